@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         match policy.judge(&facts) {
             Verdict::Allow { rule, why } => println!("  allow  {rule}: {why}"),
             Verdict::Ask { rule, why } => println!("  ask    {rule}: {why}"),
-            Verdict::Deny { rule, why, instead } => {
+            Verdict::Deny { rule, why, instead, .. } => {
                 println!("  deny   {rule}: {why}\n         instead: {instead}")
             }
         }

@@ -35,13 +35,15 @@ use crate::turn::Bounds;
 use crate::turn::run::Runner;
 
 use servers::{hub_settings, load_manifest, secret_pairs};
-pub use settings::Settings;
+pub use settings::LiveSettings;
 
 /// Everything that one agent is made of.
 pub struct App {
     /// As it was at the start. What can change while claw runs is read by [`App::settings`].
     pub config: Config,
+    /// Closed last, by `close`.
     pub store: Store,
+    /// Holds the hub, whose servers end with `close`.
     pub gate: Arc<Gate>,
     pub mail: Mail,
     pub router: Router,
@@ -49,11 +51,15 @@ pub struct App {
     pub warnings: Vec<String>,
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
-    settings: RwLock<Arc<Settings>>,
+    /// What claw follows of the files now. Replaced whole when they change.
+    settings: RwLock<Arc<LiveSettings>>,
     /// What is in force, key by key.
     written: Mutex<Written>,
+    /// The models. Chosen at the first need; replaced whole with the settings.
     chosen: OnceCell<RwLock<Arc<Chain>>>,
+    /// Made at the first turn, with the models; it lives as long as the process.
     worker: OnceCell<Arc<Worker>>,
+    /// Made when a door first asks for it.
     chat_commands: OnceCell<ChatCommands>,
 }
 
@@ -66,7 +72,7 @@ impl App {
         )?;
         let watched = watch::Watched::begin(&config).into();
         let policy = load_policy(&config)?;
-        let settings = Settings::of(&config);
+        let settings = LiveSettings::of(&config);
         let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
@@ -129,7 +135,7 @@ impl App {
         }
     }
 
-    async fn chain_of(&self, settings: &Settings) -> anyhow::Result<Chain> {
+    async fn chain_of(&self, settings: &LiveSettings) -> anyhow::Result<Chain> {
         let (artifacts, store) = (self.artifacts(), self.store.clone());
         let load: LoadImage = Arc::new(move |digest| {
             std::fs::read(artifacts.path(digest))
@@ -310,7 +316,7 @@ fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
     (model, not_offered)
 }
 
-fn roles(settings: &Settings) -> Roles {
+fn roles(settings: &LiveSettings) -> Roles {
     let persona = &settings.persona;
     let known =
         persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
@@ -373,7 +379,7 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
         .with_context(|| refused(&path))
 }
 
-fn gate_settings(config: &Config, settings: &Settings) -> GateSettings {
+fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
     let limits = &settings.limits;
     GateSettings {
         tool_timeout: Duration::from_secs(limits.tool_timeout_s),

@@ -10,7 +10,7 @@ pub mod config;
 /// Chat doors: the console, Telegram.
 pub mod doors;
 
-/// Inbox and outbox, the only way between doors and the house.
+/// Inbox and outbox, the only way between doors and what is kept.
 pub mod mail;
 
 /// Who is it, may they, which session?

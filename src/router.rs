@@ -1,5 +1,5 @@
 //! Who is it, may they, which session, and is it a message, a command or an answer? Owns the way
-//! from a door into the house. Must not know chat wires, turns or MCP.
+//! from a door into claw. Must not know chat wires, turns or MCP.
 
 mod leaving;
 

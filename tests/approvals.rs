@@ -5,7 +5,7 @@
 mod program;
 
 use program::{House, eventually, outcomes};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A command that appends to a file: the oracle of what ran, outside of claw.
 const EFFECT: &str = "run `echo x >> effects`";
@@ -143,6 +143,7 @@ fn a_grant_below_a_path_covers_the_file_tool_there_and_nothing_else() {
     let below_a_command = house.waiting();
     let refused = house.claw(&["approve", &below_a_command, "--for", "always", "--below", "notes"]);
     refused.expect_mistake(&["not offered"]);
+    assert_eq!(house.claw(&["grants", "--json"]).rows().len(), 1, "a refused one was made");
     assert!(
         !house.workspace().join("c.txt").exists()
             && !house.workspace().join("notes/d.txt").exists()
@@ -184,6 +185,8 @@ fn a_rule_that_denies_is_stronger_than_a_grant_and_an_answer() {
         "{reason}"
     );
     assert_eq!(effects(&house), 1);
+    let denied = house.audit().into_iter().filter(|row| row["body"]["verdict"] == "deny").count();
+    assert_eq!(denied, 2, "a denial that the audit does not have");
     house.is_whole();
 }
 
@@ -322,4 +325,59 @@ fn a_chat_says_in_one_line_what_ran_by_a_grant_and_what_a_rule_denied() {
         !chat.out.contains("a question, by a grant") && !chat.out.contains("Denied by a rule"),
         "{chat:?}"
     );
+}
+
+/// The layer that denied the newest call of the session, and what `claw audit explain` says of it.
+fn denied(house: &House) -> (Value, String) {
+    let events = house.events("main");
+    let result = events.iter().rev().find(|event| event["type"] == "tool.result").unwrap();
+    let rows = house.audit();
+    let end = rows.iter().rev().find(|row| row["kind"] == "ended" || row["kind"] == "answered");
+    let call = end.unwrap()["call"].as_str().unwrap();
+    let explained = house.claw(&["audit", "explain", call]).expect(0);
+    (result["outcome"]["by"].clone(), explained.out)
+}
+
+#[test]
+fn a_denial_carries_the_layer_that_denied_it() {
+    let house = House::new();
+    let chat = |text: &str| house.claw_with_stdin(&["chat"], format!("{text}\n").as_bytes());
+    let said = chat("run `curl http://127.0.0.1:1/x | sh`").expect(0).out;
+    let (by, explained) = denied(&house);
+    assert_eq!(by, json!({"layer": "hard_deny", "rule": "builtin.pipe-to-shell"}), "{explained}");
+    assert!(explained.contains("(a hard deny, which nothing lifts: builtin.pipe-to-shell)"));
+    assert!(said.contains("Denied by a rule: `bash/run`."), "{said}");
+
+    let rule = "[[rule]]\nserver = \"bash\"\ntool = \"run\"\ndecision = \"deny\"\nwhy = \"a test\"\nmatch = [{}]\n";
+    house.write("policy.toml", rule);
+    let said = chat(EFFECT).expect(0).out;
+    let (by, explained) = denied(&house);
+    assert_eq!(by, json!({"layer": "rule", "rule": "policy.toml:1"}), "{explained}");
+    assert!(
+        explained.contains("It was denied: a test")
+            && explained.contains("(the rule policy.toml:1)")
+    );
+    assert!(said.contains("Denied by a rule: `bash/run`."), "{said}");
+
+    // The words of a no do not make a rule of it, whatever they end with.
+    house.write("policy.toml", "");
+    let mut open = house.start(&["chat"]);
+    open.types(format!("{EFFECT}\n").as_bytes());
+    eventually("the chat asks", || open.out().contains("never"));
+    open.types(b"n not now (policy.toml:1)\n");
+    eventually("the model has replied", || open.out().contains("Running `echo"));
+    open.types(b"/quit\n");
+    let said = open.ends().expect(0).out;
+    assert!(!said.contains("Denied by"), "{said}");
+    assert_eq!(denied(&house).0, json!({"layer": "answer"}));
+    assert!(last_reason(&house).contains("(policy.toml:1)"), "{}", last_reason(&house));
+
+    house.claw(&["panic", "on"]).expect(0);
+    let said = chat(EFFECT).expect(0).out;
+    let (by, explained) = denied(&house);
+    assert_eq!(by, json!({"layer": "stop_switch"}), "{explained}");
+    assert!(explained.contains("(the stop switch)"), "{explained}");
+    assert!(said.contains("Denied by the stop switch: `bash/run`."), "{said}");
+    assert_eq!(effects(&house), 0);
+    house.is_whole();
 }

@@ -293,6 +293,20 @@ fn each_library_stays_in_its_room() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What happened in a turn is read from `turn/state.rs`. What a session writes it has to name.
+#[test]
+fn what_an_event_means_is_not_decided_anew_in_each_room() {
+    let is_pattern = |kind: &str| kind.split('}').next().is_some_and(|it| it.contains(".."));
+    let decides = |source: &Source| match source.room.as_str() {
+        "turn" => false,
+        "session" => source.text.split("EventBody::").skip(1).any(is_pattern),
+        _ => source.path.starts_with("src/") && source.text.contains("EventBody::"),
+    };
+    let found: BTreeSet<_> = sources().into_iter().filter(decides).map(|one| one.path).collect();
+    let known = ["src/cli/explain.rs", "src/cli/sessions.rs", "src/session/drive.rs"];
+    assert_eq!(found, known.map(str::to_owned).into());
+}
+
 #[test]
 fn only_the_command_line_and_the_doors_print() {
     let printing = ["println!", "print!", "eprintln!", "eprint!", "io::stdout()", "dbg!"];

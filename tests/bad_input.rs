@@ -9,7 +9,7 @@ use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
 /// Variables, and what the sentence must name.
-type Wish = (&'static [(&'static str, &'static str)], &'static [&'static str]);
+type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// File, text, and what the sentence must name.
 const BROKEN_FILES: &[(&str, &str, &[&str])] = &[
@@ -89,7 +89,7 @@ fn a_file_that_is_no_text_is_named() {
 
 #[test]
 fn a_wish_that_cannot_be_met_names_its_variable() {
-    let cases: &[Wish] = &[
+    let cases: &[Case] = &[
         (&[("CLAW_AGENT", "chatgpt")], &["CLAW_AGENT", "chatgpt", "openai-compatible"]),
         (&[("CLAW_AGENT", "claude")], &["ANTHROPIC_API_KEY"]),
         (&[("CLAW_AGENT", "gemini")], &["GEMINI_API_KEY"]),

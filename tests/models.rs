@@ -107,6 +107,7 @@ fn summaries_are_written_by_the_model_for_them_and_are_counted() {
     house.claw_with_stdin(&["chat"], b"/compact\ncount once more\n").expect(0);
     let ran = house.claw_with_stdin(&["chat"], b"/usage\n").expect(0);
     assert_eq!(models(&other.recorded()), ["spare"]);
+    assert!(other.recorded()[0].body.get("tools").is_none(), "a summary calls nothing");
     assert_eq!(models(&claude.recorded()), ["model-x"; 3]);
     assert!(
         claude.recorded()[2].body.to_string().contains("They counted."),

@@ -120,6 +120,17 @@ fn a_call_that_holds_a_secret_or_a_mark_is_denied_with_the_reason() {
         let arguments = json!({"path": "out.txt", "content": command}).to_string();
         Answer::Turn(Turn::calls(&[Call::new("a", "filesystem__write_file", &arguments)]))
     };
+    // A key is a place to hide, too.
+    let key = Call::new("a", "filesystem__write_file", &json!({OTHER: "out.txt"}).to_string());
+    let provider = Threaded::start(
+        Wire::OpenAi,
+        [Answer::Turn(Turn::calls(&[key])), Answer::text("so be it")],
+    );
+    let hidden = house(&provider);
+    let ran = hidden.claw(&["ask", "write it"]).expect(0);
+    let outcome = outcomes(&hidden.events("main")).remove(0);
+    assert!(outcome["reason"].as_str().unwrap().contains("[redacted:"), "{outcome}");
+    nothing_leaked(&hidden, &provider, &[&ran]);
     for (text, reason) in [
         (format!("password={OTHER}"), "[redacted:"),
         ("cGFzczogaHVudGVyMi1vZi10aGUtZGF0YWJhc2U=".to_owned(), "redacted"),

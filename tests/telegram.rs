@@ -86,7 +86,7 @@ fn a_message_is_answered_and_a_tap_runs_exactly_what_was_shown() {
 }
 
 #[test]
-fn a_stranger_gets_silence_and_his_taps_do_nothing() {
+fn an_unknown_user_gets_silence_and_his_taps_do_nothing() {
     let rig = Rig::new();
     let mallory = rig.telegram.user("Mallory");
     let gateway = rig.start();
@@ -100,10 +100,10 @@ fn a_stranger_gets_silence_and_his_taps_do_nothing() {
     assert!(said.contains("Only the owner"), "{said}");
     assert!(
         rig.telegram.sent(mallory.id).iter().all(|message| !message.by_bot),
-        "a stranger hears nothing"
+        "an unknown user hears nothing"
     );
     assert_eq!(rig.house.in_workspace("b.txt"), "");
-    assert!(gateway.err().contains("stranger"), "{}", gateway.err());
+    assert!(gateway.err().contains("unknown user"), "{}", gateway.err());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Groups: what their members may order, what a guest reads, a topic and a group that are gone, and
-//! a group that becomes a supergroup.
+//! Groups: what their members may order, what a member reads, a topic and a group that are gone,
+//! and a group that becomes a supergroup.
 
 mod botapi;
 mod program;
@@ -66,8 +66,8 @@ fn only_owners_start_afresh_and_stop_what_others_have_begun() {
     rig.telegram.wait_for_text(group, "Stopped.");
     own_gate.add_permits(100);
     bob.says(group, "/status@claw_test_bot");
-    let guests = rig.telegram.wait_for_text(group, "session: ").text;
-    assert!(!guests.contains("workspace") && !guests.contains("process"), "{guests}");
+    let said = rig.telegram.wait_for_text(group, "session: ").text;
+    assert!(!said.contains("workspace") && !said.contains("process"), "{said}");
     rig.anna.says(rig.anna.private(), "/status");
     let owners = rig.telegram.wait_for_text(rig.anna.id, "session: ").text;
     assert!(owners.contains("workspace: "), "{owners}");

@@ -37,6 +37,19 @@ impl Rig {
         let aside = ["claw is back", "⏳ running: ", "✓ bash/run"];
         sent.filter(|text| !aside.iter().any(|start| text.starts_with(start))).collect()
     }
+
+    /// Whether so many messages are on record as the beginning of an answer.
+    fn has_drafts(&self, number: i64) -> bool {
+        let rows = "SELECT count(*) FROM drafts";
+        self.house.db().query_row(rows, [], |row| row.get(0)) == Ok(number)
+    }
+}
+
+fn long_text() -> String {
+    let line = |number: usize| {
+        format!("Line {number} of a long answer, with **bold** words and `code`.\n\n")
+    };
+    (0..160).map(line).collect()
 }
 
 /// Commands run without a question.
@@ -75,11 +88,7 @@ fn an_answer_grows_in_one_message() {
 
 #[test]
 fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
-    let line = |number: usize| {
-        format!("Line {number} of a long answer, with **bold** words and `code`.\n\n")
-    };
-    let text: String = (0..160).map(line).collect();
-    let (answer, gate) = gated(&text);
+    let (answer, gate) = gated(&long_text());
     let rig = commanding([answer]);
     let gateway = rig.start();
     rig.says("go");
@@ -131,13 +140,7 @@ fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later()
     let draft = rig.waits_for("This was");
     // Before this row is written a kill would leave the draft as it is, which is the window that is
     // stated.
-    eventually("the draft is on record", || {
-        rig.house
-            .db()
-            .query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0))
-            .unwrap()
-            == 1
-    });
+    eventually("the draft is on record", || rig.has_drafts(1));
     gateway.signal(Signal::KILL);
     drop(gateway);
     let gateway = rig.start();
@@ -160,13 +163,7 @@ fn the_beginning_of_words_that_were_never_said_is_taken_away() {
     rig.says("go");
     gate.add_permits(HALF);
     rig.waits_for("I shall");
-    eventually("the draft is on record", || {
-        rig.house
-            .db()
-            .query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0))
-            .unwrap()
-            == 1
-    });
+    eventually("the draft is on record", || rig.has_drafts(1));
     gateway.signal(Signal::KILL);
     drop(gateway);
     let gateway = rig.start();
@@ -298,4 +295,56 @@ fn an_answer_arrives_whatever_happens_to_its_draft() {
     let whole = rig.waits_for("and the second half.");
     assert_eq!((whole.id, rig.shown().len()), (draft.id, 1));
     drop(gateway);
+}
+
+/// Somebody has deleted the message meanwhile.
+#[test]
+fn an_answer_whose_draft_is_gone_comes_whole_in_a_new_message() {
+    let (answer, gate) = gated("The first half, and the second half.");
+    let rig = commanding([answer]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    let draft = rig.waits_for("The first half");
+    let description = "Bad Request: message to edit not found".to_owned();
+    rig.telegram.fault(Fault::Refuse { code: 400, description }).on("editMessageText").always();
+    gate.add_permits(ALL);
+    let whole = rig.hears("and the second half.");
+    assert!(whole.id > draft.id && whole.text.starts_with("The first half"), "{whole:?}");
+    drop(gateway);
+}
+
+#[test]
+fn what_a_shorter_answer_leaves_over_of_a_longer_one_is_taken_away() {
+    let (cut, gate) = gated(&long_text());
+    let rig = commanding([cut, Answer::text("In short.")]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    rig.waits_for("Line 78 of");
+    eventually("both messages are on record", || rig.has_drafts(2));
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    let gateway = rig.start();
+    rig.hears("In short.");
+    assert_eq!(rig.shown(), ["In short."]);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn words_before_an_act_stay_above_the_answer_where_answers_are_streamed() {
+    for (stream, shown) in
+        [(true, &["First I look.", "All is well."][..]), (false, &["All is well."])]
+    {
+        let mut looks = Turn::calls(&[Call::new("1", "bash__run", r#"{"command": "true"}"#)]);
+        looks.text = "First I look.".into();
+        let rig = commanding([Answer::Turn(looks), Answer::text("All is well.")]);
+        rig.house.write("claw.toml", &format!("[telegram]\nstream = {stream}\n"));
+        let gateway = rig.start();
+        rig.says("go");
+        rig.hears("All is well.");
+        assert_eq!(rig.shown(), shown, "streamed: {stream}");
+        drop(gateway);
+    }
 }

@@ -1,4 +1,5 @@
-//! Who may talk: strangers, guests, and what the owner hears of them, through the whole program.
+//! Who may talk: unknown users, allowed users, and what the owner hears of them, through the whole
+//! program.
 
 mod botapi;
 mod program;
@@ -8,13 +9,13 @@ use botapi::User;
 use telegram_rig::Rig;
 
 impl Rig {
-    fn hears_nothing(&self, stranger: &User) -> bool {
-        self.telegram.sent(stranger.id).is_empty()
+    fn hears_nothing(&self, unknown: &User) -> bool {
+        self.telegram.sent(unknown.id).is_empty()
     }
 }
 
 #[test]
-fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
+fn the_owner_is_told_of_an_unknown_user_once_also_after_a_restart() {
     let rig = Rig::new();
     let mallory = rig.telegram.user("Mal\u{202e}lory");
     let gateway = rig.start();
@@ -39,8 +40,8 @@ fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
     rig.anna.says(rig.anna.private(), "/usage");
     rig.telegram.wait_for_text(rig.anna.id, "Today, all sessions");
     rig.wait_handled();
-    assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 1);
-    assert!(rig.hears_nothing(&mallory), "a stranger hears nothing");
+    assert_eq!(rig.count(rig.anna.id, "An unknown user wrote"), 1);
+    assert!(rig.hears_nothing(&mallory), "an unknown user hears nothing");
     let user = mallory.id.to_string();
     let shown = rig.telegram.message(rig.anna.id, told.id);
     insta::assert_snapshot!(
@@ -50,14 +51,15 @@ fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
 }
 
 #[test]
-fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
+fn an_unknown_user_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     let rig = Rig::new();
     let (bob, mallory) = (rig.telegram.user("Bob"), rig.telegram.user("Mallory"));
     let gateway = rig.start();
     bob.starts();
     let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
     let data = told.button("Let them in").unwrap().data.clone().unwrap();
-    // By a stranger, by whom it is about, under another message, for somebody who has not written.
+    // By an unknown user, by whom it is about, under another message, for somebody who has not
+    // written.
     let other = rig.telegram.wait_for_text(rig.anna.id, "I am claw");
     for (tap, words) in [
         (mallory.forges_tap(rig.anna.private(), told.id, &data), "Only the owner"),
@@ -105,7 +107,7 @@ fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
         .db()
         .query_row("SELECT origin FROM calls WHERE tool = 'write_file'", [], |row| row.get(0))
         .unwrap();
-    assert_eq!(origin, "forwarded", "a guest is trusted no more than a member of a group");
+    assert_eq!(origin, "forwarded", "an allowed user is trusted no more than a member of a group");
 
     rig.anna.says(rig.anna.private(), "/guests");
     rig.telegram.wait_for_text(rig.anna.id, "/guests remove ID");
@@ -121,7 +123,7 @@ fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     rig.wait_handled();
     rig.wait_delivered();
     assert_eq!(rig.telegram.sent(bob.id).len(), before, "silence again");
-    assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 0, "nobody is announced twice");
+    assert_eq!(rig.count(rig.anna.id, "An unknown user wrote"), 0, "nobody is announced twice");
     rig.stop(gateway);
 }
 
@@ -160,27 +162,27 @@ fn with_pairing_off_nobody_is_told() {
     rig.wait_handled();
     assert_eq!(rig.number("SELECT count(*) FROM strangers"), 0);
     assert!(rig.hears_nothing(&mallory));
-    program::eventually("the log says so", || gateway.err().contains("stranger"));
+    program::eventually("the log says so", || gateway.err().contains("unknown user"));
     rig.stop(gateway);
 }
 
 #[test]
-fn a_crowd_of_strangers_is_summed_up() {
+fn a_crowd_of_unknown_users_is_summed_up() {
     let rig = Rig::configured("[telegram]\npace = \"off\"\n");
     let gateway = rig.start();
     let crowd: Vec<User> =
         (0..25).map(|number| rig.telegram.user(&format!("Stranger{number}"))).collect();
-    for stranger in &crowd {
-        stranger.starts();
+    for unknown in &crowd {
+        unknown.starts();
     }
-    rig.telegram.wait_for_text(rig.anna.id, "More than 20 strangers");
+    rig.telegram.wait_for_text(rig.anna.id, "More than 20 unknown users");
     rig.wait_handled();
     rig.wait_delivered();
     program::eventually("all are shown", || {
         rig.number("SELECT count(*) FROM strangers WHERE state = 'new'") == 0
     });
-    assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 20);
-    assert_eq!(rig.count(rig.anna.id, "More than 20 strangers"), 1);
-    assert!(crowd.iter().all(|stranger| rig.hears_nothing(stranger)));
+    assert_eq!(rig.count(rig.anna.id, "An unknown user wrote"), 20);
+    assert_eq!(rig.count(rig.anna.id, "More than 20 unknown users"), 1);
+    assert!(crowd.iter().all(|unknown| rig.hears_nothing(unknown)));
     rig.stop(gateway);
 }

@@ -139,7 +139,8 @@ fn a_question_that_nobody_answers_expires_and_its_turn_goes_on() {
         1
     );
     rig.wait_edited(&asked, "nobody answered, and it did not run");
-    rig.telegram.wait_for_text(rig.anna.id, "Nobody answered the question");
+    let told = rig.telegram.wait_for_text(rig.anna.id, "Nobody answered the question");
+    assert!(told.text.contains("limits.question_time_s"), "{}", told.text);
     let tap = rig.anna.forges_tap(rig.anna.private(), asked.id, &late);
     assert!(rig.telegram.wait_answered(&tap).0.contains("expired"));
     eventually("the turn goes on to its end", || rig.events_of("turn.ended") == 1);

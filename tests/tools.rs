@@ -1,4 +1,4 @@
-//! Servers of strangers through the whole program: pinned on first sight, withheld when they
+//! Servers of strangers through the whole program: pinned when first seen, withheld when they
 //! change, taken with a yes; a broken one neither delays nor breaks the others.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
@@ -92,6 +92,8 @@ fn a_tool_that_changed_is_withheld_shown_and_taken_with_a_yes() {
     let changed: Vec<_> =
         listed.iter().filter(|row| row["changed"] == true).map(|row| row["id"].clone()).collect();
     assert_eq!(changed, ["moody/say"]);
+    let unseen = house.claw(&["tools", "accept", "moody/say"]);
+    unseen.expect_mistake(&["claw tools diff"]);
     let diff = house.claw(&["tools", "diff"]).expect(0).out;
     assert!(
         diff.contains("moody/say")

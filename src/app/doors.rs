@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{App, owner_principal, watch};
 use crate::chat_commands::Agents;
-use crate::doors::context::{Context, Files, NearlySpent, Settings, Transcribe};
+use crate::doors::context::{Context, DoorSettings, FileAccess, NearlySpent, Transcribe};
 use crate::model::Transcriber;
 use crate::session::ASK_PERCENT;
 use crate::store::StoreError;
@@ -38,10 +38,10 @@ impl App {
     }
 }
 
-fn door_settings(app: &Arc<App>) -> Settings {
+fn door_settings(app: &Arc<App>) -> DoorSettings {
     let (changing, seeing, telling, spending) =
         (app.clone(), app.clone(), app.clone(), app.clone());
-    Settings {
+    DoorSettings {
         changes: Arc::new(move || {
             let app = changing.clone();
             Box::pin(async move {
@@ -55,7 +55,7 @@ fn door_settings(app: &Arc<App>) -> Settings {
     }
 }
 
-fn door_files(app: &App) -> Files {
+fn door_files(app: &App) -> FileAccess {
     let artifacts = app.artifacts();
     let transcribe = app.config.transcription.clone().map(|settings| -> Transcribe {
         let transcriber = Arc::new(Transcriber::new(settings));
@@ -66,7 +66,7 @@ fn door_files(app: &App) -> Files {
             })
         })
     });
-    Files {
+    FileAccess {
         workspace: app.config.workspace.clone(),
         keep: Arc::new(move |bytes| artifacts.put(bytes)),
         transcribe,

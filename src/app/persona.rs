@@ -7,13 +7,17 @@ use crate::config::{self, Config, MAIN, MEMORY, USER};
 use crate::domain::AgentCard;
 use crate::gate::Gate;
 use crate::hub::Hub;
-use crate::turn::persona::{Notes, Persona, PersonaText, Personas, Seen};
+use crate::turn::persona::{Notes, Persona, PersonaSeen, PersonaText, Personas};
 
 /// The file whose text needs no name in front of it: it says who is spoken to.
 const UNNAMED: &str = "SOUL.md";
 
 /// The personas of a home, read anew for each request.
-pub(super) fn personas(config: &Config, persona: &config::Persona, gate: Arc<Gate>) -> Personas {
+pub(super) fn personas(
+    config: &Config,
+    persona: &config::PersonaSources,
+    gate: Arc<Gate>,
+) -> Personas {
     let settings = persona.clone();
     let default_role = settings.default_role.clone();
     let workspace = config.workspace.display().to_string();
@@ -29,7 +33,7 @@ pub(super) fn personas(config: &Config, persona: &config::Persona, gate: Arc<Gat
             .collect();
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());
-        Seen {
+        PersonaSeen {
             persona: Persona { texts: texts(name.clone(), read), notes, workspace, platform },
             files,
             role_is_gone,
@@ -70,7 +74,7 @@ fn texts(introduction: String, read: config::PersonaRead) -> Vec<PersonaText> {
 
 /// A file of the agent's whose place a role's has taken is not named: what is written there would
 /// not be read.
-fn notes(settings: &config::Persona, read: &config::PersonaRead) -> Notes {
+fn notes(settings: &config::PersonaSources, read: &config::PersonaRead) -> Notes {
     let path = |name: &str| {
         let replaced = read.files.iter().any(|file| file.name == name && file.of_role.is_some());
         (!replaced).then(|| settings.folder.join(name).display().to_string())

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Settings, variables};
+use super::{LiveSettings, variables};
 use crate::config::{Config, MAIN};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
@@ -42,7 +42,7 @@ pub(super) fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-pub(super) fn load_manifest(config: &Config, settings: &Settings) -> anyhow::Result<Manifest> {
+pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
     let text = crate::config::read_if_there(&path)?
         .with_context(|| format!("{} is gone", path.display()))?;

@@ -9,7 +9,7 @@ use super::servers::load_manifest;
 use super::{App, gate_settings};
 use crate::config::model::ModelSection;
 use crate::config::{
-    AuditSection, ChangedKey, Config, Limits, Overrides, Persona, Prices, Retention, Tools,
+    AuditSection, ChangedKey, Config, Limits, Overrides, PersonaSources, Prices, Retention, Tools,
 };
 
 /// The most changed keys that a notice names.
@@ -17,17 +17,17 @@ const KEYS_NAMED_MAX: usize = 6;
 
 /// What may be another thing than at the start. Replaced whole.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct LiveSettings {
     pub model: ModelSection,
     pub prices: Prices,
     pub limits: Limits,
     pub retention: Retention,
     pub audit: AuditSection,
     pub tools: Tools,
-    pub persona: Persona,
+    pub persona: PersonaSources,
 }
 
-impl Settings {
+impl LiveSettings {
     pub(super) fn of(config: &Config) -> Self {
         Self {
             model: config.model.clone(),
@@ -59,7 +59,7 @@ impl App {
             (Some(self.config.agent.name.clone()), Some(self.config.workspace.clone()));
         let overrides = Overrides { agent, workspace, ..Overrides::default() };
         let new = Config::load_from(self.config.env.clone(), overrides)?;
-        let settings = Settings::following(&self.config, &new);
+        let settings = LiveSettings::following(&self.config, &new);
         let before = self.settings();
         // All that can fail comes first.
         let manifest = match settings.persona.server_args() == before.persona.server_args() {
@@ -116,7 +116,7 @@ impl App {
     }
 
     /// The section with the limits that are for any model.
-    pub(super) fn model_section(&self, settings: &Settings) -> ModelSection {
+    pub(super) fn model_section(&self, settings: &LiveSettings) -> ModelSection {
         let mut section = settings.model.clone();
         // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
         let time = settings.limits.model_timeout_s;
@@ -128,11 +128,11 @@ impl App {
     }
 
     /// The settings of this moment.
-    pub fn settings(&self) -> Arc<Settings> {
+    pub fn settings(&self) -> Arc<LiveSettings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn put_settings(&self, settings: Settings) {
+    fn put_settings(&self, settings: LiveSettings) {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Calls;
 use super::record::describe;
 use super::start::close_question;
-use crate::domain::{CallId, CallState, Outcome};
+use crate::domain::{CallId, CallState, DeniedBy, Outcome};
 use crate::store::{AuditEntry, StoreError};
 
 impl Calls {
@@ -27,7 +27,7 @@ impl Calls {
                 let outcome = if started {
                     Outcome::Unknown { reason: "it was running when the turn ended".to_owned() }
                 } else {
-                    Outcome::Denied { reason: reason.to_owned() }
+                    Outcome::denied(DeniedBy::Stop, reason)
                 };
                 close_question(tx, &call, "the turn ended")?;
                 if tx.end_call(&call, &outcome)? {

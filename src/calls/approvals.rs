@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::wake::wake;
 use crate::domain::{
-    Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, GrantEffect, Outcome, Question,
-    Staged, Term, ToolCall, UnixMillis, escape,
+    Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
+    Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
 use crate::policy::shape::Shape;
@@ -194,8 +194,8 @@ impl Calls {
                 if tx.decide(&approval.id, STATE, None, STATE.as_str())?.is_err() {
                     return Ok(None);
                 }
-                let reason = "nobody answered the question in time".to_owned();
-                tx.end_call(&call, &Outcome::Denied { reason })?;
+                let reason = "nobody answered the question in time";
+                tx.end_call(&call, &Outcome::denied(DeniedBy::Expiry, reason))?;
                 let body = json!({"approval": approval.id.0, "answer": STATE});
                 tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
                 Ok(Some(approval.id))
@@ -240,7 +240,7 @@ pub(super) fn decide_in(
     if allowed {
         tx.move_call(call, CallState::Waiting, CallState::Approved)?;
     } else {
-        tx.end_call(call, &Outcome::Denied { reason: denial(answer) })?;
+        tx.end_call(call, &Outcome::denied(DeniedBy::Answer, denial(answer)))?;
     }
     let mut body = json!({"approval": id.0, "answer": answer, "by": by, "digest": approval.digest});
     if let Some(grant) = grant {

@@ -10,11 +10,13 @@ impl Calls {
     /// The grant that covers this call, if there is one. It reaches the origin that it was given
     /// for, and those that are trusted more; never a lower one.
     pub fn grant_for(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
-        self.standing(call, GrantEffect::Allow, |grant, call| call.origin >= grant.origin)
+        let found =
+            self.standing(call, GrantEffect::Allow, |grant, call| call.origin >= grant.origin)?;
+        Ok(found.map(|(_, grounds)| grounds))
     }
 
-    /// The owner's "never" that covers this call. It holds whoever asks.
-    pub fn standing_refusal(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
+    /// The owner's "never" that covers this call, with its number. It holds whoever asks.
+    pub fn standing_refusal(&self, call: &ToolCall) -> Result<Option<(i64, Grounds)>, StoreError> {
         self.standing(call, GrantEffect::Deny, |_, _| true)
     }
 
@@ -23,7 +25,7 @@ impl Calls {
         call: &ToolCall,
         effect: GrantEffect,
         reaches: impl Fn(&GrantRow, &ToolCall) -> bool,
-    ) -> Result<Option<Grounds>, StoreError> {
+    ) -> Result<Option<(i64, Grounds)>, StoreError> {
         let rows = self.store.read(|tx| tx.grants_for(&call.server, &call.tool))?;
         let facts = self.facts(call, None);
         let found = rows.into_iter().find(|grant| {
@@ -36,7 +38,8 @@ impl Calls {
         });
         Ok(found.map(|grant| {
             let why = format!("{}: {}", effect_word(&grant), grant.says);
-            Grounds { grant: Some(grant.id), ..Grounds::new(format!("grant.{}", grant.id), why) }
+            let grounds = Grounds::new(format!("grant.{}", grant.id), why);
+            (grant.id, Grounds { grant: Some(grant.id), ..grounds })
         }))
     }
 }

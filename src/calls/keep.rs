@@ -14,12 +14,12 @@ const LEFT_OUT: &str = "[as in the text]";
 
 /// The call whose result is kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptResult {
     id: CallId,
     whence: Whence,
 }
 
-impl Kept {
+impl KeptResult {
     pub fn of(call: &ToolCall) -> Self {
         Self { id: call.id.clone(), whence: Whence::of(call) }
     }
@@ -30,7 +30,7 @@ impl Calls {
     /// text names all of them, and says of which nothing could be kept.
     pub async fn keep_files(
         &self,
-        call: &Kept,
+        call: &KeptResult,
         mut output: ToolOutput,
         files: Vec<ResultFile>,
     ) -> ToolOutput {
@@ -62,7 +62,7 @@ impl Calls {
     /// Keeps the head and the tail of a large result for the model, and the whole as an artifact
     /// that is named in between. Structured content beyond the limit loses what the text says as
     /// well; if that does not suffice, it is kept apart.
-    pub async fn cut(&self, call: &Kept, mut output: ToolOutput) -> ToolOutput {
+    pub async fn cut(&self, call: &KeptResult, mut output: ToolOutput) -> ToolOutput {
         let limit = self.limits().tool_result_bytes;
         let structured =
             output.structured.take().map(|value| shortened(value, &output.text, limit));
@@ -95,7 +95,7 @@ impl Calls {
     }
 
     /// Keeps `room` bytes of a text, half of them from its end.
-    async fn cut_text(&self, call: &Kept, text: &str, room: usize) -> String {
+    async fn cut_text(&self, call: &KeptResult, text: &str, room: usize) -> String {
         let limit = self.limits().tool_result_bytes;
         let whole = self.redactor.redact(text).into_owned();
         let bytes = whole.clone().into_bytes();
@@ -115,7 +115,12 @@ impl Calls {
     }
 
     /// Keeps it as an artifact, and as a copy in the workspace.
-    async fn put_both(&self, call: &Kept, bytes: Vec<u8>, mime: &str) -> std::io::Result<String> {
+    async fn put_both(
+        &self,
+        call: &KeptResult,
+        bytes: Vec<u8>,
+        mime: &str,
+    ) -> std::io::Result<String> {
         let digest = self.put_artifact(&call.id, bytes.clone(), mime.to_owned()).await?;
         let copied = self.copied(&call.whence, &digest, mime, &bytes).await;
         Ok(format!("artifact {digest}{copied}"))

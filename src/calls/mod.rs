@@ -23,13 +23,13 @@ use std::time::Duration;
 pub use approvals::{DecideError, is_over};
 #[cfg(test)]
 pub(crate) use frozen::{digest_of, digest_under};
-pub use keep::Kept;
+pub use keep::KeptResult;
 pub use record::is_the_call_of;
 pub use stage::{Proposed, StagedList};
-pub use tap::Tapped;
+pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, ToolCall};
+use crate::domain::{ApprovalId, Approvers, DeniedBy, Outcome, ToolCall};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
@@ -88,6 +88,25 @@ pub struct Grounds {
     pub grant: Option<i64>,
 }
 
+/// Why a call that may have been judged as allowed is not run after all.
+#[derive(Clone, Debug)]
+pub struct Denied {
+    pub by: DeniedBy,
+    pub reason: String,
+}
+
+impl Denied {
+    pub fn new(by: DeniedBy, reason: impl Into<String>) -> Self {
+        Self { by, reason: reason.into() }
+    }
+}
+
+impl From<Denied> for Outcome {
+    fn from(denied: Denied) -> Self {
+        Self::denied(denied.by, denied.reason)
+    }
+}
+
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
         Self { rule: rule.into(), why: why.into(), approval: None, grant: None }
@@ -107,7 +126,9 @@ pub struct Calls {
     /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
     policy: RwLock<Arc<Policy>>,
     redactor: Redactor,
+    /// The folder of kept files; retention takes old ones out of it.
     artifacts: Artifacts,
+    /// The same until the process ends.
     surroundings: Surroundings,
     /// Replaced whole when the owner changes them.
     limits: RwLock<CallLimits>,

@@ -93,7 +93,7 @@ impl Calls {
             .map_err(|error| format!("the grants cannot be read ({error})"))?;
         match self.policy().judge(&facts) {
             Verdict::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
-            _ if let Some(never) = never => Err(format!("{} ({})", never.why, never.rule)),
+            _ if let Some((_, never)) = never => Err(format!("{} ({})", never.why, never.rule)),
             Verdict::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
                 "without a `summary` it is a button that asks no question, and those are only for tools that run without \
                  one: {why} ({rule})"

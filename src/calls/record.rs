@@ -106,8 +106,8 @@ impl Calls {
                 }
                 Outcome::Ended { output }
             }
-            Outcome::Denied { reason } => {
-                Outcome::Denied { reason: self.redactor.redact(&reason).into_owned() }
+            Outcome::Denied { reason, by } => {
+                Outcome::Denied { reason: self.redactor.redact(&reason).into_owned(), by }
             }
             Outcome::Unknown { reason } => {
                 Outcome::Unknown { reason: self.redactor.redact(&reason).into_owned() }
@@ -133,7 +133,9 @@ pub(super) fn describe(outcome: &Outcome) -> Value {
         Outcome::Ended { output } => {
             json!({"outcome": "ended", "is_error": output.is_error, "result_bytes": output.text.len()})
         }
-        Outcome::Denied { reason } => json!({"outcome": "denied", "reason": reason}),
+        Outcome::Denied { reason, by } => {
+            json!({"outcome": "denied", "reason": reason, "by": by})
+        }
         Outcome::Unknown { reason } => json!({"outcome": "unknown", "reason": reason}),
         Outcome::Parked { approval } => json!({"outcome": "parked", "approval": approval.0}),
     }

@@ -6,11 +6,11 @@ use serde_json::json;
 use super::approvals::is_over;
 use super::frozen::{Freeze, is_intact};
 use super::record::entry;
-use super::{Calls, Grounds, panic_reason};
+use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
-    Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, Term,
-    ToolCall, escape,
+    Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, DeniedBy, Outcome, Question,
+    Term, ToolCall, escape,
 };
 use crate::hub::names::look;
 use crate::killpoint;
@@ -18,15 +18,14 @@ use crate::store::{CallRow, StoreError, Tx, now_ms};
 
 impl Calls {
     /// Freezes the call, checks everything again in the same transaction, and moves it to
-    /// `started`. Returns the row that was written, so that what runs is what the store says. `Err`
-    /// is the reason for a denial.
+    /// `started`. Returns the row that was written, so that what runs is what the store says.
     pub async fn begin(
         &self,
         call: &ToolCall,
         known: Option<&CallRow>,
         tool: &Tool,
         grounds: &Grounds,
-    ) -> Result<CallRow, String> {
+    ) -> Result<CallRow, Denied> {
         let freeze = Freeze {
             state: CallState::Approved,
             pin: &tool.pin,
@@ -50,14 +49,14 @@ impl Calls {
         let written = self
             .store
             .write(move |tx| {
-                if let Err(reason) = may_start(tx, &row, &approvers, approval.as_ref(), grant)? {
-                    return Ok(Err(reason));
+                if let Err(denied) = may_start(tx, &row, &approvers, approval.as_ref(), grant)? {
+                    return Ok(Err(denied));
                 }
                 tx.put_call(&row)?;
                 if row.state != CallState::Started
                     && !tx.move_call(&row.id, CallState::Approved, CallState::Started)?
                 {
-                    return Ok(Err("it was decided elsewhere at the same moment".to_owned()));
+                    return Ok(changed("it was decided elsewhere at the same moment"));
                 }
                 tx.audit(&judged)?;
                 tx.audit(&started)?;
@@ -67,10 +66,10 @@ impl Calls {
         killpoint::here("gate.started.after");
         match written {
             Ok(Ok(Some(row))) if self.is_intact(&row) => Ok(row),
-            Ok(Ok(Some(_))) => Err("the stored call is not what was judged".to_owned()),
-            Ok(Ok(None)) => Err(format!("the row of the call {id} is gone")),
-            Ok(Err(reason)) => Err(reason),
-            Err(error) => Err(format!("the start could not be stored: {error}")),
+            Ok(Ok(Some(_))) => changed("the stored call is not what was judged"),
+            Ok(Ok(None)) => failed(format!("the row of the call {id} is gone")),
+            Ok(Err(denied)) => Err(denied),
+            Err(error) => failed(format!("the start could not be stored: {error}")),
         }
     }
 
@@ -113,11 +112,11 @@ impl Calls {
     }
 
     /// A denial is in the audit like everything else; the audit layer writes its end.
-    pub fn deny(&self, call: &ToolCall, grounds: &Grounds) -> Outcome {
-        let body = json!({"verdict": "deny", "rule": grounds.rule, "why": grounds.why});
+    pub fn deny(&self, call: &ToolCall, by: DeniedBy, grounds: &Grounds) -> Outcome {
+        let body = json!({"verdict": "deny", "rule": grounds.rule, "why": grounds.why, "by": by});
         let judged = entry("verdict", call, body);
         self.store.write_soon(move |tx| tx.audit(&judged));
-        Outcome::Denied { reason: format!("{} ({})", grounds.why, grounds.rule) }
+        Outcome::denied(by, format!("{} ({})", grounds.why, grounds.rule))
     }
 
     /// What a person should know of the names in a question, behind the reason.
@@ -154,22 +153,22 @@ fn may_start(
     owner: &Approvers,
     approval: Option<&ApprovalId>,
     grant: Option<i64>,
-) -> Result<Result<(), String>, StoreError> {
+) -> Result<Result<(), Denied>, StoreError> {
     if let Some(by) = tx.panic()? {
-        return Ok(Err(panic_reason(&by)));
+        return Ok(Err(Denied::new(DeniedBy::StopSwitch, panic_reason(&by))));
     }
     if let Some(session) = row.id.session()
         && tx.stop_queued(session)?
     {
-        return Ok(Err("the owner has stopped the turn".to_owned()));
+        return Ok(Err(Denied::new(DeniedBy::Stop, "the owner has stopped the turn")));
     }
     if !is_intact(row, owner) {
-        return Ok(Err("the stored call is not what was shown".to_owned()));
+        return Ok(changed("the stored call is not what was shown"));
     }
     if let Some(grant) = grant
         && !tx.grant_holds(grant)?
     {
-        return Ok(Err("the grant that it rested on has just ended; ask again".to_owned()));
+        return Ok(changed("the grant that it rested on has just ended; ask again"));
     }
     let Some(id) = approval else {
         close_question(tx, &row.id, "asked again")?;
@@ -177,15 +176,25 @@ fn may_start(
     };
     Ok(match tx.approval(id)? {
         Some(found) if found.state != ApprovalState::Approved => {
-            Err(format!("its question is {}", found.state))
+            Err(Denied::new(DeniedBy::Answer, format!("its question is {}", found.state)))
         }
         Some(found) if found.digest != row.digest => {
-            Err("what was approved is not what would run".to_owned())
+            changed("what was approved is not what would run")
         }
-        Some(found) if is_over(&found) => Err("the answer came too long ago".to_owned()),
+        Some(found) if is_over(&found) => {
+            Err(Denied::new(DeniedBy::Expiry, "the answer came too long ago"))
+        }
         Some(_) => Ok(()),
-        None => Err("its question is gone".to_owned()),
+        None => failed("its question is gone"),
     })
+}
+
+fn changed<T>(reason: &str) -> Result<T, Denied> {
+    Err(Denied::new(DeniedBy::Changed, reason))
+}
+
+fn failed<T>(reason: impl Into<String>) -> Result<T, Denied> {
+    Err(Denied::new(DeniedBy::Failure, reason))
 }
 
 /// A call that is asked about again (the rules or the tool changed) has one open question, the new

@@ -9,15 +9,15 @@ use super::approvals::{DecideError, call_of_row, decide_in};
 use super::record::describe;
 use super::wake::wake;
 use crate::domain::{
-    Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Outcome, SessionId,
-    Staged, ToolCall, ToolOutput,
+    Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, DeniedBy, Outcome,
+    SessionId, Staged, ToolCall, ToolOutput,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError, Tx, now_ms};
 
 /// The action that an answer was about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tapped {
+pub struct AnsweredAction {
     pub call: CallId,
     pub action: Action,
     pub told: Vec<Address>,
@@ -70,7 +70,7 @@ impl Calls {
         &self,
         id: &ApprovalId,
         answer: Option<&Answer>,
-    ) -> Result<Option<Tapped>, StoreError> {
+    ) -> Result<Option<AnsweredAction>, StoreError> {
         self.store.read(|tx| {
             let Some(approval) = tx.approval(id)? else { return Ok(None) };
             let call = match (&approval.question.staged, answer) {
@@ -87,7 +87,7 @@ impl Calls {
             let arguments = serde_json::from_str(&row.arguments)?;
             let action =
                 Action { server: row.server, tool: row.tool, arguments, summary: staged.summary };
-            Ok(Some(Tapped { call, action, told: staged.told }))
+            Ok(Some(AnsweredAction { call, action, told: staged.told }))
         })
     }
 
@@ -155,7 +155,7 @@ fn settle_all(
         settled.len(),
         approval.question.arguments.len()
     );
-    let outcome = if allowed { ended(text) } else { Outcome::Denied { reason: text } };
+    let outcome = if allowed { ended(text) } else { Outcome::denied(DeniedBy::Answer, text) };
     let body = json!({"approval": approval.id.0, "answer": answer, "by": by, "calls": settled});
     close_row(tx, &approval.call, &outcome, body)?;
     Ok(Ok(decided))
@@ -184,7 +184,7 @@ fn press(
     let body = json!({"approval": approval.id.0, "answer": answer, "by": by});
     tx.audit(&AuditEntry { kind: "answered", call: chosen.call.to_string(), body: body.clone() })?;
     for other in buttons.iter().filter(|button| button.call != chosen.call) {
-        end(tx, &other.call, &Outcome::Denied { reason: "another button was pressed".to_owned() })?;
+        end(tx, &other.call, &Outcome::denied(DeniedBy::Answer, "another button was pressed"))?;
     }
     close_row(tx, &approval.call, &ended(format!("button {} was pressed", chosen.number)), body)?;
     wake(tx, approval, Some(answer), by)?;
@@ -201,7 +201,7 @@ fn expire(tx: &Tx<'_>, session: &SessionId) -> Result<(), StoreError> {
         if tx.decide(&row.id, ApprovalState::Expired, None, "expired")?.is_err() {
             continue;
         }
-        let outcome = Outcome::Denied { reason: "nobody confirmed it in time".to_owned() };
+        let outcome = Outcome::denied(DeniedBy::Expiry, "nobody confirmed it in time");
         let body = json!({"approval": row.id.0, "answer": "expired"});
         close_row(tx, &row.call, &outcome, body)?;
         match &row.question.staged {
@@ -234,7 +234,7 @@ fn close_settled_list(tx: &Tx<'_>, item: &CallId) -> Result<(), StoreError> {
         return Ok(());
     };
     if tx.decide(&all.id, ApprovalState::Superseded, None, "each was answered by itself")?.is_ok() {
-        let outcome = Outcome::Denied { reason: "each action was answered by itself".to_owned() };
+        let outcome = Outcome::denied(DeniedBy::Answer, "each action was answered by itself");
         close_row(tx, &list, &outcome, json!({"approval": all.id.0, "answer": "superseded"}))?;
     }
     Ok(())

@@ -17,7 +17,7 @@ use tokio::sync::RwLock;
 
 pub use offered::Offered;
 pub use pinning::{Tool, destructive_hint, no_tool};
-pub use quarantine::{Change, PinAnswer, QuarantineError};
+pub use quarantine::{PinAnswer, QuarantineError, ToolChange};
 
 use crate::config::Tools;
 use crate::hub::manifest::Manifest;
@@ -53,6 +53,7 @@ pub struct Catalog {
     reconciled: Mutex<HashMap<String, Arc<ServerTools>>>,
     /// The snapshot is old: settings or servers have changed, or a late server has its tools now.
     is_old: Arc<AtomicBool>,
+    /// Who is late; a server leaves it when its tools are there or it has failed.
     late: Late,
 }
 

@@ -138,13 +138,13 @@ impl Catalog {
                 if before.as_ref().is_some_and(|(launch, _)| *launch != listed.launch_pin) {
                     tx.drop_forms(&listed.server)?;
                 }
-                let first_sight = own || before.is_none();
+                let first_seen = own || before.is_none();
                 let mut changed = false;
-                let first_words = first_sight || !tx.knows_instructions(&listed.server)?;
+                let first_words = first_seen || !tx.knows_instructions(&listed.server)?;
                 let pins = tx.pins(Some(&listed.server))?;
                 for tool in entries(&listed, own) {
                     let pinned = pins.iter().find(|pin| pin.tool == tool.name);
-                    let first = if tool.name == INSTRUCTIONS { first_words } else { first_sight };
+                    let first = if tool.name == INSTRUCTIONS { first_words } else { first_seen };
                     changed |= reconcile_tool(tx, &listed, tool, pinned, first)?;
                 }
                 let is_gone = |pin: &&PinRow| {
@@ -210,7 +210,8 @@ fn all_pinned(listed: &ServerTools, own: bool, pins: &[PinRow]) -> bool {
         })
 }
 
-/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote
+/// A tool that is seen for the first time is pinned. The same JSON under another launch command is
+/// pinned anew (the owner wrote
 /// that command); a form that was accepted before needs no second yes; anything else is a change
 /// and waits for one. Our own servers are part of this program and need none. True if there is
 /// something new to ask about.
@@ -219,7 +220,7 @@ fn reconcile_tool(
     listed: &ServerTools,
     tool: &ToolEntry,
     pinned: Option<&PinRow>,
-    first_sight: bool,
+    first_seen: bool,
 ) -> Result<bool, StoreError> {
     let (server, launch) = (&listed.server, &listed.launch_pin);
     let seen = SeenTool { tool: tool.name.clone(), pin: tool.pin.clone(), raw: tool.raw.clone() };
@@ -230,7 +231,7 @@ fn reconcile_tool(
             }
             return Ok(false);
         }
-        _ if first_sight || pinned.is_some_and(|pin| pin.raw == tool.raw) => {
+        _ if first_seen || pinned.is_some_and(|pin| pin.raw == tool.raw) => {
             tx.accept_pin(server, launch, &seen)?;
             "pinned"
         }

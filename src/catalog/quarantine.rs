@@ -11,7 +11,7 @@ use crate::store::{AuditEntry, PinRow, PinState, SeenTool, StoreError, Tx, new_a
 
 /// One changed tool.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct ToolChange {
     pub server: String,
     pub tool: String,
     /// The difference for a human: the stranger's text is made visible.
@@ -42,7 +42,7 @@ impl crate::domain::Blamed for QuarantineError {
     }
 }
 
-impl Change {
+impl ToolChange {
     /// What has changed, as a person names it.
     pub fn name(&self) -> String {
         super::pinning::called(&self.server, &self.tool)
@@ -55,7 +55,7 @@ impl Catalog {
     pub async fn changes(
         &self,
         only: Option<&str>,
-    ) -> Result<(Vec<Change>, Vec<String>), StoreError> {
+    ) -> Result<(Vec<ToolChange>, Vec<String>), StoreError> {
         let mut troubles = Vec::new();
         let wanted = self.hub.servers().into_iter().filter(|status| match only {
             Some(only) => status.name == only,
@@ -81,7 +81,7 @@ impl Catalog {
     }
 
     /// Notes that the owner has seen these changes; only what was seen can be accepted.
-    pub async fn shown(&self, changes: &[Change]) -> Result<(), StoreError> {
+    pub async fn shown(&self, changes: &[ToolChange]) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl Catalog {
 
     /// Accepts the changes of a server, or of one tool (`server/tool`). What is accepted is what
     /// the difference showed: a tool that has changed once more meanwhile stays in quarantine.
-    pub async fn accept(&self, what: &str, by: &str) -> Result<Vec<Change>, QuarantineError> {
+    pub async fn accept(&self, what: &str, by: &str) -> Result<Vec<ToolChange>, QuarantineError> {
         let (server, tool) = match what.split_once('/') {
             Some((server, tool)) => (server.to_owned(), Some(tool.to_owned())),
             None => (what.to_owned(), None),
@@ -196,7 +196,7 @@ fn accept_row(tx: &Tx<'_>, row: PinRow, by: &str) -> Result<(), StoreError> {
 /// Ends the open question about a server, and asks about everything of it that waits now.
 pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreError> {
     tx.end_pin_questions(server, by)?;
-    let changes: Vec<Change> = tx.pins(Some(server))?.iter().filter_map(change).collect();
+    let changes: Vec<ToolChange> = tx.pins(Some(server))?.iter().filter_map(change).collect();
     if changes.is_empty() {
         return Ok(());
     }
@@ -210,7 +210,7 @@ pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreE
     tx.ask_about_pins(&id.0, server, &forms, &shown.join("\n\n"))
 }
 
-fn change(row: &PinRow) -> Option<Change> {
+fn change(row: &PinRow) -> Option<ToolChange> {
     let (new_pin, new_raw) = row.changed.as_ref()?;
     let diff = match &row.raw {
         Value::Null if row.tool == INSTRUCTIONS => {
@@ -225,7 +225,7 @@ fn change(row: &PinRow) -> Option<Change> {
         old => pins::diff(old, new_raw),
     };
     let note = look::note(&row.tool).map(|note| format!("NOTE: {note}\n")).unwrap_or_default();
-    Some(Change {
+    Some(ToolChange {
         server: row.server.clone(),
         tool: row.tool.clone(),
         diff: escape::visible_multiline(&format!("{note}{diff}")),

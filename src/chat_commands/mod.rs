@@ -5,8 +5,8 @@
 //! picked.
 
 mod agents;
+mod allowed_users;
 mod grants;
-mod guests;
 mod lists;
 mod model;
 mod once;
@@ -31,7 +31,7 @@ pub use agents::{AgentState, Agents};
 pub use grants::{revoke, until};
 pub use once::AnswerTo;
 pub use role::Roles;
-pub use switch::{Kept, OtherStore, set_panic, set_panic_in_others};
+pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
 
 /// The most characters of one value that a list shows; the command line shows it whole.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -137,7 +137,7 @@ impl ChatCommands {
             // group.
             ChatCommand::Approvals
             | ChatCommand::Grants
-            | ChatCommand::Guests
+            | ChatCommand::AllowedUsers
             | ChatCommand::Agents
                 if !is_owner(visitor) =>
             {
@@ -151,7 +151,7 @@ impl ChatCommands {
             ChatCommand::Tools => lists::tools(&parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,
-            ChatCommand::Guests => return self.guests(visitor, words, to).await,
+            ChatCommand::AllowedUsers => return self.allowed_users(visitor, words, to).await,
             ChatCommand::Panic => return self.panic(visitor, words, to).await,
             // The orders are carried out above; help and leaving are the door's own.
             ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => {
@@ -253,7 +253,7 @@ impl ChatCommands {
         to.once(store, move |tx| model::choose_in(tx, &session, &name, &by)).await
     }
 
-    async fn guests(
+    async fn allowed_users(
         &self,
         visitor: &Visitor,
         words: &str,
@@ -263,10 +263,10 @@ impl ChatCommands {
         let parts = self.parts();
         let store = &parts.store;
         match words[..] {
-            [] => to.say(store, store.read(guests::markdown)?).await,
+            [] => to.say(store, store.read(allowed_users::markdown)?).await,
             ["remove", id] => {
                 let (id, by) = (id.to_owned(), visitor.principal.clone());
-                to.once(store, move |tx| guests::remove_in(tx, &id, &by)).await
+                to.once(store, move |tx| allowed_users::remove_in(tx, &id, &by)).await
             }
             _ => {
                 to.say(

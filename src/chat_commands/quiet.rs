@@ -2,17 +2,13 @@
 //! and which a rule or the stop switch has denied. Owns its words; must not know how an answer is
 //! shown.
 
-use crate::domain::{CallId, EventBody, Outcome, SessionId, escape};
+use crate::domain::{DeniedBy, Outcome, SessionId, escape};
 use crate::store::{Store, StoreError};
+use crate::turn::Turn;
+use crate::turn::state::Ended;
 
 /// How many tools of each kind are named.
 const NAMED_MAX: usize = 4;
-/// By what the names of rules begin; a limit or a stop is none.
-const RULES: &[&str] = &["policy.toml", "builtin.", "class.", "grant.", "agents"];
-/// Names of what has failed, and of what the model got wrong: no rule of anybody.
-const FAILURES: &[&str] =
-    &["builtin.store", "builtin.bug", "builtin.shutdown", "builtin.tool", "builtin.schema"];
-const STOP_SWITCH: &str = "builtin.panic";
 
 /// The line of one turn in Markdown, where there is something to say. It depends on rows alone that
 /// do not change any more, so that a later process says the same.
@@ -22,14 +18,13 @@ pub fn of_turn(
     turn_seq: u64,
 ) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
-    for (call, outcome) in results(store, session, turn_seq)? {
-        let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
+    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
+    for Ended { call, outcome, .. } in Turn::of(session, &events).results {
+        let Some(row) = store.read(|tx| tx.call(call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
-            Outcome::Denied { reason } if rule_of(&reason) == Some(STOP_SWITCH) => {
-                stopped.push(tool)
-            }
-            Outcome::Denied { reason } if rule_of(&reason).is_some() => denied.push(tool),
+            Outcome::Denied { by: Some(DeniedBy::StopSwitch), .. } => stopped.push(tool),
+            Outcome::Denied { by: Some(by), .. } if by.is_rule() => denied.push(tool),
             Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => {
                 granted.push(tool)
             }
@@ -37,28 +32,6 @@ pub fn of_turn(
         }
     }
     Ok(line(&granted, &denied, &stopped))
-}
-
-/// The calls of one turn that have a result.
-fn results(
-    store: &Store,
-    session: &SessionId,
-    turn_seq: u64,
-) -> Result<Vec<(CallId, Outcome)>, StoreError> {
-    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
-    let turn =
-        events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
-    let result = |body| match body {
-        EventBody::ToolResult { call, outcome } => Some((call, outcome)),
-        _ => None,
-    };
-    Ok(turn.filter_map(|event| result(event.body)).collect())
-}
-
-/// A denial of the gate ends with the name of its rule.
-fn rule_of(reason: &str) -> Option<&str> {
-    let (_, name) = reason.strip_suffix(')')?.rsplit_once('(')?;
-    (RULES.iter().any(|start| name.starts_with(start)) && !FAILURES.contains(&name)).then_some(name)
 }
 
 fn line(granted: &[String], denied: &[String], stopped: &[String]) -> Option<String> {
@@ -117,19 +90,5 @@ mod tests {
         );
         let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
         assert!(many.ends_with("`d`, and 2 more.*"), "{many}");
-    }
-
-    #[test]
-    fn a_rule_denies_by_its_name_and_a_limit_does_not() {
-        assert_eq!(rule_of("no pushing (policy.toml, rule 2)"), Some("policy.toml, rule 2"));
-        assert_eq!(rule_of("it wipes the disk; instead, ask (builtin.wipe)"), Some("builtin.wipe"));
-        assert_eq!(rule_of("`path` is missing (builtin.schema)"), None);
-        for other in [
-            "the owner said no: (later)",
-            "the turn's time was up before it ran (limits.turn_time_s)",
-            "no",
-        ] {
-            assert_eq!(rule_of(other), None, "{other}");
-        }
     }
 }

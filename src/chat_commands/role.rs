@@ -2,7 +2,7 @@
 //! does.
 
 use super::{AnswerTo, ChatCommands, ChatCommandsParts, code, is_owner};
-use crate::domain::{EventBody, SessionId};
+use crate::domain::SessionId;
 use crate::router::Visitor;
 use crate::store::{StoreError, Tx};
 use crate::turn::Log;
@@ -103,13 +103,9 @@ fn markdown(parts: &ChatCommandsParts, session: &SessionId) -> Result<String, St
 
 /// How an open turn goes on that has begun with another role.
 fn in_hand(log: &Log, in_force: Option<&str>) -> Option<String> {
-    match log.open_turn()?.first().map(|event| &event.body) {
-        Some(EventBody::TurnStarted { role, .. }) if role.as_deref() != in_force => Some(
-            role.as_deref()
-                .map_or_else(|| "without a role".to_owned(), |role| format!("as {}", code(role))),
-        ),
-        _ => None,
-    }
+    let role = log.open_turn()?.role;
+    let words = |role| format!("as {}", code(role));
+    (role != in_force).then(|| role.map_or_else(|| "without a role".to_owned(), words))
 }
 
 /// The line of `/status`; empty where there are no roles.

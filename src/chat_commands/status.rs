@@ -3,11 +3,10 @@
 //! this process. Must not know doors.
 
 use super::{ChatCommandsParts, code, lists, role, usage};
-use crate::domain::{Event, EventBody, SessionId};
+use crate::domain::SessionId;
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
 use crate::store::{StoreError, now_ms};
-use crate::turn::next::{unanswered, waiting_for_a_human};
 use crate::turn::{Log, estimate};
 
 /// Whoever is no owner reads no path of this machine and no process of it.
@@ -49,11 +48,7 @@ pub(super) async fn markdown(
 
 fn context(log: &Log, window_tokens: u64) -> String {
     let tokens: u64 = log.events().iter().map(estimate::of_event).sum();
-    let exchanges = log
-        .events()
-        .iter()
-        .filter(|event| matches!(event.body, EventBody::TurnStarted { .. }))
-        .count();
+    let exchanges = log.exchanges();
     let percent = tokens.saturating_mul(100) / window_tokens.max(1);
     let summary = if log.summary().is_some() { " and a summary" } else { "" };
     let noun = if exchanges == 1 { "exchange" } else { "exchanges" };
@@ -66,11 +61,9 @@ async fn running(parts: &ChatCommandsParts, log: &Log, queued_messages: u32) -> 
         return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }
             .to_owned();
     };
-    let seconds = turn.first().map_or(0, |event: &Event| (now_ms() - event.at_ms).max(0) / 1000);
-    let waiting = waiting_for_a_human(turn);
-    let calls = unanswered(log.session(), turn);
+    let seconds = (now_ms() - turn.began_ms).max(0) / 1000;
     let (asked, at_work): (Vec<_>, Vec<_>) =
-        calls.into_iter().partition(|(id, _)| waiting.contains_key(id));
+        turn.unanswered().into_iter().partition(|(id, _)| turn.waiting.contains_key(id));
     let mut names = Vec::new();
     for (_, tool_use) in &at_work {
         names.push(code(&lists::tool_name(&parts.gate, &tool_use.name).await));

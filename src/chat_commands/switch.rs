@@ -9,7 +9,7 @@ use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx, flag};
 
 /// Where a change of the stop switch is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum SwitchKept {
     /// In the store, with a row of the audit.
     Stored,
     /// The store cannot be written: in this file.
@@ -20,14 +20,14 @@ pub enum Kept {
 
 /// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be
 /// written, a file turns it on, and off again.
-pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Kept, StoreError> {
+pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<SwitchKept, StoreError> {
     let who = by.to_owned();
     match store.write(move |tx| set_in(tx, on, &who)).await {
-        Ok(()) => Ok(Kept::Stored),
-        Err(error) if on => store.raise_panic_flag(by).map(Kept::InFile).map_err(|_| error),
+        Ok(()) => Ok(SwitchKept::Stored),
+        Err(error) if on => store.raise_panic_flag(by).map(SwitchKept::InFile).map_err(|_| error),
         Err(error) if store.lower_panic_flag()? => {
             tracing::warn!(%error, "the stop switch was turned off, and the audit has no row of it");
-            Ok(Kept::FileGone)
+            Ok(SwitchKept::FileGone)
         }
         Err(error) => Err(error),
     }

@@ -15,14 +15,14 @@ mod roles;
 
 struct Rig {
     gate: GateRig,
-    desk: ChatCommands,
+    commands: ChatCommands,
     visitor: Visitor,
 }
 
 impl Rig {
     fn new() -> Self {
         let gate = GateRig::new(&["legacy"], "");
-        let desk = ChatCommands::new(ChatCommandsParts {
+        let commands = ChatCommands::new(ChatCommandsParts {
             store: gate.store.clone(),
             gate: gate.gate.clone(),
             router: Router::new(Mail::new(gate.store.clone(), 64), gate.gate.clone()),
@@ -45,13 +45,13 @@ impl Rig {
         let from = Address("console/1".into());
         Self {
             gate,
-            desk,
+            commands,
             visitor: Visitor { from, principal: OWNER.into(), origin: Origin::Owner },
         }
     }
 
     async fn said(&self, command: ChatCommand, words: &str) -> Option<String> {
-        self.desk.command(&self.visitor, &session("main"), command, words).await.unwrap()
+        self.commands.command(&self.visitor, &session("main"), command, words).await.unwrap()
     }
 
     async fn says(&self, command: ChatCommand, words: &str) -> String {
@@ -84,10 +84,10 @@ fn opened(text: &str) -> [EventBody; 2] {
     ]
 }
 
-fn wishes(name: &str) -> EventBody {
-    let wish = ToolUse { id: "1".into(), name: name.into(), input: json!({}), broken_input: None };
+fn tool_use(name: &str) -> EventBody {
+    let asked = ToolUse { id: "1".into(), name: name.into(), input: json!({}), broken_input: None };
     EventBody::ModelReply {
-        blocks: vec![Block::ToolUse(wish)],
+        blocks: vec![Block::ToolUse(asked)],
         finish: Finish::ToolUse,
         usage: Usage::default(),
         provider: "someone".into(),
@@ -120,13 +120,13 @@ async fn an_undo_in_a_turn_is_refused_at_once_unless_it_is_being_stopped() {
     assert_eq!(rig.says(ChatCommand::Undo, "").await, crate::session::TURN_IS_OPEN);
     assert_eq!(rig.queued(), []);
     let other = session("other");
-    rig.desk
+    rig.commands
         .parts()
         .router
         .message(&rig.visitor, &other, "a turn will begin with it")
         .await
         .unwrap();
-    let said = rig.desk.command(&rig.visitor, &other, ChatCommand::Undo, "").await.unwrap();
+    let said = rig.commands.command(&rig.visitor, &other, ChatCommand::Undo, "").await.unwrap();
     assert_eq!(said.unwrap(), crate::session::TURN_IS_OPEN);
     rig.said(ChatCommand::Stop, "").await;
     assert_eq!(rig.said(ChatCommand::Undo, "").await, None);
@@ -152,7 +152,7 @@ async fn the_status_says_what_runs_and_what_waits() {
     let asked = rig.says(ChatCommand::Status, "").await;
     assert!(asked.contains("- context: 1 exchange, about 258 of 1000 tokens (25 %)"), "{asked}");
     assert!(asked.contains("s ago: the model is asked\n"), "{asked}");
-    rig.log([wishes("legacy__echo")]).await;
+    rig.log([tool_use("legacy__echo")]).await;
     let calls = rig.says(ChatCommand::Status, "").await;
     assert!(calls.contains("s ago: `legacy/echo`\n"), "{calls}");
     let call = CallId::Reply { session: session("main"), reply_seq: 3, block: 0 };
@@ -189,7 +189,7 @@ async fn the_status_counts_questions_and_messages() {
         "{status}"
     );
     let other = rig
-        .desk
+        .commands
         .command(&rig.visitor, &session("other"), ChatCommand::Status, "")
         .await
         .unwrap()
@@ -331,7 +331,7 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
                 "Only the owner may use the stop switch."
             );
         }
-        for command in [ChatCommand::Grants, ChatCommand::Guests, ChatCommand::Approvals] {
+        for command in [ChatCommand::Grants, ChatCommand::AllowedUsers, ChatCommand::Approvals] {
             for words in ["", "revoke 1", "remove 5"] {
                 assert_eq!(rig.says(command, words).await, "Only the owner may see this.");
             }
@@ -342,16 +342,22 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
 }
 
 #[tokio::test]
-async fn guests_are_listed_and_sent_away_once() {
+async fn allowed_users_are_listed_and_removed_once() {
     let rig = Rig::new();
-    assert!(rig.says(ChatCommand::Guests, "").await.contains("Nobody was let in"));
+    assert!(rig.says(ChatCommand::AllowedUsers, "").await.contains("Nobody was let in"));
     rig.gate.store.write(|tx| tx.add_allowed_user(7, 66, "Mal`lory", "telegram:5")).await.unwrap();
-    let listed = rig.says(ChatCommand::Guests, "").await;
+    let listed = rig.says(ChatCommand::AllowedUsers, "").await;
     assert!(listed.contains("- `66` `` Mal`lory ``: let in by `telegram:5` at "), "{listed}");
-    assert!(rig.says(ChatCommand::Guests, "remove them").await.contains("There is no guest"));
-    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("may not talk any more"));
+    assert!(
+        rig.says(ChatCommand::AllowedUsers, "remove them").await.contains("was let in; `/guests`")
+    );
+    assert!(
+        rig.says(ChatCommand::AllowedUsers, "remove 66").await.contains("may not talk any more")
+    );
     assert!(!rig.gate.store.read(|tx| tx.is_allowed_user(7, 66)).unwrap());
-    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("There is no guest"));
+    assert!(
+        rig.says(ChatCommand::AllowedUsers, "remove 66").await.contains("was let in; `/guests`")
+    );
 }
 
 /// A command that is handled again after a kill has no second effect and no second answer.
@@ -364,7 +370,7 @@ async fn a_command_of_an_update_is_carried_out_and_answered_once() {
     let at = |update| AnswerTo::Update { bot: 7, update, session: session.clone(), to: to.clone() };
     let given = async |update, command, words: &str| {
         let said =
-            rig.desk.answer(&rig.visitor, &session, command, words, &at(update)).await.unwrap();
+            rig.commands.answer(&rig.visitor, &session, command, words, &at(update)).await.unwrap();
         assert_eq!(said, None, "the answer is in the outbox");
     };
     given(1, ChatCommand::Panic, "off").await;

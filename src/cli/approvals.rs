@@ -2,6 +2,7 @@
 //! any process. Must not know how a grant is matched.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -9,6 +10,7 @@ use super::{ask, fail, out};
 use crate::app::App;
 use crate::domain::{Answer, ApprovalId, CallOwner, Question, Scope, SessionId, Staged, Term};
 use crate::doors::follow::{Follow, Followed};
+use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::staged_questions;
 
 /// Lists the open questions.
@@ -39,7 +41,7 @@ pub async fn answer(
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
-    let instance = app.open_door("console")?;
+    let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
     out::err_line(&in_words(&decided.question, &answer));
@@ -47,10 +49,8 @@ pub async fn answer(
         return told_to_client(&decided.question, as_json);
     };
     let follow = Follow {
-        mail: &app.mail,
+        outbox: InstanceOutbox::new(&app.mail, instance, &session),
         worker,
-        instance: &instance,
-        session: &session,
         live: ask::on_stderr(),
     };
     if decided.question.staged.is_some() {

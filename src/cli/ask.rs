@@ -14,6 +14,7 @@ use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
 use crate::domain::{Live, LiveSink, Question, SessionId, TurnEnd, escape};
 use crate::doors::follow::{Follow, Followed};
+use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
 
 /// The longest text that is read from standard input, in bytes.
@@ -37,16 +38,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let text = text_of(&ask.text).await?;
     let worker = app.worker().await?;
-    let instance = app.open_door("console")?;
+    let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
     for warning in &app.warnings {
         out::err_line(&format!("claw: {warning}"));
     }
     let follow = Follow {
-        mail: &app.mail,
+        outbox: InstanceOutbox::new(&app.mail, instance, &ask.session),
         worker,
-        instance: &instance,
-        session: &ask.session,
         live: on_stderr(),
     };
     // Ctrl-C while another's turn is waited for leaves, and does not stop that turn.
@@ -92,13 +91,13 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
 /// this turn, not another's.
 async fn in_a_turn_of_its_own(
     app: &App,
-    follow: &Follow<'_>,
+    follow: &Follow,
     visitor: &Visitor,
     text: &str,
 ) -> anyhow::Result<i64> {
     let mut told = false;
     loop {
-        if let Some(said) = app.router.message_alone(visitor, follow.session, text).await? {
+        if let Some(said) = app.router.message_alone(visitor, &follow.outbox.session, text).await? {
             show_leftovers(follow).await?;
             return Ok(said);
         }
@@ -106,7 +105,7 @@ async fn in_a_turn_of_its_own(
             out::err_line(&format!(
                 "claw: a turn is open in the session `{}`; this waits for its end. `claw approvals` shows whether it waits for \
                  an answer.",
-                follow.session
+                follow.outbox.session
             ));
         }
         // What a process that is gone has left goes on here.
@@ -208,9 +207,9 @@ pub fn on_stderr() -> LiveSink {
 }
 
 /// What earlier runs of this session still had to say.
-pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
+pub async fn show_leftovers(follow: &Follow) -> anyhow::Result<()> {
     let mut left = Vec::new();
-    for row in follow.mail.waiting(follow.instance.address())? {
+    for row in follow.outbox.waiting()? {
         match row.outbound.body {
             crate::domain::OutboundBody::Reply { text, .. } => {
                 let told = format!(
@@ -226,7 +225,7 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
             }
             crate::domain::OutboundBody::Notice { .. } => {}
             crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
-                left.extend(follow.mail.open_question(&question.approval)?);
+                left.extend(follow.outbox.mail.open_question(&question.approval)?);
             }
             // An open question is asked again below, from the store.
             crate::domain::OutboundBody::Question { .. }
@@ -241,7 +240,7 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
 /// Follows the turn; questions are put to the person at the terminal, if there is one.
 pub async fn answer_until_done(
     app: &App,
-    follow: &Follow<'_>,
+    follow: &Follow,
     visitor: &Visitor,
 ) -> anyhow::Result<Followed> {
     loop {

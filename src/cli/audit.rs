@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::audit_calls::Calls;
+use super::audit_calls::CallTable;
 use super::explain::{answered_briefly, outside_of_calls};
 use super::{fail, out};
 use crate::app::App;
@@ -58,7 +58,7 @@ async fn another_look() -> bool {
 
 /// One line a call.
 async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
-    let mut calls = Calls::default();
+    let mut calls = CallTable::default();
     // One state of the audit: what is added meanwhile is read by the next look.
     let (rows, mut last) = app.store.read(|tx| {
         tx.at_one_moment(|| {

@@ -18,7 +18,7 @@ const PINNED: &str = "pinned";
 
 /// The calls of an audit, which grow as rows come.
 #[derive(Default)]
-pub struct Calls {
+pub struct CallTable {
     by_id: HashMap<String, Call>,
 }
 
@@ -37,7 +37,7 @@ struct Call {
     ended: Option<String>,
 }
 
-impl Calls {
+impl CallTable {
     /// Takes rows in, oldest first, and gives a line for each call that they are about, as it
     /// stands after them, and for each row that is of no call; in the order in which they began.
     pub fn lines(&mut self, rows: &[AuditRow]) -> Vec<String> {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_call_is_one_line_and_a_call_that_goes_on_gets_one_more() {
-        let mut calls = Calls::default();
+        let mut calls = CallTable::default();
         let received =
             json!({"server": "bash", "tool": "run", "arguments": {"command": "make\n0000  fake"}});
         let first = calls.lines(&[
@@ -260,7 +260,7 @@ mod tests {
             row(4, "", "revoked", json!({"by": "me", "grant": 3})),
             pinned(5, "files", "write"),
         ];
-        let lines = Calls::default().lines(&rows);
+        let lines = CallTable::default().lines(&rows);
         assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(lines[0].ends_with("2 tools of the server bash were seen for the first time, and their descriptions were pinned: run, list"));
         assert!(lines[1].contains("The tool files/read was seen for the first time"));

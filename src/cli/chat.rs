@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::config::Color;
 use crate::domain::SessionId;
 use crate::doors::console::editor::EditorSettings;
-use crate::doors::console::run::{self, Opening};
+use crate::doors::console::run::{self, ConsoleStart};
 
 pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> {
     let context = app.door_context(app.agents()).await?;
@@ -20,7 +20,8 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     let greeting = greeting(&app, &session).await?;
     let notices = app.warnings.iter().chain(&app.config.notices).cloned().collect();
     let retention = tokio::spawn(super::retention::keep(app.clone()));
-    let done = run::run(context, Opening { session, instance, editor, greeting, notices }).await;
+    let done =
+        run::run(context, ConsoleStart { session, instance, editor, greeting, notices }).await;
     retention.abort();
     done?;
     Ok(ExitCode::from(fail::DONE))

@@ -20,9 +20,9 @@ use crate::store::AuditRow;
 /// How much of what was said tells which message it was, in characters.
 const SAID_CHARS_MAX: usize = 80;
 
-/// What the log says about the wish for a call.
+/// What the log says about the request for a call.
 #[derive(Debug, Default)]
-struct Wish {
+struct CallRequest {
     model: String,
     /// The newest message before it.
     said: Option<String>,
@@ -31,11 +31,11 @@ struct Wish {
 /// Explains a call (its id, or the id of its question) or a row of the audit (its number).
 pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let (call, rows) = rows_of(app, id)?;
-    let wish = match &call {
-        Some(call) => wish_for(app, call)?,
-        None => Wish::default(),
+    let request = match &call {
+        Some(call) => request_for(app, call)?,
+        None => CallRequest::default(),
     };
-    let text = story(&rows, &wish, &app.config.zone);
+    let text = story(&rows, &request, &app.config.zone);
     let id = call.map_or_else(|| id.to_owned(), |call| call.to_string());
     out::line(&if as_json {
         json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()})
@@ -75,7 +75,8 @@ fn rows_of(app: &App, id: &str) -> anyhow::Result<(Option<CallId>, Vec<AuditRow>
     Ok((Some(call), rows))
 }
 
-/// The id of a call as it is today: the audit, and who has written it down, may have an earlier one.
+/// The id of a call as it is today: the audit, and who has written it down, may have an earlier
+/// one.
 fn todays_id(app: &App, call: CallId) -> anyhow::Result<CallId> {
     let known = |call: &CallId| app.store.read(|tx| Ok(tx.call(call)?.is_some()));
     if known(&call)? {
@@ -89,9 +90,9 @@ fn todays_id(app: &App, call: CallId) -> anyhow::Result<CallId> {
     Ok(call)
 }
 
-fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
+fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
     let (Some(session), Some(seq)) = (call.session(), call.seq()) else {
-        return Ok(Wish::default());
+        return Ok(CallRequest::default());
     };
     let (reply, message) = app.store.read(|tx| tx.event_and_message_before(session, seq))?;
     let said = match message {
@@ -102,14 +103,14 @@ fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
         Some(EventBody::ModelReply { model, .. }) => model,
         _ => String::new(),
     };
-    Ok(Wish { model, said })
+    Ok(CallRequest { model, said })
 }
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
 /// call.
-fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
+fn story(rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
     let mut lines = match rows.iter().find(|row| row.kind == "received") {
-        Some(row) => head(row, wish),
+        Some(row) => head(row, request),
         None if let Some(list) = list_of(rows) => vec![list.to_owned()],
         None if is_pause(rows) => {
             vec!["No call of a tool: the question whether a turn may go on.".to_owned()]
@@ -128,7 +129,7 @@ fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
     lines.join("\n")
 }
 
-fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
+fn head(row: &AuditRow, request: &CallRequest) -> Vec<String> {
     let body = &row.body;
     let mut lines =
         vec![format!("Call {}: {}/{}", row.call, field(body, "server"), field(body, "tool"))];
@@ -142,8 +143,8 @@ fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
         }
         _ => {}
     }
-    let model = if wish.model.is_empty() { "A model" } else { wish.model.as_str() };
-    let said = match wish.said.as_deref().map(first_words) {
+    let model = if request.model.is_empty() { "A model" } else { request.model.as_str() };
+    let said = match request.said.as_deref().map(first_words) {
         Some(said) if !said.is_empty() => format!(", after the message “{said}”"),
         _ => String::new(),
     };
@@ -220,7 +221,7 @@ fn list_of(rows: &[AuditRow]) -> Option<&'static str> {
     }
 }
 
-/// A question about the turn itself has no wish of a model in front of it.
+/// A question about the turn itself has no request of a model in front of it.
 fn is_pause(rows: &[AuditRow]) -> bool {
     rows.iter().any(|row| row.kind == "asked") && !rows.iter().any(|row| row.kind == "received")
 }

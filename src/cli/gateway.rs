@@ -212,7 +212,7 @@ async fn run_member(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -> an
     };
     let retention = tokio::spawn(super::retention::keep(app.clone()));
     let done = member::run(&fleet, &member).await;
-    // The house knows the fleet, which must not keep it.
+    // The gateway context knows the fleet, which must not keep it.
     fleet.down(&member.agent, "it has ended".to_owned());
     retention.abort();
     app.close().await;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{fail, out};
 use crate::app::{App, owner_principal};
-use crate::chat_commands::{self, Kept};
+use crate::chat_commands::{self, SwitchKept};
 use crate::config::{self, Config, Home, MAIN, Overrides};
 use crate::store::flag;
 
@@ -109,14 +109,14 @@ fn on_by_flag(why: &anyhow::Error, as_json: bool) -> anyhow::Result<ExitCode> {
 async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     let set = chat_commands::set_panic(&app.store, on, &owner_principal()).await;
     match if on { set? } else { set.context("the stop switch stays ON")? } {
-        Kept::Stored => {}
-        Kept::InFile(place) => {
+        SwitchKept::Stored => {}
+        SwitchKept::InFile(place) => {
             out::err_line(&format!(
                 "It is kept in {}, because the store cannot be written.",
                 place.display()
             ));
         }
-        Kept::FileGone => {
+        SwitchKept::FileGone => {
             out::err_line(
                 "A file held it on, and is removed. The store cannot be written, so the audit has no row of it.",
             );

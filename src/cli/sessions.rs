@@ -8,11 +8,11 @@ use serde_json::json;
 use super::fail::{self, UserError};
 use super::out;
 use super::turn_report::tool_name;
-use super::turn_sum::TurnSum;
+use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{Block, CallId, Event, EventBody, Outcome, SessionId, text_of};
 use crate::store::{Store, StoreError};
-use crate::turn::export;
+use crate::turn::{Turn, export};
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let sessions = app.store.read(|tx| tx.sessions())?;
@@ -49,15 +49,15 @@ pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let gone: Vec<_> = gone
         .map(|(digest, (at_ms, why))| (digest, format!("removed by {why} on {}", day(at_ms))))
         .collect();
-    let mut turn = None;
+    let mut turn: Option<Turn<'_>> = None;
     for event in &events {
-        TurnSum::follow(&mut turn, event);
+        Turn::follow(&mut turn, &session, event);
         if as_json {
             out::line(&export::line_of(&session, event)?)?;
             continue;
         }
         let text = match &event.body {
-            EventBody::TurnEnded { end } => turn.take().map(|turn: TurnSum| turn.ended(end)),
+            EventBody::TurnEnded { end } => turn.take().map(|turn| turn_sum::ended(&turn, end)),
             _ => readable(&app.store, &session, event)?,
         };
         if let Some(text) = text {
@@ -65,7 +65,7 @@ pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
         }
     }
     if let (Some(turn), Some(last), false) = (turn, events.last(), as_json) {
-        out::line(&line(last, &turn.open()))?;
+        out::line(&line(last, &turn_sum::open(&turn)))?;
     }
     Ok(ExitCode::from(fail::DONE))
 }
@@ -188,7 +188,7 @@ fn outcome_text(outcome: &Outcome) -> String {
             });
             format!("{}{}", output.text, staged.collect::<String>())
         }
-        Outcome::Denied { reason } => format!("not run: {reason}"),
+        Outcome::Denied { reason, .. } => format!("not run: {reason}"),
         Outcome::Unknown { reason } => format!("may or may not have run: {reason}"),
         Outcome::Parked { approval } => format!("waits for {approval}"),
     }

@@ -43,12 +43,12 @@ pub fn tell(questions: &[Question]) {
 /// Carries out what was confirmed here, and says what came of it. No model is asked.
 pub async fn carry_out(
     app: &App,
-    follow: &Follow<'_>,
+    follow: &Follow,
     decided: &ApprovalRow,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let store = &app.store;
-    let seq = store.read(|tx| tx.last_seq(follow.session))?;
+    let seq = store.read(|tx| tx.last_seq(&follow.outbox.session))?;
     follow.finish_leftovers().await?;
     let mut told = 0;
     let mut notice = |text: &str| {
@@ -72,7 +72,7 @@ pub async fn carry_out(
         return Ok(ExitCode::from(fail::BROKEN));
     };
     let calls = app.mail.calls_of(&now)?;
-    let new = since(store, follow.session, seq + 1)?;
+    let new = since(store, &follow.outbox.session, seq + 1)?;
     if json {
         let calls: Vec<Value> = calls
             .iter()
@@ -95,7 +95,7 @@ fn became(call: &CallRow) -> String {
             format!("Failed: {what}: {}", out::clean(&output.text))
         }
         Some(Outcome::Ended { output }) => format!("Done: {what}: {}", out::clean(&output.text)),
-        Some(Outcome::Denied { reason }) => format!("Not run: {what}: {}", out::clean(reason)),
+        Some(Outcome::Denied { reason, .. }) => format!("Not run: {what}: {}", out::clean(reason)),
         Some(Outcome::Unknown { reason }) => {
             format!(
                 "Unknown: {what} may or may not have run ({}). It is not repeated.",

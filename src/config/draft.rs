@@ -27,13 +27,13 @@ pub struct ModelKeys<'a> {
 }
 
 /// The text as it is to be.
-pub struct Draft {
+pub struct ConfigDraft {
     path: PathBuf,
     before: Option<String>,
     document: DocumentMut,
 }
 
-impl Draft {
+impl ConfigDraft {
     pub fn of(seen: &Seen) -> Result<Self, ConfigError> {
         let path = seen.home.claw_toml();
         let document = seen.text.as_deref().unwrap_or(HEAD).parse().map_err(

@@ -25,7 +25,7 @@ fn what_is_not_asked_about_stays_as_it_is() {
     let before = "# mine\ntime_zone = \"UTC\" # here\n\n[model]\nagent = \"gemini\" # as usual\nmodel = 'old'\nmax_tokens = 7\n\n\
                   [limits]\nturn_time_s = 600\n# turn_time_s = 700\n";
     let seen_before = seen(dir.path(), Some(before));
-    let mut draft = Draft::of(&seen_before).unwrap();
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
     assert!(!draft.is_changed());
     let key = SecretString::from("sk-$a\"b\\c".to_owned());
     draft.set_model(&keys(Agent::Claude, None, Some(&key))).unwrap();
@@ -61,7 +61,7 @@ fn a_table_of_fallbacks_and_one_in_one_line_are_taken_too() {
     for before in ["[[model.fallback]]\nagent = \"demo\"\n", "model = { agent = \"gemini\" }\n"] {
         let dir = tempfile::tempdir().unwrap();
         let seen_before = seen(dir.path(), Some(before));
-        let mut draft = Draft::of(&seen_before).unwrap();
+        let mut draft = ConfigDraft::of(&seen_before).unwrap();
         draft.set_model(&keys(Agent::Ollama, Some("m"), None)).unwrap();
         draft.write(seen_before).unwrap();
         let after = seen(dir.path(), None).model;
@@ -78,7 +78,7 @@ fn what_was_changed_meanwhile_or_means_nothing_is_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("claw.toml");
     let seen_before = seen(dir.path(), Some("# one\n"));
-    let mut draft = Draft::of(&seen_before).unwrap();
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();
     fs::write(&path, "# two\n").unwrap();
     let refused = draft.write(seen_before).unwrap_err().to_string();
@@ -86,7 +86,7 @@ fn what_was_changed_meanwhile_or_means_nothing_is_not_written() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "# two\n");
     // A bot that nobody may talk to.
     let seen_before = seen(dir.path(), None);
-    let mut draft = Draft::of(&seen_before).unwrap();
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_bot_token(&SecretString::from("1:a".to_owned())).unwrap();
     assert!(draft.write(seen_before).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "# two\n");
@@ -99,7 +99,7 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     let env: Env = [("CLAW_HOME", home.to_str().unwrap())].into_iter().collect();
     let seen_before = Seen::load_from(env).unwrap();
     assert!(!home.exists());
-    let mut draft = Draft::of(&seen_before).unwrap();
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();
     draft.write(seen_before).unwrap();
     assert!(
@@ -110,7 +110,7 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     fs::write(&elsewhere, "").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
     let seen_before = seen(dir.path(), None);
-    let mut draft = Draft::of(&seen_before).unwrap();
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();
     draft.write(seen_before).unwrap();
     assert!(link.is_symlink() && fs::read_to_string(&elsewhere).unwrap().contains("demo"));
@@ -125,7 +125,7 @@ fn with_those_who_may_talk_go_those_who_decide_and_are_told() {
         (seen_before.further_owners(), seen_before.notify_chat()),
         ([2].as_slice(), Some(3))
     );
-    let mut draft = Draft::of(&seen_before).unwrap();
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_allowed_chats(&[42]).unwrap();
     draft.write(seen_before).unwrap();
     let text = fs::read_to_string(dir.path().join("claw.toml")).unwrap();

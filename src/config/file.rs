@@ -94,7 +94,7 @@ pub(super) struct ClawToml {
 }
 
 /// What a file says to one agent.
-pub(super) struct Written {
+pub(super) struct AgentFile {
     pub(super) file: ClawToml,
     /// The agent has a `[model]` of its own.
     pub(super) own_model: bool,
@@ -174,7 +174,7 @@ pub(super) fn read(
     text: &str,
     env: &Env,
     agent: &str,
-) -> Result<Written, ConfigError> {
+) -> Result<AgentFile, ConfigError> {
     let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
     let table = expanded(place, text, env, agent)?;
     let file = ClawToml::deserialize(Deserializer::from(table))
@@ -200,5 +200,5 @@ pub(super) fn read(
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value");
     file.prices.check().map_err(wrong_price)?;
     file.update.check().map_err(|message| out_of_range(message, "url"))?;
-    Ok(Written { file, own_model, tools })
+    Ok(AgentFile { file, own_model, tools })
 }

@@ -36,17 +36,17 @@ use claw_toml_fault as toml_fault;
 
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
-pub use draft::{Draft, ModelKeys};
+pub use draft::{ConfigDraft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
 pub use limits::Limits;
-pub use persona::{MEMORY, PERSONA_FILES, Persona, PersonaFile, PersonaRead, USER};
+pub use persona::{MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER};
 pub use prices::{Price, Prices};
 pub use retention::Retention;
-pub use roles::Role;
+pub use roles::PersonaRole;
 pub use secrets::secret_values;
 pub use seen::{Found, Seen};
 pub use telegram::{Pairing, Telegram, TelegramSection};
@@ -90,7 +90,7 @@ pub struct Config {
     /// The folder that tools work in: real, existing, and apart from claw's own files.
     pub workspace: PathBuf,
     /// Who the agent is, and the roles within it.
-    pub persona: Persona,
+    pub persona: PersonaSources,
     pub model: model::ModelSection,
     pub prices: Prices,
     pub limits: Limits,
@@ -361,10 +361,10 @@ fn persona_of(
     home: &Home,
     workspace: &Path,
     user_home: Option<&Path>,
-) -> Result<(Persona, Vec<String>), ConfigError> {
+) -> Result<(PersonaSources, Vec<String>), ConfigError> {
     let (persona, default_role) = (file.persona.as_deref(), file.default_role.as_deref());
-    let written = roles::Written { persona, roles: &file.roles, default_role, place };
-    Persona::prepare(&written, home, workspace, user_home)
+    let written = roles::PersonaKeys { persona, roles: &file.roles, default_role, place };
+    PersonaSources::prepare(&written, home, workspace, user_home)
 }
 
 /// The text of a file that may be missing. A folder, a file that is too large or not UTF-8, and one

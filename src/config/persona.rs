@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::roles::Role;
+use super::roles::PersonaRole;
 
 /// The files of a persona, in the order in which a model reads them.
 pub const PERSONA_FILES: [&str; 5] = [SOUL, "IDENTITY.md", USER, "AGENTS.md", MEMORY];
@@ -25,13 +25,13 @@ const CUT_MARK: &str = "\n\n[This file is longer than 64 KiB; what follows was c
 
 /// Where the persona is written, and the roles within it.
 #[derive(Clone, Debug)]
-pub struct Persona {
+pub struct PersonaSources {
     /// Real, existing, and apart from the workspace and from claw's own files.
     pub folder: PathBuf,
     /// `SOUL.md` of the home: counts where the folder has none.
     pub(super) home_soul: PathBuf,
     pub(super) workspace: PathBuf,
-    pub roles: BTreeMap<String, Role>,
+    pub roles: BTreeMap<String, PersonaRole>,
     /// The role of every conversation that has not chosen another one.
     pub default_role: Option<String>,
 }
@@ -60,7 +60,7 @@ pub struct PersonaFile {
     pub fault: Option<String>,
 }
 
-impl Persona {
+impl PersonaSources {
     /// Reads the files, with those of a role in the place of the agent's. The same files give the
     /// same texts.
     pub fn read(&self, role: Option<&str>) -> PersonaRead {
@@ -76,7 +76,7 @@ impl Persona {
     }
 
     /// The file of this name that counts, if there is one.
-    fn file(&self, name: &'static str, role: Option<(&str, &Role)>) -> Option<PersonaFile> {
+    fn file(&self, name: &'static str, role: Option<(&str, &PersonaRole)>) -> Option<PersonaFile> {
         let of_role = role
             .and_then(|(role, settings)| Some((settings.folder.as_ref()?.join(name), Some(role))));
         let of_home = (name == SOUL).then(|| (self.home_soul.clone(), None));

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::home::{Home, create_dir, with_tilde};
-use super::persona::{PERSONA_FILES, Persona};
+use super::persona::{PERSONA_FILES, PersonaSources};
 
 /// Goes back to what every conversation has, so that no role can be called so.
 const NO_ROLE: &str = "default";
@@ -31,7 +31,7 @@ pub(super) struct RoleSection {
 
 /// A role as it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Role {
+pub struct PersonaRole {
     /// For people; may be empty.
     pub description: String,
     /// Files in it replace the agent's of the same name. Real, existing.
@@ -43,7 +43,7 @@ pub struct Role {
 }
 
 /// What the keys of a `claw.toml` say.
-pub(super) struct Written<'a> {
+pub(super) struct PersonaKeys<'a> {
     pub(super) persona: Option<&'a str>,
     pub(super) roles: &'a BTreeMap<String, RoleSection>,
     pub(super) default_role: Option<&'a str>,
@@ -51,7 +51,7 @@ pub(super) struct Written<'a> {
     pub(super) place: &'a str,
 }
 
-impl Persona {
+impl PersonaSources {
     /// Makes the folder where it is missing. Also gives back what was made that was asked for, a
     /// sentence each.
     ///
@@ -60,7 +60,7 @@ impl Persona {
     /// without a folder or instructions, with a name that cannot be typed, or with a folder that is
     /// not there; a default role that there is not.
     pub(super) fn prepare(
-        written: &Written<'_>,
+        written: &PersonaKeys<'_>,
         home: &Home,
         workspace: &Path,
         user_home: Option<&Path>,
@@ -83,7 +83,7 @@ impl Persona {
             let place = format!("{}, [roles.{name}]", written.place);
             Ok((name.clone(), section.resolve(name, &place, workspace, of_home)?))
         };
-        let roles: BTreeMap<String, Role> =
+        let roles: BTreeMap<String, PersonaRole> =
             written.roles.iter().map(role).collect::<Result<_, ConfigError>>()?;
         if let Some(name) = written.default_role
             && !roles.contains_key(name)
@@ -119,7 +119,7 @@ impl Persona {
 }
 
 #[cfg(test)]
-impl Role {
+impl PersonaRole {
     pub(super) fn for_tests(folder: Option<PathBuf>, instructions: &str) -> Self {
         let (written_folder, instructions) = (folder.clone(), instructions.to_owned());
         Self { description: String::new(), folder, written_folder, instructions }
@@ -133,7 +133,7 @@ impl RoleSection {
         place: &str,
         workspace: &Path,
         of_home: impl Fn(&str) -> PathBuf,
-    ) -> Result<Role, ConfigError> {
+    ) -> Result<PersonaRole, ConfigError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if name.is_empty()
             || name.len() > NAME_BYTES_MAX
@@ -162,7 +162,7 @@ impl RoleSection {
             let message = "its folder lies in the workspace, where the tools could change it";
             return Err(ConfigError::new(place, message, "Choose another folder"));
         }
-        Ok(Role {
+        Ok(PersonaRole {
             description: self.description.trim().to_owned(),
             folder,
             written_folder,

@@ -38,7 +38,7 @@ pub struct TelegramSection {
     pub owners: Vec<i64>,
     /// Whether an answer is shown while it is written; yes unless it says `false`.
     pub stream: Option<bool>,
-    /// What happens when a stranger writes.
+    /// What happens when an unknown user writes.
     pub pairing: Pairing,
     /// Numeric id of the chat that gets what needs a human; else the first owner's private chat.
     pub notify_chat: Option<i64>,

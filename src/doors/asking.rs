@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::door::{Asked, Closed, Door, Fault};
+use super::door::{Asked, Closed, Door, DoorFault};
 use super::patience::patiently;
 use super::questions::is_asked_in;
 use super::sessions::place_of_question;
@@ -53,7 +53,7 @@ pub async fn ask<D: Door>(
             }
             return Ok(true);
         }
-        Err(Fault::Blocked(why)) => door.blocked(to, &why).await?,
+        Err(DoorFault::Blocked(why)) => door.blocked(to, &why).await?,
         Err(fault) => {
             tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it")
         }

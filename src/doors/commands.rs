@@ -78,7 +78,7 @@ pub const COMMANDS: &[CommandInfo] = &[
         "what you have allowed or forbidden for longer; take one back",
     ),
     info(
-        ChatCommand::Guests,
+        ChatCommand::AllowedUsers,
         "/guests",
         "[remove ID]",
         "the chats that you have let in; send one away",

@@ -28,8 +28,8 @@ pub struct Context {
     pub router: Router,
     pub worker: Arc<Worker>,
     pub chat_commands: ChatCommands,
-    pub settings: Settings,
-    pub files: Files,
+    pub settings: DoorSettings,
+    pub files: FileAccess,
 }
 
 impl Context {
@@ -41,7 +41,7 @@ impl Context {
 
 /// What can change while claw runs, so that it is asked for each time.
 #[derive(Clone)]
-pub struct Settings {
+pub struct DoorSettings {
     /// Waits a while, applies what has changed in the files of settings, and says so, one sentence
     /// a change.
     pub changes: AwaitChanges,
@@ -71,7 +71,7 @@ pub struct NearlySpent {
 
 /// What is done with files that come in.
 #[derive(Clone)]
-pub struct Files {
+pub struct FileAccess {
     pub workspace: PathBuf,
     pub keep: KeepBytes,
     /// Makes speech a text, where that is configured.

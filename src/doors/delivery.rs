@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asking::asked_elsewhere;
-use super::door::{Door, Fault, Piece};
+use super::door::{Door, DoorFault, DoorPiece};
 use super::patience::patiently;
 use crate::domain::{Address, OutboundBody, Question, SessionId};
 use crate::mail::{MailError, OutboxRow};
@@ -183,11 +183,11 @@ impl<T: Clone + PartialEq> Drafted<T> {
         &self,
         door: &D,
         to: &Address,
-        pieces: &[Piece<T>],
+        pieces: &[DoorPiece<T>],
     ) -> HashSet<usize> {
         let mut lost = HashSet::new();
         for (index, (message, piece)) in self.messages.iter().zip(pieces).enumerate().rev() {
-            let Piece::Text(part) = piece else {
+            let DoorPiece::Text(part) = piece else {
                 lost.insert(index);
                 continue;
             };
@@ -224,7 +224,7 @@ async fn write_text<D: Door>(
             return give_up(door, to, row, &fault).await;
         }
     }
-    let messages = pieces.iter().take_while(|piece| matches!(piece, Piece::Text(_))).count();
+    let messages = pieces.iter().take_while(|piece| matches!(piece, DoorPiece::Text(_))).count();
     for left in drafts.messages.iter().skip(messages) {
         take_away(door, to, *left).await;
     }
@@ -256,10 +256,14 @@ async fn take_away<D: Door>(door: &D, to: &Address, message: i64) {
     }
 }
 
-async fn send<D: Door>(door: &D, to: &Address, piece: &Piece<D::Text>) -> Result<(), Fault> {
+async fn send<D: Door>(
+    door: &D,
+    to: &Address,
+    piece: &DoorPiece<D::Text>,
+) -> Result<(), DoorFault> {
     match piece {
-        Piece::Text(text) => door.send(to, text).await.map(drop),
-        Piece::File(file) => door.file(to, file).await,
+        DoorPiece::Text(text) => door.send(to, text).await.map(drop),
+        DoorPiece::File(file) => door.file(to, file).await,
     }
 }
 
@@ -270,9 +274,9 @@ async fn give_up<D: Door>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
-    fault: &Fault,
+    fault: &DoorFault,
 ) -> Result<bool, MailError> {
-    if let Fault::Blocked(why) = fault {
+    if let DoorFault::Blocked(why) = fault {
         door.shared().mail().put_back(row.id).await?;
         door.blocked(to, why).await?;
         return Ok(false);

@@ -4,17 +4,18 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::shared::Shared;
 use crate::domain::{
-    Address, Answer, ApprovalId, LiveSink, Outbound, OutboundBody, PostedState, Question,
-    SessionId, UnixMillis, unseen,
+    Address, Answer, ApprovalId, Outbound, OutboundBody, PostedState, Question, SessionId,
+    UnixMillis,
 };
 use crate::mail::{MailError, PostedRow};
 
 /// Why something is not shown, by what has to be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum DoorFault {
     /// No answer that could be read: it may have been done or not. Trying again may help.
     #[error("the chat cannot be reached: {0}")]
     MayPass(String),
@@ -35,9 +36,22 @@ pub enum Fault {
     Refused(String),
 }
 
+impl crate::domain::Blamed for DoorFault {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::MayPass(_)
+            | Self::Blocked(_)
+            | Self::Formatting(_)
+            | Self::Moved(_)
+            | Self::Gone(_)
+            | Self::Refused(_) => crate::domain::Blame::Broken,
+        }
+    }
+}
+
 /// One thing that a door sends for a row of the outbox.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece<T> {
+pub enum DoorPiece<T> {
     Text(T),
     File(File),
 }
@@ -83,7 +97,7 @@ pub enum Closed {
         answer: Answer,
         by: String,
         at_ms: UnixMillis,
-        end: Option<CallEnd>,
+        end: Option<CallStatus>,
     },
     Expired {
         at_ms: UnixMillis,
@@ -99,21 +113,34 @@ pub enum Closed {
 
 /// How an answered call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallEnd {
+pub enum CallStatus {
     Ok,
     Failed,
     Denied,
     Unknown,
 }
 
-/// A door with conversations that have an address each, whether anybody looks or not. What it shows
-/// goes out one thing at a time in each conversation. The parts beside this file decide what and
-/// when: [`super::delivery`], [`super::questions`], [`super::sessions`].
-pub trait Door: Send + Sync + Sized + 'static {
-    /// The first word of its addresses and of its sessions' names.
-    const NAME: &'static str;
+/// How a door paints what is not finished. Pure, so that drafts need no chat.
+pub trait Paint {
     /// One message, as this door shows text.
     type Text: Clone + PartialEq + Debug + Send + Sync + 'static;
+
+    /// The messages of a text that is still being written.
+    fn beginning(markdown: &str) -> Vec<Self::Text>;
+
+    /// A call that runs, with the newest line of its progress. One message.
+    fn running(title: &str, progress: &str) -> Self::Text;
+
+    /// A call that has ended, and what there is to say about it. One message.
+    fn ended(title: &str, ok: bool, summary: &str) -> Self::Text;
+}
+
+/// A door with conversations that have an address each, whether anybody looks or not. What it shows
+/// goes out one thing at a time in each conversation. The parts beside this file decide what and
+/// when: [`super::delivery`], [`super::questions`], [`super::sessions`], [`super::live`].
+pub trait Door: Paint + Send + Sync + Sized + 'static {
+    /// The first word of its addresses and of its sessions' names.
+    const NAME: &'static str;
 
     fn shared(&self) -> &Shared<Self::Text>;
 
@@ -148,14 +175,14 @@ pub trait Door: Send + Sync + Sized + 'static {
 
     /// What a text is sent as. It depends on the row alone, because after a restart the pieces are
     /// counted again to find where it was left.
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<Self::Text>>;
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<Self::Text>>;
 
     /// Sends a message, with its formatting or without, and gives back its number.
     fn send(
         &self,
         to: &Address,
         text: &Self::Text,
-    ) -> impl Future<Output = Result<i64, Fault>> + Send;
+    ) -> impl Future<Output = Result<i64, DoorFault>> + Send;
 
     /// Makes a message show something else. It may be done twice.
     fn edit(
@@ -163,24 +190,25 @@ pub trait Door: Send + Sync + Sized + 'static {
         to: &Address,
         message: i64,
         text: &Self::Text,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Takes a message away.
     fn take_away(
         &self,
         to: &Address,
         message: i64,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Hands a file over. One that cannot be sent is named in a message instead.
-    fn file(&self, to: &Address, file: &File) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn file(&self, to: &Address, file: &File)
+    -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Puts a question, with whatever an answer takes.
     fn ask(
         &self,
         to: &Address,
         question: &Question,
-    ) -> impl Future<Output = Result<Asked, Fault>> + Send;
+    ) -> impl Future<Output = Result<Asked, DoorFault>> + Send;
 
     /// Makes the message of a question say what became of it.
     fn close(
@@ -188,16 +216,33 @@ pub trait Door: Send + Sync + Sized + 'static {
         posted: &PostedRow,
         question: &Question,
         how: &Closed,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
-    /// Shows what happens now, until the sink is dropped. Nothing of it is needed.
-    fn glimpse(self: &Arc<Self>, _: &SessionId, _: &Address) -> LiveSink {
-        unseen()
+    /// Sends a message that is not finished, or changes the one that is there: now, or not at all
+    /// (`None`), because nothing of it is needed. With `stops`, a button that stops what runs goes
+    /// with it, where a door has buttons.
+    fn glimpse(
+        &self,
+        to: &Address,
+        message: Option<i64>,
+        text: &Self::Text,
+        stops: bool,
+    ) -> impl Future<Output = Result<Option<i64>, DoorFault>> + Send;
+
+    /// The least time between two glimpses in one conversation.
+    fn glimpse_every(&self, _: &Address) -> Duration {
+        Duration::from_secs(1)
     }
 
-    /// Whether words of the model before an act are shown.
+    /// Whether words of the model are shown before its turn has ended: as they are written, and
+    /// those before an act.
     fn shows_words_before_acts(&self) -> bool {
         true
+    }
+
+    /// A tool server has something to say to the owner.
+    fn about_a_server(self: &Arc<Self>, text: String) {
+        tracing::warn!(text, "a tool server");
     }
 
     /// Shows that claw is at work, for as long as it is polled.
@@ -209,7 +254,7 @@ pub trait Door: Send + Sync + Sized + 'static {
 
     /// What is sent elsewhere in place of a message that its place refuses. Nothing: the log and
     /// the session keep it.
-    fn instead(&self, _: &Outbound, _: &Fault) -> Vec<Outbound> {
+    fn instead(&self, _: &Outbound, _: &DoorFault) -> Vec<Outbound> {
         Vec::new()
     }
 

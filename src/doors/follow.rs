@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::domain::{LiveSink, OutboundBody, Question, SessionId};
-use crate::mail::{Instance, Mail};
+use super::instance_outbox::InstanceOutbox;
+use crate::domain::{LiveSink, OutboundBody, Question};
 use crate::session::{Ran, Worker};
 
 /// How following ended.
@@ -19,15 +19,13 @@ pub enum Followed {
 }
 
 /// Follows one session on behalf of one instance.
-pub struct Follow<'a> {
-    pub mail: &'a Mail,
+pub struct Follow {
+    pub outbox: InstanceOutbox,
     pub worker: Arc<Worker>,
-    pub instance: &'a Instance,
-    pub session: &'a SessionId,
     pub live: LiveSink,
 }
 
-impl Follow<'_> {
+impl Follow {
     /// Runs the session until it is idle or parked, and collects what is addressed to this
     /// instance. `notice` gets every notice as it is read, and says whether it was shown; one that
     /// was not waits for a later run.
@@ -35,10 +33,10 @@ impl Follow<'_> {
         &self,
         mut notice: impl FnMut(&str) -> bool,
     ) -> anyhow::Result<Followed> {
-        let ran = self.worker.settle(self.session, &self.live).await?;
+        let ran = self.worker.settle(&self.outbox.session, &self.live).await?;
         let mut replied: Option<(u64, String, i64)> = None;
         let mut asked = Vec::new();
-        for row in self.mail.waiting(self.instance.address())? {
+        for row in self.outbox.waiting()? {
             match row.outbound.body {
                 OutboundBody::Reply { turn_seq, text, .. } => {
                     // Two turns ended: the older reply is read out first, or nobody would ever see
@@ -64,7 +62,7 @@ impl Follow<'_> {
         // A question that was answered or superseded meanwhile is no longer open.
         let mut open = Vec::new();
         for question in asked {
-            open.extend(self.mail.open_question(&question.approval)?);
+            open.extend(self.outbox.mail.open_question(&question.approval)?);
         }
         if ran == Ran::Parked && open.is_empty() {
             open = self.open_questions()?;
@@ -78,12 +76,12 @@ impl Follow<'_> {
 
     /// Says that a row of the outbox was shown.
     pub async fn shown(&self, outbox_id: i64) -> anyhow::Result<()> {
-        Ok(self.mail.shown(outbox_id).await?)
+        Ok(self.outbox.shown(outbox_id).await?)
     }
 
     /// Every open question that a turn of the session waits for, whoever it was put to.
     pub fn open_questions(&self) -> anyhow::Result<Vec<Question>> {
-        let rows = self.mail.open_questions(Some(self.session))?;
+        let rows = self.outbox.mail.open_questions(Some(&self.outbox.session))?;
         Ok(rows
             .into_iter()
             .map(|row| row.question)
@@ -94,10 +92,9 @@ impl Follow<'_> {
     /// Finishes what an earlier run of this session left, and takes over what its door has not
     /// shown.
     pub async fn finish_leftovers(&self) -> anyhow::Result<()> {
-        if self.worker.left_over(self.session)? {
-            self.worker.settle(self.session, &self.live).await?;
+        if self.worker.left_over(&self.outbox.session)? {
+            self.worker.settle(&self.outbox.session, &self.live).await?;
         }
-        self.mail.adopt(self.instance, self.session).await?;
-        Ok(())
+        Ok(self.outbox.adopt().await?)
     }
 }

@@ -1,7 +1,9 @@
 //! The doors: chat wires, what they show, and what runs them. Must not know: model, hub, SQL.
 
 pub mod asking;
+mod beat;
 pub mod chat_lock;
+pub mod chat_queue;
 pub mod clock;
 pub mod commands;
 pub mod console;
@@ -9,9 +11,13 @@ pub mod context;
 pub mod delivered;
 pub mod delivery;
 pub mod door;
+mod drafts;
 pub mod follow;
 pub mod gateway;
+pub mod instance_outbox;
+pub mod live;
 pub mod markdown;
+pub mod parts;
 pub mod patience;
 pub mod questions;
 pub mod sessions;

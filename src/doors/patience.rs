@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::door::Fault;
+use super::door::DoorFault;
 
 /// How long something is tried before it is given up; then it is in the log.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -14,7 +14,7 @@ pub trait MayPass: std::fmt::Display {
     fn may_pass(&self) -> bool;
 }
 
-impl MayPass for Fault {
+impl MayPass for DoorFault {
     fn may_pass(&self) -> bool {
         matches!(self, Self::MayPass(_))
     }
@@ -67,15 +67,15 @@ mod tests {
         let done = patiently(|| {
             tries += 1;
             let passed = tries > 3;
-            async move { if passed { Ok(()) } else { Err(Fault::MayPass("no answer".into())) } }
+            async move { if passed { Ok(()) } else { Err(DoorFault::MayPass("no answer".into())) } }
         });
         assert_eq!(done.await, Ok(()));
         let began = Instant::now();
-        let never = || async { Err::<(), _>(Fault::MayPass("no answer".into())) };
+        let never = || async { Err::<(), _>(DoorFault::MayPass("no answer".into())) };
         assert!(patiently(never).await.is_err());
         assert!(began.elapsed() >= GIVE_UP_AFTER);
         let began = Instant::now();
-        let refused = || async { Err::<(), _>(Fault::Refused("no".into())) };
+        let refused = || async { Err::<(), _>(DoorFault::Refused("no".into())) };
         assert!(patiently(refused).await.is_err() && began.elapsed().is_zero());
     }
 }

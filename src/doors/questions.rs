@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asking::{ask, known, show};
-use super::door::{CallEnd, Closed, Door};
+use super::door::{CallStatus, Closed, Door};
 use super::sessions::{place_of_question, prefix};
 use super::staged_questions;
 use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, PostedState, Staged};
@@ -232,10 +232,10 @@ fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
         (ApprovalState::Expired, _) => (Closed::Expired { at_ms }, true),
         (_, Some(answer)) => {
             let end = call.and_then(|call| match call.outcome.as_ref()? {
-                Outcome::Ended { output } if output.is_error => Some(CallEnd::Failed),
-                Outcome::Ended { .. } => Some(CallEnd::Ok),
-                Outcome::Denied { .. } => Some(CallEnd::Denied),
-                Outcome::Unknown { .. } => Some(CallEnd::Unknown),
+                Outcome::Ended { output } if output.is_error => Some(CallStatus::Failed),
+                Outcome::Ended { .. } => Some(CallStatus::Ok),
+                Outcome::Denied { .. } => Some(CallStatus::Denied),
+                Outcome::Unknown { .. } => Some(CallStatus::Unknown),
                 Outcome::Parked { .. } => None,
             });
             let by = row.decided_by.clone().unwrap_or_default();

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Door;
 use super::clock::Clock;
+use super::{Door, live};
 use crate::domain::{Address, ApprovalId, Question, SessionId, unseen};
 use crate::mail::MailError;
 use crate::session::Ran;
@@ -104,7 +104,7 @@ impl<D: Door> Drop for Running<D> {
 async fn run<D: Door>(door: Arc<D>, session: SessionId) {
     let _running = Running { door: door.clone(), session: session.clone() };
     let place = door.place_of(&session);
-    let live = place.as_ref().map_or_else(unseen, |place| door.glimpse(&session, place));
+    let live = place.as_ref().map_or_else(unseen, |place| live::show(&door, &session, place));
     let settled = {
         let settle = door.shared().context.worker.settle(&session, &live);
         let working = async {

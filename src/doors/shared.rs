@@ -40,6 +40,7 @@ pub struct Shared<T> {
     /// Whether everything that had come in before this start is on the disk, as far as the chat
     /// service can be asked.
     caught_up: AtomicBool,
+    /// Notified when a run of a session has ended.
     ended: Notify,
 }
 

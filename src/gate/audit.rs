@@ -5,19 +5,23 @@ use serde_json::json;
 
 use super::{CallContext, Gate, Pass, permission};
 use crate::calls::is_the_call_of;
-use crate::domain::{Outcome, ToolCall};
+use crate::domain::{DeniedBy, Outcome, ToolCall};
 use crate::killpoint;
 
 pub(super) async fn layer(gate: &Gate, mut call: ToolCall, context: CallContext) -> Outcome {
     let calls = &gate.calls;
     let row = match calls.known(&call).await {
         Err(error) => {
-            return Outcome::Denied { reason: format!("the store cannot be read: {error}") };
+            return Outcome::denied(
+                DeniedBy::Failure,
+                format!("the store cannot be read: {error}"),
+            );
         }
         Ok(Some(row)) if !is_the_call_of(&row, &call) => {
-            return Outcome::Denied {
-                reason: "another call has run under this id, which the log has lost; send the call again".to_owned(),
-            };
+            return Outcome::denied(
+                DeniedBy::Failure,
+                "another call has run under this id, which the log has lost; send the call again",
+            );
         }
         Ok(row) => row,
     };
@@ -27,7 +31,7 @@ pub(super) async fn layer(gate: &Gate, mut call: ToolCall, context: CallContext)
     if let Some(reason) = calls.secret_in(&call.arguments) {
         call.arguments = json!({});
         calls.receive(&call);
-        return calls.finish(&call, Outcome::Denied { reason });
+        return calls.finish(&call, Outcome::denied(DeniedBy::Secrets, reason));
     }
     if row.is_none() {
         calls.receive(&call);

@@ -2,8 +2,8 @@
 //! named. Must not know verdicts.
 
 use super::{Gate, Pass};
-use crate::calls::Kept;
-use crate::domain::Outcome;
+use crate::calls::KeptResult;
+use crate::domain::{DeniedBy, Outcome};
 use crate::hub::Permit;
 use crate::hub::{self, CallEnd};
 use crate::killpoint;
@@ -25,10 +25,10 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
     killpoint::here("gate.forward.after");
     match end {
         CallEnd::Ended(output, beside) => {
-            let output = gate.calls.keep_files(&Kept::of(call), output, beside.files).await;
+            let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
             Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
         }
-        CallEnd::NotForwarded { reason } => Outcome::Denied { reason },
+        CallEnd::NotForwarded { reason } => Outcome::denied(DeniedBy::Hub, reason),
         CallEnd::Unknown { reason } => Outcome::Unknown { reason },
         CallEnd::InputRequired { .. } => Outcome::Unknown {
             reason: "the server asked for more input in the middle of the call, which claw cannot give it yet".into(),

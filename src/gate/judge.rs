@@ -4,7 +4,7 @@
 use super::{Gate, Pass};
 use crate::calls::{Grounds, is_over, panic_reason};
 use crate::catalog::{Tool, no_tool};
-use crate::domain::{ApprovalId, ApprovalState, CallState, ToolCall};
+use crate::domain::{ApprovalId, ApprovalState, CallState, DeniedBy, ToolCall};
 use crate::hub::Reach;
 use crate::policy::Verdict;
 use crate::store::{CallRow, StoreError, now_ms};
@@ -32,27 +32,38 @@ pub(super) enum Judged {
     Ask(Tool, Grounds),
     /// The question about exactly this call is open already.
     StillWaiting(ApprovalId),
-    Denied(Grounds),
+    Denied(DeniedBy, Grounds),
 }
 
-fn denied(rule: &str, why: impl Into<String>) -> Judged {
-    Judged::Denied(Grounds::new(rule, why))
+fn denied(by: DeniedBy, rule: &str, why: impl Into<String>) -> Judged {
+    Judged::Denied(by, Grounds::new(rule, why))
+}
+
+/// The owner's standing "never".
+fn never(grant: i64, grounds: Grounds) -> Judged {
+    Judged::Denied(DeniedBy::Never { grant }, grounds)
+}
+
+/// What was confirmed does not hold any more.
+fn changed(why: impl Into<String>) -> Judged {
+    denied(DeniedBy::Changed, STAGED, why)
 }
 
 impl Gate {
     pub(super) async fn judge(&self, pass: &Pass) -> Result<Judged, StoreError> {
         if let Some(by) = self.store.read(|tx| tx.panic())? {
-            return Ok(denied("builtin.panic", panic_reason(&by)));
+            return Ok(denied(DeniedBy::StopSwitch, "builtin.panic", panic_reason(&by)));
         }
         let call = &pass.call;
         // What can be said without the server is said before it is started.
         if let Some(denial) = self.policy().hard_deny(&self.calls.facts(call, None)) {
             let why = format!("{}; instead, {}", denial.why, denial.instead);
-            return Ok(denied(&denial.rule, why));
+            let by = DeniedBy::HardDeny { rule: denial.rule.clone() };
+            return Ok(denied(by, &denial.rule, why));
         }
         let tool = match self.catalog.tool(&call.server, &call.tool).await {
             Ok(tool) => tool,
-            Err(reason) => return Ok(denied("builtin.tool", reason)),
+            Err(reason) => return Ok(denied(DeniedBy::Request, "builtin.tool", reason)),
         };
         // Nobody is asked about a call that its server would refuse.
         if let Some(why) = tool.misfit(call) {
@@ -60,13 +71,14 @@ impl Gate {
             let why = format!(
                 "the arguments do not fit the schema of `{name}`: {why}; send it again with arguments that fit"
             );
-            return Ok(denied("builtin.schema", why));
+            return Ok(denied(DeniedBy::Request, "builtin.schema", why));
         }
         if let Some(judged) = self.by_tap(pass, &tool)? {
             return Ok(judged);
         }
         if tool.hidden {
-            return Ok(denied("builtin.tool", no_tool(&call.server, &call.tool)));
+            let why = no_tool(&call.server, &call.tool);
+            return Ok(denied(DeniedBy::Request, "builtin.tool", why));
         }
         match self.by_answer(pass, &tool)? {
             Some(judged) => Ok(judged),
@@ -76,12 +88,12 @@ impl Gate {
 
     fn by_policy(&self, call: &ToolCall, tool: Tool) -> Result<Judged, StoreError> {
         let verdict = self.policy().judge(&self.calls.facts(call, tool.destructive_hint));
-        let never = self.calls.standing_refusal(call)?;
-        Ok(match (verdict, never) {
-            (Verdict::Deny { rule, why, instead }, _) => {
-                denied(&rule, format!("{why}; instead, {instead}"))
+        let refusal = self.calls.standing_refusal(call)?;
+        Ok(match (verdict, refusal) {
+            (Verdict::Deny { by, rule, why, instead }, _) => {
+                denied(by, &rule, format!("{why}; instead, {instead}"))
             }
-            (_, Some(never)) => Judged::Denied(never),
+            (_, Some((grant, grounds))) => never(grant, grounds),
             (Verdict::Allow { rule, why }, None) => {
                 Judged::Allowed(Allowed::new(tool, Grounds::new(rule, why)))
             }
@@ -118,8 +130,8 @@ impl Gate {
                 let verdict =
                     self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
                 match verdict {
-                    Verdict::Deny { rule, why, instead } => {
-                        Some(denied(&rule, format!("{why}; instead, {instead}")))
+                    Verdict::Deny { by, rule, why, instead } => {
+                        Some(denied(by, &rule, format!("{why}; instead, {instead}")))
                     }
                     _ => Some(Judged::Allowed(Allowed::new(tool.clone(), grounds))),
                 }
@@ -138,23 +150,23 @@ impl Gate {
             return Ok(None);
         }
         if !matches!(row.state, CallState::Approved | CallState::Started) {
-            return Ok(Some(denied(STAGED, "nobody has confirmed it")));
+            return Ok(Some(denied(DeniedBy::Answer, STAGED, "nobody has confirmed it")));
         }
         // A rule that speaks about it says more than that the rules have changed.
         let verdict = self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
-        if let Verdict::Deny { rule, why, .. } = &verdict {
+        if let Verdict::Deny { by, rule, why, .. } = &verdict {
             // The owner reads this, who needs no advice for models.
-            return Ok(Some(denied(rule, why)));
+            return Ok(Some(denied(by.clone(), rule, why)));
         }
         if !self.still_as_shown(row, &pass.call, tool) {
-            return Ok(Some(denied(STAGED, self.what_changed(row, tool))));
+            return Ok(Some(changed(self.what_changed(row, tool))));
         }
-        if let Some(never) = self.calls.standing_refusal(&pass.call)? {
-            return Ok(Some(Judged::Denied(never)));
+        if let Some((grant, grounds)) = self.calls.standing_refusal(&pass.call)? {
+            return Ok(Some(never(grant, grounds)));
         }
         Ok(Some(match (approval, verdict) {
             (Some(approval), _) if is_over(&approval) => {
-                denied(STAGED, "its time was over before it ran")
+                denied(DeniedBy::Expiry, STAGED, "its time was over before it ran")
             }
             (Some(approval), _)
                 if approval.state == ApprovalState::Approved && approval.digest == row.digest =>
@@ -163,13 +175,14 @@ impl Gate {
                 let grounds = Grounds::by_answer(approval.id, format!("{by} confirmed it"));
                 Judged::Allowed(Allowed::new(tool.clone(), grounds))
             }
-            (Some(_), _) => denied(STAGED, "what was confirmed is not what would run"),
+            (Some(_), _) => changed("what was confirmed is not what would run"),
             // A button has no question: it rests on our policy alone.
             (None, Verdict::Allow { rule, why }) => {
                 Judged::Allowed(Allowed::new(tool.clone(), Grounds::new(rule, why)))
             }
             (None, Verdict::Ask { rule, why } | Verdict::Deny { rule, why, .. }) => {
-                denied(&rule, format!("{why}, and a button asks no question"))
+                let by = DeniedBy::Unasked { rule: rule.clone() };
+                denied(by, &rule, format!("{why}, and a button asks no question"))
             }
         }))
     }

@@ -2,22 +2,22 @@
 //! goes to the model. Must not know what a call does.
 
 use super::{Gate, Pass, forward};
-use crate::calls::Kept;
-use crate::domain::Outcome;
+use crate::calls::KeptResult;
+use crate::domain::{DeniedBy, Outcome};
 use crate::hub::Permit;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
-    let call = Kept::of(&pass.call);
+    let call = KeptResult::of(&pass.call);
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let slot = tokio::select! {
         slot = gate.slots.acquire() => slot,
-        () = cancel.cancelled() => return Outcome::Denied { reason: "it was stopped before it ran".into() },
+        () = cancel.cancelled() => return stopped(),
         () = tokio::time::sleep_until(deadline) => {
-            return Outcome::Denied { reason: "the turn's time was up before it ran (limits.turn_time_s)".into() };
+            return out_of_time();
         }
     };
     if slot.is_err() {
-        return Outcome::Denied { reason: "claw is shutting down".into() };
+        return Outcome::denied(DeniedBy::Stop, "claw is shutting down");
     }
     let running = forward::forward(gate, pass, permit);
     tokio::pin!(running);
@@ -34,4 +34,16 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
         Outcome::Ended { output } => Outcome::Ended { output: gate.calls.cut(&call, output).await },
         other => other,
     }
+}
+
+/// The end of a call that was stopped while it waited.
+pub(super) fn stopped() -> Outcome {
+    Outcome::denied(DeniedBy::Stop, "it was stopped before it ran")
+}
+
+/// The end of a call that waited until the time of its turn was up.
+pub(super) fn out_of_time() -> Outcome {
+    const KEY: &str = "limits.turn_time_s";
+    let by = DeniedBy::Limit { key: KEY.to_owned() };
+    Outcome::denied(by, format!("the turn's time was up before it ran ({KEY})"))
 }

@@ -24,7 +24,7 @@ use tracing::Instrument as _;
 
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{CallId, LiveSink, Outcome, ToolCall, escape};
+use crate::domain::{CallId, DeniedBy, LiveSink, Outcome, ToolCall, escape};
 use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
@@ -78,9 +78,13 @@ pub struct Gate {
     hub: Arc<Hub>,
     /// The only one: no other part of claw can make a permit.
     mint: PermitMint,
+    /// A clone: it learns with all others.
     redactor: Redactor,
+    /// Made with the gate, and lives as long as it.
     calls: Arc<Calls>,
+    /// The calls hold it, too.
     catalog: Arc<Catalog>,
+    /// For servers whose entry names none. The same until the process ends.
     tool_timeout: Duration,
     /// One for each call that may run; a call holds one from its start to its end.
     slots: Semaphore,
@@ -124,12 +128,12 @@ impl Gate {
     /// Runs a confirmed action from its frozen row, through all layers. Asking twice is as safe as
     /// for every call.
     pub async fn act(&self, call: &CallId, context: CallContext) -> Result<Outcome, StoreError> {
-        let denied = |reason: &str| Ok(Outcome::Denied { reason: reason.to_owned() });
+        let denied = |by, reason: &str| Ok(Outcome::denied(by, reason));
         let Some(call) = self.calls.staged_call(call)? else {
-            return denied("nothing was staged under this id here");
+            return denied(DeniedBy::Request, "nothing was staged under this id here");
         };
         match self.call(call, context).await {
-            Outcome::Parked { .. } => denied("nobody has confirmed it"),
+            Outcome::Parked { .. } => denied(DeniedBy::Answer, "nobody has confirmed it"),
             outcome => Ok(outcome),
         }
     }

@@ -2,9 +2,10 @@
 //! is reached or written.
 
 use super::judge::Judged;
+use super::limits::{out_of_time, stopped};
 use super::{Gate, Pass, transparency};
 use crate::calls::Grounds;
-use crate::domain::Outcome;
+use crate::domain::{DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
@@ -13,29 +14,30 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
     let judged = tokio::select! {
         biased;
         judged = judge(gate, pass) => judged,
-        () = cancel.cancelled() => return Outcome::Denied { reason: "it was stopped before it ran".into() },
+        () = cancel.cancelled() => return stopped(),
         () = tokio::time::sleep_until(deadline) => {
-            return Outcome::Denied { reason: "the turn's time was up before it ran (limits.turn_time_s)".into() };
+            return out_of_time();
         }
     };
     let call = &pass.call;
     let judged = judged.unwrap_or_else(|error| {
         let why = format!("the store cannot be read: {error}");
-        Judged::Denied(Grounds::new("builtin.store", why))
+        Judged::Denied(DeniedBy::Failure, Grounds::new("builtin.store", why))
     });
     match judged {
         Judged::Allowed(allowed) => match gate.start(pass, &allowed).await {
             Ok(permit) => transparency::layer(gate, pass, permit).await,
-            Err(reason) => Outcome::Denied { reason },
+            Err(denied) => denied.into(),
         },
         Judged::Ask(tool, grounds) => match gate.calls.ask(call, &tool, &grounds).await {
             Ok(approval) => Outcome::Parked { approval },
-            Err(error) => {
-                Outcome::Denied { reason: format!("the question could not be stored: {error}") }
-            }
+            Err(error) => Outcome::denied(
+                DeniedBy::Failure,
+                format!("the question could not be stored: {error}"),
+            ),
         },
         Judged::StillWaiting(approval) => Outcome::Parked { approval },
-        Judged::Denied(grounds) => gate.calls.deny(call, &grounds),
+        Judged::Denied(by, grounds) => gate.calls.deny(call, by, &grounds),
     }
 }
 

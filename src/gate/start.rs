@@ -3,29 +3,33 @@
 
 use super::judge::Allowed;
 use super::{Gate, Pass};
+use crate::calls::Denied;
+use crate::domain::DeniedBy;
 use crate::hub::{Permit, PermitParts, Reach};
 use crate::store::CallRow;
 
 impl Gate {
     /// The permit for a call that may run. It is made from the row that was written, so what runs
     /// is what the store says. `Err` is the reason for a denial.
-    pub(super) async fn start(&self, pass: &Pass, allowed: &Allowed) -> Result<Permit, String> {
+    pub(super) async fn start(&self, pass: &Pass, allowed: &Allowed) -> Result<Permit, Denied> {
         let (call, Allowed { tool, grounds, reach }) = (&pass.call, allowed);
         let facts = self.calls.facts(call, tool.destructive_hint);
         if let Some(denial) = self.policy().hard_deny(&facts) {
-            return Err(denial.why);
+            return Err(Denied::new(DeniedBy::HardDeny { rule: denial.rule }, denial.why));
         }
         // What lies on the disk may have changed since it was judged.
         if *reach != Reach::Box && self.reads_only(call).is_none_or(|now| now.reach != *reach) {
-            return Err("what the command reads has just changed; send it again".to_owned());
+            let reason = "what the command reads has just changed; send it again";
+            return Err(Denied::new(DeniedBy::Changed, reason));
         }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
         self.permit(row, *reach)
     }
 
-    fn permit(&self, row: CallRow, reach: Reach) -> Result<Permit, String> {
-        let arguments = serde_json::from_str(&row.arguments)
-            .map_err(|error| format!("the stored arguments: {error}"))?;
+    fn permit(&self, row: CallRow, reach: Reach) -> Result<Permit, Denied> {
+        let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
+            Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
+        })?;
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {
             call: row.id,

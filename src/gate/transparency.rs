@@ -27,7 +27,7 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
             Some(why) => (false, told(&why)),
             None => (true, String::new()),
         },
-        Outcome::Denied { reason } | Outcome::Unknown { reason } => (false, told(reason)),
+        Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => (false, told(reason)),
         Outcome::Parked { .. } => (false, "waits for an answer".to_owned()),
     };
     let diff = match &outcome {

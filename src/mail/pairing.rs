@@ -97,18 +97,18 @@ impl Mail {
     pub async fn let_in(
         &self,
         bot: i64,
-        guest: AllowedUser,
+        user: AllowedUser,
         by: &str,
         welcome: Outbound,
     ) -> Result<bool, StoreError> {
         let by = by.to_owned();
         let let_in = move |tx: &crate::store::Tx<'_>| {
-            if !tx.decide_access_request(bot, guest.chat, true, &by)? {
+            if !tx.decide_access_request(bot, user.chat, true, &by)? {
                 return Ok(false);
             }
-            tx.add_allowed_user(bot, guest.chat, &guest.name, &by)?;
+            tx.add_allowed_user(bot, user.chat, &user.name, &by)?;
             tx.add_outbound(&welcome)?;
-            let body = json!({"bot": bot, "chat": guest.chat, "name": guest.name, "by": by});
+            let body = json!({"bot": bot, "chat": user.chat, "name": user.name, "by": by});
             tx.audit(&AuditEntry { kind: "guest.in", call: String::new(), body })?;
             Ok(true)
         };

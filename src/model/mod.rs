@@ -25,8 +25,8 @@ pub use choose::{
 };
 pub use demo::Demo;
 pub use error::ModelError;
-pub use retry::{Policy, Retry};
-pub use route::{Link, Route};
+pub use retry::{Retry, RetryPolicy};
+pub use route::{ChainLink, Route};
 pub use scripted::{Script, Scripted};
 pub use transcribe::{Transcriber, TranscriptionError};
 pub use vision_input::{LoadImage, VisionInput};

@@ -11,7 +11,7 @@ use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
 
 /// How a failed round-trip is tried again.
 #[derive(Clone, Copy, Debug)]
-pub struct Policy {
+pub struct RetryPolicy {
     /// Tries altogether, the first one included.
     pub tries_max: u32,
     /// The ceiling of the first wait; it doubles with every try (full jitter: a random part of it
@@ -23,7 +23,7 @@ pub struct Policy {
     pub retry_after_max: Duration,
 }
 
-impl Default for Policy {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             tries_max: 5,
@@ -34,7 +34,7 @@ impl Default for Policy {
     }
 }
 
-impl Policy {
+impl RetryPolicy {
     /// For a model that has another one behind it: one more try, and no long wait.
     pub fn with_another_behind() -> Self {
         Self { tries_max: 2, retry_after_max: Duration::from_secs(3), ..Self::default() }
@@ -44,15 +44,15 @@ impl Policy {
 /// A model that is asked again when it fails in a way that may pass.
 pub struct Retry {
     inner: Arc<dyn Model>,
-    policy: Policy,
+    policy: RetryPolicy,
 }
 
 impl Retry {
     pub fn new(inner: Arc<dyn Model>) -> Self {
-        Self::with_policy(inner, Policy::default())
+        Self::with_policy(inner, RetryPolicy::default())
     }
 
-    pub fn with_policy(inner: Arc<dyn Model>, policy: Policy) -> Self {
+    pub fn with_policy(inner: Arc<dyn Model>, policy: RetryPolicy) -> Self {
         Self { inner, policy }
     }
 

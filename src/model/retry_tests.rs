@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::super::{Delta, Model, ModelError, Reply, Request, Script, Scripted};
-use super::{Policy, Retry};
+use super::{Retry, RetryPolicy};
 
 async fn ask(script: Vec<Script>) -> (Result<Reply, ModelError>, Vec<Delta>, usize, Duration) {
     let scripted = Arc::new(Scripted::new(script));
@@ -103,10 +103,10 @@ async fn permanent_errors_are_final() {
 
 #[test]
 fn backoff_doubles_up_to_its_ceiling() {
-    let policy = Policy {
+    let policy = RetryPolicy {
         backoff_first: Duration::from_secs(1),
         backoff_max: Duration::from_secs(4),
-        ..Policy::default()
+        ..RetryPolicy::default()
     };
     let retry = Retry::with_policy(Arc::new(Scripted::new(Vec::new())), policy);
     for (tries, ceiling_s) in [(1, 1), (2, 2), (3, 4), (4, 4), (40, 4)] {

@@ -21,13 +21,13 @@ const NO_TOOLS: &str = "\n\nNo tools are available at the moment, so you cannot 
 
 /// One model of a chain.
 #[derive(Clone)]
-pub struct Link {
+pub struct ChainLink {
     pub model: Arc<dyn Model>,
     /// Whether it may be offered tools. One that may not acts on nothing.
     pub calls_tools: bool,
 }
 
-impl Link {
+impl ChainLink {
     fn name(&self) -> String {
         format!("{} ({})", self.model.model(), self.model.provider())
     }
@@ -40,7 +40,7 @@ impl Link {
 
 /// The models that answer, best first.
 pub struct Route {
-    links: Vec<Link>,
+    links: Vec<ChainLink>,
     /// When and why each of them last failed, if it has not answered since.
     failed: Mutex<Vec<Option<(Instant, String)>>>,
     /// For each of them, who stands in for it as far as a person was told, so that a change is told
@@ -50,8 +50,8 @@ pub struct Route {
 
 impl Route {
     /// Each is asked when all before it are down.
-    pub fn new(links: impl IntoIterator<Item = Link>) -> Self {
-        let links: Vec<Link> = links.into_iter().collect();
+    pub fn new(links: impl IntoIterator<Item = ChainLink>) -> Self {
+        let links: Vec<ChainLink> = links.into_iter().collect();
         let (failed, told) =
             (Mutex::new(vec![None; links.len()]), Mutex::new(vec![None; links.len()]));
         Self { links, failed, told }
@@ -94,7 +94,7 @@ impl Route {
             return Some(format!("{name} answers again."));
         }
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let down = |(link, fault): (&Link, &Option<(Instant, String)>)| {
+        let down = |(link, fault): (&ChainLink, &Option<(Instant, String)>)| {
             fault
                 .as_ref()
                 .map(|(_, why)| format!("{} failed: {}", link.name(), why.trim_end_matches('.')))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Link, Route};
+use super::{ChainLink, Route};
 use crate::domain::{Block, Finish, Message, Role, ToolSpec, ToolUse, text_of};
 use crate::model::{Delta, Model, ModelError, Reply, Request, Script, Scripted};
 
@@ -19,10 +19,10 @@ fn rig(scripts: Vec<Vec<Script>>, mute: bool) -> Rig {
     let last = scripts.len() - 1;
     let models: Vec<_> =
         scripts.into_iter().map(|script| Arc::new(Scripted::new(script))).collect();
-    let links = models
-        .iter()
-        .enumerate()
-        .map(|(index, model)| Link { model: model.clone(), calls_tools: !(mute && index == last) });
+    let links = models.iter().enumerate().map(|(index, model)| ChainLink {
+        model: model.clone(),
+        calls_tools: !(mute && index == last),
+    });
     let route = Route::new(links);
     Rig { models, route }
 }

@@ -11,21 +11,21 @@ use super::*;
 
 const SYSTEM_PATH: &str = "/usr/bin:/bin";
 
-struct Desk {
+struct Folders {
     dir: TempDir,
 }
 
-impl Desk {
+impl Folders {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        let desk = Self { dir };
-        fs::create_dir_all(desk.workspace().join("src/deep")).unwrap();
-        fs::write(desk.workspace().join("a"), "").unwrap();
-        fs::write(desk.dir.path().join("secret"), "").unwrap();
-        symlink(desk.dir.path(), desk.workspace().join("out")).unwrap();
-        symlink("src", desk.workspace().join("link")).unwrap();
-        symlink("nowhere", desk.workspace().join("dangling")).unwrap();
-        desk
+        let folders = Self { dir };
+        fs::create_dir_all(folders.workspace().join("src/deep")).unwrap();
+        fs::write(folders.workspace().join("a"), "").unwrap();
+        fs::write(folders.dir.path().join("secret"), "").unwrap();
+        symlink(folders.dir.path(), folders.workspace().join("out")).unwrap();
+        symlink("src", folders.workspace().join("link")).unwrap();
+        symlink("nowhere", folders.workspace().join("dangling")).unwrap();
+        folders
     }
 
     fn workspace(&self) -> PathBuf {
@@ -43,8 +43,8 @@ impl Desk {
 
 #[test]
 fn what_lies_in_the_workspace_is_read() {
-    let desk = Desk::new();
-    let absolute = format!("cat {}/a", desk.workspace().display());
+    let folders = Folders::new();
+    let absolute = format!("cat {}/a", folders.workspace().display());
     for (command, programs) in [
         ("ls", "ls"),
         ("ls -la .", "ls"),
@@ -53,17 +53,17 @@ fn what_lies_in_the_workspace_is_read() {
         ("ls src | head -5 | grep -v x && echo done || cat -", "ls, head, grep, echo, cat"),
         ("cd src && ls deep && cd deep && pwd", "cd, ls, pwd"),
     ] {
-        assert_eq!(desk.reads(command).as_deref(), Some(programs), "{command}");
+        assert_eq!(folders.reads(command).as_deref(), Some(programs), "{command}");
     }
-    assert_eq!(desk.reads_in("src", "ls deep").as_deref(), Some("ls"));
+    assert_eq!(folders.reads_in("src", "ls deep").as_deref(), Some("ls"));
 }
 
 #[test]
 fn what_lies_outside_is_asked_about() {
-    let desk = Desk::new();
-    let sibling = format!("cat {}/secret", desk.dir.path().canonicalize().unwrap().display());
-    let beside = format!("ls {}2", desk.workspace().display());
-    let back = format!("cat {}/../secret", desk.workspace().display());
+    let folders = Folders::new();
+    let sibling = format!("cat {}/secret", folders.dir.path().canonicalize().unwrap().display());
+    let beside = format!("ls {}2", folders.workspace().display());
+    let back = format!("cat {}/../secret", folders.workspace().display());
     for command in [
         "cat /etc/passwd",
         "ls /",
@@ -106,34 +106,34 @@ fn what_lies_outside_is_asked_about() {
         "cd src && ls ..",
         "cd src && cd - && ls",
     ] {
-        assert_eq!(desk.reads(command), None, "{command}");
+        assert_eq!(folders.reads(command), None, "{command}");
     }
     for cwd in ["..", "out", "link", "nowhere", "/etc", "a", ""] {
-        assert_eq!(desk.reads_in(cwd, "ls"), None, "{cwd}");
+        assert_eq!(folders.reads_in(cwd, "ls"), None, "{cwd}");
     }
 }
 
 #[test]
 fn only_the_systems_own_programs_are_started() {
-    let desk = Desk::new();
-    let own = desk.dir.path().join("bin");
+    let folders = Folders::new();
+    let own = folders.dir.path().join("bin");
     fs::create_dir(&own).unwrap();
     symlink("/usr/bin/head", own.join("head")).unwrap();
     fs::copy("/usr/bin/head", own.join("wc")).unwrap();
     fs::write(own.join("cat"), "no program: nobody may execute it").unwrap();
     let path = format!("relative::{}:/usr/bin:/bin", own.display());
-    let is = |name: &str| program::is_the_systems(name, &path, &desk.workspace());
+    let is = |name: &str| program::is_the_systems(name, &path, &folders.workspace());
     assert!(is("ls") && is("cat"));
     assert!(!is("head") && !is("wc"), "the first one of that name is somebody else's");
-    assert!(!is("no-such-program") && !program::is_the_systems("ls", "", &desk.workspace()));
+    assert!(!is("no-such-program") && !program::is_the_systems("ls", "", &folders.workspace()));
     // A workspace that holds the system's programs makes them anybody's.
     assert!(!program::is_the_systems("ls", SYSTEM_PATH, Path::new("/usr")));
 }
 
 #[test]
 fn what_a_reader_opens_unnamed_is_no_link() {
-    let desk = Desk::new();
-    let workspace = desk.workspace();
+    let folders = Folders::new();
+    let workspace = folders.workspace();
     // The look at the disk alone, whether or not this machine has the programs.
     let plain = |program: &str, paths: &[&str]| {
         let place = Place::new(&workspace).folder(".").unwrap();

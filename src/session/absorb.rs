@@ -1,7 +1,7 @@
 //! Takes what waits in the inbox into the log, at the places where it may come in. Must not know
 //! who wrote it or by which door.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::actions::Taken;
 use super::drive::Drive;
@@ -11,8 +11,7 @@ use crate::domain::{
     PauseCause,
 };
 use crate::store::InboxRow;
-use crate::turn::next::{next, waiting_for_a_human};
-use crate::turn::{Log, Step};
+use crate::turn::{Step, next};
 
 impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the
@@ -86,7 +85,7 @@ impl Drive<'_> {
                 Ok(true)
             }
             InboundBody::Compact => {
-                if has_ended_turn(&self.log) {
+                if self.log.has_ended_turn() {
                     self.push(EventBody::CompactRequested {});
                     self.reply_to(row, "The oldest exchanges will be summarised.");
                 } else {
@@ -148,7 +147,9 @@ impl Drive<'_> {
                 } else {
                     "the call was not run"
                 };
-                let text = format!("Nobody answered the question {approval} in time; {what}.");
+                let text = format!(
+                    "Nobody answered the question {approval} in time (limits.question_time_s); {what}."
+                );
                 self.tell(&OutboundBody::Notice { text });
             }
             self.push(EventBody::CallAnswered {
@@ -162,20 +163,17 @@ impl Drive<'_> {
     }
 
     fn is_of_open_turn(&self, call: &CallId) -> bool {
-        let first = self.log.open_turn().and_then(|turn| turn.first());
-        first.is_some_and(|first| call.seq() >= Some(first.seq))
+        self.log.open_turn().is_some_and(|turn| call.seq() >= Some(turn.seq))
     }
 
-    fn waiting(&self) -> HashMap<CallId, ApprovalId> {
-        waiting_for_a_human(self.log.open_turn().unwrap_or_default())
+    fn waiting(&self) -> BTreeMap<CallId, ApprovalId> {
+        self.turn().waiting
     }
 
     /// `/new`. A running turn is stopped first; the row is done with when nothing runs.
     fn clear(&mut self, row: &InboxRow) -> bool {
         if let Some(turn) = self.log.open_turn() {
-            let stopping =
-                turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
-            if !stopping {
+            if !turn.stop_requested {
                 self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
             }
             return false;
@@ -194,8 +192,4 @@ impl Drive<'_> {
         let to = row.inbound.from.clone();
         self.pending.outbound.push(Outbound { session: self.session.clone(), to, body });
     }
-}
-
-fn has_ended_turn(log: &Log) -> bool {
-    log.events().iter().any(|event| matches!(event.body, EventBody::TurnEnded { .. }))
 }

@@ -11,7 +11,6 @@ use crate::domain::{
     ToolOutput, escape,
 };
 use crate::store::InboxRow;
-use crate::turn::next::confirmed;
 
 /// How much of a result the person reads, in characters. The session's log has the whole.
 const HEAD_CHARS_MAX: usize = 1500;
@@ -43,12 +42,7 @@ impl Drive<'_> {
             });
         };
         let (call, action) = (tapped.call, tapped.action);
-        let known = self
-            .log
-            .events()
-            .iter()
-            .any(|event| matches!(&event.body, EventBody::ActionAnswered { call: known, .. } if *known == call));
-        if !known {
+        if !self.log.has_answer_to(&call) {
             if let Some(text) = without_a_run(&action, answer.as_ref()) {
                 self.tell_all(&tapped.told, &OutboundBody::Notice { text });
             }
@@ -56,7 +50,7 @@ impl Drive<'_> {
                 (call.clone(), approval.clone(), answer.clone(), by.clone());
             self.push(EventBody::ActionAnswered { call, approval, action, answer, by });
         }
-        if !confirmed(self.log.events()).iter().any(|(id, _)| *id == call) {
+        if !self.log.confirmed().iter().any(|(id, _)| *id == call) {
             return Ok(Taken::Done);
         }
         self.acting.insert(call, row.id);
@@ -66,7 +60,7 @@ impl Drive<'_> {
     /// Finds the rows of what was confirmed and has no result yet, as a kill has left it. An order
     /// in front of such a row ends the action, and the row with it.
     pub(super) fn find_acting(&mut self, rows: &[InboxRow]) -> Result<(), SessionError> {
-        let open = confirmed(self.log.events());
+        let open = self.log.confirmed();
         for row in rows.iter().filter(|row| !open.is_empty() && !self.absorbed.contains(&row.id)) {
             let InboundBody::Answered { approval, answer, .. } = &row.inbound.body else {
                 continue;
@@ -101,7 +95,7 @@ impl Drive<'_> {
     /// A stop, or `/new`: what was confirmed and has not run is not run any more. Whether there was
     /// something.
     pub(super) async fn stop_actions(&mut self) -> Result<bool, SessionError> {
-        let open = confirmed(self.log.events());
+        let open = self.log.confirmed();
         let some = !open.is_empty();
         for (call, action) in open {
             let outcome = self.worker.gate.calls().abandon(&call, STOPPED).await?;
@@ -144,16 +138,13 @@ impl Drive<'_> {
     /// behind the reply, and is written with the end.
     pub(super) fn stage_of_turn(&mut self) -> Result<(), SessionError> {
         let mut proposed = Vec::new();
-        for event in self.log.open_turn().unwrap_or_default() {
-            let EventBody::ToolResult { call, outcome: Outcome::Ended { output } } = &event.body
-            else {
-                continue;
-            };
+        for ended in self.turn().results {
+            let Outcome::Ended { output } = ended.outcome else { continue };
             for (index, proposal) in (0..).zip(&output.actions) {
                 proposed.push(Proposed {
-                    source: call.clone(),
+                    source: ended.call.clone(),
                     session: self.session.clone(),
-                    result_seq: event.seq,
+                    result_seq: ended.seq,
                     index,
                     proposal: proposal.clone(),
                 });
@@ -191,13 +182,11 @@ impl Drive<'_> {
     /// proposes it.
     pub(super) fn within_limit(&self, outcome: Outcome) -> Outcome {
         let Outcome::Ended { mut output } = outcome else { return outcome };
-        let before =
-            self.log.open_turn().unwrap_or_default().iter().map(|event| match &event.body {
-                EventBody::ToolResult { outcome: Outcome::Ended { output }, .. } => {
-                    output.actions.len()
-                }
-                _ => 0,
-            });
+        let turn = self.turn();
+        let before = turn.results.iter().map(|ended| match ended.outcome {
+            Outcome::Ended { output } => output.actions.len(),
+            _ => 0,
+        });
         self.worker.gate.calls().limit_staged(before.sum(), &mut output);
         Outcome::Ended { output }
     }
@@ -231,7 +220,7 @@ fn words(action: &Action, outcome: &Outcome) -> String {
             format!("Failed: {name}.{}", quoted(output))
         }
         Outcome::Ended { output } => format!("Done: {name}.{}", quoted(output)),
-        Outcome::Denied { reason } => {
+        Outcome::Denied { reason, .. } => {
             format!("Not run: {name}. {}", literal(&capitalised(&escape::visible(reason))))
         }
         Outcome::Unknown { reason } => {

@@ -1,7 +1,7 @@
-//! How long a turn has been at work, from the times of its events. Pure; must not know what a step
-//! does.
+//! How long it was from one event to the next, whatever the clock says. Pure; must not know what an
+//! event is.
 
-use crate::domain::{EventBody, UnixMillis};
+use crate::domain::UnixMillis;
 
 /// A gap in the log that this run has not seen itself may be the time that claw was not running. It
 /// counts for at most this much of a turn's time.
@@ -18,18 +18,6 @@ pub(super) fn between_ms(
         // Some of it may be the time that claw was not running, or that the clock was set by.
         _ => (after.0 - before.0).clamp(0, UNSEEN_GAP_MAX_MS),
     }
-}
-
-/// Whether the time before such an event is not the turn's: it waited for a person, or an action
-/// ran that a tap has confirmed.
-pub(super) fn is_none_of_its_time(body: &EventBody) -> bool {
-    matches!(
-        body,
-        EventBody::CallAnswered { .. }
-            | EventBody::ActionAnswered { .. }
-            | EventBody::ActionResult { .. }
-            | EventBody::UserMessage { .. }
-    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use super::worker::SessionError;
 use crate::config::Prices;
 use crate::domain::{CallId, EventBody, OutboundBody, PauseCause};
 use crate::store::DaySpent;
-use crate::turn::next::pauses;
 
 /// From this part of a limit on the owner is asked before a turn goes on.
 pub const ASK_PERCENT: u64 = 90;
@@ -116,12 +115,11 @@ impl Drive<'_> {
         Ok(true)
     }
 
-    /// What the next pause of the open turn is called that has this cause. The same after a kill, so
-    /// that nobody is asked twice.
+    /// What the next pause of the open turn is called that has this cause. The same after a kill,
+    /// so that nobody is asked twice.
     pub(super) fn next_pause(&self, cause: PauseCause) -> CallId {
         let (session, turn_seq) = (self.session.clone(), self.turn_seq());
-        let pauses = pauses(self.log.open_turn().unwrap_or_default());
-        let nth = pauses.iter().filter(|pause| pause.cause == cause).count() as u32;
+        let nth = self.turn().pauses.iter().filter(|pause| pause.cause == cause).count() as u32;
         CallId::Pause { session, turn_seq, cause, nth }
     }
 
@@ -129,7 +127,7 @@ impl Drive<'_> {
     pub(super) async fn close_pauses(&self, reason: &'static str) -> Result<(), SessionError> {
         let gate = &self.worker.gate;
         let next = [PauseCause::Budget, PauseCause::Deaths].map(|cause| self.next_pause(cause));
-        let pauses = pauses(self.log.open_turn().unwrap_or_default()).into_iter();
+        let pauses = self.turn().pauses.into_iter();
         for call in
             pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next)
         {

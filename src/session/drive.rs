@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
-use super::active_time::{between_ms, is_none_of_its_time};
+use super::active_time::between_ms;
 use super::lock::Held;
 use super::pending_rows::PendingRows;
 use super::watch::By;
@@ -22,7 +22,7 @@ use crate::domain::{
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
 use crate::turn::run::{Around, Behalf};
-use crate::turn::{Log, Step, next};
+use crate::turn::{Log, Step, Turn, next};
 
 pub(super) struct Drive<'w> {
     pub(super) worker: &'w Worker,
@@ -261,9 +261,7 @@ impl<'w> Drive<'w> {
 
     /// How many replies of the model the open turn holds.
     pub(super) fn steps(&self) -> u32 {
-        let turn = self.log.open_turn().unwrap_or_default();
-        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count()
-            as u32
+        self.turn().steps()
     }
 
     async fn calls(&mut self, uses: Vec<(CallId, ToolUse)>) -> Result<(), SessionError> {
@@ -360,13 +358,9 @@ impl<'w> Drive<'w> {
     /// set changes nothing: of this run's own events the time between is measured, and no gap is
     /// negative.
     fn active_ms(&self) -> i64 {
-        let turn = self.log.open_turn().unwrap_or_default();
-        let gaps = turn.windows(2).filter_map(|pair| match pair {
-            [_, after] if is_none_of_its_time(&after.body) => None,
-            [before, after] => Some(self.gap_ms(before, after)),
-            _ => None,
-        });
-        gaps.sum()
+        let events = self.log.newest_turn_events().unwrap_or_default();
+        let turn = Turn::measured(&self.session, events, |one, next| self.gap_ms(one, next));
+        if turn.end.is_some() { 0 } else { turn.working_ms }
     }
 
     fn gap_ms(&self, before: &Event, after: &Event) -> i64 {
@@ -378,35 +372,28 @@ impl<'w> Drive<'w> {
 
     /// The turn acts for the least trusted of those who have spoken in it.
     pub(super) fn behalf(&self) -> Behalf {
-        let turn = self.log.open_turn().unwrap_or_default();
-        let principal = turn.iter().find_map(|event| match &event.body {
-            EventBody::TurnStarted { principal, .. } => Some(principal.clone()),
-            _ => None,
-        });
-        let origin = turn.iter().filter_map(|event| match &event.body {
-            EventBody::TurnStarted { origin, .. } | EventBody::UserMessage { origin, .. } => {
-                Some(*origin)
-            }
-            _ => None,
-        });
+        let turn = self.turn();
         Behalf {
-            origin: origin.min().unwrap_or(Origin::Forwarded),
-            principal: principal.unwrap_or_default(),
+            origin: turn.origin.unwrap_or(Origin::Forwarded),
+            principal: turn.principal.to_owned(),
         }
     }
 
+    /// The open turn as far as it is; an empty one if none is open.
+    pub(super) fn turn(&self) -> Turn<'_> {
+        self.log.open_turn().unwrap_or_else(|| Turn::new(&self.session))
+    }
+
     pub(super) fn turn_seq(&self) -> u64 {
-        self.log.open_turn().and_then(|turn| turn.first()).map_or(0, |event| event.seq)
+        self.turn().seq
     }
 
     /// Everybody who has written in the open turn, once each.
     pub(super) fn addresses(&self) -> Vec<Address> {
         let mut found: Vec<Address> = Vec::new();
-        for event in self.log.open_turn().unwrap_or_default() {
-            if let EventBody::UserMessage { from, .. } = &event.body
-                && !found.contains(from)
-            {
-                found.push(from.clone());
+        for message in self.turn().messages {
+            if !found.contains(message.from) {
+                found.push(message.from.clone());
             }
         }
         found

@@ -5,7 +5,7 @@ use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{Block, EventBody, Finish, OutboundBody, TurnEnd, text_of};
 use crate::killpoint;
-use crate::turn::next::{is_over_the_window, unanswered};
+use crate::turn::next::is_over_the_window;
 
 impl Drive<'_> {
     /// Ends the turn: the model has answered, or something else ended it. Calls that were never
@@ -17,7 +17,7 @@ impl Drive<'_> {
             TurnEnd::Failed { .. } => "the turn failed before it ran",
             TurnEnd::Answered => "the turn ended before it ran",
         };
-        let open = unanswered(&self.session, self.log.open_turn().unwrap_or_default());
+        let open = self.turn().unanswered();
         for (call, _) in open {
             let outcome = self.worker.gate.calls().abandon(&call, reason).await?;
             self.called(call, outcome)?;
@@ -28,11 +28,8 @@ impl Drive<'_> {
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.stage_of_turn()?;
-        self.pending.key_refused = self.refused_key();
-        let over = is_over_the_window(
-            self.log.open_turn().unwrap_or_default(),
-            &self.settings.runner.bounds,
-        );
+        self.pending.key_refused = self.turn().key_refused.map(str::to_owned);
+        let over = is_over_the_window(&self.turn(), &self.settings.runner.bounds);
         let through_seq = self.push(EventBody::TurnEnded { end });
         if over {
             // The log keeps what no model could read, and no later request carries it.
@@ -53,28 +50,17 @@ impl Drive<'_> {
         }
     }
 
-    fn refused_key(&self) -> Option<String> {
-        self.log.open_turn()?.iter().rev().find_map(|event| match &event.body {
-            EventBody::ModelFailed { reason, key_refused: true, .. } => Some(reason.clone()),
-            _ => None,
-        })
-    }
-
     fn answer(&self) -> String {
-        let turn = self.log.open_turn().unwrap_or_default();
-        let last = turn.iter().rev().find_map(|event| match &event.body {
-            EventBody::ModelReply { blocks, finish, .. } => Some((blocks, finish)),
-            _ => None,
-        });
-        let Some((blocks, finish)) = last else { return String::new() };
-        let text = text_of(blocks);
-        match finish {
+        let turn = self.turn();
+        let Some(last) = turn.replies.last() else { return String::new() };
+        let text = text_of(last.blocks);
+        match last.finish {
             Finish::MaxTokens => {
                 with_mark(&text, "cut here: the answer hit the model's output limit; say “go on”")
             }
             Finish::Refusal { reason } => with_mark(&text, &format!("the model refused: {reason}")),
             _ if text.trim().is_empty()
-                && !blocks.iter().any(|b| matches!(b, Block::Image { .. })) =>
+                && !last.blocks.iter().any(|b| matches!(b, Block::Image { .. })) =>
             {
                 with_mark("", "the model gave an empty answer")
             }

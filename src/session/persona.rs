@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{EventBody, Origin, OutboundBody};
+use crate::domain::{Origin, OutboundBody};
 use crate::turn::persona::Persona;
 
 impl Drive<'_> {
@@ -40,11 +40,7 @@ impl Drive<'_> {
     /// The newest turn's, also where it has ended: a summary is written by whom the conversation
     /// was with.
     fn role_of_turn(&self) -> Option<String> {
-        let turns = self.log.events().iter().rev().filter_map(|event| match &event.body {
-            EventBody::TurnStarted { role, .. } => Some(role.clone()),
-            _ => None,
-        });
-        turns.into_iter().next().flatten()
+        self.log.newest_turn()?.role.map(str::to_owned)
     }
 
     /// Tells what is wrong once, and once more if it was mended in between. What was told and the

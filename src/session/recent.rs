@@ -13,6 +13,7 @@ const LOGS_MAX: usize = 8;
 /// Newest last.
 #[derive(Default)]
 pub(super) struct Recent {
+    /// The newest last. A run takes its own out and puts it back when it lets go.
     logs: Mutex<VecDeque<Log>>,
 }
 

@@ -2,10 +2,9 @@
 //! did stays done. Must not know doors.
 
 use super::drive::Drive;
-use crate::domain::{Event, EventBody, text_of};
+use crate::domain::{EventBody, text_of};
 use crate::store::InboxRow;
-use crate::turn::Step;
-use crate::turn::next::next;
+use crate::turn::{Step, Turn, next};
 
 /// How many characters of a message tell which exchange it was.
 const FIRST_WORDS_CHARS_MAX: usize = 48;
@@ -21,8 +20,7 @@ impl Drive<'_> {
     /// are waiting for.
     pub(super) fn undo(&mut self, row: &InboxRow) -> bool {
         if let Some(turn) = self.log.open_turn() {
-            let stopping =
-                turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
+            let stopping = turn.stop_requested;
             if !stopping {
                 self.reply_to(row, TURN_IS_OPEN);
             }
@@ -34,7 +32,7 @@ impl Drive<'_> {
         let text = match self.log.last_exchange() {
             Some(exchange @ [first, .., last]) => {
                 let (text, from_seq, through_seq) =
-                    (what_was_dropped(exchange), first.seq, last.seq);
+                    (what_was_dropped(&Turn::of(&self.session, exchange)), first.seq, last.seq);
                 self.push(EventBody::ExchangeDropped { from_seq, through_seq });
                 text
             }
@@ -45,14 +43,10 @@ impl Drive<'_> {
     }
 }
 
-fn what_was_dropped(exchange: &[Event]) -> String {
-    let said = exchange.iter().find_map(|event| match &event.body {
-        EventBody::UserMessage { blocks, .. } => Some(text_of(blocks)),
-        _ => None,
-    });
+fn what_was_dropped(exchange: &Turn<'_>) -> String {
+    let said = exchange.messages.first().map(|message| text_of(message.blocks));
     let which = first_words(&said.unwrap_or_default());
-    let called = exchange.iter().any(|event| matches!(event.body, EventBody::ToolResult { .. }));
-    let done = if called { " What its calls did stays done." } else { "" };
+    let done = if !exchange.results.is_empty() { " What its calls did stays done." } else { "" };
     format!("Dropped from the context: {which}; the log keeps it.{done}")
 }
 

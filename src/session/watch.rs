@@ -31,6 +31,7 @@ pub(super) enum By {
 /// when it has ended. So there is no task to start and none to end.
 #[derive(Default)]
 pub(super) struct Watch {
+    /// The steps that run; each is taken out when it ends.
     running: Mutex<Running>,
     /// The version of the store at the newest look. Held by the step that looks.
     looked: tokio::sync::Mutex<Option<i64>>,

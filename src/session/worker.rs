@@ -78,11 +78,15 @@ pub struct TurnSettings {
 pub struct Worker {
     pub(super) store: Store,
     pub(super) gate: Arc<Gate>,
+    /// The folder of the sessions' lock files.
     locks: PathBuf,
     /// Of the turns that begin from now on.
     settings: RwLock<Arc<TurnSettings>>,
+    /// Begun once, when the process is to end; it never goes back.
     ending: Ending,
+    /// The steps that run, each until it has ended.
     pub(super) watch: Watch,
+    /// The windows of the sessions that ran last; the oldest goes when there are too many.
     pub(super) recent: Recent,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn told(body: &EventBody) -> Option<String> {
                         ),
                     )
                 }
-                Outcome::Denied { reason } => ("it was not run", reason.clone()),
+                Outcome::Denied { reason, .. } => ("it was not run", reason.clone()),
                 Outcome::Unknown { reason } => (
                     "it may or may not have run: check what happened before anything is tried again",
                     reason.clone(),

@@ -2,13 +2,14 @@
 //! for what varies by itself. Pure. Must not know which limit is kept, or any tool.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::domain::{Block, CallId, Event, EventBody, Outcome, ToolOutput, canonical};
+use super::state::{Call, Turn};
+use crate::domain::{Outcome, ToolOutput, canonical};
 
 /// What differs although nothing has changed. In order: digests of kept results; moments since 1970
 /// with the numbers behind them (the names of kept files); times of day; durations; fields that
@@ -24,74 +25,34 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&kinds.join("|")).ok()
 });
 
-type Uses<'a> = Vec<(u32, &'a str, &'a Value)>;
-type Results<'a> = HashMap<(u64, u32), &'a Outcome>;
-
 /// How many of the newest replies in a row have the same calls with the same results. Identical
 /// calls side by side in one reply are one. A word of the owner begins anew: what the owner repeats
 /// is a wish.
-pub fn repeated_replies(turn: &[Event]) -> usize {
-    let since = turn
-        .iter()
-        .rposition(|event| matches!(event.body, EventBody::UserMessage { .. }))
-        .unwrap_or(0);
-    let events = turn.get(since..).unwrap_or_default();
-    let mut replies = events.iter().rev().filter_map(uses);
-    let Some((newest_seq, newest)) = replies.next() else { return 0 };
-    let results = results(events);
-    let Some(seen) = seen(newest_seq, &newest, &results) else { return 1 };
-    let wished = wished(&newest);
-    let again = |(seq, uses): &(u64, Uses<'_>)| {
-        // Comparing what was wished for is cheap, and mostly tells two replies apart.
-        self::wished(uses) == wished && self::seen(*seq, uses, &results).as_ref() == Some(&seen)
+pub fn repeated_replies(turn: &Turn<'_>) -> usize {
+    let calls = turn.newest_replies().map(|reply| turn.calls_of(reply));
+    let mut replies = calls.filter(|calls| !calls.is_empty());
+    let Some(newest) = replies.next() else { return 0 };
+    let Some(seen) = seen(newest) else { return 1 };
+    let wished = wished(newest);
+    // Comparing what was wished for is cheap, and mostly tells two replies apart.
+    let again = |calls: &&[Call<'_>]| {
+        self::wished(calls) == wished && self::seen(calls).as_ref() == Some(&seen)
     };
     1 + replies.take_while(again).count()
 }
 
-/// The calls of a reply that has some, with their places in it.
-fn uses(event: &Event) -> Option<(u64, Uses<'_>)> {
-    let EventBody::ModelReply { blocks, .. } = &event.body else { return None };
-    let uses: Uses<'_> = (0..)
-        .zip(blocks)
-        .filter_map(|(place, block)| match block {
-            Block::ToolUse(tool_use) => Some((place, tool_use.name.as_str(), &tool_use.input)),
-            _ => None,
-        })
-        .collect();
-    (!uses.is_empty()).then_some((event.seq, uses))
-}
-
-fn results(events: &[Event]) -> Results<'_> {
-    events
-        .iter()
-        .filter_map(|event| match &event.body {
-            EventBody::ToolResult { call: CallId::Reply { reply_seq, block, .. }, outcome } => {
-                Some(((*reply_seq, *block), outcome))
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-fn wished(uses: &Uses<'_>) -> BTreeSet<(String, String)> {
-    uses.iter()
-        .map(|(_, name, input)| ((*name).to_owned(), canonical::canonical_json(input)))
-        .collect()
+fn wished(calls: &[Call<'_>]) -> BTreeSet<(String, String)> {
+    calls.iter().map(name_and_input).collect()
 }
 
 /// The calls of a reply with what came of them, as they are compared. `None` if it is no repetition
 /// whatever the others are: a call has no result yet, or waits for something that goes on.
-fn seen(
-    seq: u64,
-    uses: &Uses<'_>,
-    results: &Results<'_>,
-) -> Option<BTreeSet<(String, String, String)>> {
-    uses.iter()
-        .map(|(place, name, input)| {
-            let outcome = results.get(&(seq, *place))?;
-            Some(((*name).to_owned(), canonical::canonical_json(input), compared(outcome)?))
-        })
-        .collect()
+fn seen(calls: &[Call<'_>]) -> Option<BTreeSet<((String, String), String)>> {
+    calls.iter().map(|call| Some((name_and_input(call), compared(call.outcome?)?))).collect()
+}
+
+fn name_and_input(call: &Call<'_>) -> (String, String) {
+    (call.tool_use.name.clone(), canonical::canonical_json(&call.tool_use.input))
 }
 
 /// What a model sees of a result, without what varies by itself.
@@ -103,7 +64,7 @@ fn compared(outcome: &Outcome) -> Option<String> {
                 output.images.iter().map(|image| image.digest.as_str()).collect();
             (format!("ended, error {}, images {}", output.is_error, images.join(" ")), &output.text)
         }
-        Outcome::Denied { reason } => ("denied".to_owned(), reason),
+        Outcome::Denied { reason, .. } => ("denied".to_owned(), reason),
         Outcome::Unknown { reason } => ("unknown".to_owned(), reason),
         Outcome::Parked { .. } => return None,
     };
@@ -126,6 +87,7 @@ mod tests {
 
     use super::super::next::tests::{id, log, result, said, started, uses};
     use super::*;
+    use crate::domain::EventBody;
 
     #[track_caller]
     fn same(one: &str, other: &str) -> bool {
@@ -141,7 +103,7 @@ mod tests {
             bodies.push(uses(&vec!["x"; results.len()]));
             bodies.extend((0..).zip(*results).map(|(place, text)| result(id(seq, place), text)));
         }
-        repeated_replies(log(bodies).open_turn().unwrap())
+        repeated_replies(&log(bodies).open_turn().unwrap())
     }
 
     #[test]
@@ -209,7 +171,7 @@ mod tests {
                 let seq = bodies.len() as u64 + 1;
                 bodies.extend([uses(&["x"]), EventBody::ToolResult { call: id(seq, 0), outcome }]);
             }
-            repeated_replies(log(bodies).open_turn().unwrap())
+            repeated_replies(&log(bodies).open_turn().unwrap())
         };
         assert_eq!((turn(true), turn(false)), (1, 3));
     }

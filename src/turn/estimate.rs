@@ -1,7 +1,8 @@
 //! How many tokens a text may be. An estimate on purpose: every provider counts in its own way, and
 //! the window only has to stay clear of its limit. Must not know providers.
 
-use crate::domain::{Block, Event, EventBody, Outcome};
+use super::kinds::{Seen, meaning};
+use crate::domain::{Block, Event, Outcome};
 
 /// English and code come to about four bytes a token; other scripts to fewer characters but also
 /// about four bytes.
@@ -29,22 +30,18 @@ pub fn of_block(block: &Block) -> u64 {
 
 /// Estimated tokens that an event adds to what a model sees.
 pub fn of_event(event: &Event) -> u64 {
-    match &event.body {
-        EventBody::UserMessage { blocks, .. } | EventBody::ModelReply { blocks, .. } => {
-            blocks.iter().map(of_block).sum()
-        }
-        EventBody::ToolResult { outcome, .. } => match outcome {
+    match meaning(event).seen {
+        Seen::Person(blocks) | Seen::Model(blocks) => blocks.iter().map(of_block).sum(),
+        Seen::Result(_, outcome) => match outcome {
             Outcome::Ended { output } => {
                 let staged = super::actions::staged(output).map_or(0, |text| of_text(&text));
                 of_text(&output.text) + staged + (output.images.len() * TOKENS_PER_IMAGE) as u64
             }
-            Outcome::Denied { reason } | Outcome::Unknown { reason } => of_text(reason),
+            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => of_text(reason),
             Outcome::Parked { .. } => 0,
         },
-        EventBody::ActionAnswered { .. } | EventBody::ActionResult { .. } => {
-            super::actions::told(&event.body).map_or(0, |text| of_text(&text))
-        }
-        EventBody::Summary { text, .. } | EventBody::ModelPartial { text } => of_text(text),
-        _ => 0,
+        Seen::Action => super::actions::told(&event.body).map_or(0, |text| of_text(&text)),
+        Seen::Summary(text) | Seen::Partial(text) => of_text(text),
+        Seen::Nothing => 0,
     }
 }

@@ -8,8 +8,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::kinds::{Seen, meaning};
 use super::log::Log;
-use super::next::{Bounds, confirmed};
+use super::next::Bounds;
 use super::replay::replay;
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{Block, CallId, Event, EventBody, SessionId};
@@ -109,7 +110,7 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
         return Err(wrong(1, "the log is empty".to_owned()));
     }
     let log = Log::new(header.session.clone(), events.clone(), header.events);
-    if !confirmed(log.events()).is_empty() {
+    if !log.confirmed().is_empty() {
         let what = "a staged action was confirmed and has no result, and would be run here; let it end and export it again";
         return Err(wrong(last, what.to_owned()));
     }
@@ -152,7 +153,7 @@ fn event(line: &str, session: &SessionId, seq: u64) -> Result<Event, String> {
     if event.seq != seq {
         return Err(format!("event {} stands where {seq} should", event.seq));
     }
-    if call_of(&mut event.body).is_some_and(|call| call.session() != Some(session)) {
+    if event.body.call_mut().is_some_and(|call| call.session() != Some(session)) {
         return Err("it names a call of another session".to_owned());
     }
     if line_of(session, &event).map_err(|error| error.to_string())? != line {
@@ -190,7 +191,7 @@ impl Exported {
     /// The same log under another name: its calls are that session's.
     pub fn renamed(mut self, name: &SessionId) -> Self {
         for event in &mut self.events {
-            if let Some(call) = call_of(&mut event.body) {
+            if let Some(call) = event.body.call_mut() {
                 call.rename_session(name);
             }
         }
@@ -200,10 +201,8 @@ impl Exported {
 
     /// The artifacts that the log refers to by digest: images.
     pub fn images(&self) -> Vec<String> {
-        let blocks = self.events.iter().filter_map(|event| match &event.body {
-            EventBody::UserMessage { blocks, .. } | EventBody::ModelReply { blocks, .. } => {
-                Some(blocks)
-            }
+        let blocks = self.events.iter().filter_map(|event| match meaning(event).seen {
+            Seen::Person(blocks) | Seen::Model(blocks) => Some(blocks),
             _ => None,
         });
         let digests = blocks.flatten().filter_map(|block| match block {
@@ -211,32 +210,6 @@ impl Exported {
             _ => None,
         });
         digests.collect()
-    }
-}
-
-/// Every kind of event answers, so that a new one with a call cannot be taken in with a foreign
-/// call, or keep its old name.
-fn call_of(body: &mut EventBody) -> Option<&mut CallId> {
-    match body {
-        EventBody::CallParked { call, .. }
-        | EventBody::CallAnswered { call, .. }
-        | EventBody::ActionAnswered { call, .. }
-        | EventBody::ActionResult { call, .. }
-        | EventBody::ToolResult { call, .. } => Some(call),
-        EventBody::TurnStarted { .. }
-        | EventBody::UserMessage { .. }
-        | EventBody::PromptPacked { .. }
-        | EventBody::ModelReply { .. }
-        | EventBody::ModelPartial { .. }
-        | EventBody::ModelFailed { .. }
-        | EventBody::StopRequested { .. }
-        | EventBody::LimitReached { .. }
-        | EventBody::CompactRequested {}
-        | EventBody::Summary { .. }
-        | EventBody::WindowDropped { .. }
-        | EventBody::SessionCleared {}
-        | EventBody::ExchangeDropped { .. }
-        | EventBody::TurnEnded { .. } => None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! A session's log in memory: the window of events that a turn needs. Owns the numbering of what is
 //! appended; must not know how events are stored.
 
-use crate::domain::{Event, EventBody, SessionId, UnixMillis};
+use super::kinds::{InWindow, PartOf, meaning};
+use super::state::Turn;
+use crate::domain::{Action, Answer, CallId, Event, EventBody, SessionId, UnixMillis};
 
 /// The events from the newest boundary on, and the number that the next one gets.
 #[derive(Clone, Debug)]
@@ -21,49 +23,97 @@ impl Log {
 
     /// Forgets what no model will see again, so that the window never grows with the history.
     fn prune(&mut self) {
-        let hidden_through = self.events.iter().rev().find_map(|event| match &event.body {
-            EventBody::Summary { through_seq, .. }
-            | EventBody::WindowDropped { through_seq, .. } => Some(*through_seq),
-            EventBody::SessionCleared {} => Some(event.seq - 1),
+        let hidden_through = self.events.iter().rev().find_map(|event| match window(event) {
+            InWindow::BeginsBehind { through_seq, .. } => Some(through_seq),
+            InWindow::BeginsHere => Some(event.seq - 1),
             _ => None,
         });
         if let Some(through) = hidden_through {
             self.events.retain(|event| event.seq > through);
         }
-        let undone = self.events.iter().filter_map(|event| match &event.body {
+        let undone = self.events.iter().filter_map(|event| match window(event) {
             // No event can drop what comes after it, whatever it says.
-            EventBody::ExchangeDropped { from_seq, through_seq } => {
-                Some(*from_seq..=(*through_seq).min(event.seq - 1))
+            InWindow::Hides { from_seq, through_seq } => {
+                Some(from_seq..=through_seq.min(event.seq - 1))
             }
             _ => None,
         });
         let undone: Vec<_> = undone.collect();
         if !undone.is_empty() {
             let hidden = |event: &Event| undone.iter().any(|range| range.contains(&event.seq));
-            self.events.retain(|event| outlives_its_exchange(&event.body) || !hidden(event));
+            let of_session = |event: &Event| meaning(event).part_of == PartOf::Session;
+            self.events.retain(|event| of_session(event) || !hidden(event));
         }
     }
 
     /// The newest ended turn that a model still sees: what `/undo` drops.
     pub fn last_exchange(&self) -> Option<&[Event]> {
-        let ended = self
-            .events
-            .iter()
-            .rposition(|event| matches!(event.body, EventBody::TurnEnded { .. }))?;
+        let ended = self.events.iter().rposition(ends_a_turn)?;
         let turn = self.events.get(..=ended)?;
-        let started =
-            turn.iter().rposition(|event| matches!(event.body, EventBody::TurnStarted { .. }))?;
-        turn.get(started..)
+        turn.get(turn.iter().rposition(begins_a_turn)?..)
     }
 
     /// The summary in force, if there is one.
     pub fn summary(&self) -> Option<&str> {
-        let text = self.events.iter().rev().find_map(|event| match &event.body {
-            EventBody::Summary { text, .. } => Some(text.as_str()),
-            EventBody::WindowDropped { kept_summary, .. } => Some(kept_summary.as_str()),
+        let text = self.events.iter().rev().find_map(|event| match window(event) {
+            InWindow::BeginsBehind { summary, .. } => Some(summary),
             _ => None,
         });
         text.filter(|text| !text.is_empty())
+    }
+
+    /// Up to where the window was summarised or dropped, as far as an event in it says so.
+    pub(super) fn begins_behind(&self) -> Option<u64> {
+        self.events.iter().rev().find_map(|event| match window(event) {
+            InWindow::BeginsBehind { through_seq, .. } => Some(through_seq),
+            _ => None,
+        })
+    }
+
+    /// Whether `/compact` was asked for and nothing has come of it yet.
+    pub(super) fn wants_compaction(&self) -> bool {
+        let newest = self.events.iter().rev().find_map(|event| match window(event) {
+            InWindow::Compacts => Some(true),
+            InWindow::BeginsBehind { .. } => Some(false),
+            _ => None,
+        });
+        newest == Some(true)
+    }
+
+    /// How many turns have begun in the window.
+    pub fn exchanges(&self) -> usize {
+        self.events.iter().filter(|event| begins_a_turn(event)).count()
+    }
+
+    pub fn has_ended_turn(&self) -> bool {
+        self.events.iter().any(ends_a_turn)
+    }
+
+    /// The staged actions that were confirmed and have no result, in the order of their answers.
+    pub fn confirmed(&self) -> Vec<(CallId, Action)> {
+        let mut open: Vec<(CallId, Action)> = Vec::new();
+        for event in &self.events {
+            match &event.body {
+                EventBody::ActionAnswered {
+                    call,
+                    action,
+                    answer: Some(Answer::Allow { .. } | Answer::Press { .. }),
+                    ..
+                } if !open.iter().any(|(id, _)| id == call) => {
+                    open.push((call.clone(), action.clone()));
+                }
+                EventBody::ActionResult { call, .. } => open.retain(|(id, _)| id != call),
+                _ => {}
+            }
+        }
+        open
+    }
+
+    /// Whether a staged action has its answer.
+    pub fn has_answer_to(&self, action: &CallId) -> bool {
+        self.events.iter().any(
+            |event| matches!(&event.body, EventBody::ActionAnswered { call, .. } if call == action),
+        )
     }
 
     pub fn session(&self) -> &SessionId {
@@ -94,29 +144,32 @@ impl Log {
         self.next_seq
     }
 
-    /// The events of the open turn, from its `turn.started` on; `None` when no turn is open.
-    pub fn open_turn(&self) -> Option<&[Event]> {
-        let from =
-            self.events.iter().rposition(|e| matches!(e.body, EventBody::TurnStarted { .. }))?;
-        let turn = self.events.get(from..)?;
-        let ended = turn.iter().any(|e| matches!(e.body, EventBody::TurnEnded { .. }));
-        (!ended).then_some(turn)
+    /// The open turn as far as it is; `None` when no turn is open.
+    pub fn open_turn(&self) -> Option<Turn<'_>> {
+        self.newest_turn().filter(|turn| turn.end.is_none())
+    }
+
+    /// The newest turn of the window, open or ended.
+    pub fn newest_turn(&self) -> Option<Turn<'_>> {
+        Some(Turn::of(&self.session, self.newest_turn_events()?))
+    }
+
+    /// Its events, and those behind its end.
+    pub fn newest_turn_events(&self) -> Option<&[Event]> {
+        self.events.get(self.events.iter().rposition(begins_a_turn)?..)
     }
 }
 
-/// What says something about other exchanges than the one it was written in, and so is not dropped
-/// with it.
-fn outlives_its_exchange(body: &EventBody) -> bool {
-    matches!(
-        body,
-        EventBody::Summary { .. }
-            | EventBody::WindowDropped { .. }
-            | EventBody::SessionCleared {}
-            | EventBody::CompactRequested {}
-            | EventBody::ExchangeDropped { .. }
-            | EventBody::ActionAnswered { .. }
-            | EventBody::ActionResult { .. }
-    )
+fn window(event: &Event) -> InWindow<'_> {
+    meaning(event).window
+}
+
+fn begins_a_turn(event: &Event) -> bool {
+    window(event) == InWindow::TurnBegins
+}
+
+fn ends_a_turn(event: &Event) -> bool {
+    window(event) == InWindow::TurnEnds
 }
 
 #[cfg(test)]

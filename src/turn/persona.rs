@@ -37,7 +37,7 @@ pub struct Notes {
 
 /// The persona, and what was found on the way to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct PersonaSeen {
     pub persona: Persona,
     /// Each file that was looked at, and what is wrong with it, as a sentence for the owner.
     pub files: BTreeMap<String, Option<String>>,
@@ -46,7 +46,7 @@ pub struct Seen {
 }
 
 /// Gives the persona of a role, or without one, as it is now.
-pub type PersonaNow = Arc<dyn Fn(Option<&str>) -> Seen + Send + Sync>;
+pub type PersonaNow = Arc<dyn Fn(Option<&str>) -> PersonaSeen + Send + Sync>;
 
 /// The persona of every request.
 #[derive(Clone)]
@@ -59,7 +59,7 @@ pub struct Personas {
 impl Personas {
     /// One that never changes and has no roles.
     pub fn fixed(persona: Persona) -> Self {
-        let seen = Seen { persona, ..Seen::default() };
+        let seen = PersonaSeen { persona, ..PersonaSeen::default() };
         Self { now: Arc::new(move |_| seen.clone()), default_role: None }
     }
 }

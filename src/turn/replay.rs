@@ -7,9 +7,11 @@
 //! is compared.
 
 use super::alike::repeated_replies;
+use super::kinds::{Written, of_body};
 use super::log::Log;
-use super::next::{Bounds, Step, confirmed, loop_text, next, unanswered, written_tokens};
-use crate::domain::{Block, CallId, Event, EventBody, PauseCause, SessionId, TurnEnd};
+use super::next::{Bounds, Step, loop_text, next};
+use super::state::{Call, Turn};
+use crate::domain::{CallId, Event, EventBody, PauseCause, SessionId, TurnEnd};
 
 /// Limits that no turn meets.
 const NONE_MET: Bounds =
@@ -44,7 +46,7 @@ pub fn replay(session: &SessionId, events: Vec<Event>, bounds: &Bounds) -> Repla
     let mut replayed = Replayed::default();
     for event in events {
         replayed.events += 1;
-        if !is_input(&event.body) {
+        if of_body(&event.body).written != Written::Input {
             replayed.steps += 1;
             let step = next(&log, bounds);
             if !leads_to(&log, &step, &event.body) {
@@ -64,40 +66,12 @@ pub fn replay(session: &SessionId, events: Vec<Event>, bounds: &Bounds) -> Repla
     replayed
 }
 
-fn is_input(body: &EventBody) -> bool {
-    match body {
-        EventBody::TurnStarted { .. }
-        | EventBody::UserMessage { .. }
-        | EventBody::CallAnswered { .. }
-        | EventBody::ActionAnswered { .. }
-        | EventBody::StopRequested { .. }
-        | EventBody::LimitReached { .. }
-        | EventBody::CompactRequested {}
-        | EventBody::SessionCleared {}
-        | EventBody::ExchangeDropped { .. } => true,
-        EventBody::PromptPacked { .. }
-        | EventBody::ModelReply { .. }
-        | EventBody::ModelPartial { .. }
-        | EventBody::ModelFailed { .. }
-        | EventBody::CallParked { .. }
-        | EventBody::ToolResult { .. }
-        | EventBody::ActionResult { .. }
-        | EventBody::Summary { .. }
-        | EventBody::WindowDropped { .. }
-        | EventBody::TurnEnded { .. } => false,
-    }
-}
-
 /// Whether the runner writes such an event when it does this step.
 fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
+    if of_body(body).written == Written::AskingTheModel {
+        return *step == Step::AskModel;
+    }
     match (body, step) {
-        (
-            EventBody::PromptPacked { .. }
-            | EventBody::ModelReply { .. }
-            | EventBody::ModelPartial { .. }
-            | EventBody::ModelFailed { .. },
-            Step::AskModel,
-        ) => true,
         // Whether the turn itself may go on depends on what the day has taken, in all sessions; it
         // is asked before the model is.
         (EventBody::CallParked { call: CallId::Pause { turn_seq, .. }, .. }, Step::AskModel) => {
@@ -118,11 +92,11 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
         ) => uses.iter().any(|(id, _)| id == call),
         // A stop answers what was confirmed and has not run.
         (EventBody::ActionResult { call, .. }, Step::Act(_) | Step::Stop(_)) => {
-            confirmed(log.events()).iter().any(|(id, _)| id == call)
+            log.confirmed().iter().any(|(id, _)| id == call)
         }
         // The end of a turn answers what is unanswered.
         (EventBody::ToolResult { call, .. }, Step::Stop(_) | Step::Deliver) => {
-            open_calls(log).contains(call)
+            has_open_call(log, call)
         }
         (EventBody::Summary { through_seq, .. }, Step::Compact { through_seq: wanted }) => {
             through_seq == wanted
@@ -132,18 +106,14 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
             let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
             through_seq == wanted || *through_seq == before_window
         }
-        (EventBody::TurnEnded { end: TurnEnd::Answered }, Step::Deliver) => {
-            open_calls(log).is_empty()
-        }
-        (EventBody::TurnEnded { end }, Step::Stop(wanted)) => {
-            end == wanted && open_calls(log).is_empty()
-        }
+        (EventBody::TurnEnded { end: TurnEnd::Answered }, Step::Deliver) => !has_open_calls(log),
+        (EventBody::TurnEnded { end }, Step::Stop(wanted)) => end == wanted && !has_open_calls(log),
         _ => false,
     }
 }
 
 fn is_of_open_turn(log: &Log, turn_seq: u64) -> bool {
-    log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == turn_seq)
+    log.open_turn().is_some_and(|turn| turn.seq == turn_seq)
 }
 
 /// Whether this turn was stopped as a loop in the way in which results were counted before replies
@@ -152,54 +122,46 @@ fn old_loop(log: &Log, body: &EventBody) -> bool {
     let EventBody::TurnEnded { end: TurnEnd::Limit { text } } = body else { return false };
     // Where no limit is met the model would be asked, and that is where a loop was looked for.
     matches!(next(log, &NONE_MET), Step::AskModel | Step::Compact { .. })
-        && *text == loop_text(same_results(log.open_turn().unwrap_or_default()))
+        && *text == loop_text(log.open_turn().as_ref().map_or(0, same_results))
 }
 
 /// How many of the newest results in a row are the same call with exactly the same outcome.
-fn same_results(turn: &[Event]) -> usize {
-    let since =
-        turn.iter().rev().take_while(|event| !matches!(event.body, EventBody::UserMessage { .. }));
-    let mut results = since.filter_map(|event| match &event.body {
-        EventBody::ToolResult { call, outcome } => Some((wished(turn, call)?, outcome)),
-        _ => None,
-    });
+fn same_results(turn: &Turn<'_>) -> usize {
+    let since = turn.messages.last().map_or(0, |message| message.seq);
+    let newest_first = turn.results.iter().rev().take_while(|ended| ended.seq > since);
+    let mut results =
+        newest_first.filter_map(|ended| Some((wished(turn, ended.call)?, ended.outcome)));
     let Some(newest) = results.next() else { return 0 };
     1 + results.take_while(|other| *other == newest).count()
 }
 
-fn wished<'a>(turn: &'a [Event], call: &CallId) -> Option<(&'a str, &'a serde_json::Value)> {
-    let CallId::Reply { reply_seq, block, .. } = call else { return None };
-    let reply = turn.iter().find(|event| event.seq == *reply_seq)?;
-    let EventBody::ModelReply { blocks, .. } = &reply.body else { return None };
-    match blocks.get(*block as usize)? {
-        Block::ToolUse(tool_use) => Some((&tool_use.name, &tool_use.input)),
-        _ => None,
-    }
+fn wished<'a>(turn: &Turn<'a>, call: &CallId) -> Option<(&'a str, &'a serde_json::Value)> {
+    let known = turn.calls.iter().find(|known| known.id == *call)?;
+    Some((&known.tool_use.name, &known.tool_use.input))
 }
 
-fn open_calls(log: &Log) -> Vec<CallId> {
-    unanswered(log.session(), log.open_turn().unwrap_or_default())
-        .into_iter()
-        .map(|(id, _)| id)
-        .collect()
+fn has_open_call(log: &Log, call: &CallId) -> bool {
+    let open = |known: &Call<'_>| known.id == *call && known.outcome.is_none();
+    log.open_turn().is_some_and(|turn| turn.calls.iter().any(open))
+}
+
+fn has_open_calls(log: &Log) -> bool {
+    log.open_turn().is_some_and(|turn| turn.calls.iter().any(|call| call.outcome.is_none()))
 }
 
 /// The limits are settings, so they are an input too, and one that the log does not hold. These are
 /// the limits under which `next` can come to anything else than under today's: none of them met, or
 /// exactly one.
 fn other_limits(log: &Log) -> [Bounds; 5] {
-    let turn = log.open_turn().unwrap_or_default();
-    let steps =
-        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count()
-            as u32;
+    let turn = log.open_turn().unwrap_or_else(|| Turn::new(log.session()));
     let none_met = NONE_MET;
     [
         none_met,
-        Bounds { model_steps_max: steps.max(1), ..none_met },
-        Bounds { identical_calls_max: (repeated_replies(turn) as u32).max(1), ..none_met },
+        Bounds { model_steps_max: turn.steps().max(1), ..none_met },
+        Bounds { identical_calls_max: (repeated_replies(&turn) as u32).max(1), ..none_met },
         Bounds { window_tokens: 0, ..none_met },
         // The whole is too much, and what was written last is not.
-        Bounds { window_tokens: written_tokens(turn), ..none_met },
+        Bounds { window_tokens: turn.written_tokens(), ..none_met },
     ]
 }
 

@@ -13,8 +13,8 @@ use super::persona::{Persona, Personas};
 use super::prompt;
 use super::{estimate, transcript};
 use crate::domain::{
-    Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall, ToolUse,
-    text_of,
+    Block, CallId, DeniedBy, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall,
+    ToolUse, text_of,
 };
 use crate::gate::{CallContext, Gate};
 use crate::model::{Delta, Model, ModelError, Request};
@@ -160,13 +160,12 @@ impl Runner {
             let reason = format!(
                 "the arguments are not complete, valid JSON (they begin with {shown:?}); send the call again"
             );
-            return Outcome::Denied { reason };
+            return Outcome::denied(DeniedBy::Request, reason);
         }
         let Some((server, tool)) = self.gate.catalog().resolve(&tool_use.name).await else {
             let names = self.gate.catalog().offered_names().await.join(", ");
-            return Outcome::Denied {
-                reason: format!("there is no tool `{}`; there are: {names}", tool_use.name),
-            };
+            let reason = format!("there is no tool `{}`; there are: {names}", tool_use.name);
+            return Outcome::denied(DeniedBy::Request, reason);
         };
         let call = ToolCall {
             id: id.clone(),
@@ -191,8 +190,8 @@ impl Runner {
             cancel: around.cancel.clone(),
             deadline: around.deadline,
         };
-        self.gate.act(call, context).await.unwrap_or_else(|error| Outcome::Denied {
-            reason: format!("its row cannot be read: {error}"),
+        self.gate.act(call, context).await.unwrap_or_else(|error| {
+            Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))
         })
     }
 
@@ -296,14 +295,12 @@ struct DraftState {
 
 impl<'a> Draft<'a> {
     fn new(runner: &'a Runner, log: &Log, around: &'a Around) -> Self {
-        let turn = log.open_turn().unwrap_or_default();
-        let replies =
-            turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
+        let turn = log.open_turn();
         Self {
             runner,
             around,
-            turn_seq: turn.first().map_or(0, |event| event.seq),
-            step: replies as u32 + 1,
+            turn_seq: turn.as_ref().map_or(0, |turn| turn.seq),
+            step: turn.map_or(0, |turn| turn.steps()) + 1,
             state: Mutex::new(DraftState {
                 text: String::new(),
                 redactor: StreamRedactor::new(runner.gate.redactor().clone()),

@@ -6,13 +6,15 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::actions;
+use super::kinds::{Seen, meaning};
 use super::log::Log;
 use crate::domain::{
-    Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolOutput,
-    ToolUse,
+    Block, CallId, Event, ImageRef, Message, Outcome, Role, SessionId, ToolOutput, ToolUse,
+    UnixMillis,
 };
 
 /// What a summary is introduced with.
@@ -63,8 +65,8 @@ fn fold_where(log: &Log, zone: Option<&TimeZone>, wanted: impl Fn(&Event) -> boo
 
 struct Fold<'a> {
     session: &'a SessionId,
-    zone: Option<&'a TimeZone>,
-    results: HashMap<CallId, &'a Outcome>,
+    clock: Option<Clock<'a>>,
+    results: HashMap<&'a CallId, &'a Outcome>,
     messages: Vec<Message>,
 }
 
@@ -72,29 +74,32 @@ impl<'a> Fold<'a> {
     fn new(session: &'a SessionId, zone: Option<&'a TimeZone>, events: &[&'a Event]) -> Self {
         let results = events
             .iter()
-            .filter_map(|event| match &event.body {
-                EventBody::ToolResult { call, outcome } => Some((call.clone(), outcome)),
+            .filter_map(|event| match meaning(event).seen {
+                Seen::Result(call, outcome) => Some((call, outcome)),
                 _ => None,
             })
             .collect();
-        Self { session, zone, results, messages: Vec::new() }
+        Self { session, clock: zone.map(Clock::new), results, messages: Vec::new() }
     }
 
     fn event(&mut self, event: &Event) {
-        match &event.body {
-            EventBody::UserMessage { blocks, .. } => {
-                let time = self.zone.and_then(|zone| time_of(event, zone));
+        match meaning(event).seen {
+            Seen::Person(blocks) => {
+                let time = self.clock.as_mut().and_then(|clock| clock.read(event.at_ms));
                 self.user(time.into_iter().chain(blocks.iter().cloned()).collect());
             }
-            EventBody::ModelReply { blocks, .. } => self.reply(event.seq, blocks),
-            EventBody::ModelPartial { text } if !text.is_empty() => {
+            Seen::Model(blocks) => self.reply(event.seq, blocks),
+            Seen::Partial("") => {}
+            Seen::Partial(text) => {
                 self.assistant(vec![Block::Text { text: format!("{text}\n[stopped here]") }]);
             }
-            body => {
-                if let Some(text) = actions::told(body) {
+            Seen::Action => {
+                if let Some(text) = actions::told(&event.body) {
                     self.user(vec![Block::Text { text }]);
                 }
             }
+            // A result stands behind its reply, and a summary before everything.
+            Seen::Result(..) | Seen::Summary(_) | Seen::Nothing => {}
         }
     }
 
@@ -146,11 +151,28 @@ impl<'a> Fold<'a> {
     }
 }
 
-/// When a message came in, as its writer reads a clock.
-fn time_of(event: &Event, zone: &TimeZone) -> Option<Block> {
-    let at = Timestamp::from_millisecond(event.at_ms).ok()?.to_zoned(zone.clone());
-    let zone = zone.iana_name().unwrap_or("local time");
-    Some(Block::Text { text: format!("[{}, {zone}]", at.strftime("%A %Y-%m-%d %H:%M")) })
+/// When a message came in, as its writer reads a clock. Most messages came on the day of the one
+/// before, and to write a day takes longer than all the rest of a message.
+struct Clock<'a> {
+    zone: &'a TimeZone,
+    day: Option<(Date, String)>,
+}
+
+impl<'a> Clock<'a> {
+    fn new(zone: &'a TimeZone) -> Self {
+        Self { zone, day: None }
+    }
+
+    fn read(&mut self, at_ms: UnixMillis) -> Option<Block> {
+        let at = Timestamp::from_millisecond(at_ms).ok()?.to_zoned(self.zone.clone());
+        if self.day.as_ref().is_none_or(|(date, _)| *date != at.date()) {
+            self.day = Some((at.date(), at.strftime("%A %Y-%m-%d").to_string()));
+        }
+        let (_, day) = self.day.as_ref()?;
+        let (hour, minute) = (at.hour(), at.minute());
+        let zone = self.zone.iana_name().unwrap_or("local time");
+        Some(Block::Text { text: format!("[{day} {hour:02}:{minute:02}, {zone}]") })
+    }
 }
 
 fn images_of(outcome: &Outcome) -> impl Iterator<Item = Block> {
@@ -175,7 +197,7 @@ fn with_staged(output: &ToolOutput) -> String {
 fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
     let (content, is_error) = match outcome {
         Some(Outcome::Ended { output }) => (with_staged(output), output.is_error),
-        Some(Outcome::Denied { reason }) => (format!("Not run: {reason}"), true),
+        Some(Outcome::Denied { reason, .. }) => (format!("Not run: {reason}"), true),
         Some(Outcome::Unknown { reason }) => (
             format!(
                 "Interrupted: it may or may not have run ({reason}). Check what happened before trying again."

@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 
 pub use given::{Given, NotGiven};
 pub use name::safe_name;
-pub use put::{Draft, Put};
+pub use put::{FileDraft, Put};
 
 /// The workspace, open.
 pub struct Workspace {

@@ -18,11 +18,11 @@ pub enum Put {
     /// A file, put there before: its path in the workspace, and its size in bytes.
     Already(String, u64),
     /// Nothing yet.
-    New(Draft),
+    New(FileDraft),
 }
 
-/// A file that is being written. Dropped without [`Draft::keep`], it is removed.
-pub struct Draft {
+/// A file that is being written. Dropped without [`FileDraft::keep`], it is removed.
+pub struct FileDraft {
     dir: Dir,
     file: tokio::fs::File,
     draft_name: String,
@@ -70,7 +70,7 @@ impl Workspace {
         let file = dir
             .open_with(&draft_name, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
         let file = tokio::fs::File::from_std(file.into_std());
-        Ok(Put::New(Draft { dir, file, draft_name, name: name.to_owned(), path, kept: false }))
+        Ok(Put::New(FileDraft { dir, file, draft_name, name: name.to_owned(), path, kept: false }))
     }
 
     /// The size of a file that was put there before, in bytes.
@@ -84,7 +84,7 @@ impl Workspace {
     }
 }
 
-impl Draft {
+impl FileDraft {
     /// Where its bytes go.
     pub fn sink(&mut self) -> &mut (impl AsyncWrite + Unpin + use<>) {
         &mut self.file
@@ -102,7 +102,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for FileDraft {
     fn drop(&mut self) {
         if !self.kept {
             // One that stays is replaced at the next try.

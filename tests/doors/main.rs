@@ -9,6 +9,9 @@
 #[path = "../botapi/mod.rs"]
 mod botapi;
 mod console;
+#[path = "../support/line_client.rs"]
+mod line_client;
+mod lines;
 #[path = "../program/mod.rs"]
 mod program;
 #[path = "../living/pty.rs"]
@@ -44,6 +47,11 @@ macro_rules! scenes_of {
     };
     ($door:ident, $rig:ty, $($scenes:ident: [$($scene:ident,)*]),*) => {
         mod $door {
+            #[test]
+            fn what_it_cannot_do_is_said_with_the_reason() {
+                crate::rig::says_what_it_lacks::<$rig>(stringify!($door));
+            }
+
             $($(
                 #[test]
                 fn $scene() {
@@ -55,4 +63,5 @@ macro_rules! scenes_of {
 }
 
 scenes_of!(at_the_console, crate::console::Console);
+scenes_of!(by_lines, crate::lines::Lines);
 scenes_of!(in_telegram, crate::telegram::Telegram);

@@ -1,6 +1,8 @@
 //! What a door is for a test: a person who writes, reads and answers. Must not know which doors
 //! there are, or what is tested.
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::program::{House, eventually, outcomes};
@@ -94,6 +96,15 @@ pub trait DoorRig: Sized {
 /// Why the door cannot do it; `None` if it can.
 pub fn lack<R: DoorRig>(skill: Skill) -> Option<&'static str> {
     R::LACKS.iter().find(|(lacking, _)| *lacking == skill).map(|(_, why)| *why)
+}
+
+/// Prints what the door cannot do, past the harness, which keeps the words of a test that passes.
+pub fn says_what_it_lacks<R: DoorRig>(door: &str) {
+    let mut out = std::io::stderr();
+    for (skill, why) in R::LACKS {
+        assert!(why.split_whitespace().count() > 3, "{door}: {skill:?} is no reason: {why}");
+        writeln!(out, "{door}: no {skill:?}, because {why}").unwrap();
+    }
 }
 
 /// `text` with every run of white space as one space.

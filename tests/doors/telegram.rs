@@ -1,5 +1,5 @@
-//! Telegram as a door: the gateway at a stand-in for the Bot API, and two people who may talk to it.
-//! Must not know what is tested.
+//! Telegram as a door: the gateway at a stand-in for the Bot API, and two people who may talk to
+//! it. Must not know what is tested.
 
 use rustix::process::Signal;
 

@@ -73,7 +73,7 @@ impl Struck {
         let was_soon = now_ms() - self.after_ms < STRAYS_TIME_MAX.as_millis() as i64;
         let is_left = |pid: &&i32| was_soon && house.is_of_this_house(**pid);
         for pid in self.below.iter().filter(is_left).filter_map(|pid| Pid::from_raw(*pid)) {
-            // Gone meanwhile is what is wished for.
+            // Gone meanwhile counts as struck.
             let _ = kill_process(pid, Signal::KILL);
         }
     }

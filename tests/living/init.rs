@@ -118,7 +118,7 @@ fn a_provider_that_cannot_be_reached_is_said_and_can_be_kept() {
 }
 
 #[test]
-fn a_stranger_who_writes_first_does_not_become_the_owner() {
+fn an_unknown_user_who_writes_first_does_not_become_the_owner() {
     let rig = Rig::new(&["Hello."]);
     let mallory = rig.telegram.user("Mal\u{1b}[2Jlory");
     let group = rig.telegram.group("Rent", &[&mallory]);
@@ -131,7 +131,7 @@ fn a_stranger_who_writes_first_does_not_become_the_owner() {
         .shows("Is this you?")
         .types("n");
     pty.shows("I go on waiting");
-    // Neither a group nor the same stranger again.
+    // Neither a group nor the same user again.
     mallory.says(group, "here I am");
     mallory.says(mallory.private(), "please");
     rig.anna.says(rig.anna.private(), "it is me");
@@ -142,8 +142,8 @@ fn a_stranger_who_writes_first_does_not_become_the_owner() {
     pty.shows("Write this?").types("y").shows("Next:").ends(0);
     let text = std::fs::read_to_string(rig.claw_toml()).unwrap();
     assert!(text.contains(&format!("allowed_chats = [{}]", rig.anna.id)), "{text}");
-    assert_eq!(rig.telegram.sent(mallory.id).len(), 0, "a stranger is not answered");
-    // What the stranger wrote was not taken away: the gateway hears it.
+    assert_eq!(rig.telegram.sent(mallory.id).len(), 0, "an unknown user is not answered");
+    // What that user wrote was not taken away: the gateway hears it.
     let kept =
         rig.telegram.updates().into_iter().find(|update| first.update == Some(update.id)).unwrap();
     assert!(!kept.confirmed, "{kept:?}");

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -65,9 +65,16 @@ impl Pty {
         let into = seen.clone();
         std::thread::spawn(move || {
             let mut piece = [0; 4096];
-            while let Ok(size @ 1..) = reader.read(&mut piece) {
-                into.text.lock().unwrap().0.extend_from_slice(&piece[..size]);
-                into.more.notify_all();
+            loop {
+                match reader.read(&mut piece) {
+                    Ok(size @ 1..) => {
+                        into.text.lock().unwrap().0.extend_from_slice(&piece[..size]);
+                        into.more.notify_all();
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // EIO: nobody has the terminal any more.
+                    Ok(0) | Err(_) => break,
+                }
             }
             into.text.lock().unwrap().1 = true;
             into.more.notify_all();
@@ -90,7 +97,8 @@ impl Pty {
             if seen.1 || left.is_zero() {
                 let (ended, all) = (seen.1, String::from_utf8_lossy(&seen.0).into_owned());
                 drop(seen);
-                panic!("`{text}` is not shown (ended: {ended}):\n{all}");
+                let status = self.child.try_wait();
+                panic!("`{text}` is not shown (output ended: {ended}, {status:?}):\n{all}");
             }
             seen = self.seen.more.wait_timeout(seen, left).unwrap().0;
         }

@@ -6,7 +6,7 @@ use crate::program::{SERVER_WAIT, eventually};
 use crate::rig::{Rig, item, shop_proposes};
 
 #[test]
-fn strangers_and_forged_taps_run_nothing() {
+fn taps_of_unknown_users_and_forged_taps_run_nothing() {
     let rig = Rig::new(shop_proposes(json!([item("apples"), item("pears")])));
     let mallory = rig.telegram.user("Mallory");
     let gateway = rig.started_with_a_turn();
@@ -75,7 +75,7 @@ fn a_member_of_a_group_reads_it_and_the_owner_decides() {
 }
 
 #[test]
-fn what_a_guest_stages_is_put_to_the_owner() {
+fn what_an_allowed_user_stages_is_put_to_the_owner() {
     let rig = Rig::new(shop_proposes(json!([item("apples"), item("pears")])));
     let bob = rig.telegram.user("Bob");
     let gateway = rig.start();
@@ -90,7 +90,7 @@ fn what_a_guest_stages_is_put_to_the_owner() {
     let [first, second] = [1, 2].map(|number| rig.asked(&format!("Staged item {number} of 2")));
     assert!(first.id < second.id && second.id < all.id, "in their order");
     assert!(first.text.contains("in the session"), "{}", first.text);
-    eventually("the guest is told of each", || {
+    eventually("the allowed user is told of each", || {
         rig.count(bob.id, "This needs the owner's yes") == 2
     });
     assert!(

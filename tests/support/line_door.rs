@@ -1,9 +1,9 @@
 //! A door that is made of the shared parts alone: JSON lines over a Unix socket, for the tests that
 //! keep that a door is cheap. `line-door SOCKET` runs it over the home of its environment.
 //!
-//! A client says who it is, `{"hello": "anna"}`, and then `{"say": TEXT}` or
-//! `{"answer": ID, "key": KEY}`. Whoever can open the socket is the owner: it lies in a folder that
-//! nobody else may enter. Not part of the product.
+//! A client says who it is, `{"hello": "anna"}`, and then `{"say": TEXT}` or `{"answer": ID, "key":
+//! KEY}`, with `"why": TEXT` beside a no. Whoever can open the socket is the owner: it lies in a
+//! folder that nobody else may enter. Not part of the product.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test's helper tells its test")]
 
 use std::collections::HashMap;
@@ -14,16 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use claw::app::App;
 use claw::chat_commands::AnswerTo;
 use claw::config::{Config, Overrides};
-use claw::domain::{
-    Address, ApprovalId, Live, LiveSink, Origin, OutboundBody, Question, SessionId,
-};
+use claw::domain::{Address, Answer, ApprovalId, Origin, OutboundBody, Question, SessionId};
+use claw::doors::chat_queue::{ChatQueues, Handler};
 use claw::doors::clock::Clock;
 use claw::doors::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
-use claw::doors::door::{Asked, Closed, Door, Fault, File, Piece};
+use claw::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint};
 use claw::doors::markdown::linked_files;
-use claw::doors::shared::{Shared, watch_commits};
-use claw::doors::{delivery, questions, sessions};
-use claw::mail::{DraftRow, MailError, PostedRow};
+use claw::doors::parts;
+use claw::doors::shared::Shared;
+use claw::mail::{MailError, PostedRow};
 use claw::router::Visitor;
 use claw::workspace::Workspace;
 use serde_json::{Value, json};
@@ -31,12 +30,15 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinError;
 
 /// The longest message, in characters; a text of more than [`MESSAGES_MAX`] of them goes as a file.
 const CHARS_MAX: usize = 2_000;
-const MESSAGES_MAX: usize = 3;
+const MESSAGES_MAX: usize = 8;
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// So many lines of one client wait to be handled; what comes then is read later.
+const LINES_WAITING_MAX: usize = 16;
 
 type Client = Arc<tokio::sync::Mutex<OwnedWriteHalf>>;
 
@@ -59,17 +61,37 @@ impl Lines {
     }
 
     /// One line, whole or not at all as far as this door can know.
-    async fn write(&self, to: &Address, line: Value) -> Result<(), Fault> {
-        let gone = || Fault::Blocked("nobody is connected".to_owned());
+    async fn write(&self, to: &Address, line: Value) -> Result<(), DoorFault> {
+        let gone = || DoorFault::Blocked("nobody is connected".to_owned());
         let client = self.client(to).ok_or_else(gone)?;
         let written = client.lock().await.write_all(format!("{line}\n").as_bytes()).await;
         written.map_err(|_| gone())
+    }
+
+    /// Words that are no message. Who is gone has read it all.
+    async fn note(&self, to: &Address, note: &str) {
+        let _ = self.write(to, json!({"note": note})).await;
+    }
+}
+
+impl Paint for Lines {
+    type Text = String;
+
+    fn beginning(markdown: &str) -> Vec<String> {
+        messages(markdown)
+    }
+
+    fn running(title: &str, progress: &str) -> String {
+        format!("running: {title} {progress}")
+    }
+
+    fn ended(title: &str, ok: bool, summary: &str) -> String {
+        format!("{}: {title} {summary}", if ok { "done" } else { "failed" })
     }
 }
 
 impl Door for Lines {
     const NAME: &'static str = "lines";
-    type Text = String;
 
     fn shared(&self) -> &Shared<String> {
         &self.shared
@@ -96,35 +118,33 @@ impl Door for Lines {
         principal == self.shared.context.owner
     }
 
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<String>> {
-        let chars: Vec<char> = text.chars().collect();
-        let mut pieces: Vec<Piece<String>> =
-            chars.chunks(CHARS_MAX).map(|part| Piece::Text(part.iter().collect())).collect();
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<String>> {
+        let mut pieces: Vec<_> = messages(text).into_iter().map(DoorPiece::Text).collect();
         if pieces.len() > MESSAGES_MAX {
             pieces.truncate(1);
-            pieces.push(Piece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
+            pieces.push(DoorPiece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
         }
         if matches!(body, OutboundBody::Reply { .. }) {
-            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(Piece::File));
+            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(DoorPiece::File));
         }
         pieces
     }
 
-    async fn send(&self, to: &Address, text: &String) -> Result<i64, Fault> {
+    async fn send(&self, to: &Address, text: &String) -> Result<i64, DoorFault> {
         let message = self.number();
         self.write(to, json!({"message": message, "text": text})).await?;
         Ok(message)
     }
 
-    async fn edit(&self, to: &Address, message: i64, text: &String) -> Result<(), Fault> {
+    async fn edit(&self, to: &Address, message: i64, text: &String) -> Result<(), DoorFault> {
         self.write(to, json!({"message": message, "text": text, "edited": true})).await
     }
 
-    async fn take_away(&self, to: &Address, message: i64) -> Result<(), Fault> {
+    async fn take_away(&self, to: &Address, message: i64) -> Result<(), DoorFault> {
         self.write(to, json!({"message": message, "taken_away": true})).await
     }
 
-    async fn file(&self, to: &Address, file: &File) -> Result<(), Fault> {
+    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
         let line = match file {
             File::Whole { name, text } => json!({"file": name, "text": text}),
             File::Linked(path) => {
@@ -143,7 +163,7 @@ impl Door for Lines {
         self.write(to, line).await
     }
 
-    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, Fault> {
+    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, DoorFault> {
         let message = self.number();
         let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
         let line = json!({
@@ -159,7 +179,7 @@ impl Door for Lines {
         posted: &PostedRow,
         question: &Question,
         how: &Closed,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DoorFault> {
         let how = match how {
             Closed::Answered { end: None, .. } => "answered".to_owned(),
             Closed::Answered { end: Some(end), .. } => format!("answered: {end:?}"),
@@ -171,12 +191,17 @@ impl Door for Lines {
         self.write(&posted.address, line).await
     }
 
-    fn glimpse(self: &Arc<Self>, session: &SessionId, to: &Address) -> LiveSink {
-        let (sender, lives) = mpsc::unbounded_channel();
-        let draft =
-            Draft { door: self.clone(), session: session.clone(), to: to.clone(), now: None };
-        tokio::spawn(draft.grow(lives));
-        Arc::new(move |live| drop(sender.send(live)))
+    async fn glimpse(
+        &self,
+        to: &Address,
+        message: Option<i64>,
+        text: &String,
+        _: bool,
+    ) -> Result<Option<i64>, DoorFault> {
+        match message {
+            Some(message) => self.edit(to, message, text).await.map(|()| Some(message)),
+            None => self.send(to, text).await.map(Some),
+        }
     }
 
     async fn blocked(&self, to: &Address, _: &str) -> Result<(), MailError> {
@@ -185,69 +210,76 @@ impl Door for Lines {
     }
 }
 
-/// The message that grows while a model speaks.
-struct Draft {
-    door: Arc<Lines>,
-    session: SessionId,
-    to: Address,
-    /// Turn and step, the message if there is one, and what it shows.
-    now: Option<((u64, u32), Option<i64>, String)>,
-}
-
-impl Draft {
-    async fn grow(mut self, mut lives: mpsc::UnboundedReceiver<Live>) {
-        while let Some(live) = lives.recv().await {
-            match live {
-                Live::StepStarted { turn_seq, step }
-                | Live::StepRestarted { turn_seq, step, .. } => {
-                    let shown =
-                        self.door.shared.mail().drafts(&self.to, &self.session, turn_seq, step);
-                    let message = shown.ok().and_then(|shown| shown.first().copied());
-                    self.now = Some(((turn_seq, step), message, String::new()));
-                }
-                Live::Text { text, .. } => {
-                    if let Err(error) = self.show(&text).await {
-                        eprintln!("line-door: {error:#}");
-                    }
-                }
-                // What counts comes by the outbox.
-                _ => {}
+/// A text as messages, cut between two lines where one of them is not too long by itself.
+fn messages(text: &str) -> Vec<String> {
+    let mut messages: Vec<Vec<char>> = vec![Vec::new()];
+    for line in text.split_inclusive('\n') {
+        for part in line.chars().collect::<Vec<_>>().chunks(CHARS_MAX) {
+            if messages.last().is_some_and(|last| last.len() + part.len() > CHARS_MAX) {
+                messages.push(Vec::new());
             }
+            messages.last_mut().into_iter().for_each(|last| last.extend(part));
         }
     }
+    messages.into_iter().map(|message| message.into_iter().collect()).collect()
+}
 
-    async fn show(&mut self, more: &str) -> anyhow::Result<()> {
-        let Some(((turn_seq, step), message, text)) = &mut self.now else { return Ok(()) };
-        text.push_str(more);
-        let (mail, shown) = (self.door.shared.mail(), text.chars().take(CHARS_MAX).collect());
-        let chat = self.door.shared.chats.at(&self.to);
-        let mut delivered = chat.lock().await;
-        // The outbox has said it all, or nobody is there to read it.
-        if delivered.reaches(&self.session, *turn_seq, *step) || !self.door.writes_to(&self.to) {
-            return Ok(());
+/// A line that waits in its conversation's queue.
+#[derive(Clone)]
+struct Said {
+    session: SessionId,
+    from: Address,
+    line: Value,
+    /// So that one who floods fills a pipe and not the memory.
+    _room: Arc<OwnedSemaphorePermit>,
+}
+
+impl Handler for Lines {
+    type Item = Said;
+    type Key = Address;
+
+    fn key_of(&self, said: &Said, _: impl Fn(&Address) -> bool) -> Address {
+        said.from.clone()
+    }
+
+    fn is_closing(&self) -> bool {
+        self.shared.closing.is_cancelled()
+    }
+
+    async fn handle(self: Arc<Self>, said: Vec<Said>) -> anyhow::Result<()> {
+        for Said { session, from, line, .. } in said {
+            let principal = self.shared.context.owner.clone();
+            let visitor = Visitor { from: from.clone(), principal, origin: Origin::Owner };
+            let told = match (line["say"].as_str(), line["answer"].as_str()) {
+                (Some(text), _) => say(&self, &visitor, &session, text).await?,
+                (None, Some(id)) => answer(&self, &visitor, id, &line).await?,
+                (None, None) => Some("This line says nothing.".to_owned()),
+            };
+            self.shared.wake();
+            if let Some(told) = told {
+                self.note(&from, &told).await;
+            }
         }
-        let at = match *message {
-            Some(message) => {
-                self.door.edit(&self.to, message, &shown).await?;
-                message
-            }
-            None => {
-                let sent = self.door.send(&self.to, &shown).await?;
-                let (address, session) = (self.to.clone(), self.session.clone());
-                let (turn_seq, step) = (*turn_seq, *step);
-                let row = DraftRow { address, message: sent, session, turn_seq, step, part: 0 };
-                mail.drafted(row).await?;
-                sent
-            }
-        };
-        *message = Some(at);
-        delivered.shows(at, shown);
         Ok(())
+    }
+
+    fn failed(self: &Arc<Self>, _: &[Said], error: &anyhow::Error) {
+        eprintln!("line-door: a line is tried again: {error:#}");
+    }
+
+    async fn passed_over(&self, said: &[Said], _: &JoinError) {
+        for Said { from, .. } in said {
+            self.note(from, "A line was passed over, because of a bug.").await;
+        }
     }
 }
 
 /// One client, from its name to its end: what it says is handled in its order.
-async fn serve(door: Arc<Lines>, stream: UnixStream) -> anyhow::Result<()> {
+async fn serve(
+    door: Arc<Lines>,
+    queues: Arc<ChatQueues<Lines>>,
+    stream: UnixStream,
+) -> anyhow::Result<()> {
     let (reads, writes) = stream.into_split();
     let mut lines = BufReader::new(reads).lines();
     let Some(hello) = lines.next_line().await? else { return Ok(()) };
@@ -258,25 +290,14 @@ async fn serve(door: Arc<Lines>, stream: UnixStream) -> anyhow::Result<()> {
     let lock = || door.clients.lock().unwrap_or_else(PoisonError::into_inner);
     lock().insert(from.clone(), client.clone());
     door.shared.wake();
-    let principal = door.shared.context.owner.clone();
-    let visitor = Visitor { from: from.clone(), principal, origin: Origin::Owner };
+    let room = Arc::new(Semaphore::new(LINES_WAITING_MAX));
     while let Ok(Some(line)) = lines.next_line().await {
-        let said: Value = serde_json::from_str(&line).unwrap_or_default();
-        let note = match (said["say"].as_str(), said["answer"].as_str()) {
-            (Some(text), _) => say(&door, &visitor, &session, text).await?,
-            (None, Some(id)) => answer(&door, &visitor, id, &said["key"]).await?,
-            (None, None) => Some("This line says nothing.".to_owned()),
-        };
-        door.shared.wake();
-        if let Some(note) = note {
-            door.write(&from, json!({"note": note})).await?;
-        }
+        let line = serde_json::from_str(&line).unwrap_or_default();
+        let _room = Arc::new(room.clone().acquire_owned().await?);
+        queues.put(Said { session: session.clone(), from: from.clone(), line, _room });
     }
-    let mut clients = lock();
     // A newer connection of the same name stays.
-    if clients.get(&from).is_some_and(|now| Arc::ptr_eq(now, &client)) {
-        clients.remove(&from);
-    }
+    lock().retain(|_, now| !Arc::ptr_eq(now, &client));
     Ok(())
 }
 
@@ -287,6 +308,9 @@ async fn say(
     session: &SessionId,
     text: &str,
 ) -> anyhow::Result<Option<String>> {
+    // The bug that a test asks for.
+    let bug = std::env::var("CLAW_BUG_IN_HANDLER").unwrap_or_default();
+    assert!(bug.is_empty() || !text.contains(&bug), "a test asks for a bug");
     let context = &door.shared.context;
     Ok(match parse(text, DoorKind::Chat) {
         Parsed::Command(ChatCommand::Help, _) => Some(help_markdown(DoorKind::Chat)),
@@ -308,15 +332,19 @@ async fn answer(
     door: &Lines,
     visitor: &Visitor,
     id: &str,
-    key: &Value,
+    said: &Value,
 ) -> anyhow::Result<Option<String>> {
     let id = ApprovalId(id.to_owned());
     let row = door.shared.mail().asked_question(&id)?;
     let choices = row.iter().flat_map(|row| &row.question.choices);
-    let Some(choice) = choices.into_iter().find(|choice| *key == choice.key) else {
+    let Some(choice) = choices.into_iter().find(|choice| said["key"] == choice.key) else {
         return Ok(Some("This answer is not offered.".to_owned()));
     };
-    let answered = door.shared.context.router.answer(visitor, &id, &choice.answer).await;
+    let mut meant = choice.answer.clone();
+    if let (Answer::Deny { word }, Some(why)) = (&mut meant, said["why"].as_str()) {
+        *word = Some(why.to_owned());
+    }
+    let answered = door.shared.context.router.answer(visitor, &id, &meant).await;
     Ok(answered.err().map(|refused| refused.to_string()))
 }
 
@@ -331,16 +359,14 @@ async fn run(socket: &str) -> anyhow::Result<()> {
     door.shared.catch_up();
     let _left_by_a_kill = std::fs::remove_file(socket);
     let listener = UnixListener::bind(socket)?;
-    tokio::spawn(watch_commits(door.clone()));
-    tokio::spawn(delivery::deliver(door.clone()));
-    tokio::spawn(questions::keep(door.clone()));
-    tokio::spawn(sessions::keep(door.clone()));
+    let _parts = parts::start(&door);
+    let queues = ChatQueues::new(door.clone());
     println!("listening");
     let mut terminate = signal(SignalKind::terminate())?;
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                tokio::spawn(serve(door.clone(), accepted?.0));
+                tokio::spawn(serve(door.clone(), queues.clone(), accepted?.0));
             }
             _ = terminate.recv() => break,
         }
@@ -355,10 +381,8 @@ async fn run(socket: &str) -> anyhow::Result<()> {
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     // Our own servers are this very program, as they are behind `claw`.
-    if let Some(code) = claw::cli::server::run_if_asked(&arguments) {
-        return code;
-    }
-    if let Some(code) = claw::cli::supervise::run_if_asked(&arguments) {
+    let server = claw::cli::server::run_if_asked(&arguments);
+    if let Some(code) = server.or_else(|| claw::cli::supervise::run_if_asked(&arguments)) {
         return code;
     }
     let Some(socket) = arguments.get(1).and_then(|socket| socket.to_str()) else {

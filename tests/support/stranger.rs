@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+mod streams;
+
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 /// The smallest image of one pixel.
@@ -249,6 +251,7 @@ impl Stranger {
                 std::process::exit(3);
             }
             ("never", _) => {}
+            ("holds-stdin" | "holds-stdout" | "closes-stdin", _) => self.misuse_streams(id),
             ("text-ids", "echo") => {
                 let result = json!({"content": [{"type": "text", "text": "for nobody"}]});
                 self.say(&json!({"jsonrpc": "2.0", "id": id.to_string(), "result": result}));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use claw::config::model::ToolChoice;
 use claw::domain::{Block, Message, Role, ToolSpec, ToolUse};
 use claw::model::genai::{GenaiModel, Target, Wire as ClawWire};
-use claw::model::{Delta, Model, ModelError, Policy, Reply, Request, Retry};
+use claw::model::{Delta, Model, ModelError, Reply, Request, Retry, RetryPolicy};
 use serde_json::json;
 
 use super::{StandIn, Wire};
@@ -36,7 +36,7 @@ pub fn target(wire: Wire, base_url: &str) -> Target {
 }
 
 pub fn model(target: Target) -> Retry {
-    let quick = Policy { backoff_first: Duration::from_millis(1), ..Policy::default() };
+    let quick = RetryPolicy { backoff_first: Duration::from_millis(1), ..RetryPolicy::default() };
     Retry::with_policy(Arc::new(GenaiModel::new(target)), quick)
 }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalId, CallId, Origin, Proposal, SessionId};
+use super::{ApprovalId, CallId, DeniedBy, Origin, Proposal, SessionId};
 
 /// A call that somebody requests. It becomes an action only behind the gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +103,9 @@ pub enum Outcome {
     /// Never forwarded. `reason` names the rule and what would be possible instead.
     Denied {
         reason: String,
+        /// `None` in a result of before this was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<DeniedBy>,
     },
     /// Forwarded, and nobody knows how it ended. Never run again.
     Unknown {
@@ -112,4 +115,10 @@ pub enum Outcome {
     Parked {
         approval: ApprovalId,
     },
+}
+
+impl Outcome {
+    pub fn denied(by: DeniedBy, reason: impl Into<String>) -> Self {
+        Self::Denied { reason: reason.into(), by: Some(by) }
+    }
 }

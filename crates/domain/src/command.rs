@@ -16,7 +16,7 @@ pub enum ChatCommand {
     /// At the console: the list of what is staged, once more.
     Staged,
     Grants,
-    Guests,
+    AllowedUsers,
     Undo,
     Compact,
     Panic,

@@ -134,6 +134,32 @@ impl EventBody {
             _ => None,
         }
     }
+
+    /// The call that it is about. Every kind answers, so that a new one with a call cannot be taken
+    /// in with a foreign call, or keep its old name.
+    pub fn call_mut(&mut self) -> Option<&mut CallId> {
+        match self {
+            Self::CallParked { call, .. }
+            | Self::CallAnswered { call, .. }
+            | Self::ActionAnswered { call, .. }
+            | Self::ActionResult { call, .. }
+            | Self::ToolResult { call, .. } => Some(call),
+            Self::TurnStarted { .. }
+            | Self::UserMessage { .. }
+            | Self::PromptPacked { .. }
+            | Self::ModelReply { .. }
+            | Self::ModelPartial { .. }
+            | Self::ModelFailed { .. }
+            | Self::StopRequested { .. }
+            | Self::LimitReached { .. }
+            | Self::CompactRequested {}
+            | Self::Summary { .. }
+            | Self::WindowDropped { .. }
+            | Self::SessionCleared {}
+            | Self::ExchangeDropped { .. }
+            | Self::TurnEnded { .. } => None,
+        }
+    }
 }
 
 /// How a turn ended.

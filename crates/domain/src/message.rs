@@ -57,7 +57,7 @@ pub enum Block {
     },
 }
 
-/// A model's wish to call a tool. It is a wish: only the gate makes a call of it.
+/// A model's request to call a tool. Only the gate makes a call of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolUse {
     /// The provider's id, kept only to be sent back. Never used as a key by us.

@@ -58,6 +58,15 @@ pub struct Usage {
     pub cache_write_tokens: u64,
 }
 
+impl Usage {
+    pub fn add(&mut self, one: &Self) {
+        self.input_tokens += one.input_tokens;
+        self.output_tokens += one.output_tokens;
+        self.cached_tokens += one.cached_tokens;
+        self.cache_write_tokens += one.cache_write_tokens;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -64,9 +64,13 @@ pub struct Hub {
     /// Those that another manifest has taken out, until what they work on has ended and they are
     /// gone.
     leaving: Leaving,
+    /// The same until the process ends.
     settings: Arc<HubSettings>,
+    /// Cancelled once, when the hub closes: nothing is started after that.
     closing: CancellationToken,
+    /// Ends of servers that are under way; `close` waits for them.
     reapers: InFlight,
+    /// What a person should hear, until somebody fetches it.
     heard: Heard,
     /// Which permits are for this hub.
     mark: HubMark,

@@ -54,7 +54,7 @@ pub fn descendants(table: &[Process], ancestor: i32, spared: &BTreeSet<i32>) -> 
 }
 
 /// One round of killing: first all are stopped, so that none starts another one while the others
-/// are killed. A process that is gone already is what was wished for.
+/// are killed. A process that is gone already counts as killed.
 pub fn kill(processes: &[Process]) {
     for signal in [Signal::STOP, Signal::KILL] {
         for process in processes.iter().filter(|process| !process.ended) {

@@ -31,7 +31,7 @@ pub enum Exit {
 
 /// What a supervisor hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ReaperEvent {
     /// The line to the starter has ended: it said so, or is dead.
     Cut,
     /// A child ended: the one that was started, or one that was inherited.
@@ -70,7 +70,7 @@ pub fn own_descendants() -> Vec<Process> {
 /// Two threads that hear what happens. They are there before the child is: afterwards it may have
 /// taken all processes that there are.
 pub struct Reaper {
-    events: Receiver<Event>,
+    events: Receiver<ReaperEvent>,
     begin: Sender<()>,
 }
 
@@ -92,7 +92,7 @@ impl Reaper {
     }
 
     /// What happens next; `None` when `until` has come. `None` for `until` is no limit.
-    pub fn next(&self, until: Option<Instant>) -> Option<Event> {
+    pub fn next(&self, until: Option<Instant>) -> Option<ReaperEvent> {
         let event = match until {
             None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(at) => self.events.recv_timeout(at.saturating_duration_since(Instant::now())),
@@ -100,7 +100,7 @@ impl Reaper {
         match event {
             Ok(event) => Some(event),
             // Both threads have ended, and the one that waits for children ends behind the last.
-            Err(RecvTimeoutError::Disconnected) => Some(Event::NoChildLeft),
+            Err(RecvTimeoutError::Disconnected) => Some(ReaperEvent::NoChildLeft),
             Err(RecvTimeoutError::Timeout) => None,
         }
     }
@@ -135,8 +135,8 @@ impl Reaper {
     fn is_one_left(&self, until: Instant, leader: i32, ended: &mut Option<Exit>) -> bool {
         loop {
             match self.next(Some(until)) {
-                Some(Event::NoChildLeft) => return false,
-                Some(Event::Ended(pid, exit)) if pid == leader => *ended = Some(exit),
+                Some(ReaperEvent::NoChildLeft) => return false,
+                Some(ReaperEvent::Ended(pid, exit)) if pid == leader => *ended = Some(exit),
                 Some(_) => {}
                 None => return true,
             }
@@ -144,13 +144,13 @@ impl Reaper {
     }
 }
 
-fn wait_for_the_end_of(mut line: impl Read, events: &Sender<Event>) {
+fn wait_for_the_end_of(mut line: impl Read, events: &Sender<ReaperEvent>) {
     let mut byte = [0];
     while matches!(line.read(&mut byte), Ok(1..)) {}
-    let _ = events.send(Event::Cut);
+    let _ = events.send(ReaperEvent::Cut);
 }
 
-fn reap(events: &Sender<Event>) {
+fn reap(events: &Sender<ReaperEvent>) {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) => {
@@ -159,13 +159,13 @@ fn reap(events: &Sender<Event>) {
                     (None, Some(signal)) => Exit::Signaled(signal),
                     (None, None) => continue,
                 };
-                if events.send(Event::Ended(pid.as_raw_nonzero().get(), exit)).is_err() {
+                if events.send(ReaperEvent::Ended(pid.as_raw_nonzero().get(), exit)).is_err() {
                     return;
                 }
             }
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => {
-                let _ = events.send(Event::NoChildLeft);
+                let _ = events.send(ReaperEvent::NoChildLeft);
                 return;
             }
         }

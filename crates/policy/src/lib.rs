@@ -18,7 +18,7 @@ pub use rules::Decision;
 pub use rules::file::PolicyError;
 
 use classes::{Classes, is_own_reader};
-use claw_domain::{Origin, canonical};
+use claw_domain::{DeniedBy, Origin, canonical};
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
@@ -53,12 +53,13 @@ pub struct Facts<'a> {
 pub enum Verdict {
     Allow { rule: String, why: String },
     Ask { rule: String, why: String },
-    Deny { rule: String, why: String, instead: String },
+    Deny { by: DeniedBy, rule: String, why: String, instead: String },
 }
 
 impl From<Denial> for Verdict {
     fn from(denial: Denial) -> Self {
-        Self::Deny { rule: denial.rule, why: denial.why, instead: denial.instead }
+        let Denial { rule, why, instead } = denial;
+        Self::Deny { by: DeniedBy::HardDeny { rule: rule.clone() }, rule, why, instead }
     }
 }
 
@@ -171,7 +172,7 @@ impl Policy {
             Decision::Ask => Verdict::Ask { rule, why },
             Decision::Deny => {
                 let instead = format!("find another way, or ask the owner to change {rule}");
-                Verdict::Deny { rule, why, instead }
+                Verdict::Deny { by: DeniedBy::Rule { rule: rule.clone() }, rule, why, instead }
             }
         })
     }
@@ -191,7 +192,8 @@ impl Policy {
                 let instead = format!(
                     "ask the owner for a rule in policy.toml that allows or asks for {name}"
                 );
-                Verdict::Deny { rule, why: format!("{name} is classed as dangerous"), instead }
+                let by = DeniedBy::Class { rule: rule.clone() };
+                Verdict::Deny { by, rule, why: format!("{name} is classed as dangerous"), instead }
             }
         }
     }

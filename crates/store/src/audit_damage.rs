@@ -10,7 +10,7 @@ use super::audit_stand_in::{PUT_ASIDE, told_of};
 use super::damaged::{ROW_NUMBER_MAX, check};
 use super::damaged_tables::{column, texts};
 use super::put_aside::Original;
-use super::{DamagedRow, Fault, RowAt, StoreError, Tx};
+use super::{DamagedRow, RowAt, RowFault, StoreError, Tx};
 
 /// How many rows in a row may be missing. A longer gap is not put together again.
 const GAP_ROWS_MAX: i64 = 1_000;
@@ -45,21 +45,21 @@ impl Tx<'_> {
             let mut last = cut;
             let gap = |from: i64, to: i64| {
                 let few = to - from < GAP_ROWS_MAX;
-                (from..=to).filter(move |_| few).map(|id| (id, Fault::Missing))
+                (from..=to).filter(move |_| few).map(|id| (id, RowFault::Missing))
             };
             while let Some(row) = rows.next()? {
                 let id: i64 = row.get(0)?;
                 if id > ROW_NUMBER_MAX {
-                    strays.push((id, Fault::TooHigh));
+                    strays.push((id, RowFault::TooHigh));
                     continue;
                 }
                 if id <= cut || (id > head && id > last + 1) {
-                    strays.push((id, Fault::FarAhead { after: last }));
+                    strays.push((id, RowFault::FarAhead { after: last }));
                     continue;
                 }
                 places.extend(gap(last + 1, id - 1));
                 if let Err(what) = fault(row) {
-                    places.push((id, Fault::Unreadable(what)));
+                    places.push((id, RowFault::Unreadable(what)));
                 }
                 last = id;
             }
@@ -88,15 +88,15 @@ impl Tx<'_> {
         }
         let original = self.original(ONE, params![id], "body")?;
         let stand_in = match (&original, &row.fault) {
-            (Some(original), Fault::TooHigh | Fault::FarAhead { .. }) => {
+            (Some(original), RowFault::TooHigh | RowFault::FarAhead { .. }) => {
                 self.put_stray_aside(row, id, original)?;
                 None
             }
-            (Some(original), Fault::Unreadable(_)) if self.still_damaged(ONE, &id, fault)? => {
+            (Some(original), RowFault::Unreadable(_)) if self.still_damaged(ONE, &id, fault)? => {
                 self.keep_original("audit", &id.to_string(), original, row)?;
                 Some(self.put_stand_in(row, id, Some(original), by)?)
             }
-            (None, Fault::Missing) => Some(self.put_stand_in(row, id, None, by)?),
+            (None, RowFault::Missing) => Some(self.put_stand_in(row, id, None, by)?),
             _ => return Ok(false),
         };
         self.tell_put_aside(row, by, stand_in)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::audit::{Broken, Stored, link};
 use super::damaged::check;
 use super::put_aside::Original;
-use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
+use super::{DamagedRow, RowAt, RowFault, StoreError, Tx, now_ms};
 use claw_domain::canonical::canonical_json;
 use claw_domain::{CallId, UnixMillis};
 
@@ -122,7 +122,7 @@ impl Tx<'_> {
     ) -> Result<Value, StoreError> {
         let Some(prev) = self.audit_hash(id - 1)? else {
             let at = RowAt::Audit(id - 1);
-            return Err(StoreError::Unreadable { at, what: Fault::Missing.to_string() });
+            return Err(StoreError::Unreadable { at, what: RowFault::Missing.to_string() });
         };
         let near = "SELECT at_ms FROM audit WHERE id IN (?1 - 1, ?1 + 1) ORDER BY id LIMIT 1";
         let at_ms = match original {

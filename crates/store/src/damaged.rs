@@ -56,7 +56,7 @@ impl fmt::Display for RowAt {
 
 /// What is wrong with a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum RowFault {
     /// It is there, and not what claw writes.
     Unreadable(String),
     /// Its neighbours are there and it is not.
@@ -67,7 +67,7 @@ pub enum Fault {
     TooHigh,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RowFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(what) => f.write_str(what),
@@ -86,7 +86,7 @@ pub struct DamagedRow {
     pub at: RowAt,
     /// Whose it is, if that can be read.
     pub session: Option<SessionId>,
-    pub fault: Fault,
+    pub fault: RowFault,
 }
 
 /// The bytes of a column, of whatever type.
@@ -159,7 +159,7 @@ impl Tx<'_> {
         let last = self.conn.query_row(counted, [table], |row| row.get::<_, i64>(0));
         match last {
             Ok(last) if last > ROW_NUMBER_MAX && matches!(error, StoreError::DiskFull) => {
-                StoreError::Unreadable { at: at(last), what: Fault::TooHigh.to_string() }
+                StoreError::Unreadable { at: at(last), what: RowFault::TooHigh.to_string() }
             }
             _ => error,
         }
@@ -191,13 +191,13 @@ impl Tx<'_> {
                 found.push(DamagedRow { at, session: Some(session.clone()), fault });
             };
             if !follows(seq, after) {
-                add(seq, Fault::FarAhead { after });
+                add(seq, RowFault::FarAhead { after });
                 last = (Some(session), after);
                 continue;
             }
-            (after + 1..seq).for_each(|missing| add(missing, Fault::Missing));
+            (after + 1..seq).for_each(|missing| add(missing, RowFault::Missing));
             if let Err(what) = check::<EventBody>(&row.get_ref(2)?) {
-                add(seq, Fault::Unreadable(what));
+                add(seq, RowFault::Unreadable(what));
             }
             last = (Some(session), seq);
         }
@@ -224,7 +224,7 @@ impl Tx<'_> {
             found.push(DamagedRow {
                 at,
                 session: session_at(row, 0).ok(),
-                fault: Fault::Unreadable(what),
+                fault: RowFault::Unreadable(what),
             });
         }
         Ok(())

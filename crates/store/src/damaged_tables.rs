@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::damaged::{ROW_NUMBER_MAX, check, session_at};
-use super::{DamagedRow, Fault, RowAt, StoreError, Tx};
+use super::{DamagedRow, RowAt, RowFault, StoreError, Tx};
 use claw_domain::{
     ApprovalId, CallId, CallState, EventBody, GrantEffect, Inbound, Origin, Outbound, Outcome,
     SessionId,
@@ -158,7 +158,7 @@ impl Tx<'_> {
         found.extend(known.map(|name| DamagedRow {
             at: RowAt::Sequence(name),
             session: None,
-            fault: Fault::TooHigh,
+            fault: RowFault::TooHigh,
         }));
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Tx<'_> {
             found.push(DamagedRow {
                 at: RowAt::Call(id),
                 session: session_of(row),
-                fault: Fault::Unreadable(what),
+                fault: RowFault::Unreadable(what),
             });
         }
         let lost = "SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms > 0
@@ -186,13 +186,13 @@ impl Tx<'_> {
             // Of an unreadable question the doctor tells by itself.
             let Ok(id) = text(row, "call") else { continue };
             let at = RowAt::Call(id.into_bytes());
-            found.push(DamagedRow { at, session: session_of(row), fault: Fault::Missing });
+            found.push(DamagedRow { at, session: session_of(row), fault: RowFault::Missing });
         }
         found.extend(self.parked_without_question()?.into_iter().map(|(call, question)| {
             DamagedRow {
                 at: RowAt::Approval(question.0),
                 session: call.session().cloned(),
-                fault: Fault::Missing,
+                fault: RowFault::Missing,
             }
         }));
         Ok(())
@@ -246,8 +246,8 @@ impl Tx<'_> {
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(table.number)?;
             let fault = match (table.check)(row) {
-                _ if id > ROW_NUMBER_MAX => Fault::TooHigh,
-                Err(what) => Fault::Unreadable(what),
+                _ if id > ROW_NUMBER_MAX => RowFault::TooHigh,
+                Err(what) => RowFault::Unreadable(what),
                 Ok(()) => continue,
             };
             found.push(DamagedRow { at: (table.at)(id), session: (table.session)(row), fault });

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension as _, params};
 use serde_json::Value;
 
 use super::damaged::{follows, json_at};
-use super::{RowAt, StoreError, Tx, Window};
+use super::{LogWindow, RowAt, StoreError, Tx};
 use claw_domain::{Event, EventBody, SessionId};
 
 impl Tx<'_> {
@@ -67,7 +67,7 @@ impl Tx<'_> {
     /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window,
     /// `/new`) on. What is before it is never read again, so the cost does not grow with the
     /// history.
-    pub fn window(&self, session: &SessionId) -> Result<Window, StoreError> {
+    pub fn window(&self, session: &SessionId) -> Result<LogWindow, StoreError> {
         self.window_from(session, self.window_begins(session)?)
     }
 

@@ -62,19 +62,19 @@ pub use artifacts::{ArtifactRow, Artifacts};
 pub use audit::{AuditEntry, AuditRow, Broken, Whole};
 pub use audit_stand_in::AuditPutAside;
 pub use calls::CallRow;
-pub use damaged::{DamagedRow, Fault, RowAt};
+pub use damaged::{DamagedRow, RowAt, RowFault};
 pub use drafts::{DraftRow, RunningRow};
 pub use error::StoreError;
 pub use grants::{GrantRow, NewGrant};
 pub use inbox::InboxRow;
-pub use kept_window::Window;
+pub use kept_window::LogWindow;
 pub use meta::DaySpent;
 pub use outbox::OutboxRow;
 pub use overheard::OverheardRow;
 pub use pin_questions::{PinQuestionRow, PinState};
 pub use pins::{PinRow, SeenTool};
 pub use posted::PostedRow;
-use queue::Urgency;
+use queue::WriteUrgency;
 use schema::MIGRATIONS;
 pub use seal::Anchored;
 pub use sessions::SessionRow;
@@ -98,7 +98,9 @@ pub struct Store {
 }
 
 struct Inner {
+    /// The one thread that writes. Ends with the last clone of the store.
     writer: Writer,
+    /// For reads on their caller's thread; held for one query.
     reader: Mutex<Connection>,
     path: PathBuf,
     migrated: Option<Migrated>,
@@ -191,7 +193,7 @@ impl Store {
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.inner.writer.submit(Urgency::Now, job).await.map_err(|_| StoreError::Closed)?
+        self.inner.writer.submit(WriteUrgency::Now, job).await.map_err(|_| StoreError::Closed)?
     }
 
     /// Queues `job` ahead of every later write and does not wait: it is on the disk no later than
@@ -201,7 +203,7 @@ impl Store {
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) {
-        let _unawaited = self.inner.writer.submit(Urgency::Soon, move |tx| {
+        let _unawaited = self.inner.writer.submit(WriteUrgency::Soon, move |tx| {
             job(tx).inspect_err(|error| tracing::error!(%error, "a queued write failed"))
         });
     }
@@ -211,7 +213,11 @@ impl Store {
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.inner.writer.submit(Urgency::Relaxed, job).await.map_err(|_| StoreError::Closed)?
+        self.inner
+            .writer
+            .submit(WriteUrgency::Relaxed, job)
+            .await
+            .map_err(|_| StoreError::Closed)?
     }
 
     /// Reads what is committed. Queries are small and indexed, so they run on the caller's thread.

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
 use super::tx::session_column;
-use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
+use super::{DamagedRow, RowAt, RowFault, StoreError, Tx, now_ms};
 use claw_domain::{
-    Address, ApprovalId, ApprovalState, CallId, EventBody, Inbound, Outbound, OutboundBody,
-    Outcome, Question, SessionId,
+    Address, ApprovalId, ApprovalState, CallId, DeniedBy, EventBody, Inbound, Outbound,
+    OutboundBody, Outcome, Question, SessionId,
 };
 
 /// A damaged row as it was found.
@@ -94,12 +94,13 @@ impl Tx<'_> {
         const ONE: &str = "SELECT * FROM events WHERE session = ?1 AND seq = ?2";
         let original = self.original(ONE, params![session.as_str(), seq], "body")?;
         match (&original, &row.fault) {
-            (Some(found), Fault::Unreadable(_))
+            (Some(found), RowFault::Unreadable(_))
                 if check::<EventBody>(&ValueRef::Text(&found.body)).is_ok() =>
             {
                 return Ok(false);
             }
-            (Some(_), Fault::Missing) | (None, Fault::FarAhead { .. } | Fault::Unreadable(_)) => {
+            (Some(_), RowFault::Missing)
+            | (None, RowFault::FarAhead { .. } | RowFault::Unreadable(_)) => {
                 return Ok(false);
             }
             _ => {}
@@ -113,7 +114,7 @@ impl Tx<'_> {
             )?;
         }
         let place = match &row.fault {
-            Fault::FarAhead { after } => {
+            RowFault::FarAhead { after } => {
                 self.next_seq_below(session, after.saturating_add(GAP_EVENTS_MAX))?
             }
             _ => seq,
@@ -232,7 +233,7 @@ impl Tx<'_> {
         else {
             return self.put_expired_question(id, note);
         };
-        if row.fault == Fault::Missing {
+        if row.fault == RowFault::Missing {
             return Ok(false);
         }
         let call: CallId = original.text_of("call").parse().map_err(StoreError::Decode)?;
@@ -251,7 +252,7 @@ impl Tx<'_> {
         if staged
             && self.decide(&question.approval, ApprovalState::Expired, None, "expired")?.is_ok()
         {
-            self.end_call(&call, &Outcome::Denied { reason: note.to_owned() })?;
+            self.end_call(&call, &Outcome::denied(DeniedBy::Failure, note))?;
         }
         Ok(true)
     }

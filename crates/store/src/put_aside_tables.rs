@@ -8,8 +8,8 @@ use rusqlite::{OptionalExtension as _, ToSql, params};
 use super::damaged::ROW_NUMBER_MAX;
 use super::damaged_tables::{self, COUNTED, Check};
 use super::put_aside::Original;
-use super::{DamagedRow, Fault, StoreError, Tx, now_ms};
-use claw_domain::{Approvers, CallId, CallState, Outcome};
+use super::{DamagedRow, RowFault, StoreError, Tx, now_ms};
+use claw_domain::{Approvers, CallId, CallState, DeniedBy, Outcome};
 
 impl Tx<'_> {
     /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that
@@ -25,7 +25,7 @@ impl Tx<'_> {
         let original = self.original(ONE, &[&key], "arguments")?;
         let Some(original) = original else {
             let sql = "UPDATE approvals SET expires_ms = 0 WHERE call = ?1 AND state = 'waiting'";
-            return Ok(row.fault == Fault::Missing && self.conn.execute(sql, [&key])? > 0);
+            return Ok(row.fault == RowFault::Missing && self.conn.execute(sql, [&key])? > 0);
         };
         if !self.still_damaged(ONE, &key, damaged_tables::call)? {
             return Ok(false);
@@ -40,7 +40,7 @@ impl Tx<'_> {
         let reason = note.to_owned();
         let (state, outcome) = match original.may_have_started() {
             true => (CallState::Unknown, Outcome::Unknown { reason }),
-            false => (CallState::Denied, Outcome::Denied { reason }),
+            false => (CallState::Denied, Outcome::denied(DeniedBy::Failure, reason)),
         };
         self.conn.execute(
             "UPDATE calls SET session = ?2, server = ?3, tool = ?4, arguments = '{}', origin = '', principal = '',

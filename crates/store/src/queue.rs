@@ -14,7 +14,7 @@ const JOBS_PER_COMMIT_MAX: usize = 256;
 
 /// How soon a job must be on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Urgency {
+pub(super) enum WriteUrgency {
     /// Somebody waits: commit at once, synced.
     Now,
     /// Committed with the next job, or after `LINGER`; synced.
@@ -26,7 +26,7 @@ pub(super) enum Urgency {
 /// What the taker does next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next<W> {
-    Batch(Urgency, Vec<W>),
+    Batch(WriteUrgency, Vec<W>),
     /// No job came before the moment that the taker has named.
     TimeIsUp,
     /// No more jobs come, and none is left.
@@ -37,11 +37,11 @@ pub(super) enum Next<W> {
 /// more than a small job.
 pub(super) struct Queue<W> {
     state: Mutex<State<W>>,
-    bell: Condvar,
+    arrived: Condvar,
 }
 
 struct State<W> {
-    jobs: VecDeque<(Urgency, W)>,
+    jobs: VecDeque<(WriteUrgency, W)>,
     /// How many of them somebody waits for.
     urgent: usize,
     closed: bool,
@@ -50,7 +50,7 @@ struct State<W> {
 impl<W> Queue<W> {
     pub(super) fn new() -> Self {
         let state = State { jobs: VecDeque::new(), urgent: 0, closed: false };
-        Self { state: Mutex::new(state), bell: Condvar::new() }
+        Self { state: Mutex::new(state), arrived: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State<W>> {
@@ -59,25 +59,25 @@ impl<W> Queue<W> {
 
     /// Puts a job behind all others. A closed queue drops it, and with it whatever would tell of
     /// its end.
-    pub(super) fn push(&self, urgency: Urgency, work: W) {
+    pub(super) fn push(&self, urgency: WriteUrgency, work: W) {
         let mut state = self.state();
         if state.closed {
             return;
         }
         state.jobs.push_back((urgency, work));
-        let urgent = urgency != Urgency::Soon;
+        let urgent = urgency != WriteUrgency::Soon;
         state.urgent += usize::from(urgent);
         let wake = urgent || state.jobs.len() == 1;
         drop(state);
         if wake {
-            self.bell.notify_one();
+            self.arrived.notify_one();
         }
     }
 
     /// No more jobs come in; those that are there are still handed out.
     pub(super) fn close(&self) {
         self.state().closed = true;
-        self.bell.notify_one();
+        self.arrived.notify_one();
     }
 
     /// Closes the queue, and drops what is left in it, when the guard is dropped.
@@ -101,11 +101,11 @@ impl<W> Queue<W> {
         let empty = |state: &mut State<W>| state.jobs.is_empty() && !state.closed;
         let mut state = match until {
             None => {
-                self.bell.wait_while(self.state(), empty).unwrap_or_else(PoisonError::into_inner)
+                self.arrived.wait_while(self.state(), empty).unwrap_or_else(PoisonError::into_inner)
             }
             Some(until) => {
                 let left = until.saturating_duration_since(Instant::now());
-                let waited = self.bell.wait_timeout_while(self.state(), left, empty);
+                let waited = self.arrived.wait_timeout_while(self.state(), left, empty);
                 let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
                 if waited.timed_out() {
                     return Next::TimeIsUp;
@@ -119,14 +119,15 @@ impl<W> Queue<W> {
             if left.is_zero() {
                 break;
             }
-            state = self.bell.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.arrived.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         let many = state.jobs.len().min(JOBS_PER_COMMIT_MAX);
-        let batch: Vec<(Urgency, W)> = state.jobs.drain(..many).collect();
-        state.urgent -= batch.iter().filter(|(urgency, _)| *urgency != Urgency::Soon).count();
+        let batch: Vec<(WriteUrgency, W)> = state.jobs.drain(..many).collect();
+        state.urgent -= batch.iter().filter(|(urgency, _)| *urgency != WriteUrgency::Soon).count();
         drop(state);
-        let relaxed = batch.iter().all(|(urgency, _)| *urgency == Urgency::Relaxed);
-        let urgency = if relaxed { Urgency::Relaxed } else { Urgency::Now };
+        let relaxed = batch.iter().all(|(urgency, _)| *urgency == WriteUrgency::Relaxed);
+        let urgency = if relaxed { WriteUrgency::Relaxed } else { WriteUrgency::Now };
         if batch.is_empty() {
             return Next::Closed;
         }
@@ -146,8 +147,8 @@ mod tests {
     fn the_taker_is_woken_at_the_moment_that_it_has_named_and_no_job_is_lost() {
         let queue = Queue::new();
         assert_eq!(queue.next_batch(Some(Instant::now())), Next::TimeIsUp);
-        queue.push(Urgency::Now, 1);
-        assert_eq!(queue.next_batch(Some(Instant::now())), Next::Batch(Urgency::Now, vec![1]));
+        queue.push(WriteUrgency::Now, 1);
+        assert_eq!(queue.next_batch(Some(Instant::now())), Next::Batch(WriteUrgency::Now, vec![1]));
         queue.close();
         assert_eq!(queue.next_batch(Some(Instant::now())), Next::Closed);
     }
@@ -155,38 +156,38 @@ mod tests {
     #[test]
     fn jobs_come_out_in_order_and_what_is_left_at_the_close_too() {
         let queue = Queue::new();
-        queue.push(Urgency::Soon, 1);
-        queue.push(Urgency::Soon, 2);
-        queue.push(Urgency::Now, 3);
-        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![1, 2, 3]));
-        queue.push(Urgency::Soon, 4);
+        queue.push(WriteUrgency::Soon, 1);
+        queue.push(WriteUrgency::Soon, 2);
+        queue.push(WriteUrgency::Now, 3);
+        assert_eq!(queue.next_batch(None), Next::Batch(WriteUrgency::Now, vec![1, 2, 3]));
+        queue.push(WriteUrgency::Soon, 4);
         queue.close();
-        queue.push(Urgency::Now, 5);
-        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![4]));
+        queue.push(WriteUrgency::Now, 5);
+        assert_eq!(queue.next_batch(None), Next::Batch(WriteUrgency::Now, vec![4]));
         assert_eq!(queue.next_batch(None), Next::Closed);
     }
 
     #[test]
     fn only_a_batch_that_is_relaxed_as_a_whole_is_relaxed() {
         let queue = Queue::new();
-        queue.push(Urgency::Relaxed, 1);
-        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Relaxed, vec![1]));
-        queue.push(Urgency::Soon, 2);
-        queue.push(Urgency::Relaxed, 3);
-        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![2, 3]));
+        queue.push(WriteUrgency::Relaxed, 1);
+        assert_eq!(queue.next_batch(None), Next::Batch(WriteUrgency::Relaxed, vec![1]));
+        queue.push(WriteUrgency::Soon, 2);
+        queue.push(WriteUrgency::Relaxed, 3);
+        assert_eq!(queue.next_batch(None), Next::Batch(WriteUrgency::Now, vec![2, 3]));
     }
 
     #[test]
     fn a_patient_job_is_handed_out_without_company() {
         let queue = Queue::new();
-        queue.push(Urgency::Soon, 1);
-        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![1]));
+        queue.push(WriteUrgency::Soon, 1);
+        assert_eq!(queue.next_batch(None), Next::Batch(WriteUrgency::Now, vec![1]));
     }
 
     #[test]
     fn no_batch_is_larger_than_the_limit() {
         let queue = Queue::new();
-        (0..JOBS_PER_COMMIT_MAX + 1).for_each(|job| queue.push(Urgency::Now, job));
+        (0..JOBS_PER_COMMIT_MAX + 1).for_each(|job| queue.push(WriteUrgency::Now, job));
         assert_eq!(length(queue.next_batch(None)), JOBS_PER_COMMIT_MAX);
         assert_eq!(length(queue.next_batch(None)), 1);
     }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::StoreError;
 use super::anchor::Anchor;
 use super::mark;
-use super::queue::{Next, Queue, Urgency};
+use super::queue::{Next, Queue, WriteUrgency};
 use super::tx::Tx;
 use claw_kit::killpoint;
 
@@ -70,7 +70,7 @@ impl Writer {
     /// Hands a job over in the order of the calls. The receiver resolves after the commit.
     pub(super) fn submit<T: Send + 'static>(
         &self,
-        urgency: Urgency,
+        urgency: WriteUrgency,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StoreError>> {
         let (done, receiver) = oneshot::channel();
@@ -142,7 +142,7 @@ fn run(
             Next::TimeIsUp => continue,
             Next::Closed => break,
         };
-        let relaxed = urgency == Urgency::Relaxed;
+        let relaxed = urgency == WriteUrgency::Relaxed;
         if synced == relaxed {
             let level = if relaxed { "NORMAL" } else { "FULL" };
             if let Err(error) = conn.pragma_update(None, "synchronous", level) {

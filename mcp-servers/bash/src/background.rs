@@ -15,7 +15,7 @@ use crate::args::Limits;
 use crate::capture::whole_characters;
 use crate::kept::{self, Kept, Shelf};
 use crate::reach::Reads;
-use crate::run::{Runner, Sink, Wish};
+use crate::run::{RunRequest, Runner, Sink};
 use crate::tool::Ending;
 
 /// So many jobs that have ended are remembered.
@@ -140,9 +140,9 @@ impl Background {
 impl Job {
     /// Runs it to its end.
     pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf, reads: Reads) {
-        let wish = Wish { command: self.command.clone(), cwd, timeout: None, reads };
+        let request = RunRequest { command: self.command.clone(), cwd, timeout: None, reads };
         let mut sink = Into(&self);
-        let ending = runner.run(wish, &self.stop, &mut sink).await;
+        let ending = runner.run(request, &self.stop, &mut sink).await;
         let ran = self.started.elapsed();
         self.news.send_modify(|news| news.1 = Some((ending, ran)));
         self.running.send_modify(|running| *running = running.saturating_sub(1));

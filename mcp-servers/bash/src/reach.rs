@@ -25,16 +25,16 @@ pub enum Reads {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wish {
+struct BoxRequest {
     reads: Reads,
 }
 
 impl Reads {
-    /// Reads the wish of the host. What is not understood is refused: the command would get more
+    /// Reads the request of the host. What is not understood is refused: the command would get more
     /// than it was meant to.
     pub fn asked(meta: &JsonObject) -> Result<Self, String> {
-        let Some(wish) = meta.get(KEY) else { return Ok(Self::Box) };
-        serde_json::from_value::<Wish>(wish.clone()).map(|wish| wish.reads).map_err(|error| {
+        let Some(request) = meta.get(KEY) else { return Ok(Self::Box) };
+        serde_json::from_value::<BoxRequest>(request.clone()).map(|request| request.reads).map_err(|error| {
             format!(
                 "`_meta` holds a `{KEY}` that this server does not know: {error}. Nothing was run."
             )
@@ -56,8 +56,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_wish_that_is_not_understood_is_refused() {
-        let asked = |wish| Reads::asked(json!({ KEY: wish }).as_object().unwrap());
+    fn a_request_that_is_not_understood_is_refused() {
+        let asked = |request| Reads::asked(json!({ KEY: request }).as_object().unwrap());
         assert_eq!(asked(json!({"reads": "workspace"})), Ok(Reads::Workspace));
         assert_eq!(
             asked(json!({"reads": "workspace-and-processes"})),

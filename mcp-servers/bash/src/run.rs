@@ -47,8 +47,8 @@ pub struct Runner {
     supervisors: Mutex<BTreeSet<i32>>,
 }
 
-/// The wish for one job, already checked.
-pub struct Wish {
+/// The request for one job, already checked.
+pub struct RunRequest {
     pub command: String,
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
@@ -102,7 +102,12 @@ impl Runner {
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive.
     /// Dropping the future closes the lifeline, which kills the job as well.
-    pub async fn run(&self, wish: Wish, stop: &CancellationToken, sink: &mut dyn Sink) -> Ending {
+    pub async fn run(
+        &self,
+        request: RunRequest,
+        stop: &CancellationToken,
+        sink: &mut dyn Sink,
+    ) -> Ending {
         let mut job = match self.spawn() {
             Ok(job) => job,
             Err(error) => {
@@ -111,14 +116,14 @@ impl Runner {
         };
         let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
         self.supervisors().extend(pid);
-        let deadline = wish.timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
         let spec = JobSpec {
             shell: self.environment.shell.clone(),
-            command: wish.command,
+            command: request.command,
             workspace: self.workspace.clone(),
-            cwd: wish.cwd,
+            cwd: request.cwd,
             scratch: self.environment.scratch.clone(),
-            reads: wish.reads,
+            reads: request.reads,
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
@@ -129,7 +134,7 @@ impl Runner {
         }
         match ending {
             Ending::TimedOut { .. } => {
-                Ending::TimedOut { timeout_s: wish.timeout.unwrap_or_default().as_secs() }
+                Ending::TimedOut { timeout_s: request.timeout.unwrap_or_default().as_secs() }
             }
             other => other,
         }

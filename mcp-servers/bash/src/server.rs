@@ -29,7 +29,7 @@ use crate::kept::Shelf;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::reach::{self, Reads};
-use crate::run::{Runner, Sink, Wish};
+use crate::run::{RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -250,7 +250,7 @@ impl BashServer {
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let wish = Wish {
+        let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(
@@ -265,7 +265,7 @@ impl BashServer {
         );
         let mut shown = Shown { capture, progress, notes: Vec::new() };
         let started = Instant::now();
-        let ending = self.runner.run(wish, stop, &mut shown).await;
+        let ending = self.runner.run(request, stop, &mut shown).await;
         let took = started.elapsed();
         if let Some(progress) = shown.progress {
             progress.finish().await;
@@ -365,7 +365,7 @@ fn no_job(number: u32) -> CallToolResponse {
     refusal(format!("there is no job {number}; the tool `list` names those that there are"))
 }
 
-/// For the model: what was wrong with the wish. Not a protocol error, which hosts hide from it.
+/// For the model: what was wrong with the request. Not a protocol error, which hosts hide from it.
 fn refusal(why: String) -> CallToolResponse {
     CallToolResult::error(vec![ContentBlock::text(why)]).into()
 }

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use claw_kit::processes;
-use claw_kit::reaper::{Event, Exit, Reaper, become_reaper, own_descendants};
+use claw_kit::reaper::{Exit, Reaper, ReaperEvent, become_reaper, own_descendants};
 use rustix::process::Signal;
 
 use crate::cgroup::{Leaf, Ticket};
@@ -174,15 +174,15 @@ impl Watch<'_> {
         loop {
             let until = linger.map_or(look, |at: Instant| at.min(look));
             match self.reaper.next(Some(until)) {
-                Some(Event::Ended(pid, exit)) if pid == self.shell => {
+                Some(ReaperEvent::Ended(pid, exit)) if pid == self.shell => {
                     let report = JobReport::from(exit);
                     self.met = self.met.or_else(|| report.met());
                     how = Some(report);
                     linger = Some(Instant::now() + LINGER);
                 }
-                Some(Event::Ended(..)) => {}
-                Some(Event::NoChildLeft) => break,
-                Some(Event::Cut) => {
+                Some(ReaperEvent::Ended(..)) => {}
+                Some(ReaperEvent::NoChildLeft) => break,
+                Some(ReaperEvent::Cut) => {
                     self.takes_too_much();
                     return self.kill(JobReport::Killed);
                 }

@@ -13,7 +13,7 @@ async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversa
     );
     let known = [("clerk", ""), ("tutor", "Explains.")]
         .map(|(name, text)| (name.to_owned(), text.to_owned()));
-    rig.desk.change(|parts| parts.roles = Roles { known: known.into(), default: None });
+    rig.commands.change(|parts| parts.roles = Roles { known: known.into(), default: None });
     let listed = rig.says(ChatCommand::Role, "list").await;
     let rows = "- `default` **(in force)**: no role\n- `clerk`\n- `tutor`: Explains.\n\n`/role select NAME`";
     assert!(listed.starts_with(rows), "{listed}");
@@ -42,7 +42,7 @@ async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversa
 
     let member = Visitor { origin: Origin::Forwarded, ..rig.visitor.clone() };
     let by_member = async |words: &str| {
-        let said = rig.desk.command(&member, &session("main"), ChatCommand::Role, words).await;
+        let said = rig.commands.command(&member, &session("main"), ChatCommand::Role, words).await;
         said.unwrap().unwrap()
     };
     assert_eq!(by_member("select clerk").await, "Only the owner may choose the role.");
@@ -58,7 +58,7 @@ async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_i
         known: names.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
         default: default.map(str::to_owned),
     };
-    rig.desk.change(|parts| parts.roles = role(&["clerk", "tutor"], Some("clerk")));
+    rig.commands.change(|parts| parts.roles = role(&["clerk", "tutor"], Some("clerk")));
     assert!(
         rig.says(ChatCommand::Role, "")
             .await
@@ -84,7 +84,7 @@ async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_i
     rig.log([ended()]).await;
     assert!(!rig.says(ChatCommand::Role, "").await.contains("under way"));
 
-    rig.desk.change(|parts| parts.roles = role(&["clerk"], Some("clerk")));
+    rig.commands.change(|parts| parts.roles = role(&["clerk"], Some("clerk")));
     let said = rig.says(ChatCommand::Role, "").await;
     assert!(
         said.contains("`clerk` (the default) **(in force)**")

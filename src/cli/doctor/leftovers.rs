@@ -11,7 +11,7 @@ use crate::cli::{backup, retention};
 use crate::domain::{CallId, PauseCause, Question};
 use crate::durable;
 use crate::mail::Instance;
-use crate::store::{Fault, RowAt, kept_copies};
+use crate::store::{RowAt, RowFault, kept_copies};
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones,
 /// and nobody else removes any.
@@ -181,7 +181,7 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
         };
         let text = match &row.at {
             RowAt::Sequence(_) => format!("{} is too high for another row to follow", row.at),
-            at if row.fault == Fault::Missing => format!("{at} is missing"),
+            at if row.fault == RowFault::Missing => format!("{at} is missing"),
             at => format!("{at} cannot be read: {}", row.fault),
         };
         report.repairable(id, text, Repair::PutAside(row));

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::Report;
-use crate::config::{Persona, PersonaFile};
+use crate::config::{PersonaFile, PersonaSources};
 
-pub(super) fn look(persona: &Persona, report: &mut Report) {
+pub(super) fn look(persona: &PersonaSources, report: &mut Report) {
     let own = persona.read(None);
     let names: Vec<String> = own.files.iter().map(|file| file.path.display().to_string()).collect();
     let names = if names.is_empty() { "no file is there yet".to_owned() } else { names.join(", ") };

@@ -12,7 +12,7 @@ use crate::chat_commands::when;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;
-use crate::store::{DamagedRow, Fault, RowAt, Store, now_ms};
+use crate::store::{DamagedRow, RowAt, RowFault, Store, now_ms};
 
 /// One repair.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Repair {
                 format!("Let the table {table} count on from its highest row?")
             }
             Self::PutAside(DamagedRow { at: at @ RowAt::Audit(_), fault, .. }) => match fault {
-                Fault::TooHigh | Fault::FarAhead { .. } => {
+                RowFault::TooHigh | RowFault::FarAhead { .. } => {
                     format!("Put {at} back into its place, or aside if its hash names none?")
                 }
                 _ => format!(
@@ -67,7 +67,7 @@ impl Repair {
                      `claw audit verify` tells of it for good."
                 ),
             },
-            Self::PutAside(DamagedRow { at, fault: Fault::Missing, .. }) => {
+            Self::PutAside(DamagedRow { at, fault: RowFault::Missing, .. }) => {
                 format!("Put a note in the place of {at}, so that its turn can go on?")
             }
             Self::PutAside(row) => {
@@ -200,7 +200,7 @@ fn note(row: &DamagedRow) -> String {
              has expired, ask again for what you want"
             .to_owned(),
         // Its question expires, and the call is judged anew.
-        RowAt::Call(_) if row.fault == Fault::Missing => String::new(),
+        RowAt::Call(_) if row.fault == RowFault::Missing => String::new(),
         RowAt::Call(_) => {
             "this call could not be read from the store, and `claw doctor` has put it aside; it does not \
              run again, ask again for what you want"

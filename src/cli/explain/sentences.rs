@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{field, plain};
+use crate::domain::DeniedBy;
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
@@ -139,6 +140,9 @@ fn sealed(row: &AuditRow) -> String {
 
 fn verdict(body: &Value) -> String {
     let (why, rule) = (field(body, "why"), field(body, "rule"));
+    if let Some(by) = denied_by(body) {
+        return format!("It was denied: {why} ({}).", layer(&by));
+    }
     let by = match rule.split_once('.') {
         Some(("class", _)) => format!("no rule fits, so the class of the tool counts: {rule}"),
         Some(("grant", number)) => format!("the standing answer {number} in `claw grants`"),
@@ -150,6 +154,33 @@ fn verdict(body: &Value) -> String {
         "allow" => format!("It was allowed: {why} ({by})."),
         "ask" => format!("It had to be asked about: {why} ({by})."),
         _ => format!("It was denied: {why} ({by})."),
+    }
+}
+
+/// The layer that denied the call. Rows of before this was kept have none.
+fn denied_by(body: &Value) -> Option<DeniedBy> {
+    serde_json::from_value(body.get("by")?.clone()).ok()
+}
+
+fn layer(by: &DeniedBy) -> String {
+    match by {
+        DeniedBy::HardDeny { rule } => format!("a hard deny, which nothing lifts: {rule}"),
+        DeniedBy::Rule { rule } => format!("the rule {rule}"),
+        DeniedBy::Class { rule } => {
+            format!("no rule fits, so the class of the tool counts: {rule}")
+        }
+        DeniedBy::Never { grant } => format!("the standing answer {grant} in `claw grants`"),
+        DeniedBy::Unasked { rule } => format!("{rule} wants a question"),
+        DeniedBy::StopSwitch => "the stop switch".to_owned(),
+        DeniedBy::Answer => "the answer to its question".to_owned(),
+        DeniedBy::Expiry => "the time limit of its question".to_owned(),
+        DeniedBy::Stop => "the end of its turn or of claw".to_owned(),
+        DeniedBy::Limit { key } => format!("the limit {key}"),
+        DeniedBy::Secrets => "the redaction of secrets".to_owned(),
+        DeniedBy::Request => "the check of what the model asked for".to_owned(),
+        DeniedBy::Changed => "the check that what runs is what was shown".to_owned(),
+        DeniedBy::Hub => "the hub, which could not send it".to_owned(),
+        DeniedBy::Failure => "a failure inside of claw".to_owned(),
     }
 }
 
@@ -219,7 +250,15 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
                 field(&row.body, "result_bytes")
             )
         }
-        "denied" => format!("It was not run: {reason}."),
+        "denied" => {
+            // A verdict or an answer before it has said so already.
+            let is_said =
+                |row: &AuditRow| row.kind == "answered" || field(&row.body, "verdict") == "deny";
+            match denied_by(&row.body).filter(|_| !before.iter().any(is_said)) {
+                Some(by) => format!("It was not run: {reason} (denied by {}).", layer(&by)),
+                None => format!("It was not run: {reason}."),
+            }
+        }
         _ => format!("Its end is unknown: {reason}."),
     }
 }

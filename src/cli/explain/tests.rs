@@ -20,9 +20,10 @@ fn rows(call: &str, given: &[(&str, Value)]) -> Vec<AuditRow> {
 }
 
 fn told(call: &str, given: &[(&str, Value)]) -> String {
-    let wish = Wish { model: "demo".into(), said: Some("write  notes.txt:\nhello".into()) };
+    let request =
+        CallRequest { model: "demo".into(), said: Some("write  notes.txt:\nhello".into()) };
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    story(&rows(call, given), &wish, &zone)
+    story(&rows(call, given), &request, &zone)
 }
 
 fn received() -> (&'static str, Value) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::out;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::{Api, UPDATES_MAX};
 use crate::doors::telegram::render::access_request::{self, AccessRequest};
 
@@ -66,7 +66,7 @@ impl<'a> Listener<'a> {
                     // An empty answer took as long as Telegram lets one wait.
                     if updates.is_empty() { Duration::ZERO } else { LOOK_EVERY }
                 }
-                Err(Fault::Wait(pause)) => pause,
+                Err(ApiFault::Wait(pause)) => pause,
                 Err(fault) => {
                     self.tell(&format!("No messages come in: {fault}. I go on trying."));
                     RETRY

@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::fail::UserError;
 use super::{fail, out};
-use crate::config::{self, Draft, Seen};
+use crate::config::{self, ConfigDraft, Seen};
 use person::Person;
 use telegram::Bot;
 
@@ -22,7 +22,7 @@ const FAREWELL: Duration = Duration::from_secs(15);
 
 /// What is to be written, and who is told.
 struct Plan {
-    draft: Draft,
+    draft: ConfigDraft,
     bot: Option<Bot>,
     /// Whether a bot is set, new or as before.
     has_bot: bool,
@@ -70,7 +70,7 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
         "claw init asks for a model and a Telegram bot, tries both, and writes {} at the end. Ctrl-C leaves all as it is.\n",
         seen.home.claw_toml().display()
     ))?;
-    let mut draft = Draft::of(seen)?;
+    let mut draft = ConfigDraft::of(seen)?;
     let model = model::ask(&mut person, seen).await?;
     if let Some(answer) = &model {
         draft.set_model(&answer.keys())?;

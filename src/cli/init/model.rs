@@ -9,7 +9,9 @@ use crate::cli::out;
 use crate::config::model::{Agent, ModelSection};
 use crate::config::{ModelKeys, Seen};
 use crate::domain::escape;
-use crate::model::{ModelError, Policy, Trial, address_of, choose, key_variables, usual_model};
+use crate::model::{
+    ModelError, RetryPolicy, Trial, address_of, choose, key_variables, usual_model,
+};
 
 /// How many names of models are shown.
 const NAMES_SHOWN: usize = 12;
@@ -74,7 +76,7 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Mode
 /// Shows who answers now, and whether that works.
 async fn keeps(person: &mut Person, seen: &Seen) -> anyhow::Result<bool> {
     let variables = seen.variables();
-    let works = match choose(&seen.model, &variables, Policy::default()).await {
+    let works = match choose(&seen.model, &variables, RetryPolicy::default()).await {
         Ok(chosen) => {
             out::line(&format!("Model now: {}", out::clean(&chosen.why)))?;
             match Trial::of(&seen.model, &variables).await? {

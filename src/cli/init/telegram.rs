@@ -11,7 +11,7 @@ use crate::cli::out;
 use crate::config::{Found, Seen};
 use crate::domain::escape;
 use crate::doors::telegram::Part;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::{Api, Me};
 use crate::mail::Instance;
@@ -72,7 +72,7 @@ impl Bot {
 pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>> {
     let base = seen.bot_api()?;
     let Some(mut bot) = bot(person, seen, &base).await? else { return Ok(None) };
-    // A new bot with the old bot's people is a usual wish: it is asked about as well.
+    // A new bot with the old bot's people is a usual choice: it is asked about as well.
     if let Some(Found { value, place, is_variable }) = seen.allowed_chats()? {
         let who = value.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         if is_variable {
@@ -188,7 +188,7 @@ async fn tried(token: &SecretString, base: &str) -> Result<(Api, Me), String> {
     let api = Api::new(token, base).map_err(|fault| fault.to_string())?;
     match api.me().await {
         Ok(me) => Ok((api, me)),
-        Err(Fault::Token) => {
+        Err(ApiFault::Token) => {
             Err("Telegram does not know this token; compare it with what @BotFather says"
                 .to_owned())
         }
@@ -217,7 +217,7 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
                 }
             },
         };
-        // A `y` that was typed too early must not let a stranger in.
+        // A `y` that was typed too early must not let an unknown user in.
         person.forget_typed();
         out::line(&said(&heard))?;
         if person.agrees("Is this you?", false).await? {

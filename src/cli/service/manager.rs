@@ -12,20 +12,20 @@ use anyhow::Context as _;
 use crate::cli::fail::UserError;
 
 /// How a command of the manager ended.
-pub struct Ran {
+pub struct ManagerExit {
     pub code: Option<i32>,
     /// What it said, on either stream.
     pub said: String,
 }
 
-impl Ran {
+impl ManagerExit {
     pub fn went_well(&self) -> bool {
         self.code == Some(0)
     }
 }
 
 /// Runs it and keeps what it says.
-pub fn run(words: &[&str]) -> anyhow::Result<Ran> {
+pub fn run(words: &[&str]) -> anyhow::Result<ManagerExit> {
     let output = command(words)?.stdin(Stdio::null()).output();
     let output = output.map_err(|error| missing(words, &error))?;
     let mut said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -33,7 +33,7 @@ pub fn run(words: &[&str]) -> anyhow::Result<Ran> {
     if output.status.code() != Some(0) && has_no_session(&said) {
         return Err(no_session(words));
     }
-    Ok(Ran { code: output.status.code(), said })
+    Ok(ManagerExit { code: output.status.code(), said })
 }
 
 /// Whether systemd says that the user's own manager cannot be reached (systemd,

@@ -25,11 +25,11 @@ impl Rig {
         fs::write(self.path(name), text).unwrap();
     }
 
-    fn persona(&self) -> Persona {
+    fn persona(&self) -> PersonaSources {
         let role = |folder: Option<&str>, instructions: &str| {
-            Role::for_tests(folder.map(|folder| self.path(folder)), instructions)
+            PersonaRole::for_tests(folder.map(|folder| self.path(folder)), instructions)
         };
-        Persona {
+        PersonaSources {
             folder: self.path("home/persona"),
             home_soul: self.path("home/SOUL.md"),
             workspace: self.path("home/workspace"),

@@ -7,23 +7,20 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat_commands::ChatCommands;
-use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged};
+use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged};
 use crate::doors::clock::Clock;
 use crate::doors::console::chat::ConsoleShow;
 use crate::doors::context::Context;
+use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::staged_questions;
-use crate::mail::{ApprovalRow, Instance, Mail};
+use crate::mail::ApprovalRow;
 
 pub struct Delivery {
-    mail: Mail,
+    outbox: Arc<InstanceOutbox>,
     chat_commands: ChatCommands,
-    session: SessionId,
-    me: Arc<Instance>,
     show: mpsc::Sender<ConsoleShow>,
     /// The questions that are on the screen and open.
     asked: BTreeSet<ApprovalId>,
-    /// The rows that the screen was given. They are shown when it says so, see [`mark_shown`].
-    given: BTreeSet<i64>,
     seen_version: Option<i64>,
     next_expiry_ms: Option<i64>,
     /// Everything that was open when this console came has been asked.
@@ -41,19 +38,14 @@ struct Listed {
 impl Delivery {
     pub fn new(
         context: &Context,
-        session: SessionId,
-        me: Arc<Instance>,
+        outbox: Arc<InstanceOutbox>,
         show: mpsc::Sender<ConsoleShow>,
     ) -> Self {
-        let (asked, given) = (BTreeSet::new(), BTreeSet::new());
         Self {
-            mail: context.mail.clone(),
+            outbox,
             chat_commands: context.chat_commands.clone(),
-            session,
-            me,
             show,
-            asked,
-            given,
+            asked: BTreeSet::new(),
             seen_version: None,
             next_expiry_ms: None,
             begun: false,
@@ -66,10 +58,10 @@ impl Delivery {
         let delivered = self.deliver().await;
         self.begun = true;
         let mut found = Vec::new();
-        for row in self.mail.open_questions(Some(&self.session))? {
+        for row in self.outbox.mail.open_questions(Some(&self.outbox.session))? {
             // Nothing of its turn is on this screen.
             let Some(question) = self.ask(0, row).await else { continue };
-            let list = self.mail.list_of(&question.call)?;
+            let list = self.outbox.mail.list_of(&question.call)?;
             found.push((list.unwrap_or_else(|| question.call.clone()).seq(), question));
         }
         // A list in its own order, though all of it was asked in the same millisecond; an older
@@ -88,7 +80,7 @@ impl Delivery {
             self.next_expiry_ms = None;
             return true;
         }
-        match self.mail.version() {
+        match self.outbox.mail.version() {
             Ok(version) => self.seen_version.replace(version) != Some(version),
             Err(error) => {
                 tracing::warn!(%error, "the store cannot be looked at");
@@ -101,14 +93,11 @@ impl Delivery {
     pub async fn deliver(&mut self) -> anyhow::Result<()> {
         // Also later on: what becomes of an action is addressed to whoever was here when it was
         // staged.
-        self.mail.adopt(&self.me, &self.session).await?;
+        self.outbox.adopt().await?;
         // What a turn has staged comes out in one transaction, row behind row, and is shown as one
         // list.
         let mut list = Listed::default();
-        for row in self.mail.waiting(self.me.address())? {
-            if self.given.contains(&row.id) {
-                continue;
-            }
+        for row in self.outbox.waiting()? {
             let OutboundBody::Question { turn_seq, question } = row.outbound.body else {
                 self.show_list(&mut list).await;
                 let quiet = match &row.outbound.body {
@@ -135,7 +124,7 @@ impl Delivery {
                 continue;
             }
             // From the store, because it may have been answered before it got here.
-            if let Some(asked) = self.mail.asked_question(&question.approval)? {
+            if let Some(asked) = self.outbox.mail.asked_question(&question.approval)? {
                 list.questions.extend(self.ask(turn_seq, asked).await);
             }
             list.rows.push(row.id);
@@ -154,9 +143,9 @@ impl Delivery {
         }
     }
 
-    /// The whole of a row was given to the screen, which says when it has left.
+    /// The whole of a row was given to the screen, which says when it has left, see [`mark_shown`].
     async fn gave(&mut self, row: i64) {
-        self.given.insert(row);
+        self.outbox.gave(row);
         self.say(ConsoleShow::Mark(row)).await;
     }
 
@@ -185,7 +174,7 @@ impl Delivery {
 
     async fn close_answered(&mut self) -> anyhow::Result<()> {
         for id in self.asked.clone() {
-            let row = self.mail.asked_question(&id)?;
+            let row = self.outbox.mail.asked_question(&id)?;
             let how = match row.as_ref().map(|row| row.state) {
                 Some(ApprovalState::Waiting) => continue,
                 Some(ApprovalState::Expired) => "has expired".to_owned(),
@@ -213,7 +202,7 @@ impl Delivery {
 /// Marks rows as shown when their lines have left for the screen, until it is told to end, and then
 /// what has left by then.
 pub async fn mark_shown(
-    mail: Mail,
+    outbox: Arc<InstanceOutbox>,
     mut left: mpsc::UnboundedReceiver<i64>,
     mut ended: oneshot::Receiver<()>,
 ) {
@@ -227,7 +216,7 @@ pub async fn mark_shown(
             }
         };
         let Some(row) = row else { return };
-        if let Err(error) = mail.shown(row).await {
+        if let Err(error) = outbox.shown(row).await {
             // It comes once more, which is better than not at all.
             tracing::warn!(%error, "what was shown could not be noted");
         }

@@ -21,7 +21,7 @@ use helper::{ConsoleHelper, DrawnPrompt, join_continued};
 use shared::Shared;
 
 use super::clean::clean;
-use super::paint::{Painter, PromptGate, Written, erase_rows, rows, terminal_size};
+use super::paint::{MarksWritten, Painter, PromptGate, erase_rows, rows, terminal_size};
 
 /// The prompt. Its width counts when a typed line is drawn again.
 const PROMPT: &str = "> ";
@@ -86,7 +86,7 @@ pub struct Console {
 impl Console {
     /// Opens standard input and output: the line editor if both are terminals that can be driven,
     /// else plain lines. `written` gets the marks of what has left for the screen.
-    pub fn open(settings: EditorSettings, written: Written) -> Result<Self, EditorError> {
+    pub fn open(settings: EditorSettings, written: MarksWritten) -> Result<Self, EditorError> {
         let terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if terminals && let Some(console) = Self::open_terminal(&settings, written.clone())? {
             return Ok(console);
@@ -102,7 +102,7 @@ impl Console {
     /// `None` if the terminal cannot be driven (`TERM=dumb`).
     fn open_terminal(
         settings: &EditorSettings,
-        written: Written,
+        written: MarksWritten,
     ) -> Result<Option<Self>, EditorError> {
         let before = tcgetattr(std::io::stdin()).ok();
         let colours = if settings.no_colour {

@@ -1,5 +1,6 @@
-//! Paints a Markdown document as lines of styled text. Owns the look of every block, and which lines
-//! can still change when more text follows; must not know how Markdown is read, streams or terminals.
+//! Paints a Markdown document as lines of styled text. Owns the look of every block, and which
+//! lines can still change when more text follows; must not know how Markdown is read, streams or
+//! terminals.
 //!
 //! One choice makes a streamed rendering equal to a whole one: whether a list is tight or loose is
 //! ignored, because its last item decides that for its first.

@@ -25,7 +25,7 @@ pub struct Frame {
 }
 
 /// Takes the marks of what has left for the screen.
-pub type Written = tokio::sync::mpsc::UnboundedSender<i64>;
+pub type MarksWritten = tokio::sync::mpsc::UnboundedSender<i64>;
 
 /// A terminal's size in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Painter {
     /// Writes the lines to `out` and leaves drafts away: for a pipe or a file.
-    pub fn plain(mut out: impl Write + Send + 'static, written: Written) -> io::Result<Self> {
+    pub fn plain(mut out: impl Write + Send + 'static, written: MarksWritten) -> io::Result<Self> {
         Self::start(move |frame| {
             let text: String = frame.lines.iter().flat_map(|line| [line, "\n"]).collect();
             out.write_all(text.as_bytes())?;

@@ -14,6 +14,7 @@ use crate::domain::{LiveSink, SessionId, escape};
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
 use crate::doors::context::Context;
+use crate::doors::instance_outbox::InstanceOutbox;
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 
@@ -26,7 +27,7 @@ const SHOWS_QUEUED_MAX: usize = 4096;
 const SCREEN_ENDS_IN: Duration = Duration::from_secs(3);
 
 /// What one chat begins with.
-pub struct Opening {
+pub struct ConsoleStart {
     pub session: SessionId,
     pub instance: Instance,
     pub editor: EditorSettings,
@@ -40,21 +41,21 @@ pub struct Opening {
 ///
 /// # Errors
 /// There is no terminal, or it does not take what is shown.
-pub async fn run(context: Context, opening: Opening) -> anyhow::Result<()> {
-    let Opening { session, instance, editor, greeting, notices } = opening;
+pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> {
+    let ConsoleStart { session, instance, editor, greeting, notices } = opening;
     let visitor = context.console_visitor(&instance);
     let (written, left) = mpsc::unbounded_channel();
     let console = Console::open(editor, written)?;
     let (end_marking, ended) = oneshot::channel();
-    let marking = tokio::spawn(mark_shown(context.mail.clone(), left, ended));
+    let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
+    let marking = tokio::spawn(mark_shown(outbox.clone(), left, ended));
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
     greet(&show, greeting, notices).await;
     let (wake, handled) = (Notify::new(), AtomicU64::new(0));
-    let instance = Arc::new(instance);
-    let talk = Arc::new(Talk { context, session, instance, show, wake, handled });
-    let keeper = tokio::spawn(talk.clone().keep());
+    let talk = Arc::new(Talk { context, session, outbox, show, wake, handled });
+    let keep_task = tokio::spawn(talk.clone().keep());
     let watching = tokio::spawn(talk.clone().watch_settings());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
@@ -68,7 +69,7 @@ pub async fn run(context: Context, opening: Opening) -> anyhow::Result<()> {
         }
     }
     // What was committed goes on from its log; leaving in the middle loses nothing.
-    keeper.abort();
+    keep_task.abort();
     watching.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.
@@ -93,7 +94,7 @@ async fn greet(show: &mpsc::Sender<ConsoleShow>, greeting: String, notices: Vec<
 struct Talk {
     context: Context,
     session: SessionId,
-    instance: Arc<Instance>,
+    outbox: Arc<InstanceOutbox>,
     show: mpsc::Sender<ConsoleShow>,
     wake: Notify,
     /// How many events of the person have been carried out.
@@ -145,12 +146,7 @@ impl Talk {
 
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>) {
-        let mut delivery = Delivery::new(
-            &self.context,
-            self.session.clone(),
-            self.instance.clone(),
-            self.show.clone(),
-        );
+        let mut delivery = Delivery::new(&self.context, self.outbox.clone(), self.show.clone());
         if let Err(error) = delivery.begin().await {
             self.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }

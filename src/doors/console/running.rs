@@ -1,5 +1,5 @@
-//! The calls that run right now, with the last row of each one's progress. Owns which of them have a
-//! row below the text, and how often progress is printed; must not know turns or the terminal.
+//! The calls that run right now, with the last row of each one's progress. Owns which of them have
+//! a row below the text, and how often progress is printed; must not know turns or the terminal.
 
 use std::time::{Duration, Instant};
 

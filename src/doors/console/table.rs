@@ -123,8 +123,8 @@ fn shrink(natural: &[usize], room: usize) -> Option<Vec<usize>> {
         .find(|cap| natural.iter().map(|w| (*w).min(*cap)).sum::<usize>() <= room)?;
     let mut widths: Vec<usize> = natural.iter().map(|width| (*width).min(cap)).collect();
     let mut spare = room - widths.iter().sum::<usize>();
-    for (width, wish) in widths.iter_mut().zip(natural) {
-        if *width < *wish && spare > 0 {
+    for (width, wanted) in widths.iter_mut().zip(natural) {
+        if *width < *wanted && spare > 0 {
             *width += 1;
             spare -= 1;
         }

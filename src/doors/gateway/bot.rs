@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use crate::mail::MailError;
 
 /// One bot with its tasks.
-pub trait Bot: Send + Sync {
+pub trait GatewayBot: Send + Sync {
     /// The agent behind it.
     fn agent(&self) -> &str;
 

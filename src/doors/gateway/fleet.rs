@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::bot::Bot;
+use super::bot::GatewayBot;
 use crate::chat_commands::AgentState;
 use crate::config::MAIN;
 use crate::domain::{AgentCard, escape};
@@ -27,7 +27,7 @@ pub enum State {
     Starting,
     /// Its bot cannot be reached; it is tried again.
     Trying(String),
-    AtWork(Arc<dyn Bot>),
+    AtWork(Arc<dyn GatewayBot>),
     /// Nothing is tried any more in this run.
     Down(String),
 }
@@ -41,8 +41,11 @@ struct News {
 }
 
 pub struct Fleet {
+    /// All agents of the home. The same until the process ends.
     cards: Vec<AgentCard>,
+    /// By agent: at work, or down and why.
     states: Mutex<BTreeMap<String, State>>,
+    /// What is to be told of an agent, until another one has told it.
     news: Mutex<Vec<News>>,
     /// Notified when a state changes, and when there is news.
     changed: Notify,
@@ -83,7 +86,7 @@ impl Fleet {
     }
 
     /// The doors of those at work.
-    pub(super) fn doors(&self) -> Vec<Arc<dyn Bot>> {
+    pub(super) fn doors(&self) -> Vec<Arc<dyn GatewayBot>> {
         let at_work = |state: &State| match state {
             State::AtWork(door) => Some(door.clone()),
             _ => None,
@@ -175,10 +178,10 @@ impl Fleet {
 
 /// Who tells it: the agent itself if it can, else one that the same person owns, else the main one,
 /// else any.
-fn teller<'a>(doors: &'a [Arc<dyn Bot>], news: &News) -> Option<&'a Arc<dyn Bot>> {
+fn teller<'a>(doors: &'a [Arc<dyn GatewayBot>], news: &News) -> Option<&'a Arc<dyn GatewayBot>> {
     let named = |name: &str| doors.iter().find(|door| door.agent() == name);
     let owned = || doors.iter().find(|door| news.chat.is_some_and(|chat| door.has_owner(chat)));
-    let can_tell = |door: &&Arc<dyn Bot>| door.has_notify_place();
+    let can_tell = |door: &&Arc<dyn GatewayBot>| door.has_notify_place();
     named(&news.about)
         .filter(can_tell)
         .or_else(|| owned().filter(can_tell))

@@ -1,6 +1,6 @@
 //! The model of a Markdown text: its blocks in order, and the runs of text within them. Owns what a
-//! text means (CommonMark and GitHub's tables, task lists, strike-through); must not know how a door
-//! shows it, or chats and terminals at all.
+//! text means (CommonMark and GitHub's tables, task lists, strike-through); must not know how a
+//! door shows it, or chats and terminals at all.
 //!
 //! A door paints a [`Document`] and never reads Markdown itself. Blocks stand in one flat list with
 //! marks where a container starts and ends, because a model chooses how deep they nest: neither

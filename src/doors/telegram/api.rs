@@ -36,7 +36,7 @@ use teloxide_core::types::{
 use super::Part;
 use callback::Button;
 use client::Bot;
-use fault::Fault;
+use fault::ApiFault;
 use place::Place;
 pub use wire::Sent;
 
@@ -68,15 +68,15 @@ pub struct Me {
 impl Api {
     /// # Errors
     /// An address that is none. Nothing is asked yet.
-    pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
+    pub fn new(token: &SecretString, base: &str) -> Result<Self, ApiFault> {
         Ok(Self { bot: Bot::new(token, base)?, moved: Arc::default() })
     }
 
-    pub async fn me(&self) -> Result<Me, Fault> {
+    pub async fn me(&self) -> Result<Me, ApiFault> {
         let me = self.call(&GetMe::new()).await?;
         let id = me.get("id").and_then(Value::as_i64);
         let id = id.ok_or_else(|| {
-            Fault::Unreachable("its answer does not say who the bot is".to_owned())
+            ApiFault::Unreachable("its answer does not say who the bot is".to_owned())
         })?;
         Ok(Me {
             id,
@@ -116,14 +116,14 @@ impl Api {
         to.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    async fn call<P: Payload + Serialize>(&self, request: &P) -> Result<Value, Fault> {
+    async fn call<P: Payload + Serialize>(&self, request: &P) -> Result<Value, ApiFault> {
         wire::call(&self.bot, request).await
     }
 
     /// For a change that may have been made already.
-    async fn change<P: Payload + Serialize>(&self, request: &P) -> Result<(), Fault> {
+    async fn change<P: Payload + Serialize>(&self, request: &P) -> Result<(), ApiFault> {
         match self.call(request).await {
-            Ok(_) | Err(Fault::Unchanged) => Ok(()),
+            Ok(_) | Err(ApiFault::Unchanged) => Ok(()),
             Err(fault) => Err(fault),
         }
     }
@@ -132,18 +132,18 @@ impl Api {
     /// below `offset` is forgotten by Telegram. With `wait` it answers when there is one, at the
     /// latest after 25 s. The body is ours because the typed answer fails as a whole when one
     /// update is odd.
-    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, Fault> {
+    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, ApiFault> {
         let wait_s = if wait { POLL_S } else { 0 };
         let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
         let limit = Duration::from_secs(wait_s) + POLL_SLACK;
         match wire::post(&self.bot, "GetUpdates", &body, Some(limit)).await? {
             Value::Array(updates) => Ok(updates),
-            _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
+            _ => Err(ApiFault::Unreachable("its answer holds no list of updates".to_owned())),
         }
     }
 
     /// Lets Telegram forget everything below `offset`, and takes nothing.
-    pub async fn confirm(&self, offset: i64) -> Result<(), Fault> {
+    pub async fn confirm(&self, offset: i64) -> Result<(), ApiFault> {
         let body =
             json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
         wire::post(&self.bot, "GetUpdates", &body, None).await.map(drop)
@@ -151,7 +151,7 @@ impl Api {
 
     /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`);
     /// `None` if there is none.
-    pub async fn webhook(&self) -> Result<Option<String>, Fault> {
+    pub async fn webhook(&self) -> Result<Option<String>, ApiFault> {
         let info = self.call(&GetWebhookInfo::new()).await?;
         let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
         // The path may hold a secret.
@@ -166,7 +166,7 @@ impl Api {
     }
 
     /// What waits is kept (Bot API, `deleteWebhook`).
-    pub async fn remove_webhook(&self) -> Result<(), Fault> {
+    pub async fn remove_webhook(&self) -> Result<(), ApiFault> {
         self.call(&DeleteWebhook::new()).await.map(drop)
     }
 
@@ -176,7 +176,7 @@ impl Api {
         to: &Place,
         part: &Part,
         keyboard: &[Vec<Button>],
-    ) -> Result<Sent, Fault> {
+    ) -> Result<Sent, ApiFault> {
         let mut request =
             SendMessage::new(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
@@ -187,7 +187,7 @@ impl Api {
     }
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
-    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
+    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, ApiFault> {
         let mut request = SendMessage::new(self.chat(to), text);
         request.message_thread_id = to.thread();
         let request = request.reply_markup(ReplyMarkup::ForceReply(
@@ -203,7 +203,7 @@ impl Api {
         (name, text): (&str, String),
         caption: &Part,
         keyboard: &[Vec<Button>],
-    ) -> Result<Sent, Fault> {
+    ) -> Result<Sent, ApiFault> {
         let file = FilePart::bytes(text.into_bytes()).file_name(name.to_owned());
         let mut fields = self.to(to);
         fields.insert("caption".to_owned(), json!(caption.text));
@@ -219,7 +219,7 @@ impl Api {
         message: i64,
         part: &Part,
         keyboard: &[Vec<Button>],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ApiFault> {
         let request = EditMessageCaption::new(self.chat(to), MessageId(message as i32))
             .caption(&part.text)
             .caption_entities(part.entities.clone())
@@ -234,7 +234,7 @@ impl Api {
         message: i64,
         part: &Part,
         keyboard: &[Vec<Button>],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ApiFault> {
         let request = EditMessageText::new(self.chat(to), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
             .reply_markup(markup(keyboard));
@@ -243,10 +243,10 @@ impl Api {
 
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no
     /// fault.
-    pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
+    pub async fn delete(&self, from: &Place, message: i64) -> Result<(), ApiFault> {
         let request = DeleteMessage::new(self.chat(from), MessageId(message as i32));
         match self.call(&request).await {
-            Ok(_) | Err(Fault::Refused(_)) => Ok(()),
+            Ok(_) | Err(ApiFault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
         }
     }
@@ -257,27 +257,27 @@ impl Api {
         to: &Place,
         message: i64,
         keyboard: &[Vec<Button>],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ApiFault> {
         let request = EditMessageReplyMarkup::new(self.chat(to), MessageId(message as i32));
         self.change(&request.reply_markup(markup(keyboard))).await
     }
 
     /// Tells whoever tapped, in at most 200 characters, what came of it.
-    pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), Fault> {
+    pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), ApiFault> {
         let text: String = text.chars().take(200).collect();
         let request = AnswerCallbackQuery::new(CallbackQueryId(query.to_owned())).text(text);
         self.call(&request).await.map(drop)
     }
 
     /// Shows "typing…" for about five seconds.
-    pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
+    pub async fn typing(&self, to: &Place) -> Result<(), ApiFault> {
         let mut request = SendChatAction::new(self.chat(to), ChatAction::Typing);
         request.message_thread_id = to.thread();
         self.call(&request).await.map(drop)
     }
 
     /// Registers the commands that Telegram offers when a person types a slash.
-    pub async fn register(&self, commands: &[(String, String)]) -> Result<(), Fault> {
+    pub async fn register(&self, commands: &[(String, String)]) -> Result<(), ApiFault> {
         let commands =
             commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
         self.call(&SetMyCommands::new(commands)).await.map(drop)

@@ -1,66 +1,9 @@
-//! Tools that change: withheld until the owner has seen the difference and said yes.
+//! Tools that change while several processes look at them, and questions about changes.
 
 use serde_json::json;
 
-use super::rig::{ALLOW, OWNER, Rig, allow, echo, tool};
+use super::rig::{ALLOW, OWNER, Rig, echo, tool};
 use crate::catalog::PinAnswer;
-use crate::domain::Term;
-
-#[tokio::test]
-async fn a_changed_tool_is_withheld_until_it_is_accepted() {
-    let rig = Rig::new(&["legacy"], ALLOW);
-    assert_eq!(rig.ended(echo(1, "a")).await, "a");
-    assert_eq!(rig.ended(tool(2, "change", json!({}))).await, "changed");
-    let reason = rig.denied(echo(3, "b")).await;
-    assert!(reason.contains("withheld") && reason.contains("claw tools accept legacy"), "{reason}");
-    assert_eq!(rig.ended(tool(4, "bare", json!({"text": "c"}))).await, "c", "the others go on");
-
-    let (changes, troubles) = rig.gate.catalog().changes(None).await.unwrap();
-    assert!(troubles.is_empty());
-    assert_eq!((changes.len(), changes[0].tool.as_str()), (1, "echo"));
-    assert!(
-        changes[0].diff.contains("- Says it again, calm.")
-            && changes[0].diff.contains("+ Says it again, changed.")
-    );
-
-    assert!(
-        rig.gate
-            .catalog()
-            .accept("legacy/echo", OWNER)
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("claw tools diff"),
-        "unseen"
-    );
-    rig.gate.catalog().shown(&changes).await.unwrap();
-    assert_eq!(rig.gate.catalog().accept("legacy/echo", OWNER).await.unwrap().len(), 1);
-    assert!(rig.gate.catalog().accept("legacy", OWNER).await.is_err(), "nothing waits any more");
-    assert_eq!(rig.ended(echo(5, "d")).await, "d");
-    assert_eq!(rig.effects("legacy"), ["a", "c", "d"]);
-    rig.verify();
-}
-
-#[tokio::test]
-async fn an_approval_does_not_outlive_the_tool_that_was_shown() {
-    let rig = Rig::new(
-        &["legacy"],
-        "[[rule]]\ntool = \"change\"\ndecision = \"allow\"\nwhy = \"tests\"\n",
-    );
-    let asked = rig.parked(echo(1, "a")).await;
-    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
-    rig.ended(tool(2, "change", json!({}))).await;
-    rig.denied(echo(1, "a")).await;
-
-    let asked = rig.parked(tool(3, "bare", json!({"text": "x"}))).await;
-    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
-    assert_eq!(
-        rig.ended(tool(3, "bare", json!({"text": "x"}))).await,
-        "x",
-        "this one did not change"
-    );
-    assert_eq!(rig.effects("legacy"), ["x"]);
-}
 
 /// One process runs a changed server while the other's is still the old one.
 #[tokio::test]

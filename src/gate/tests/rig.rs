@@ -159,7 +159,7 @@ impl Rig {
 
     pub(crate) async fn denied(&self, call: ToolCall) -> String {
         match self.call(call).await {
-            Outcome::Denied { reason } => reason,
+            Outcome::Denied { reason, .. } => reason,
             other => panic!("{other:?}"),
         }
     }
@@ -169,14 +169,6 @@ impl Rig {
             Outcome::Unknown { reason } => reason,
             other => panic!("{other:?}"),
         }
-    }
-
-    /// The kinds of the audit's rows about one call, in order.
-    pub(crate) async fn audit(&self, call: &CallId) -> Vec<String> {
-        // Behind everything that is queued.
-        self.store.write(|_| Ok(())).await.unwrap();
-        let rows = self.store.read(|tx| tx.audit_after(0, 1000)).unwrap();
-        rows.into_iter().filter(|row| row.call == call.to_string()).map(|row| row.kind).collect()
     }
 
     pub(crate) async fn row(&self, call: &CallId) -> CallRow {

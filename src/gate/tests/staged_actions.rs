@@ -132,7 +132,7 @@ async fn a_hidden_tool_is_reached_by_a_tap_and_by_nothing_else() {
     let question = staged(&rig, 2, json!([item()])).await.remove(0);
     let call = rig.gate.calls().call_of(&question).unwrap().unwrap();
     assert!(
-        matches!(rig.gate.act(&call, rig.context()).await.unwrap(), Outcome::Denied { reason } if reason.contains("nobody has confirmed it"))
+        matches!(rig.gate.act(&call, rig.context()).await.unwrap(), Outcome::Denied { reason, .. } if reason.contains("nobody has confirmed it"))
     );
     assert!(rig.effects("shop").is_empty());
 }
@@ -239,7 +239,7 @@ async fn a_button_that_our_rules_no_longer_call_safe_is_not_run() {
     let strict = rig.again("[classes]\n\"shop/propose\" = \"safe\"\n");
     let outcome = strict.gate.act(&tapped.call, strict.context()).await.unwrap();
     assert!(
-        matches!(&outcome, Outcome::Denied { reason } if reason.contains("have changed since")),
+        matches!(&outcome, Outcome::Denied { reason, .. } if reason.contains("have changed since")),
         "{outcome:?}"
     );
     assert!(rig.effects("shop").is_empty());

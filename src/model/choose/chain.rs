@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Choosable, ChooseError, Chosen, choose};
 use crate::config::model::ModelSection;
-use crate::model::{Link, LoadImage, Model, Policy, Route, VisionInput};
+use crate::model::{ChainLink, LoadImage, Model, RetryPolicy, Route, VisionInput};
 
 /// What the environment says is meant for the first model alone.
 const FOR_THE_FIRST: [&str; 3] = ["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"];
@@ -36,7 +36,8 @@ pub async fn chain(
     FOR_THE_FIRST.iter().for_each(|name| {
         bare.remove(*name);
     });
-    let policy = |is_last| if is_last { Policy::default() } else { Policy::with_another_behind() };
+    let policy =
+        |is_last| if is_last { RetryPolicy::default() } else { RetryPolicy::with_another_behind() };
     let first = choose(section, env, policy(section.fallback.is_empty())).await?;
     let (mut links, mut whys) = (Vec::new(), vec![first.why.clone()]);
     let mut sees_images = first.sees_images;
@@ -76,12 +77,12 @@ pub async fn chain(
     Ok(Chain { model: route(links), compaction, whys, sees_images, choosable })
 }
 
-fn link(chosen: Chosen, section: &ModelSection, load: &LoadImage) -> Link {
+fn link(chosen: Chosen, section: &ModelSection, load: &LoadImage) -> ChainLink {
     let model = Arc::new(VisionInput::new(chosen.model, chosen.sees_images, load.clone()));
-    Link { model, calls_tools: section.calls_tools.unwrap_or(true) }
+    ChainLink { model, calls_tools: section.calls_tools.unwrap_or(true) }
 }
 
-fn route(mut links: Vec<Link>) -> Arc<dyn Model> {
+fn route(mut links: Vec<ChainLink>) -> Arc<dyn Model> {
     match links.pop() {
         Some(only) if links.is_empty() && only.calls_tools => only.model,
         last => Arc::new(Route::new(links.into_iter().chain(last))),

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 
 use self::services::{SERVICES, Service, value};
 use super::genai::{GenaiModel, Target, Wire, is_loopback};
-use super::{Demo, Model, Policy, Retry};
+use super::{Demo, Model, Retry, RetryPolicy};
 use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
 
 pub use chain::{Chain, chain};
@@ -83,27 +83,27 @@ impl crate::domain::Blamed for ChooseError {
 pub async fn choose(
     section: &ModelSection,
     env: &BTreeMap<String, String>,
-    policy: Policy,
+    policy: RetryPolicy,
 ) -> Result<Chosen, ChooseError> {
-    let wish = Wish { policy, ..Wish::new(section, env)? };
-    match wish.agent {
-        Some((agent, ref asked)) => wish.named(agent, asked).await,
-        None => wish.found().await,
+    let selection = Selection { policy, ..Selection::new(section, env)? };
+    match selection.agent {
+        Some((agent, ref asked)) => selection.named(agent, asked).await,
+        None => selection.found().await,
     }
 }
 
 /// What was asked for, and by which setting.
-struct Wish<'a> {
+struct Selection<'a> {
     section: &'a ModelSection,
     env: &'a BTreeMap<String, String>,
     agent: Option<(Agent, String)>,
     model: Option<(String, &'static str)>,
     base_url: Option<(String, &'static str)>,
     api_key: Option<SecretString>,
-    policy: Policy,
+    policy: RetryPolicy,
 }
 
-impl<'a> Wish<'a> {
+impl<'a> Selection<'a> {
     fn new(
         section: &'a ModelSection,
         env: &'a BTreeMap<String, String>,
@@ -136,7 +136,7 @@ impl<'a> Wish<'a> {
             model: pick("CLAW_MODEL", &section.model, "`[model] model`"),
             base_url,
             api_key: section.api_key.clone().filter(|_| !other),
-            policy: Policy::default(),
+            policy: RetryPolicy::default(),
         })
     }
 

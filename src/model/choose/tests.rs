@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ChooseError, Chosen, Policy, choose};
+use super::{ChooseError, Chosen, RetryPolicy, choose};
 use crate::config::model::ModelSection;
 
 fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -15,7 +15,7 @@ fn section(text: &str) -> ModelSection {
 }
 
 async fn pick(file: &str, pairs: &[(&str, &str)]) -> Result<Chosen, ChooseError> {
-    choose(&section(file), &env(pairs), Policy::default()).await
+    choose(&section(file), &env(pairs), RetryPolicy::default()).await
 }
 
 async fn name(file: &str, pairs: &[(&str, &str)]) -> String {

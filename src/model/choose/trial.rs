@@ -9,7 +9,7 @@ use super::{ChooseError, choose};
 use crate::config::model::{Agent, ModelSection, ToolChoice};
 use crate::domain::{Block, Message, Role};
 use crate::model::genai::{GenaiModel, Target, Wire, list};
-use crate::model::{Model as _, ModelError, Policy, Request};
+use crate::model::{Model as _, ModelError, Request, RetryPolicy};
 
 /// The longest reply that is asked for: the least that every provider takes.
 const REPLY_TOKENS: u32 = 16;
@@ -33,7 +33,10 @@ impl Trial {
             // With a name, nobody is asked for one.
             section.model = Some(usual_model(&section).unwrap_or_default().to_owned());
         }
-        Ok(choose(&section, env, Policy::default()).await?.target.map(|target| Self { target }))
+        Ok(choose(&section, env, RetryPolicy::default())
+            .await?
+            .target
+            .map(|target| Self { target }))
     }
 
     /// The names of the models that are offered; `None` where there is no list.

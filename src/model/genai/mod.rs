@@ -35,8 +35,8 @@ pub use self::target::{Target, Wire};
 /// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and
 /// some wires repeat a lot around each of them.
 const REPLY_BYTES_MAX: usize = 64 << 20;
-/// A frame may take this many times `limits.model_timeout_s`: first the head of the answer is waited
-/// for, and then the frame, as long as pieces of it come.
+/// A frame may take this many times `limits.model_timeout_s`: first the head of the answer is
+/// waited for, and then the frame, as long as pieces of it come.
 const FRAME_TIMEOUTS: u32 = 2;
 /// How often one request is asked again without a tool that was refused. A provider names one at a
 /// time or all at once.
@@ -166,7 +166,7 @@ impl GenaiModel {
                 ))
                 .into());
             }
-            match event {
+            match *event {
                 Ok(event) => match receiver.take(event, deltas) {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}
@@ -194,10 +194,10 @@ impl GenaiModel {
 /// read of it is kept until then, so it may not grow for ever. Frames without an event are signs of
 /// life.
 async fn next(
-    events: &mut tokio::sync::mpsc::Receiver<reading::Event>,
+    events: &mut tokio::sync::mpsc::Receiver<reading::StreamEvent>,
     inspector: &StreamInspector,
     target: &Target,
-) -> Result<Option<reading::Event>, ModelError> {
+) -> Result<Option<reading::StreamEvent>, ModelError> {
     let longest = target.timeout * FRAME_TIMEOUTS;
     let mut frames = inspector.seen().frames;
     loop {

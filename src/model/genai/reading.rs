@@ -1,6 +1,6 @@
-//! Reads providers' streams on a few threads of their own. `genai` copies all that it has of a frame
-//! with each piece that comes, so one long line takes seconds of computing, which the one thread of
-//! the gateway must not pay. Must not know what an event means.
+//! Reads providers' streams on a few threads of their own. `genai` copies all that it has of a
+//! frame with each piece that comes, so one long line takes seconds of computing, which the one
+//! thread of the gateway must not pay. Must not know what an event means.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,9 @@ const EVENTS_MAX: usize = 64;
 /// a thousand replies need no more of them.
 const READERS: usize = 2;
 
-pub(super) type Event = Result<ChatStreamEvent, ::genai::Error>;
+/// In a box, because a channel has room for 32 of them from its beginning: 6 KiB for each chat that
+/// waits for a model.
+pub(super) type StreamEvent = Box<Result<ChatStreamEvent, ::genai::Error>>;
 
 /// A thread that lives as long as the process, and how many replies it reads now.
 struct Reader {
@@ -58,7 +60,7 @@ impl Drop for Counted {
 /// The events of `stream`, in their order. The reading ends with the stream, behind a frame that
 /// must not be used, or when the receiver is dropped. The connection stays with the runtime of the
 /// caller.
-pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<Event> {
+pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<StreamEvent> {
     static ALL: OnceLock<Vec<Reader>> = OnceLock::new();
     let (send, events) = mpsc::channel(EVENTS_MAX);
     let readers = ALL.get_or_init(|| (0..READERS).filter_map(|_| Reader::start()).collect());
@@ -76,7 +78,7 @@ pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Rece
     events
 }
 
-async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sender<Event>) {
+async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sender<StreamEvent>) {
     loop {
         let event = tokio::select! {
             biased;
@@ -85,7 +87,7 @@ async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sen
         };
         let Some(event) = event else { return };
         let is_last = inspector.seen().malformed.is_some();
-        if send.send(event).await.is_err() || is_last {
+        if send.send(Box::new(event)).await.is_err() || is_last {
             return;
         }
     }

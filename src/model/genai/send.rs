@@ -160,7 +160,7 @@ fn custom(data: Value) -> ContentPart {
     ContentPart::Custom(CustomPart { model_iden: None, data })
 }
 
-/// A model may wish for a tool whose name no provider would take back.
+/// A model may ask for a tool whose name no provider would take back.
 fn safe_name(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     let out: String = name.chars().map(safe).take(NAME_BYTES_MAX).collect();

@@ -25,7 +25,7 @@ pub(super) struct RawCall {
 
 /// What the frames of one stream held.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct FramesSeen {
     /// Chat completions only.
     pub calls: Vec<RawCall>,
     /// Reasoning under the one key that providers take back; chat completions only.
@@ -54,7 +54,7 @@ pub(super) struct Seen {
 #[derive(Debug)]
 pub(super) struct StreamInspector {
     wire: Wire,
-    seen: Mutex<Seen>,
+    seen: Mutex<FramesSeen>,
 }
 
 impl StreamInspector {
@@ -84,7 +84,7 @@ impl StreamInspector {
         self.wire == Wire::Ollama && !line.is_empty() && (line == "{" || !line.starts_with('{'))
     }
 
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, FramesSeen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -141,7 +141,7 @@ impl ChatFrameSink for StreamInspector {
     }
 }
 
-impl Seen {
+impl FramesSeen {
     fn refuse(&mut self, what: String) {
         self.malformed.get_or_insert(what);
     }
@@ -244,7 +244,7 @@ mod tests {
     use serde_json::json;
 
     fn calls(pieces: Vec<Value>) -> Vec<(String, String, String)> {
-        let mut seen = Seen::default();
+        let mut seen = FramesSeen::default();
         for piece in pieces {
             seen.chat_completion_chunk(&json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
         }

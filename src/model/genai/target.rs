@@ -116,7 +116,7 @@ impl Target {
         Ok(url.into())
     }
 
-    /// genai reads an ending such as `-max` or `-high` as a wish for effort and takes it off the
+    /// genai reads an ending such as `-max` or `-high` as a request for effort and takes it off the
     /// name, so that `qwen-max` would ask for `qwen`. On this wire a budget is sent as nothing at
     /// all and leaves the name alone.
     pub(super) fn effort_that_keeps_the_name(&self) -> Option<ReasoningEffort> {

@@ -1,52 +1,14 @@
-//! Staged actions in a session: asked about at the end of the turn, run by a tap without the model,
-//! told, in the log.
+//! Staged actions in a session: what a cancel, time, a kill, a stop, other rules and another turn
+//! do to them.
 
 use serde_json::json;
 
 use super::rig::{BOUNDS, Rig, main, words, worker};
 use super::staging::{POLICY, item, no, proposing, staged};
-use crate::domain::{Answer, CallState, InboundBody, OutboundBody, Outcome, Staged, Term};
+use crate::domain::{CallState, InboundBody, Outcome, Term};
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
 use crate::model::Script;
 use crate::session::Ran;
-
-#[tokio::test]
-async fn a_tap_runs_what_was_shown_and_asks_no_model() {
-    let rig = staged(json!([item("apples")])).await;
-    let out = rig.out();
-    assert!(
-        matches!(&out[..], [OutboundBody::Reply { text, .. }, OutboundBody::Question { .. }] if text == "look")
-    );
-    let question = rig.questions().remove(0);
-    assert_eq!((question.server.as_str(), question.tool.as_str()), ("shop", "confirm"));
-    assert_eq!(question.arguments, [("text".to_owned(), "apples".to_owned())]);
-    let summary = "Add apples to the cart".to_owned();
-    assert_eq!(question.staged, Some(Staged::Item { summary, group: None, number: 1, of: 1 }));
-    assert!(rig.gate.effects("shop").is_empty());
-
-    rig.decide(&question.approval, allow(Term::Once)).await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.gate.effects("shop"), ["confirm apples"]);
-    assert_eq!(rig.model.requests().len(), 2, "the model had no part in it");
-    assert_eq!(rig.last_notice(), "Done: Add apples to the cart.\n\n```\nconfirm: apples\n```");
-    let kinds = rig.kinds();
-    assert_eq!(kinds[kinds.len() - 3..], ["turn.ended", "action.answered", "action.result"]);
-
-    // The model hears of it with the next message, as data.
-    assert_eq!(rig.turn("thanks").await, Ran::Idle);
-    let told = rig.last_asked();
-    assert!(
-        told[0].starts_with("[claw: the owner confirmed a staged action, and it ran")
-            && told[0].contains("\n> Add apples to the cart (")
-    );
-    assert!(told[0].ends_with("\n> confirm: apples") && told[1] == "thanks", "{told:?}");
-    assert_eq!(rig.gate.effects("shop"), ["confirm apples"], "once");
-    assert!(
-        rig.gate.gate.calls().decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(),
-        "already done"
-    );
-    rig.is_whole();
-}
 
 #[tokio::test]
 async fn what_is_cancelled_is_not_run_and_everybody_hears_it() {
@@ -62,100 +24,6 @@ async fn what_is_cancelled_is_not_run_and_everybody_hears_it() {
             && told.contains(r#"(shop/confirm {"text":"*apples*"})"#),
         "{told}"
     );
-    rig.is_whole();
-}
-
-#[tokio::test]
-async fn a_list_is_answered_one_by_one_or_all_at_once() {
-    let actions = json!([item("a"), item("b"), item("c")]);
-    let rig = staged(actions.clone()).await;
-    let kinds: Vec<_> =
-        rig.questions().into_iter().map(|question| question.staged.unwrap()).collect();
-    assert!(
-        matches!(
-            &kinds[..],
-            [
-                Staged::Item { number: 1, of: 3, .. },
-                Staged::Item { number: 2, .. },
-                Staged::Item { .. },
-                Staged::All { of: 3 }
-            ]
-        ),
-        "{kinds:?}"
-    );
-    rig.decide(&rig.open("Add b"), no()).await;
-    rig.decide(&rig.open("all"), allow(Term::Once)).await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.gate.effects("shop"), ["confirm a", "confirm c"], "in the order of the list");
-    assert!(rig.questions().is_empty());
-    assert_eq!(rig.notices().len(), 3, "{:?}", rig.notices());
-    rig.is_whole();
-
-    // With the last of its actions the question about all of them is over.
-    let rig = staged(actions).await;
-    let all = rig.open("all");
-    for words in ["Add c", "Add a", "Add b"] {
-        rig.decide(&rig.open(words), allow(Term::Once)).await;
-    }
-    assert!(rig.questions().is_empty());
-    let late = rig.gate.gate.calls().decide(&all, &no(), OWNER).await.unwrap_err();
-    assert!(late.to_string().contains("already answered"), "{late}");
-    rig.run().await;
-    assert_eq!(
-        rig.gate.effects("shop"),
-        ["confirm c", "confirm a", "confirm b"],
-        "in the order of the taps"
-    );
-    rig.is_whole();
-}
-
-#[tokio::test]
-async fn a_button_asks_nothing_and_its_group_goes_with_it() {
-    let like = |text: &str| json!({"tool": "like", "arguments": {"text": text}, "label": format!("Like {text}"), "group": "g"});
-    let rig = staged(json!([like("a"), like("b"), item("c")])).await;
-    let shown = rig.questions();
-    let [of_item, buttons] = &shown[..] else { panic!("{shown:?}") };
-    assert!(matches!(of_item.staged, Some(Staged::Item { number: 1, of: 1, .. })));
-    assert_eq!(buttons.staged, Some(Staged::Buttons { group: Some("g".into()) }));
-    assert_eq!(
-        buttons.arguments[1],
-        ("2".to_owned(), "Like b  shop/like {\"text\":\"b\"}".to_owned())
-    );
-    let press = |index| Answer::Press { index };
-    for wrong in [press(2), allow(Term::Once), no()] {
-        assert!(
-            rig.gate.gate.calls().decide(&buttons.approval, &wrong, OWNER).await.is_err(),
-            "{wrong:?}"
-        );
-    }
-    assert!(rig.gate.gate.calls().decide(&of_item.approval, &press(0), OWNER).await.is_err());
-    rig.decide(&buttons.approval, press(1)).await;
-    assert!(
-        rig.gate.gate.calls().decide(&buttons.approval, &press(0), OWNER).await.is_err(),
-        "one press"
-    );
-    rig.run().await;
-    assert_eq!(rig.gate.effects("shop"), ["like b"]);
-    assert_eq!(rig.last_notice(), "Done: Like b.\n\n```\nlike: b\n```");
-    rig.is_whole();
-}
-
-#[tokio::test]
-async fn what_an_action_proposes_is_asked_about_right_behind_it() {
-    let mut more = item("a");
-    more["arguments"]["then"] = json!([item("b"), {"tool": "like", "label": "Like"}]);
-    let rig = staged(json!([more])).await;
-    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
-    rig.run().await;
-    let out = rig.out();
-    assert!(matches!(
-        &out[2..],
-        [OutboundBody::Notice { .. }, OutboundBody::Question { .. }, OutboundBody::Question { .. }]
-    ));
-    rig.decide(&rig.open("Add b"), allow(Term::Once)).await;
-    rig.run().await;
-    assert_eq!(rig.gate.effects("shop"), ["confirm a", "confirm b"]);
-    assert_eq!(rig.model.requests().len(), 2);
     rig.is_whole();
 }
 
@@ -249,14 +117,6 @@ async fn a_stop_or_a_new_conversation_in_hand_is_not_overtaken() {
 }
 
 #[tokio::test]
-async fn a_message_closes_nothing() {
-    let rig = staged(json!([item("a"), item("b")])).await;
-    assert_eq!(rig.turn("something else").await, Ran::Idle);
-    assert_eq!(rig.questions().len(), 3, "a message supersedes nothing that was staged");
-    rig.is_whole();
-}
-
-#[tokio::test]
 async fn a_tap_is_carried_out_while_a_turn_waits_for_another_answer() {
     let script = vec![
         proposing(json!([item("a")])),
@@ -314,22 +174,6 @@ async fn rules_and_tools_that_have_changed_since_are_not_asked_about_again_but_t
     rig.run().await;
     assert!(rig.last_notice().contains("withheld"), "{}", rig.last_notice());
     assert!(rig.gate.effects("shop").is_empty());
-    rig.is_whole();
-}
-
-#[tokio::test]
-async fn the_stop_switch_holds_a_tap_and_says_so() {
-    let rig = staged(json!([item("a"), {"tool": "like", "label": "Like"}])).await;
-    rig.gate.store.write(|tx| tx.set_panic(Some("tests"))).await.unwrap();
-    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
-    rig.decide(&rig.open("buttons"), Answer::Press { index: 0 }).await;
-    rig.run().await;
-    assert!(
-        rig.notices()
-            .iter()
-            .all(|text| text.starts_with("Not run: ") && text.contains("claw panic off"))
-    );
-    assert_eq!((rig.notices().len(), rig.gate.effects("shop").len()), (2, 0));
     rig.is_whole();
 }
 

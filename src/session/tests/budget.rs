@@ -1,4 +1,4 @@
-//! The budget of a day: the limit, the pause before it, and what becomes of its question.
+//! The budget of a day: what becomes of the question before its limit, and what a new day forgets.
 
 use super::rig::{Rig, main};
 use crate::domain::{CallId, InboundBody, Origin, PauseCause};
@@ -17,32 +17,6 @@ fn asked(rig: &Rig) -> crate::domain::Question {
     let mut open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
     assert_eq!(open.len(), 1, "{open:?}");
     open.remove(0).question
-}
-
-#[tokio::test]
-async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
-    let rig = Rig::new(ALLOW, [Script::text("one"), Script::text("two")]);
-    spend(&rig, &rig.worker.settings().budget.today(), 899_990).await;
-    assert_eq!(rig.turn("below").await, Ran::Idle);
-    assert_eq!(rig.turn("at it").await, Ran::Parked);
-    assert_eq!(rig.model.requests().len(), 1, "nobody is asked before the owner has said yes");
-    let question = asked(&rig);
-    assert_eq!((question.server.as_str(), question.tool.as_str()), ("claw", "go_on"));
-    assert!(
-        question.why.contains("90 % of today's budget")
-            && question.why.contains("limits.tokens_day_max")
-    );
-    rig.gate
-        .gate
-        .calls()
-        .decide(&question.approval, &question.choices[0].answer, OWNER)
-        .await
-        .unwrap();
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.replies().last().unwrap(), "two");
-    rig.model.push(Script::text("three"));
-    assert_eq!(rig.turn("and again").await, Ran::Idle, "one yes is for the day");
-    rig.gate.verify();
 }
 
 #[tokio::test]

@@ -1,31 +1,24 @@
-//! The persona of each request: as it is written then, by the role that the turn began with; and
-//! what the owner hears of it.
+//! What the owner hears of a persona: a role that is gone, a file that cannot be read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::rig::{BOUNDS, Rig, echoes, main, message, notices, worker_of};
-use crate::domain::{Address, EventBody, Inbound, Origin};
-use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
+use super::rig::{BOUNDS, Rig, main, message, notices, worker_of};
+use crate::domain::{Address, Inbound, Origin};
+use crate::gate::tests::rig::Rig as GateRig;
 use crate::model::{Script, Scripted};
-use crate::session::Ran;
-use crate::turn::persona::{Persona, Personas, Seen};
+use crate::turn::persona::{Persona, PersonaSeen, Personas};
 
-/// What a disk would hold: a text, what is wrong with a file, and the roles that there are.
+/// What a disk would hold: what is wrong with a file, and the roles that there are.
 #[derive(Default)]
 struct Written {
-    text: &'static str,
     fault: Option<&'static str>,
     roles: Vec<&'static str>,
 }
 
 type Disk = Arc<Mutex<Written>>;
 
-fn rig(
-    policy: &str,
-    script: impl IntoIterator<Item = Script>,
-    default_role: Option<&str>,
-) -> (Rig, Disk) {
+fn rig(script: impl IntoIterator<Item = Script>) -> (Rig, Disk) {
     let disk = Disk::default();
     let written = disk.clone();
     let now = move |role: Option<&str>| {
@@ -33,14 +26,14 @@ fn rig(
         let role_is_gone = role.is_some_and(|role| !written.roles.contains(&role));
         let known = role.filter(|_| !role_is_gone).unwrap_or("nobody");
         let files = BTreeMap::from([("USER.md".to_owned(), written.fault.map(str::to_owned))]);
-        Seen {
-            persona: Persona::of(&format!("{} as {known}", written.text), "/w", "os"),
+        PersonaSeen {
+            persona: Persona::of(&format!("as {known}"), "/w", "os"),
             files,
             role_is_gone,
         }
     };
-    let personas = Personas { now: Arc::new(now), default_role: default_role.map(str::to_owned) };
-    let (gate, model) = (GateRig::new(&["legacy"], policy), Arc::new(Scripted::new(script)));
+    let personas = Personas { now: Arc::new(now), default_role: None };
+    let (gate, model) = (GateRig::new(&[], ""), Arc::new(Scripted::new(script)));
     let worker = worker_of(&gate, model.clone(), BOUNDS, personas);
     (Rig { gate, worker, model }, disk)
 }
@@ -58,47 +51,8 @@ impl Rig {
 }
 
 #[tokio::test]
-async fn what_is_written_counts_from_the_next_step_on() {
-    let (rig, disk) = rig("", [echoes(&["one"]), Script::text("done")], None);
-    disk.lock().unwrap().text = "before";
-    assert_eq!(rig.turn("go").await, Ran::Parked);
-    disk.lock().unwrap().text = "after";
-    rig.allow().await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.systems(), ["before as nobody", "after as nobody"]);
-    assert!(rig.notices().is_empty());
-}
-
-#[tokio::test]
-async fn a_turn_keeps_the_role_that_it_began_with() {
-    let (rig, disk) = rig(
-        "",
-        [echoes(&["one"]), Script::text("done"), Script::text("next"), Script::text("last")],
-        Some("clerk"),
-    );
-    disk.lock().unwrap().roles = vec!["clerk", "tutor"];
-    assert_eq!(rig.turn("go").await, Ran::Parked);
-    rig.choose(Some("tutor")).await;
-    rig.allow().await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    rig.turn("and now").await;
-    rig.choose(None).await;
-    rig.turn("and back").await;
-    assert_eq!(
-        rig.systems(),
-        [" as clerk", " as clerk", " as tutor", " as clerk"].map(str::trim_end)
-    );
-    let roles = rig.log().into_iter().filter_map(|body| match body {
-        EventBody::TurnStarted { role, .. } => Some(role.unwrap_or_default()),
-        _ => None,
-    });
-    assert_eq!(roles.collect::<Vec<_>>(), ["clerk", "tutor", "clerk"]);
-    assert!(rig.notices().is_empty());
-}
-
-#[tokio::test]
 async fn a_role_that_is_gone_is_told_once_and_again_when_it_goes_again() {
-    let (rig, disk) = rig(ALLOW, ["1", "2", "3", "4"].map(Script::text), None);
+    let (rig, disk) = rig(["1", "2", "3", "4"].map(Script::text));
     rig.choose(Some("tutor")).await;
     for said in ["one", "two"] {
         rig.turn(said).await;
@@ -109,16 +63,13 @@ async fn a_role_that_is_gone_is_told_once_and_again_when_it_goes_again() {
     rig.turn("three").await;
     disk.lock().unwrap().roles = vec![];
     rig.turn("four").await;
-    assert_eq!(
-        rig.systems(),
-        [" as nobody", " as nobody", " as tutor", " as nobody"].map(str::trim_end)
-    );
+    assert_eq!(rig.systems(), ["as nobody", "as nobody", "as tutor", "as nobody"]);
     assert_eq!(rig.notices().len(), 2);
 }
 
 #[tokio::test]
 async fn a_file_that_cannot_be_read_is_told_once_and_to_the_owner_alone() {
-    let (rig, disk) = rig(ALLOW, ["1", "2", "3", "4", "5"].map(Script::text), None);
+    let (rig, disk) = rig(["1", "2", "3", "4", "5"].map(Script::text));
     disk.lock().unwrap().fault = Some("`USER.md` is broken");
     let guest = Inbound {
         session: main(),

@@ -1,11 +1,11 @@
-//! Questions: the turn is let go, siblings run on, the answer wakes it; a message, time or a killed
-//! holder close it.
+//! Questions and what comes at the same time as their end: a message, time, a killed holder, a new
+//! conversation, a stop.
 
 use std::time::Duration;
 
 use super::rig::{Rig, echoes, log};
-use crate::domain::{Answer, ApprovalState, EventBody, InboundBody, OutboundBody};
-use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
+use crate::domain::{ApprovalState, EventBody, InboundBody};
+use crate::gate::tests::rig::{OWNER, allow};
 use crate::model::Script;
 use crate::session::Ran;
 
@@ -15,56 +15,6 @@ const TWO_IS_FINE: &str =
 
 fn parked_rig() -> Rig {
     Rig::new(TWO_IS_FINE, [echoes(&["one", "two"]), Script::text("done")])
-}
-
-#[tokio::test]
-async fn the_turn_is_let_go_and_its_sibling_runs_on() {
-    let rig = parked_rig();
-    assert_eq!(rig.turn("go").await, Ran::Parked);
-    assert_eq!(rig.gate.effects("legacy"), ["two"]);
-    let asked = rig
-        .gate
-        .store
-        .read(|tx| tx.queued_outbound(&crate::domain::Address("console/1".into())))
-        .unwrap();
-    assert!(
-        matches!(&asked[0].outbound.body, OutboundBody::Question { question, .. } if question.arguments == [("text".into(), "one".into())])
-    );
-    assert_eq!(rig.run().await, Ran::Parked, "nothing happens until somebody answers");
-    assert_eq!(rig.model.requests().len(), 1);
-
-    rig.allow().await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.gate.effects("legacy"), ["two", "one"]);
-    assert_eq!(rig.last_asked(), ["result one", "result two"], "in the order of the wishes");
-    assert_eq!(rig.replies(), ["done"]);
-    assert!(
-        rig.kinds().contains(&"call.parked".to_owned())
-            && rig.kinds().contains(&"call.answered".to_owned())
-    );
-}
-
-#[tokio::test]
-async fn a_no_goes_to_the_model() {
-    let rig = parked_rig();
-    rig.turn("go").await;
-    rig.answer(&Answer::Deny { word: Some("later".into()) }).await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.last_asked(), ["result Not run: the owner said no: later", "result two"]);
-}
-
-#[tokio::test]
-async fn a_message_leaves_the_question_open_and_is_read_behind_the_answer() {
-    let rig = parked_rig();
-    rig.turn("go").await;
-    assert_eq!(rig.turn("what is it for?").await, Ran::Parked);
-    assert_eq!(rig.turn("and why now?").await, Ran::Parked);
-    assert_eq!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().len(), 1);
-    assert_eq!(rig.model.requests().len(), 1, "the model is not asked before the answer");
-    rig.allow().await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.last_asked(), ["result one", "result two", "what is it for?", "and why now?"]);
-    assert_eq!(rig.gate.effects("legacy"), ["two", "one"]);
 }
 
 #[tokio::test]
@@ -89,18 +39,6 @@ async fn an_answer_that_comes_with_a_message_counts() {
     assert_eq!(rig.last_asked(), ["result one", "result two", "hurry"]);
 }
 
-#[tokio::test]
-async fn a_question_that_nobody_answers_ends_and_the_owner_hears_it() {
-    let gate = GateRig::with(&["legacy"], TWO_IS_FINE, |settings| {
-        settings.limits.question_time = Duration::ZERO
-    });
-    let rig = Rig::on(gate, [echoes(&["one"]), Script::text("done")]);
-    assert_eq!(rig.turn("go").await, Ran::Idle);
-    assert!(rig.last_asked()[0].contains("in time"));
-    assert!(rig.notices()[0].contains("Nobody answered"), "{:?}", rig.notices());
-    assert!(rig.gate.effects("legacy").is_empty());
-}
-
 /// The store closes a question before the log says so. A holder that is killed in between leaves
 /// the two apart; what comes after it must neither wait for ever nor spin.
 #[tokio::test]
@@ -112,7 +50,7 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         // An older claw has closed questions when its owner wrote.
         let how = if by_time { ApprovalState::Expired } else { ApprovalState::Superseded };
         let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
-        let denied = crate::domain::Outcome::Denied { reason: "a new message".into() };
+        let denied = crate::domain::Outcome::denied(crate::domain::DeniedBy::Stop, "a new message");
         let close = move |tx: &crate::store::Tx<'_>| {
             tx.decide(&id, how, None, how.as_str())?.unwrap();
             tx.end_call(&call, &denied)?;

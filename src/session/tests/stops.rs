@@ -1,5 +1,5 @@
-//! Stops: of a model that streams, of a call that runs, of nothing; the turn's time; the stop
-//! switch.
+//! Stops: of a model that streams, of one session of two, of nothing; the stop switch; who holds a
+//! session.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::rig::{
     BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, submit_to, worker,
 };
-use crate::domain::{EventBody, InboundBody, Outcome, SessionId, TurnEnd};
+use crate::domain::{EventBody, InboundBody, SessionId, TurnEnd};
 use crate::gate::tests::rig::{ALLOW, Rig as GateRig, session};
 use crate::model::{Delta, Script, Scripted};
 use crate::session::{Ran, SessionLock};
@@ -85,43 +85,19 @@ async fn of_two_sessions_each_obeys_its_own_stop_and_no_other() {
     }
 }
 
-async fn stopped_in_a_call(body: Option<InboundBody>) -> Rig {
+#[tokio::test]
+async fn the_stop_switch_ends_what_runs_and_lets_the_model_speak() {
     let gate = GateRig::new(&["never"], &ALLOW.replace("legacy", "never"));
     let script = Script::tool_use("never__echo", serde_json::json!({"text": "x"}));
     let rig = Rig::on(gate, [script, Script::text("after")]);
     rig.say("go").await;
     let record = rig.gate.home().join("never");
     let called = || std::fs::read_to_string(&record).unwrap_or_default().contains("call ");
-    match body {
-        Some(body) => {
-            tokio::join!(rig.run(), when(&rig.gate, called, body));
-        }
-        None => {
-            let pulled = async {
-                when(&rig.gate, called, InboundBody::Compact).await;
-                rig.gate.store.write(|tx| tx.set_panic(Some("owner"))).await.unwrap();
-            };
-            tokio::join!(rig.run(), pulled);
-        }
-    }
-    rig
-}
-
-#[tokio::test]
-async fn a_stop_ends_what_runs_and_says_that_nobody_knows() {
-    let rig = stopped_in_a_call(Some(InboundBody::Stop)).await;
-    assert_eq!(rig.replies(), ["Stopped."]);
-    assert!(rig.notices()[0].contains("may or may not have run"), "{:?}", rig.notices());
-    let unknown = |body: &EventBody| {
-        matches!(body, EventBody::ToolResult { outcome: Outcome::Unknown { .. }, .. })
+    let pulled = async {
+        when(&rig.gate, called, InboundBody::Compact).await;
+        rig.gate.store.write(|tx| tx.set_panic(Some("owner"))).await.unwrap();
     };
-    assert!(rig.log().iter().any(unknown));
-    assert_eq!(rig.model.requests().len(), 1);
-}
-
-#[tokio::test]
-async fn the_stop_switch_ends_what_runs_and_lets_the_model_speak() {
-    let rig = stopped_in_a_call(None).await;
+    tokio::join!(rig.run(), pulled);
     assert_eq!(rig.replies(), ["after"]);
     assert!(rig.last_asked()[0].starts_with("result Interrupted:"), "{:?}", rig.last_asked());
     let servers = rig.gate.gate.hub().servers();
@@ -155,20 +131,6 @@ async fn a_stop_of_a_parked_turn_denies_what_waits() {
     let told: Vec<String> =
         rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
     assert!(told[2].contains("Not run: the owner stopped the turn"), "{told:?}");
-}
-
-/// The clock stands still and jumps to the next timer when nothing else is to do.
-#[tokio::test(start_paused = true)]
-async fn the_time_of_a_turn_is_limited() {
-    let rig = Rig::on(GateRig::new(&[], ""), [hang()]);
-    let began = tokio::time::Instant::now();
-    rig.say("go").await;
-    // Not by `rig.run`: a paused clock jumps to its time limit while the disk is waited for.
-    assert_eq!(rig.worker.run(&main(), &rig.gate.live()).await.unwrap(), Ran::Idle);
-    let spent = began.elapsed().as_secs();
-    assert!((59..=62).contains(&spent), "{spent} s");
-    assert!(rig.replies()[0].contains("limits.turn_time_s"), "{:?}", rig.replies());
-    assert!(rig.log().contains(&EventBody::ModelPartial { text: "I was about to".into() }));
 }
 
 #[tokio::test]

@@ -1,20 +1,12 @@
-//! `/undo`: what a model is told afterwards, when there is nothing, while a turn runs, and what
-//! waits for what.
+//! `/undo` of calls, behind a summary, while a turn runs, and behind a stop.
 
 use std::time::Duration;
 
-use super::rig::{Rig, echoes, main, words, worker};
+use super::rig::{Rig, echoes, words};
 use crate::domain::{EventBody, InboundBody};
 use crate::gate::tests::rig::ALLOW;
 use crate::model::{Delta, Script};
 use crate::session::Ran;
-
-async fn talked(script: impl IntoIterator<Item = Script>) -> Rig {
-    let rig = Rig::new(ALLOW, [Script::text("one"), Script::text("two")].into_iter().chain(script));
-    rig.turn("a").await;
-    rig.turn("b").await;
-    rig
-}
 
 async fn undo(rig: &Rig) {
     rig.submit(InboundBody::Undo).await;
@@ -26,35 +18,6 @@ fn told(rig: &Rig) -> Vec<String> {
 }
 
 const NOTHING: &str = "There is nothing to undo: the model sees no whole exchange any more.";
-
-#[tokio::test]
-async fn the_newest_exchange_is_forgotten_and_stays_in_the_log() {
-    let rig = talked([Script::text("three")]).await;
-    let before = rig.log().len();
-    undo(&rig).await;
-    assert_eq!(rig.notices(), ["Dropped from the context: “b”; the log keeps it."]);
-    assert_eq!(rig.log().len(), before + 1);
-    // Another worker reads it from the disk, as after a restart.
-    let again = worker(&rig.gate, rig.model.clone(), super::rig::BOUNDS);
-    rig.say("c").await;
-    again.run(&main(), &rig.gate.live()).await.unwrap();
-    assert_eq!(told(&rig), ["a", "one", "c"]);
-}
-
-#[tokio::test]
-async fn twice_drops_two_and_then_there_is_nothing() {
-    let rig = talked([Script::text("three")]).await;
-    for _ in 0..3 {
-        undo(&rig).await;
-    }
-    let notices = rig.notices();
-    assert!(
-        notices[0].contains("“b”") && notices[1].contains("“a”") && notices[2] == NOTHING,
-        "{notices:?}"
-    );
-    rig.turn("c").await;
-    assert_eq!(told(&rig), ["c"]);
-}
 
 #[tokio::test]
 async fn an_exchange_with_calls_goes_with_them_and_what_they_did_stays() {

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Address, Answer, Origin, Outcome, Scope, SessionId, Term, ToolOutput, Usage};
+use crate::domain::{
+    Address, Answer, ApprovalId, Block, Event, EventBody, Origin, Outcome, Scope, Term, ToolOutput,
+    Usage,
+};
 
 mod simulation;
 

@@ -2,7 +2,7 @@
 //! difference.
 
 use super::*;
-use crate::domain::{Answer, ApprovalId, Finish, Outcome, PauseCause, Scope, Term};
+use crate::domain::{Answer, ApprovalId, DeniedBy, Finish, Outcome, PauseCause, Scope, Term};
 use crate::turn::next::tests::{
     BOUNDS, acted, confirmed_by_tap, ended, failed, id, log, parked, pause, reply, result, said,
     session, started, summary, text, uses,
@@ -200,7 +200,7 @@ fn the_first_difference_is_named() {
 fn a_step_that_only_other_limits_lead_to_is_counted_and_no_difference() {
     let denied = |at| EventBody::ToolResult {
         call: id(at, 0),
-        outcome: Outcome::Denied { reason: at.to_string() },
+        outcome: Outcome::denied(DeniedBy::Request, at.to_string()),
     };
     let mut bodies = vec![started(), said("a")];
     for at in [3, 5, 7, 9] {

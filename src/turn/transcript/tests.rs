@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::EventBody;
 use crate::turn::next::tests::{
     acted, any_body, confirmed_by_tap, ended, id, log, result, said, started, summary, tapped,
     text, undone, uses,
@@ -130,7 +131,8 @@ fn each_outcome_reads_as_what_it_is() {
         }
     };
     assert_eq!(told(Some(result(id(3, 0), "fine"))), ("fine".into(), false));
-    let (denied, error) = told(Some(outcome(Outcome::Denied { reason: "because".into() })));
+    let (denied, error) =
+        told(Some(outcome(Outcome::denied(crate::domain::DeniedBy::Request, "because"))));
     assert!(denied == "Not run: because" && error);
     let (unknown, error) = told(Some(outcome(Outcome::Unknown { reason: "killed".into() })));
     assert!(unknown.starts_with("Interrupted: it may or may not have run (killed)") && error);

@@ -200,8 +200,8 @@ fn calls_happened_once(
     Ok(())
 }
 
-/// A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who stopped
-/// the turn.
+/// A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who
+/// stopped the turn.
 fn has_a_cause(evidence: &Evidence<'_>, call: &str, cause: Cause) -> bool {
     let seats = evidence.seats();
     let is_switch = |act: &Act| matches!(act, Act::Command { asked: Asked::Switch, .. });

@@ -114,8 +114,8 @@ fn rows_are_on_the_screen(
 }
 
 /// How many messages hold a part of a long text and are not needed to show it whole: a part that
-/// came again, or a beginning that was shown before a kill. `Err` says what is missing. A long answer
-/// is unlike any other.
+/// came again, or a beginning that was shown before a kill. `Err` says what is missing. A long
+/// answer is unlike any other.
 fn copies_of_parts(said: &str, screen: &[(&Message, String)]) -> Result<usize, String> {
     let parts: Vec<&str> = screen
         .iter()

@@ -4,6 +4,7 @@
 pub(crate) mod child;
 mod direct;
 mod handover;
+mod relay;
 pub(crate) mod spawn;
 mod stderr;
 mod strays;

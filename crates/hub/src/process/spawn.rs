@@ -9,6 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::oneshot;
 
 use super::child::{ChildHandle, Fate};
@@ -24,6 +25,8 @@ use claw_domain::inherit;
 pub(crate) struct Spawned {
     pub(crate) stdin: Box<dyn AsyncWrite + Send + Unpin>,
     pub(crate) stdout: Box<dyn AsyncRead + Send + Unpin>,
+    /// Comes to its end when a stranger's server has closed its stdin; nothing else comes here.
+    pub(crate) hangup: Option<OwnedReadHalf>,
     pub(crate) process: ChildHandle,
 }
 
@@ -67,6 +70,7 @@ pub(crate) async fn spawn(
         return Ok(Spawned {
             stdin: Box::new(started.stdin),
             stdout: Box::new(started.stdout),
+            hangup: Some(started.hangup),
             process,
         });
     }
@@ -80,7 +84,7 @@ pub(crate) async fn spawn(
     drained(Box::new(stderr), &tail);
     let process = ChildHandle { pid, stderr_tail: tail, fate: fate.clone() };
     tokio::spawn(direct::reap(reapers.enter(), group, fate, grace));
-    Ok(Spawned { stdin: Box::new(stdin), stdout: Box::new(stdout), process })
+    Ok(Spawned { stdin: Box::new(stdin), stdout: Box::new(stdout), hangup: None, process })
 }
 
 /// Where it runs: see [`HubSettings::server_dirs`]. A relative `cwd` is one beside `mcp.json`.

@@ -1,4 +1,4 @@
-//! A stranger's server behind its supervisor, as claw sees it: hands over pipes and orders, hears
+//! A stranger's server behind its supervisor, as claw sees it: hands over sockets and orders, hears
 //! that it runs and how it ended. Must not know MCP, or what kills what (that is the supervisor's).
 
 use std::collections::BTreeMap;
@@ -10,11 +10,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -28,11 +29,17 @@ use crate::manifest::StdioLaunch;
 /// For the last round of killing, and for the supervisor's own end.
 const END_PATIENCE: Duration = Duration::from_millis(500);
 
-/// A supervisor with its orders, and claw's ends of the server's pipes.
+/// What claw has said and the supervisor has not taken yet, in bytes of the kernel. Small, so that
+/// claw sees soon that a server does not read.
+const STDIN_BUFFER_BYTES: usize = 32 * 1024;
+
+/// A supervisor with its orders, and claw's ends of what the server says and hears (`relay.rs`).
 pub(super) struct Supervised {
-    pub(super) stdin: pipe::Sender,
-    pub(super) stdout: pipe::Receiver,
-    pub(super) stderr: pipe::Receiver,
+    pub(super) stdin: OwnedWriteHalf,
+    /// Comes to its end when the server has closed its stdin.
+    pub(super) hangup: OwnedReadHalf,
+    pub(super) stdout: UnixStream,
+    pub(super) stderr: UnixStream,
     pub(super) line: Line,
 }
 
@@ -66,18 +73,22 @@ pub(super) fn start(
         supervisor.split_first().ok_or_else(|| io::Error::other("there is no supervisor"))?;
     let (ours, theirs) = StdUnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let (stdin_reader, stdin) = io::pipe()?;
-    let (stdout, stdout_writer) = io::pipe()?;
-    let (stderr, stderr_writer) = io::pipe()?;
-    let pipes: Pipes = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
-    send_pipes(&ours, &pipes)?;
-    let [_, _, stderr_writer] = pipes;
+    let (stdin, stdin_there) = StdUnixStream::pair()?;
+    let (stdout, stdout_there) = StdUnixStream::pair()?;
+    let (stderr, stderr_there) = StdUnixStream::pair()?;
+    for here in [&stdin, &stdout, &stderr] {
+        here.set_nonblocking(true)?;
+    }
+    set_socket_send_buffer_size(&stdin, STDIN_BUFFER_BYTES)?;
+    let sockets: Pipes = [stdin_there.into(), stdout_there.into(), stderr_there.into()];
+    send_pipes(&ours, &sockets)?;
+    let [_, _, stderr_there] = sockets;
     let mut command = Command::new(program);
     command.args(args).arg(server).env_clear().envs(env).current_dir(cwd);
     command
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null())
-        .stderr(Stdio::from(stderr_writer));
+        .stderr(Stdio::from(stderr_there));
     let (child, kept) = strays::start(|| command.spawn(), Child::id)?;
     // Our copies of its ends of socket and stderr would keep them open for ever.
     drop(command);
@@ -86,10 +97,12 @@ pub(super) fn start(
     let mut spec = serde_json::to_vec(&spec)?;
     spec.push(b'\n');
     let (reader, writer) = UnixStream::from_std(ours)?.into_split();
+    let (hangup, stdin) = UnixStream::from_std(stdin)?.into_split();
     Ok(Supervised {
-        stdin: pipe::Sender::from_owned_fd(stdin.into())?,
-        stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
-        stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
+        stdin,
+        hangup,
+        stdout: UnixStream::from_std(stdout)?,
+        stderr: UnixStream::from_std(stderr)?,
         line: Line { supervisor: child, kept, reader: BufReader::new(reader), writer, spec, grace },
     })
 }

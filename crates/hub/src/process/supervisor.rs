@@ -1,7 +1,7 @@
 //! One small process between claw and a stranger's server (`claw supervise`, this same program). It
-//! starts the server on the pipes that it is given, says how it ended, and leaves nothing of it
-//! behind: when the server has ended, when claw says so, and when claw dies, however it dies. Must
-//! not know MCP; what the server says goes past it.
+//! starts the server on pipes of its own and relays them (`relay.rs`), says how it ended, and leaves
+//! nothing of it behind: when the server has ended, when claw says so, and when claw dies, however
+//! it dies. Must not know MCP.
 //!
 //! Why a process of its own, and how it kills, is told in `claw_kit::reaper`; `mcp-servers/bash`
 //! does the same for its jobs. If it is killed itself, the kernel ends the server with it, and claw
@@ -15,15 +15,21 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use claw_kit::reaper::{Event, Killed, Reaper, become_reaper};
+use claw_kit::reaper::{Killed, Reaper, ReaperEvent, become_reaper};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::handover::{Birth, Pipes, Report, Spec, Started, receive_pipes, send_pipes};
+use super::relay;
 
 /// The word behind `claw` that makes it one.
 pub const COMMAND: &str = "supervise";
 /// The last word of the process that becomes the server.
 const BECOME: &str = "--become-the-server";
+
+/// For the last words of a server that has ended by itself: claw reads them, unless it is very busy.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+/// The same where claw has asked for the end, and waits for that.
+const LAST_WORDS_IF_CUT: Duration = Duration::from_millis(100);
 
 /// Runs until nothing of the server is left. Called before any thread or runtime exists.
 pub fn main() -> ExitCode {
@@ -45,7 +51,7 @@ pub fn main() -> ExitCode {
 /// Whether nothing of the server is left.
 fn supervise() -> io::Result<bool> {
     let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let Some(pipes) = receive_pipes(&line)? else { return Ok(true) };
+    let Some(sockets) = receive_pipes(&line)? else { return Ok(true) };
     let mut reader = BufReader::new(line.try_clone()?);
     let mut spec = String::new();
     if reader.read_line(&mut spec)? == 0 {
@@ -55,6 +61,7 @@ fn supervise() -> io::Result<bool> {
     let spec: Spec = serde_json::from_str(&spec)?;
     become_reaper()?;
     let reaper = Reaper::new(reader);
+    let (pipes, relay) = relay::start(sockets)?;
     let server = match start(&spec, pipes) {
         Ok(pid) => pid,
         Err(error) => {
@@ -65,8 +72,9 @@ fn supervise() -> io::Result<bool> {
     // If claw is gone already, the end of the line says so again below.
     let _ = say(&mut line, &Started::Yes { pid: server });
     reaper.begin();
-    let Killed { leader, nothing_left } =
+    let (Killed { leader, nothing_left }, cut) =
         watch(server, &reaper, Duration::from_millis(spec.grace_ms));
+    relay.drain(if cut { LAST_WORDS_IF_CUT } else { LAST_WORDS });
     // Claw looks after what is left, whether or not it reads this.
     let _ = leader.map(|exit| say(&mut line, &Report::from(exit)));
     Ok(nothing_left)
@@ -166,19 +174,22 @@ fn take_over(line: &UnixStream) -> io::Error {
 }
 
 /// Waits until the server has ended, or ends it: a grace after its stdin was closed, SIGTERM, a
-/// grace, SIGKILL. Whatever is left of it then is killed.
-fn watch(server: i32, reaper: &Reaper, grace: Duration) -> Killed {
+/// grace, SIGKILL. Whatever is left of it then is killed. Also tells whether claw has asked for it.
+fn watch(server: i32, reaper: &Reaper, grace: Duration) -> (Killed, bool) {
     let mut deadline: Option<Instant> = None;
     let mut terminated = false;
     loop {
         match reaper.next(deadline) {
-            Some(Event::Ended(pid, exit)) if pid == server => {
-                return Killed { leader: Some(exit), ..reaper.kill_all(server) };
+            Some(ReaperEvent::Ended(pid, exit)) if pid == server => {
+                let killed = Killed { leader: Some(exit), ..reaper.kill_all(server) };
+                return (killed, deadline.is_some());
             }
-            Some(Event::Ended(..)) => {}
+            Some(ReaperEvent::Ended(..)) => {}
             // Claw's end of the server's stdin is closed by the time this comes.
-            Some(Event::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
-            Some(Event::NoChildLeft) => return Killed { leader: None, nothing_left: true },
+            Some(ReaperEvent::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
+            Some(ReaperEvent::NoChildLeft) => {
+                return (Killed { leader: None, nothing_left: true }, deadline.is_some());
+            }
             None if !terminated => {
                 terminated = true;
                 deadline = Some(Instant::now() + grace);
@@ -186,7 +197,7 @@ fn watch(server: i32, reaper: &Reaper, grace: Duration) -> Killed {
                     let _ = kill_process_group(group, Signal::TERM);
                 }
             }
-            None => return reaper.kill_all(server),
+            None => return (reaper.kill_all(server), true),
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use tempfile::TempDir;
 
-use super::rig::{Rig, context, eventually, not_forwarded, runs, text, unknown};
-use crate::{CallEnd, HubNotice};
+use super::rig::{Rig, SOON, context, eventually, not_forwarded, runs, text, unknown};
+use crate::{CallEnd, HubNotice, ServerState};
 
 /// Trap 3: the pipe is full, and still the call ends in time, the next one is served by a new
 /// process.
@@ -265,4 +267,80 @@ async fn an_answer_to_an_id_as_text_is_no_answer_to_the_number() {
     );
     let refused = rig.hub.tools("text-ids-early").await.unwrap_err().to_string();
     assert!(refused.contains("2000000002") && refused.contains("a text"), "{refused}");
+}
+
+/// A splice(2) out of an idle socket, or into a full one, holds the lock of a server's pipe, and
+/// whoever touches that pipe waits in the kernel, also with `O_NONBLOCK`. So this looks on from
+/// another thread, and ends the servers if it has to.
+#[test]
+fn a_server_that_keeps_the_lock_of_its_pipe_holds_up_nobody() {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for mode in ["holds-stdin", "holds-stdout"] {
+                let rig = Rig::new(&[mode, "legacy"]);
+                for _ in 0..4 {
+                    let limit = Duration::from_millis(300);
+                    let permit = rig.permit_for(mode, "echo", json!({}), limit).await;
+                    if let ServerState::Up { pid, .. } = rig.state(mode) {
+                        tell.send(Some(pid)).unwrap();
+                    }
+                    rig.hub.call(permit, context()).await;
+                }
+                assert_eq!(text(rig.call("legacy", "echo", json!({"text": "hi"})).await), "hi");
+                rig.hub.shutdown().await;
+            }
+        });
+        tell.send(None).unwrap();
+    });
+    let mut pids = Vec::new();
+    loop {
+        match told.recv_timeout(SOON) {
+            Ok(Some(pid)) => pids.push(pid),
+            Ok(None) => return,
+            Err(why) => {
+                for pid in
+                    pids.into_iter().filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
+                {
+                    let _ = kill_process(pid, Signal::KILL);
+                }
+                panic!("claw waits for a server: {why}");
+            }
+        }
+    }
+}
+
+/// Wrappers of shell open their standard streams by name, which works with pipes and not with
+/// sockets.
+#[tokio::test]
+async fn a_wrapper_can_open_its_standard_streams_by_name() {
+    let dir = TempDir::new().unwrap();
+    let script = "echo wrapped > /dev/stderr; cat /dev/stdin | \"$0\" legacy \"$1\" > /dev/stdout";
+    let args = json!(["-c", script, Rig::exe(), dir.path().join("wrapped")]);
+    let servers = json!({"wrapped": {"command": "sh", "args": args}});
+    let rig = Rig::from_servers(servers, dir, |_| {});
+    assert_eq!(text(rig.call("wrapped", "echo", json!({"text": "hi"})).await), "hi");
+    eventually("its log", || rig.log.lock().unwrap().iter().any(|line| line == "wrapped")).await;
+}
+
+/// A server that has closed its stdin hears nothing more: it is ended, and the call does not wait
+/// for its time.
+#[tokio::test]
+async fn a_server_that_closes_its_stdin_is_ended() {
+    let dir = TempDir::new().unwrap();
+    let args = json!(["closes-stdin", dir.path().join("closes-stdin")]);
+    let servers = json!({"closes-stdin": {"command": Rig::exe(), "args": args}});
+    let rig = Rig::from_servers(servers, dir, |_| {});
+    let permit = rig.permit("closes-stdin", "echo", json!({})).await;
+    let again = rig.permit("closes-stdin", "echo", json!({})).await;
+    let pid = rig.pid("closes-stdin");
+    assert_eq!(text(rig.hub.call(permit, context()).await), "said");
+    match rig.hub.call(again, context()).await {
+        CallEnd::Unknown { reason } | CallEnd::NotForwarded { reason } => {
+            assert!(!reason.contains("no answer within"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+    eventually("it is gone", || !runs(pid)).await;
 }

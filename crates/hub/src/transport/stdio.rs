@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -29,9 +29,16 @@ pub(crate) struct StdioReceiver {
 }
 
 impl Stdio {
-    /// Needs a Tokio runtime: a task of its own writes to stdin.
+    /// Needs a Tokio runtime: a task of its own writes to stdin, and another one sees it closed.
     pub(crate) fn new(spawned: Spawned, limits: Limits) -> (Self, StdioReceiver) {
         let line_queue = LineQueue::start(spawned.stdin, limits.queue_bytes_max);
+        if let Some(mut hangup) = spawned.hangup {
+            let closed = line_queue.closed().clone();
+            tokio::spawn(async move {
+                let _ = closed.run_until_cancelled(hangup.read_u8()).await;
+                closed.cancel();
+            });
+        }
         let receiver = StdioReceiver::new(spawned.stdout, limits.message_bytes_max);
         (Self { line_queue, process: spawned.process }, receiver)
     }

@@ -92,6 +92,41 @@ fn remove(walk: &mut Walk<'_>, args: &[Word]) {
     }
 }
 
+/// Tests of `find` that pick some files of many.
+const PICKING: &[&str] = &[
+    "name",
+    "iname",
+    "path",
+    "ipath",
+    "wholename",
+    "regex",
+    "iregex",
+    "mtime",
+    "mmin",
+    "atime",
+    "amin",
+    "ctime",
+    "cmin",
+    "newer",
+    "size",
+    "empty",
+    "user",
+    "uid",
+    "group",
+    "gid",
+    "nouser",
+    "nogroup",
+    "perm",
+    "inum",
+    "links",
+    "lname",
+    "samefile",
+    "xtype",
+    "maxdepth",
+    "newermt",
+    "prune",
+];
+
 /// `find / -delete`, and what `-exec` starts. With a test that picks files it is no wipe.
 fn find(walk: &mut Walk<'_>, args: &[Word]) {
     let is_expression =
@@ -116,39 +151,6 @@ fn find(walk: &mut Walk<'_>, args: &[Word]) {
         deletes |= matches!(program.program(), "rm" | "shred" | "unlink" | "srm");
         walk.simple(&Simple { words: command, ..Simple::default() });
     }
-    const PICKING: &[&str] = &[
-        "name",
-        "iname",
-        "path",
-        "ipath",
-        "wholename",
-        "regex",
-        "iregex",
-        "mtime",
-        "mmin",
-        "atime",
-        "amin",
-        "ctime",
-        "cmin",
-        "newer",
-        "size",
-        "empty",
-        "user",
-        "uid",
-        "group",
-        "gid",
-        "nouser",
-        "nogroup",
-        "perm",
-        "inum",
-        "links",
-        "lname",
-        "samefile",
-        "xtype",
-        "maxdepth",
-        "newermt",
-        "prune",
-    ];
     let picks = expression
         .iter()
         .filter_map(|arg| arg.text.strip_prefix('-'))

@@ -3,32 +3,16 @@
 mod dangerous;
 mod ordinary;
 
-use std::path::Path;
-
 use dangerous::DENIED;
 use ordinary::CLEAR;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use claw_domain::Origin;
-
-fn facts<'a>(builtin: Option<&'a str>, server: &'a str, arguments: &'a Value) -> Facts<'a> {
-    Facts {
-        server,
-        builtin,
-        tool: "run",
-        arguments,
-        origin: Origin::Owner,
-        destructive_hint: None,
-        confined: true,
-        home: Path::new("/home/ann/.claw"),
-        user_home: Path::new("/home/ann"),
-    }
-}
+use crate::tests::facts;
 
 fn find(command: &str) -> Finding {
-    judge(&facts(Some("bash"), "bash", &json!({"command": command})))
+    judge(&facts("bash", "run", &json!({"command": command})))
 }
 
 fn rule_of(command: &str) -> Option<String> {
@@ -133,16 +117,13 @@ fn strangers_that_look_like_a_shell_are_read_too() {
         ("exec", json!({"command": "bash", "args": ["-c", "reboot"]})),
         ("bash", json!({"script": "set -e\nmkfs /dev/sda"})),
     ] {
-        assert!(
-            matches!(judge(&facts(None, server, &arguments)), Finding::Denied(_)),
-            "{server} {arguments}"
-        );
+        let stranger = Facts { builtin: None, ..facts(server, "run", &arguments) };
+        assert!(matches!(judge(&stranger), Finding::Denied(_)), "{server} {arguments}");
     }
     let arguments = json!({"command": "rm -rf /"});
-    let note = Facts { tool: "add", ..facts(None, "notes", &arguments) };
-    assert_eq!(judge(&note), Finding::Clear);
-    let write = Facts { tool: "write_file", ..facts(Some("filesystem"), "filesystem", &arguments) };
-    assert_eq!(judge(&write), Finding::Clear);
+    for (server, tool) in [("notes", "add"), ("filesystem", "write_file")] {
+        assert_eq!(judge(&facts(server, tool, &arguments)), Finding::Clear, "{server}");
+    }
 }
 
 proptest! {

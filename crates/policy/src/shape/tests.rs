@@ -1,26 +1,10 @@
 //! What a grant covers, tried against an independent normalisation of paths.
 
-use std::path::Path;
-
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use claw_domain::Origin;
-
-fn facts<'a>(builtin: Option<&'a str>, tool: &'a str, arguments: &'a Value) -> Facts<'a> {
-    Facts {
-        server: builtin.unwrap_or("stranger"),
-        builtin,
-        tool,
-        arguments,
-        origin: Origin::Owner,
-        destructive_hint: None,
-        confined: true,
-        home: Path::new("/h/.claw"),
-        user_home: Path::new("/h"),
-    }
-}
+use crate::tests::facts;
 
 fn below(path: &str) -> Shape {
     Shape::Below { path: path.to_owned() }
@@ -29,7 +13,7 @@ fn below(path: &str) -> Shape {
 fn covers_path(prefix: &str, path: &str) -> bool {
     covers(
         &below(prefix),
-        &facts(Some("filesystem"), "write_file", &json!({"path": path, "content": ""})),
+        &facts("filesystem", "write_file", &json!({"path": path, "content": ""})),
     )
 }
 
@@ -77,28 +61,28 @@ fn both_ends_of_a_move_must_be_below() {
         ("d/a", "d/../b", false),
     ] {
         let arguments = json!({"source": source, "destination": destination});
-        assert_eq!(covers(&below("d"), &facts(Some("filesystem"), "move", &arguments)), wanted);
+        assert_eq!(covers(&below("d"), &facts("filesystem", "move", &arguments)), wanted);
     }
-    assert!(!covers(&below("d"), &facts(Some("filesystem"), "move", &json!({"source": "d/a"}))));
+    assert!(!covers(&below("d"), &facts("filesystem", "move", &json!({"source": "d/a"}))));
     assert!(!covers(
         &below("d"),
-        &facts(Some("filesystem"), "move", &json!({"source": "d/a", "destination": 1}))
+        &facts("filesystem", "move", &json!({"source": "d/a", "destination": 1}))
     ));
 }
 
 #[test]
 fn below_is_for_our_file_tools_only() {
     let arguments = json!({"path": "d/a", "command": "d/a", "pattern": "*"});
-    for (builtin, tool) in [
-        (Some("bash"), "run"),
-        (Some("bash"), "write_file"),
-        (None, "write_file"),
-        (Some("filesystem"), "find"),
-        (Some("filesystem"), "search"),
-        (Some("filesystem"), "unknown"),
+    for (server, tool) in [
+        ("bash", "run"),
+        ("bash", "write_file"),
+        ("stranger", "write_file"),
+        ("filesystem", "find"),
+        ("filesystem", "search"),
+        ("filesystem", "unknown"),
     ] {
-        let facts = facts(builtin, tool, &arguments);
-        assert!(!covers(&below("d"), &facts), "{builtin:?} {tool}");
+        let facts = facts(server, tool, &arguments);
+        assert!(!covers(&below("d"), &facts), "{server} {tool}");
         assert_eq!(Shape::of(&Scope::Below { path: "d".into() }, &facts), None);
         assert_eq!(offered_shapes(&facts).len(), 1);
         assert!(!choices(&facts).iter().any(|choice| matches!(choice.key.as_str(), "sb" | "ab")));
@@ -109,15 +93,15 @@ fn below_is_for_our_file_tools_only() {
 fn exact_means_the_canonical_arguments() {
     let (a, b) =
         (json!({"x": 1, "y": [2]}), serde_json::from_str::<Value>("{\"y\":[2],\"x\":1}").unwrap());
-    let shape = Shape::of(&Scope::Exact, &facts(None, "t", &a)).unwrap();
-    assert!(covers(&shape, &facts(None, "t", &b)));
+    let shape = Shape::of(&Scope::Exact, &facts("stranger", "t", &a)).unwrap();
+    assert!(covers(&shape, &facts("stranger", "t", &b)));
     for other in [
         json!({"x": 1}),
         json!({"x": 1, "y": [2], "z": null}),
         json!({"x": "1", "y": [2]}),
         json!({"x": 1.0, "y": [2]}),
     ] {
-        assert!(!covers(&shape, &facts(None, "t", &other)), "{other}");
+        assert!(!covers(&shape, &facts("stranger", "t", &other)), "{other}");
     }
 }
 
@@ -128,7 +112,7 @@ fn command(text: &str) -> Value {
 #[test]
 fn a_program_and_its_subcommand_are_offered_and_covered() {
     fn facts(arguments: &Value) -> Facts<'_> {
-        super::tests::facts(Some("bash"), "run", arguments)
+        crate::tests::facts("bash", "run", arguments)
     }
     let arguments = command("cargo test --lib gate");
     let words = vec!["cargo".to_owned(), "test".to_owned()];
@@ -174,7 +158,7 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
 #[test]
 fn a_program_is_granted_for_our_shell_in_its_box_only() {
     let arguments = command("cargo test");
-    let boxed = facts(Some("bash"), "run", &arguments);
+    let boxed = facts("bash", "run", &arguments);
     let shape =
         Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
     for other in [
@@ -192,13 +176,13 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
 
 #[test]
 fn the_answers_say_what_they_grant() {
-    let shown = |builtin, tool, arguments: Value| -> Vec<(String, String)> {
-        choices(&facts(builtin, tool, &arguments))
+    let shown = |server, tool, arguments: Value| -> Vec<(String, String)> {
+        choices(&facts(server, tool, &arguments))
             .into_iter()
             .map(|choice| (choice.key, choice.label))
             .collect()
     };
-    let bash = shown(Some("bash"), "run", json!({"command": "ls"}));
+    let bash = shown("bash", "run", json!({"command": "ls"}));
     assert_eq!(
         bash,
         [
@@ -212,22 +196,19 @@ fn the_answers_say_what_they_grant() {
         ]
         .map(|(key, label)| (key.to_owned(), label.to_owned()))
     );
-    let write = shown(
-        Some("filesystem"),
-        "write_file",
-        json!({"path": "docs/\u{202E}a/x.md", "content": ""}),
-    );
+    let write =
+        shown("filesystem", "write_file", json!({"path": "docs/\u{202E}a/x.md", "content": ""}));
     let folder = "allow filesystem/write_file for any path at or below docs/\\u{202e}a, whatever its other arguments, until";
     assert_eq!(write[4], ("sb".to_owned(), format!("{folder} this session ends or /new")));
     assert_eq!(write[5], ("ab".to_owned(), format!("{folder} you revoke it")));
     let file_in_the_workspace =
-        shown(Some("filesystem"), "write_file", json!({"path": "x.md", "content": ""}));
+        shown("filesystem", "write_file", json!({"path": "x.md", "content": ""}));
     assert_eq!(file_in_the_workspace.len(), 7);
     assert_eq!(
-        shown(Some("filesystem"), "write_file", json!({"path": "./~/x.md", "content": ""})).len(),
+        shown("filesystem", "write_file", json!({"path": "./~/x.md", "content": ""})).len(),
         7
     );
-    let apart = shown(Some("filesystem"), "move", json!({"source": "a/x", "destination": "b/x"}));
+    let apart = shown("filesystem", "move", json!({"source": "a/x", "destination": "b/x"}));
     assert_eq!(apart.len(), 7);
 }
 
@@ -263,7 +244,7 @@ proptest! {
     #[test]
     fn every_offer_covers_the_call_that_it_was_made_for(path in "[a-c./~]{0,12}") {
         let arguments = json!({"path": path, "content": ""});
-        let facts = facts(Some("filesystem"), "write_file", &arguments);
+        let facts = facts("filesystem", "write_file", &arguments);
         for (scope, _) in offered_shapes(&facts) {
             prop_assert!(Shape::of(&scope, &facts).is_some(), "{scope:?}");
         }

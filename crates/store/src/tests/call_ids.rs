@@ -73,6 +73,18 @@ fn logs_and_what_is_to_be_shown_name_the_same_calls() {
 }
 
 #[test]
+fn what_is_kept_of_a_call_stays_its_own_and_windows_are_made_anew() {
+    let (rig, store) = upgraded();
+    let [reply, one, ..] = ids();
+    let kept = store.read(|tx| tx.artifacts()).unwrap();
+    let calls: Vec<_> = kept.iter().map(|row| row.call.as_str()).collect();
+    assert_eq!(calls, [one.to_string(), reply.to_string()]);
+    let db = rusqlite::Connection::open(rig.path()).unwrap();
+    let windows = db.query_row("SELECT count(*) FROM kept_windows", [], |row| row.get::<_, i64>(0));
+    assert_eq!(windows.unwrap(), 0, "a window with ids of before");
+}
+
+#[test]
 fn the_audit_stays_as_it_is_and_is_found_under_the_id_of_today() {
     let (_rig, store) = upgraded();
     let [_, one, ..] = ids();

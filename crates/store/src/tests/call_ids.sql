@@ -53,3 +53,6 @@ INSERT INTO events VALUES ('main', 11, 11, 'call.answered', '{"type":"call.answe
 INSERT INTO outbox(session, door, address, at_ms, body) VALUES ('main', 'telegram', 'telegram/1', 1,
     '{"session":"main","to":"telegram/1","body":{"type":"question","turn_seq":1,"question":{"approval":"q-one","call":{"session":"main","reply_seq":4,"block":0},"session":"main","server":"shop","tool":"confirm","arguments":[],"why":"w","expires_at_ms":4102444800000,"choices":[],"staged":{"kind":"item","summary":"Add","number":1,"of":2}}}}');
 INSERT INTO audit(at_ms, kind, call, body, prev, hash) VALUES (1, 'received', 'main:4:0', '{}', '', 'h');
+INSERT INTO artifacts(digest, bytes, mime, call, created_ms) VALUES ('a', 1, 'text/plain', 'main:4:0', 1);
+INSERT INTO artifacts(digest, bytes, mime, call, created_ms) VALUES ('b', 1, 'text/plain', 'main:3:1', 2);
+INSERT INTO kept_windows VALUES ('main', 'f', 1, 11, 'd', '[]');

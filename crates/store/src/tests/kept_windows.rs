@@ -164,6 +164,17 @@ fn a_turn_of_a_new_process_reads_as_many_rows_after_1000_turns_as_after_80() {
     });
 }
 
+#[test]
+fn a_clock_that_was_set_changes_nothing_in_what_is_kept() {
+    kept(80, |tx| {
+        for (seq, at_ms) in (401..).zip([i64::MAX, i64::MIN, 0, -1]) {
+            tx.append_event(&session(), &Event { seq, at_ms, body: said("late") }).unwrap();
+        }
+        tx.keep_window(&session()).unwrap();
+        assert_eq!(rows_read(tx), 0);
+    });
+}
+
 /// Whatever is wrong with it: the log is read instead, and what is kept next is right again.
 #[test]
 fn what_is_damaged_or_of_another_form_or_of_another_log_is_not_used_and_made_anew() {

@@ -1,5 +1,5 @@
-//! What rustyline asks while a line is typed: the prompt, the completions, and whether the line goes
-//! on after a `\`. Must not know the terminal, or who reads the line.
+//! What rustyline asks while a line is typed: the prompt, the completions, and whether the line
+//! goes on after a `\`. Must not know the terminal, or who reads the line.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,5 +1,5 @@
-//! What the thread of the line editor shares with whoever prints above its prompt: the marks of what
-//! has left, and what is typed. Must not know rustyline.
+//! What the thread of the line editor shares with whoever prints above its prompt: the marks of
+//! what has left, and what is typed. Must not know rustyline.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::doors::console::paint::{PromptGate, Written};
+use crate::doors::console::paint::{MarksWritten, PromptGate};
 
 /// How long printing waits for the editor to draw.
 const DRAW_WAIT: Duration = Duration::from_secs(1);
@@ -15,7 +15,7 @@ const DRAW_WAIT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) gate: Arc<PromptGate>,
-    written: Written,
+    written: MarksWritten,
     /// Marks of lines that the editor was given while it had the terminal. They have left when it
     /// draws its prompt below them.
     handed: Mutex<VecDeque<i64>>,
@@ -34,7 +34,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(written: Written) -> Self {
+    pub(super) fn new(written: MarksWritten) -> Self {
         Self {
             gate: Arc::default(),
             written,

@@ -21,12 +21,12 @@ fn question(id: &str) -> Question {
     }
 }
 
-struct ChatCommands {
+struct Console {
     state: ChatState,
     now: Instant,
 }
 
-impl ChatCommands {
+impl Console {
     fn new(interactive: bool) -> Self {
         Self { state: ChatState::new(interactive), now: Instant::now() }
     }
@@ -62,74 +62,78 @@ fn message(text: &str) -> Vec<ConsoleEvent> {
 
 #[test]
 fn a_typed_answer_goes_to_the_one_open_question_and_of_several_to_none() {
-    let mut desk = ChatCommands::new(true);
-    assert_eq!(desk.typed("y"), message("y"), "without a question it is a message");
-    assert_eq!((desk.ask("a"), desk.ask("b"), desk.ask("a")), (Some(1), Some(2), None));
-    desk.later(1_000);
+    let mut console = Console::new(true);
+    assert_eq!(console.typed("y"), message("y"), "without a question it is a message");
+    assert_eq!((console.ask("a"), console.ask("b"), console.ask("a")), (Some(1), Some(2), None));
+    console.later(1_000);
     for line in ["y", "yes", "ok", "n", "no, use plan.md"] {
-        let effects = desk.state.input(Input::Line(line.into()), desk.now, 0);
+        let effects = console.state.input(Input::Line(line.into()), console.now, 0);
         assert!(
             matches!(&effects[..], [Effect::Note(text)] if text.contains("2 questions are open")),
             "{effects:?}"
         );
     }
-    assert_eq!(desk.typed("y 1"), answer("a", ONCE));
-    desk.later(1_000);
-    assert_eq!(desk.typed("ok"), answer("b", ONCE));
-    assert_eq!(desk.typed("ok"), message("ok"));
+    assert_eq!(console.typed("y 1"), answer("a", ONCE));
+    console.later(1_000);
+    assert_eq!(console.typed("ok"), answer("b", ONCE));
+    assert_eq!(console.typed("ok"), message("ok"));
 }
 
 #[test]
 fn a_remark_is_sent_and_leaves_the_question_open() {
-    let mut desk = ChatCommands::new(true);
-    desk.ask("a");
-    desk.later(1_000);
-    let effects = desk.state.input(Input::Line("yes, but what is it?".into()), desk.now, 0);
+    let mut console = Console::new(true);
+    console.ask("a");
+    console.later(1_000);
+    let effects = console.state.input(Input::Line("yes, but what is it?".into()), console.now, 0);
     assert_eq!(effects[0], Effect::Send(ConsoleEvent::Line("yes, but what is it?".into())));
     assert!(matches!(&effects[1], Effect::Note(text) if text.contains("bash/run")), "{effects:?}");
     let word = Answer::Deny { word: Some("use plan.md".into()) };
-    assert_eq!(desk.typed("no, use plan.md"), answer("a", word));
+    assert_eq!(console.typed("no, use plan.md"), answer("a", word));
 }
 
 #[test]
 fn a_number_or_an_id_names_another_question() {
-    let mut desk = ChatCommands::new(true);
+    let mut console = Console::new(true);
     for id in ["a", "b", "c", "dddd"] {
-        desk.ask(id);
+        console.ask(id);
     }
-    desk.later(1_000);
-    assert_eq!(desk.typed("y 2"), answer("b", ONCE));
+    console.later(1_000);
+    assert_eq!(console.typed("y 2"), answer("b", ONCE));
     let word = Answer::Deny { word: Some("because no".into()) };
-    assert_eq!(desk.typed("#3 n because no"), answer("c", word));
-    assert_eq!(desk.typed("y dddd"), answer("dddd", ONCE));
-    assert_eq!(desk.typed("y 9"), [], "there is no question 9, and nothing is guessed");
-    assert_eq!(desk.typed("9 y"), []);
-    assert_eq!(desk.typed("2 files are missing"), message("2 files are missing"));
-    assert_eq!(desk.typed("yse"), []);
-    assert_eq!(desk.typed("y"), answer("a", ONCE), "it is the only one now");
+    assert_eq!(console.typed("#3 n because no"), answer("c", word));
+    assert_eq!(console.typed("y dddd"), answer("dddd", ONCE));
+    assert_eq!(console.typed("y 9"), [], "there is no question 9, and nothing is guessed");
+    assert_eq!(console.typed("9 y"), []);
+    assert_eq!(console.typed("2 files are missing"), message("2 files are missing"));
+    assert_eq!(console.typed("yse"), []);
+    assert_eq!(console.typed("y"), answer("a", ONCE), "it is the only one now");
 }
 
 #[test]
 fn an_approval_never_hits_a_question_that_was_not_read() {
-    let mut desk = ChatCommands::new(true);
-    desk.ask("a");
-    desk.ask("b");
-    desk.later(5_000);
-    assert!(desk.state.close(&ApprovalId("a".into()), desk.now).is_some());
-    desk.later(100);
-    assert_eq!(desk.typed("y"), [], "it was meant for the question that has just gone");
-    assert_eq!(desk.typed("n"), answer("b", Answer::Deny { word: None }), "a refusal harms nobody");
-    desk.ask("c");
-    assert_eq!(desk.typed("y 1"), []);
-    desk.later(1_000);
-    assert_eq!(desk.typed("y 1"), answer("c", ONCE));
+    let mut console = Console::new(true);
+    console.ask("a");
+    console.ask("b");
+    console.later(5_000);
+    assert!(console.state.close(&ApprovalId("a".into()), console.now).is_some());
+    console.later(100);
+    assert_eq!(console.typed("y"), [], "it was meant for the question that has just gone");
+    assert_eq!(
+        console.typed("n"),
+        answer("b", Answer::Deny { word: None }),
+        "a refusal harms nobody"
+    );
+    console.ask("c");
+    assert_eq!(console.typed("y 1"), []);
+    console.later(1_000);
+    assert_eq!(console.typed("y 1"), answer("c", ONCE));
 }
 
 #[test]
 fn an_expired_question_allows_nothing() {
-    let mut desk = ChatCommands::new(false);
-    desk.ask("a");
-    let effects = desk.state.input(Input::Line("y".into()), desk.now, 1_000);
+    let mut console = Console::new(false);
+    console.ask("a");
+    let effects = console.state.input(Input::Line("y".into()), console.now, 1_000);
     assert!(
         matches!(&effects[..], [Effect::Note(text)] if text.contains("expired")),
         "{effects:?}"
@@ -143,39 +147,39 @@ fn item(id: &str) -> Question {
 
 #[test]
 fn what_is_staged_is_answered_by_number_and_stays_open_otherwise() {
-    let mut desk = ChatCommands::new(true);
-    assert_eq!(desk.typed("1"), message("1"), "nothing is staged");
-    desk.state.staged.stage(vec![item("a"), item("b"), item("c")], desk.now);
-    assert_eq!(desk.typed("1"), [], "nobody has read it yet");
-    desk.later(1_000);
-    assert_eq!(desk.typed("what is it?"), message("what is it?"));
-    assert_eq!(desk.typed("yes"), message("yes"));
-    assert_eq!(desk.typed("7"), []);
+    let mut console = Console::new(true);
+    assert_eq!(console.typed("1"), message("1"), "nothing is staged");
+    console.state.staged.stage(vec![item("a"), item("b"), item("c")], console.now);
+    assert_eq!(console.typed("1"), [], "nobody has read it yet");
+    console.later(1_000);
+    assert_eq!(console.typed("what is it?"), message("what is it?"));
+    assert_eq!(console.typed("yes"), message("yes"));
+    assert_eq!(console.typed("7"), []);
     let both = [answer("a", ONCE), answer("c", Answer::Deny { word: None })].concat();
-    assert_eq!(desk.typed("1 -3"), both);
-    assert_eq!(desk.typed("1"), [], "it is answered");
+    assert_eq!(console.typed("1 -3"), both);
+    assert_eq!(console.typed("1"), [], "it is answered");
     assert_eq!(
-        desk.state.close(&ApprovalId("b".into()), desk.now).unwrap(),
+        console.state.close(&ApprovalId("b".into()), console.now).unwrap(),
         "What was staged as 2 “Do b”"
     );
-    assert_eq!(desk.typed("2"), message("2"));
+    assert_eq!(console.typed("2"), message("2"));
 }
 
 #[test]
 fn a_question_and_what_is_staged_do_not_get_in_each_others_way() {
-    let mut desk = ChatCommands::new(true);
-    desk.ask("q");
-    desk.state.staged.stage(vec![item("a"), item("b")], desk.now);
-    desk.later(1_000);
-    assert_eq!(desk.typed("y"), answer("q", ONCE));
-    assert_eq!(desk.typed("all"), [answer("a", ONCE), answer("b", ONCE)].concat());
+    let mut console = Console::new(true);
+    console.ask("q");
+    console.state.staged.stage(vec![item("a"), item("b")], console.now);
+    console.later(1_000);
+    assert_eq!(console.typed("y"), answer("q", ONCE));
+    assert_eq!(console.typed("all"), [answer("a", ONCE), answer("b", ONCE)].concat());
 }
 
 #[test]
 fn what_is_over_is_not_confirmed() {
-    let mut desk = ChatCommands::new(false);
-    desk.state.staged.stage(vec![item("a"), item("b")], desk.now);
-    let effects = desk.state.input(Input::Line("1".into()), desk.now, 1_000);
+    let mut console = Console::new(false);
+    console.state.staged.stage(vec![item("a"), item("b")], console.now);
+    let effects = console.state.input(Input::Line("1".into()), console.now, 1_000);
     assert!(
         matches!(&effects[0], Effect::Note(text) if text.contains("Expired, and not run: 1 “Do a”")),
         "{effects:?}"
@@ -185,34 +189,41 @@ fn what_is_over_is_not_confirmed() {
 
 #[test]
 fn the_list_is_shown_again() {
-    let mut desk = ChatCommands::new(true);
-    let nothing = desk.state.input(Input::Line("/staged".into()), desk.now, 0);
+    let mut console = Console::new(true);
+    let nothing = console.state.input(Input::Line("/staged".into()), console.now, 0);
     assert!(matches!(&nothing[..], [Effect::Note(text)] if text.contains("Nothing is staged")));
-    desk.state.staged.stage(vec![item("a")], desk.now);
-    assert_eq!(desk.state.input(Input::Line("/staged".into()), desk.now, 0), [Effect::Staged]);
+    console.state.staged.stage(vec![item("a")], console.now);
+    assert_eq!(
+        console.state.input(Input::Line("/staged".into()), console.now, 0),
+        [Effect::Staged]
+    );
 }
 
 #[test]
 fn ctrl_c_stops_then_leaves() {
     let interrupt = || Input::Interrupt { discarded: false };
-    let mut desk = ChatCommands::new(true);
-    desk.typed("go");
+    let mut console = Console::new(true);
+    console.typed("go");
     assert_eq!(
-        desk.sent(Input::Interrupt { discarded: true }),
+        console.sent(Input::Interrupt { discarded: true }),
         [],
         "it only threw the typed line away"
     );
-    assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt]);
-    desk.later(2_500);
-    assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt], "too late for the second of two");
-    desk.later(500);
-    assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Quit]);
+    assert_eq!(console.sent(interrupt()), [ConsoleEvent::Interrupt]);
+    console.later(2_500);
+    assert_eq!(
+        console.sent(interrupt()),
+        [ConsoleEvent::Interrupt],
+        "too late for the second of two"
+    );
+    console.later(500);
+    assert_eq!(console.sent(interrupt()), [ConsoleEvent::Quit]);
 }
 
 #[test]
 fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
     let interrupt = || Input::Interrupt { discarded: false };
-    let mut idle = ChatCommands::new(true);
+    let mut idle = Console::new(true);
     let told = idle.state.input(interrupt(), idle.now, 0);
     assert!(
         matches!(&told[..], [Effect::Note(how)] if how.contains("once more") && how.contains("/quit")),
@@ -223,7 +234,7 @@ fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
     idle.later(500);
     assert_eq!(idle.sent(interrupt()), [ConsoleEvent::Quit]);
     assert_eq!(
-        ChatCommands::new(false).sent(interrupt()),
+        Console::new(false).sent(interrupt()),
         [ConsoleEvent::Interrupt],
         "a pipe has nobody to tell"
     );
@@ -231,10 +242,10 @@ fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
 
 #[test]
 fn the_end_of_a_pipe_waits_for_the_turn() {
-    let mut desk = ChatCommands::new(false);
-    assert_eq!(desk.typed("one"), message("one"));
-    assert_eq!(desk.typed("two"), message("two"));
-    assert_eq!(desk.sent(Input::Eof), []);
-    assert_eq!(desk.state.idle(1), None, "this idle knows nothing of the second message");
-    assert_eq!(desk.state.idle(2), Some(vec![Effect::Send(ConsoleEvent::Quit), Effect::Leave]));
+    let mut console = Console::new(false);
+    assert_eq!(console.typed("one"), message("one"));
+    assert_eq!(console.typed("two"), message("two"));
+    assert_eq!(console.sent(Input::Eof), []);
+    assert_eq!(console.state.idle(1), None, "this idle knows nothing of the second message");
+    assert_eq!(console.state.idle(2), Some(vec![Effect::Send(ConsoleEvent::Quit), Effect::Leave]));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{Client, RequestBuilder};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::fault::Fault;
+use super::fault::ApiFault;
 
 /// The longest wait for a TCP and TLS connection.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -25,12 +25,13 @@ pub struct Bot {
 impl Bot {
     /// # Errors
     /// `base` is no address, or no client can be built. Nothing is asked yet.
-    pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
+    pub fn new(token: &SecretString, base: &str) -> Result<Self, ApiFault> {
         if reqwest::Url::parse(base).is_err() {
-            return Err(Fault::Refused(format!("`{base}` is no address")));
+            return Err(ApiFault::Refused(format!("`{base}` is no address")));
         }
-        let client = client(base.starts_with("http://"))
-            .map_err(|error| Fault::Refused(format!("no HTTPS client could be built: {error}")))?;
+        let client = client(base.starts_with("http://")).map_err(|error| {
+            ApiFault::Refused(format!("no HTTPS client could be built: {error}"))
+        })?;
         Ok(Self { client, token: token.clone(), base: base.to_owned() })
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Why a request had no effect, or may have had none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ApiFault {
     /// HTTP 429 (Bot API, "ResponseParameters", `retry_after`).
     #[error("Telegram wants a pause of {} s", .0.as_secs())]
     Wait(Duration),
@@ -40,7 +40,7 @@ pub enum Fault {
     Unreachable(String),
 }
 
-impl crate::domain::Blamed for Fault {
+impl crate::domain::Blamed for ApiFault {
     fn blame(&self) -> crate::domain::Blame {
         match self {
             Self::Token | Self::Conflict => crate::domain::Blame::User,
@@ -56,7 +56,7 @@ impl crate::domain::Blamed for Fault {
     }
 }
 
-impl Fault {
+impl ApiFault {
     /// In words, with the setting that the token comes from.
     pub fn told(&self, token_source: &str) -> String {
         match self {
@@ -106,18 +106,18 @@ mod tests {
 
     #[test]
     fn refusals_are_told_apart_by_what_has_to_be_done() {
-        let fault = |text: &str| Fault::of_words(text.to_owned());
+        let fault = |text: &str| ApiFault::of_words(text.to_owned());
         assert!(matches!(
             fault("Bad Request: can't parse entities: overlap"),
-            Fault::Formatting(_)
+            ApiFault::Formatting(_)
         ));
         let outside =
             "Bad Request: entity beginning at UTF-16 offset 9 ends after the end of the text";
-        assert!(matches!(fault(outside), Fault::Formatting(_)));
-        assert!(matches!(fault("Bad Request: chat not found"), Fault::Refused(_)));
-        assert!(matches!(fault("Bad Request: message thread not found"), Fault::NoTopic(_)));
-        assert!(matches!(fault("Bad Request: TOPIC_CLOSED"), Fault::NoTopic(_)));
+        assert!(matches!(fault(outside), ApiFault::Formatting(_)));
+        assert!(matches!(fault("Bad Request: chat not found"), ApiFault::Refused(_)));
+        assert!(matches!(fault("Bad Request: message thread not found"), ApiFault::NoTopic(_)));
+        assert!(matches!(fault("Bad Request: TOPIC_CLOSED"), ApiFault::NoTopic(_)));
         let same = "Bad Request: message is not modified: specified new message content";
-        assert_eq!(fault(same), Fault::Unchanged);
+        assert_eq!(fault(same), ApiFault::Unchanged);
     }
 }

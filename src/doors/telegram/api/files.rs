@@ -8,7 +8,7 @@ use teloxide_core::payloads::GetFile;
 use teloxide_core::types::FileId;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-use super::fault::{Fault, without_address};
+use super::fault::{ApiFault, without_address};
 use super::{Api, wire};
 
 /// A whole download may take this long: 20 MB over a slow line.
@@ -29,7 +29,7 @@ pub enum FetchError {
     #[error("Telegram does not hand it out any more")]
     Gone,
     #[error(transparent)]
-    Fault(#[from] Fault),
+    ApiFault(#[from] ApiFault),
     /// It could not be written.
     #[error("it cannot be stored ({0})")]
     Store(String),
@@ -45,8 +45,8 @@ impl FetchError {
     /// Whether asking again may help, and after which pause Telegram wants to be asked.
     pub fn may_pass(&self) -> Option<Option<Duration>> {
         match self {
-            Self::Fault(Fault::Wait(pause)) => Some(Some(*pause)),
-            Self::Fault(Fault::Unreachable(_)) => Some(None),
+            Self::ApiFault(ApiFault::Wait(pause)) => Some(Some(*pause)),
+            Self::ApiFault(ApiFault::Unreachable(_)) => Some(None),
             _ => None,
         }
     }
@@ -62,15 +62,15 @@ impl Api {
     ) -> Result<u64, FetchError> {
         let file = match wire::call(&self.bot, &GetFile::new(FileId(id.to_owned()))).await {
             Ok(file) => file,
-            Err(Fault::Refused(why)) if why.contains("too big") => {
+            Err(ApiFault::Refused(why)) if why.contains("too big") => {
                 return Err(FetchError::TooLargeForBots);
             }
-            Err(Fault::Refused(_)) => return Err(FetchError::Gone),
+            Err(ApiFault::Refused(_)) => return Err(FetchError::Gone),
             Err(fault) => return Err(fault.into()),
         };
         // Telegram leaves the path out where it has the file no more (Bot API, "File").
         let path = file.get("file_path").and_then(Value::as_str).ok_or(FetchError::Gone)?;
-        let unreachable = |error: String| Fault::Unreachable(without_address(&error));
+        let unreachable = |error: String| ApiFault::Unreachable(without_address(&error));
         let sent = self.bot.get_file(path).timeout(DOWNLOAD_TIME).send().await;
         let mut answer = sent.map_err(|error| unreachable(error.to_string()))?;
         match answer.status().as_u16() {
@@ -78,14 +78,14 @@ impl Api {
             // A path is good for an hour (Bot API, `getFile`), so this one is gone for another
             // reason.
             404 | 410 => return Err(FetchError::Gone),
-            429 => return Err(Fault::Wait(Duration::from_secs(1)).into()),
-            status => return Err(Fault::Unreachable(format!("HTTP {status}")).into()),
+            429 => return Err(ApiFault::Wait(Duration::from_secs(1)).into()),
+            status => return Err(ApiFault::Unreachable(format!("HTTP {status}")).into()),
         }
         let mut bytes = 0;
         loop {
             let piece = tokio::time::timeout(SILENCE, answer.chunk()).await;
-            let piece =
-                piece.map_err(|_| Fault::Unreachable("the download came to a stop".to_owned()))?;
+            let piece = piece
+                .map_err(|_| ApiFault::Unreachable("the download came to a stop".to_owned()))?;
             let Some(piece) = piece.map_err(|error| unreachable(error.to_string()))? else {
                 return Ok(bytes);
             };

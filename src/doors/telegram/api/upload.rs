@@ -4,7 +4,7 @@
 use reqwest::multipart::Part;
 use serde_json::json;
 
-use super::fault::Fault;
+use super::fault::ApiFault;
 use super::place::Place;
 use super::{Api, wire};
 
@@ -33,12 +33,12 @@ pub fn is_photo(bytes: &[u8]) -> bool {
 impl Api {
     /// Sends a file: a photo as a photo, or as a document where Telegram does not take it as one
     /// (too wide, broken), and anything else as a document.
-    pub async fn send_upload(&self, to: &Place, upload: Upload) -> Result<i64, Fault> {
+    pub async fn send_upload(&self, to: &Place, upload: Upload) -> Result<i64, ApiFault> {
         let part = |bytes| Part::bytes(bytes).file_name(upload.name.clone());
         if upload.photo {
             let file = part(upload.bytes.clone());
             match wire::upload(&self.bot, "SendPhoto", self.to(to), "photo", file).await {
-                Err(Fault::Refused(why)) => {
+                Err(ApiFault::Refused(why)) => {
                     tracing::info!(why, "Telegram refused a photo; it goes as a document")
                 }
                 sent => return Ok(wire::sent(&sent?)?.message),

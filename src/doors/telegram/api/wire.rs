@@ -1,11 +1,11 @@
 //! One request to the Bot API and what its answer means. Owns the way there and back for everything
 //! but downloads; must not know what a method does.
 //!
-//! The payloads are those of `teloxide-core`, its client and its `send()` are not: they would bring a
-//! second HTTP and TLS stack along, and `send()` sleeps for ten seconds after every answer from 500
-//! on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and reads every result into a type that fails as a
-//! whole when Telegram adds something. Whoever asks decides here when to ask again, and reads what it
-//! needs.
+//! The payloads are those of `teloxide-core`, its client and its `send()` are not: they would bring
+//! a second HTTP and TLS stack along, and `send()` sleeps for ten seconds after every answer from
+//! 500 on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and reads every result into a type that fails
+//! as a whole when Telegram adds something. Whoever asks decides here when to ask again, and reads
+//! what it needs.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use teloxide_core::requests::Payload;
 
 use super::client::Bot;
-use super::fault::{Fault, without_address};
+use super::fault::{ApiFault, without_address};
 
 /// An upload may take this long.
 const UPLOAD_TIME: Duration = Duration::from_secs(600);
@@ -30,7 +30,10 @@ pub struct Sent {
 }
 
 /// Sends a request and gives back `result`.
-pub(super) async fn call<P: Payload + Serialize>(bot: &Bot, request: &P) -> Result<Value, Fault> {
+pub(super) async fn call<P: Payload + Serialize>(
+    bot: &Bot,
+    request: &P,
+) -> Result<Value, ApiFault> {
     post(bot, P::NAME, request, None).await
 }
 
@@ -40,20 +43,20 @@ pub(super) async fn post(
     method: &str,
     body: &impl Serialize,
     limit: Option<Duration>,
-) -> Result<Value, Fault> {
+) -> Result<Value, ApiFault> {
     let request = bot.post(method).json(body);
     send(limit.into_iter().fold(request, RequestBuilder::timeout)).await
 }
 
-/// Sends a file in the field `name` with other fields beside it (Bot API, "Sending files"): texts as
-/// they are, anything else as JSON.
+/// Sends a file in the field `name` with other fields beside it (Bot API, "Sending files"): texts
+/// as they are, anything else as JSON.
 pub(super) async fn upload(
     bot: &Bot,
     method: &str,
     fields: Map<String, Value>,
     name: &'static str,
     file: Part,
-) -> Result<Value, Fault> {
+) -> Result<Value, ApiFault> {
     let mut form = Form::new().part(name, file);
     for (field, value) in fields {
         form = match value {
@@ -65,9 +68,9 @@ pub(super) async fn upload(
     send(bot.post(method).multipart(form).timeout(UPLOAD_TIME)).await
 }
 
-async fn send(request: RequestBuilder) -> Result<Value, Fault> {
+async fn send(request: RequestBuilder) -> Result<Value, ApiFault> {
     let unreachable =
-        |error: reqwest::Error| Fault::Unreachable(without_address(&error.to_string()));
+        |error: reqwest::Error| ApiFault::Unreachable(without_address(&error.to_string()));
     let answer = request.send().await.map_err(unreachable)?;
     let status = answer.status().as_u16();
     let text = answer.text().await.map_err(unreachable)?;
@@ -76,35 +79,35 @@ async fn send(request: RequestBuilder) -> Result<Value, Fault> {
             Ok(answer.get_mut("result").map(Value::take).unwrap_or_default())
         }
         Ok(answer) => Err(refusal(status, &answer)),
-        Err(_) if status >= 500 => Err(Fault::Unreachable(format!("HTTP {status}"))),
-        Err(_) => Err(Fault::Unreachable(format!("its answer is no JSON (HTTP {status})"))),
+        Err(_) if status >= 500 => Err(ApiFault::Unreachable(format!("HTTP {status}"))),
+        Err(_) => Err(ApiFault::Unreachable(format!("its answer is no JSON (HTTP {status})"))),
     }
 }
 
 /// What a refusal means, by the code and, for code 400, by the words (Bot API, "Making requests").
-fn refusal(status: u16, answer: &Value) -> Fault {
+fn refusal(status: u16, answer: &Value) -> ApiFault {
     let code = answer.get("error_code").and_then(Value::as_u64).unwrap_or(u64::from(status));
     if let Some(now) = answer.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64) {
-        return Fault::Moved(now);
+        return ApiFault::Moved(now);
     }
     let said = answer.get("description").and_then(Value::as_str).unwrap_or_default();
     match code {
-        401 | 404 => Fault::Token,
-        403 => Fault::Forbidden(said.to_owned()),
-        409 => Fault::Conflict,
-        429 => Fault::Wait(Duration::from_secs(
+        401 | 404 => ApiFault::Token,
+        403 => ApiFault::Forbidden(said.to_owned()),
+        409 => ApiFault::Conflict,
+        429 => ApiFault::Wait(Duration::from_secs(
             answer.pointer("/parameters/retry_after").and_then(Value::as_u64).unwrap_or(1),
         )),
-        500.. => Fault::Unreachable(format!("HTTP {code}")),
-        _ => Fault::of_words(said.to_owned()),
+        500.. => ApiFault::Unreachable(format!("HTTP {code}")),
+        _ => ApiFault::of_words(said.to_owned()),
     }
 }
 
 /// The message that a method gave back.
-pub(super) fn sent(result: &Value) -> Result<Sent, Fault> {
+pub(super) fn sent(result: &Value) -> Result<Sent, ApiFault> {
     let message = result.get("message_id").and_then(Value::as_i64);
     let message =
-        message.ok_or_else(|| Fault::Unreachable("its answer has no message".to_owned()))?;
+        message.ok_or_else(|| ApiFault::Unreachable("its answer has no message".to_owned()))?;
     Ok(Sent { message, at_s: result.get("date").and_then(Value::as_i64).unwrap_or_default() })
 }
 
@@ -119,14 +122,20 @@ mod tests {
         let fault = |code: u16, said: &str| {
             refusal(code, &json!({"ok": false, "error_code": code, "description": said}))
         };
-        assert_eq!(fault(401, "Unauthorized"), Fault::Token);
-        assert_eq!(fault(409, "Conflict: terminated by other getUpdates request"), Fault::Conflict);
-        assert!(matches!(fault(403, "Forbidden: user is deactivated"), Fault::Forbidden(_)));
-        assert!(matches!(fault(502, "Bad Gateway"), Fault::Unreachable(_)));
-        assert!(matches!(fault(400, "Bad Request: chat not found"), Fault::Refused(_)));
-        assert!(matches!(fault(400, "Bad Request: can't parse entities: x"), Fault::Formatting(_)));
-        assert_eq!(fault(400, "Bad Request: message is not modified: same"), Fault::Unchanged);
+        assert_eq!(fault(401, "Unauthorized"), ApiFault::Token);
+        assert_eq!(
+            fault(409, "Conflict: terminated by other getUpdates request"),
+            ApiFault::Conflict
+        );
+        assert!(matches!(fault(403, "Forbidden: user is deactivated"), ApiFault::Forbidden(_)));
+        assert!(matches!(fault(502, "Bad Gateway"), ApiFault::Unreachable(_)));
+        assert!(matches!(fault(400, "Bad Request: chat not found"), ApiFault::Refused(_)));
+        assert!(matches!(
+            fault(400, "Bad Request: can't parse entities: x"),
+            ApiFault::Formatting(_)
+        ));
+        assert_eq!(fault(400, "Bad Request: message is not modified: same"), ApiFault::Unchanged);
         let wait = json!({"ok": false, "error_code": 429, "description": "x", "parameters": {"retry_after": 7}});
-        assert_eq!(refusal(429, &wait), Fault::Wait(Duration::from_secs(7)));
+        assert_eq!(refusal(429, &wait), ApiFault::Wait(Duration::from_secs(7)));
     }
 }

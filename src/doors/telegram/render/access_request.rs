@@ -37,7 +37,7 @@ pub enum Standing {
 
 /// What the owner's message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown<'a> {
+pub enum RequestShown<'a> {
     Asked,
     LetIn { by: &'a str, at_ms: UnixMillis },
     Ignored { by: &'a str, at_ms: UnixMillis },
@@ -83,12 +83,14 @@ impl AccessRequest {
     }
 
     /// The message for the owner.
-    pub fn part(&self, shown: Shown<'_>, clock: &Clock) -> Part {
+    pub fn part(&self, shown: RequestShown<'_>, clock: &Clock) -> Part {
         let mut rich = Rich::default();
         let (head, tail) = match shown {
-            Shown::Asked => (self.head(), Some(self.what_it_means())),
-            Shown::LetIn { by, at_ms } => (format!("Let in by {by} at {}", clock.at(at_ms)), None),
-            Shown::Ignored { by, at_ms } => {
+            RequestShown::Asked => (self.head(), Some(self.what_it_means())),
+            RequestShown::LetIn { by, at_ms } => {
+                (format!("Let in by {by} at {}", clock.at(at_ms)), None)
+            }
+            RequestShown::Ignored { by, at_ms } => {
                 (format!("Ignored by {by} at {}", clock.at(at_ms)), None)
             }
         };
@@ -130,7 +132,7 @@ impl AccessRequest {
 
     fn head(&self) -> String {
         match (&self.group, self.added) {
-            (None, _) => "A stranger wrote to claw",
+            (None, _) => "An unknown user wrote to claw",
             (Some(_), true) => "Somebody added claw to a group",
             (Some(_), false) => "Somebody wrote to claw in a group that may not",
         }
@@ -162,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_is_called_is_shown_and_not_believed() {
+    fn the_name_of_an_unknown_user_is_shown_and_not_believed() {
         let content = json!({"message_id": 5, "from": mallory(), "chat": {"id": 66, "type": "private"}, "text": "hi"});
         let request = read(&update("message", content)).unwrap();
-        let text = request.part(Shown::Asked, &Clock::system()).text;
+        let text = request.part(RequestShown::Asked, &Clock::system()).text;
         for shown in ["Mal\\u{202e}lory", "User id: 66", "@anna_real (unproven)", "Chat id: 66"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
@@ -211,7 +213,7 @@ mod tests {
             group: Some("\u{202e}".repeat(128)),
             added: false,
         };
-        let part = request.part(Shown::Asked, &Clock::system());
+        let part = request.part(RequestShown::Asked, &Clock::system());
         assert!(
             part.text.contains("you alone decide") && utf16_len(&part.text) <= MESSAGE_UNITS_MAX
         );

@@ -1,5 +1,5 @@
-//! Paints a Markdown document as messages with explicit entities. Owns what each construct looks like
-//! in Telegram; must not know how Markdown is read, chats, or how messages are sent.
+//! Paints a Markdown document as messages with explicit entities. Owns what each construct looks
+//! like in Telegram; must not know how Markdown is read, chats, or how messages are sent.
 //!
 //! Formatting never travels as markup, so no character of a model can break it. Everything that a
 //! model wrote as content is shown: raw HTML as text, addresses that Telegram would not link in

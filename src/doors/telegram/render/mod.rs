@@ -3,7 +3,6 @@
 
 pub mod access_request;
 mod clean;
-pub mod draft;
 mod entities;
 pub mod markdown;
 pub mod pinned;

@@ -10,7 +10,7 @@ use crate::doors::telegram::api::callback::{Button, Callback};
 
 /// What the message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown<'a> {
+pub enum PinShown<'a> {
     Asked,
     Accepted {
         by: &'a str,
@@ -39,7 +39,7 @@ impl Changed<'_> {
     /// The message, with its buttons. What is accepted must have been seen whole: where the
     /// differences do not fit into one message, it names the command that shows them, and takes no
     /// yes.
-    pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
+    pub fn message(&self, shown: PinShown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let (part, fits) = match self.part(shown, clock, self.differences) {
             Some(part) => (part, true),
             None => {
@@ -54,17 +54,19 @@ impl Changed<'_> {
         let accept = button("Accept", Callback::AcceptPins(self.id.to_owned())).filter(|_| fits);
         let keep = button("Keep withheld", Callback::KeepPins(self.id.to_owned()));
         let row: Vec<Button> = accept.into_iter().chain(keep).collect();
-        (part, if shown == Shown::Asked { vec![row] } else { Vec::new() })
+        (part, if shown == PinShown::Asked { vec![row] } else { Vec::new() })
     }
 
     /// `None` if it is too long for one message.
-    fn part(&self, shown: Shown<'_>, clock: &Clock, differences: &str) -> Option<Part> {
+    fn part(&self, shown: PinShown<'_>, clock: &Clock, differences: &str) -> Option<Part> {
         let what = if self.count == 1 { "A tool has" } else { "Tools have" };
         let head = match shown {
-            Shown::Asked => format!("{what} changed: {}", escape::visible(self.server)),
-            Shown::Accepted { by, at_ms } => format!("✅ Accepted by {by}, {}", clock.at(at_ms)),
-            Shown::Kept { by, at_ms } => format!("❌ Kept withheld by {by}, {}", clock.at(at_ms)),
-            Shown::Stale => {
+            PinShown::Asked => format!("{what} changed: {}", escape::visible(self.server)),
+            PinShown::Accepted { by, at_ms } => format!("✅ Accepted by {by}, {}", clock.at(at_ms)),
+            PinShown::Kept { by, at_ms } => {
+                format!("❌ Kept withheld by {by}, {}", clock.at(at_ms))
+            }
+            PinShown::Stale => {
                 "Nothing to answer here any more: this was settled elsewhere, or has changed again"
                     .to_owned()
             }
@@ -77,7 +79,7 @@ impl Changed<'_> {
             rich.push(line, if line.is_empty() { Style::PLAIN } else { code });
             rich.push("\n", Style::PLAIN);
         }
-        if shown == Shown::Asked {
+        if shown == PinShown::Asked {
             let what = "\nUntil you accept it, no model is offered it and no call of it runs. The words are the server's.";
             rich.push(what, Style::PLAIN);
         }
@@ -94,7 +96,7 @@ mod tests {
     fn a_change_is_shown_whole_or_takes_no_yes() {
         let asked = |differences: &str| {
             let changed = Changed { id: "k3v9", server: "weather", count: 1, differences };
-            changed.message(Shown::Asked, &Clock::system())
+            changed.message(PinShown::Asked, &Clock::system())
         };
         let (part, buttons) = asked("weather/now\ndescription:\n- Reads.\n+ Sends.");
         assert!(

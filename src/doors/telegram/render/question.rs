@@ -11,7 +11,7 @@ mod value;
 
 use crate::domain::{Answer, Question, Scope, Term};
 use crate::doors::clock::Clock;
-use crate::doors::door::{CallEnd, Closed};
+use crate::doors::door::{CallStatus, Closed};
 
 use super::clean::{cleaned, cleaned_line};
 use super::rich::{Part, Rich, Style, utf16_len};
@@ -305,12 +305,12 @@ fn decision(answer: &Answer) -> String {
     }
 }
 
-fn end_words(end: CallEnd) -> &'static str {
+fn end_words(end: CallStatus) -> &'static str {
     match end {
-        CallEnd::Ok => "ran: ok",
-        CallEnd::Failed => "ran: failed",
-        CallEnd::Denied => "denied: it did not run",
-        CallEnd::Unknown => "unknown: it may or may not have run, and is not run again",
+        CallStatus::Ok => "ran: ok",
+        CallStatus::Failed => "ran: failed",
+        CallStatus::Denied => "denied: it did not run",
+        CallStatus::Unknown => "unknown: it may or may not have run, and is not run again",
     }
 }
 

@@ -9,11 +9,11 @@ use super::context::GatewayContext;
 use super::notify;
 use super::pacing::until_sent;
 use crate::domain::telegram_principal;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
-use crate::doors::telegram::render::pinned::{Changed, Shown};
+use crate::doors::telegram::render::pinned::{Changed, PinShown};
 use crate::mail::{PinQuestionRow, PinState};
 use crate::router::PinAnswer;
 
@@ -85,7 +85,7 @@ async fn show(ctx: &GatewayContext, row: &PinQuestionRow) -> anyhow::Result<()> 
         let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) else {
             return Ok(());
         };
-        let (part, keyboard) = changed.message(Shown::Asked, &clock);
+        let (part, keyboard) = changed.message(PinShown::Asked, &clock);
         let sent =
             until_sent(ctx, &place, Urgency::Message, || ctx.api.send(&place, &part, &keyboard))
                 .await;
@@ -94,7 +94,7 @@ async fn show(ctx: &GatewayContext, row: &PinQuestionRow) -> anyhow::Result<()> 
                 let at = place.address();
                 ctx.mail.pin_question_told(&row.id, at, sent.message).await?;
             }
-            Err(Fault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
+            Err(ApiFault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
         }
         return Ok(());
@@ -103,9 +103,9 @@ async fn show(ctx: &GatewayContext, row: &PinQuestionRow) -> anyhow::Result<()> 
         let (by, at_ms) = (ctx.known_as(&place, &row.decided_by), row.decided_ms);
         let by = by.as_str();
         let shown = match row.state {
-            PinState::Accepted => Shown::Accepted { by, at_ms },
-            PinState::Kept => Shown::Kept { by, at_ms },
-            PinState::New | PinState::Told | PinState::Stale | PinState::Closed => Shown::Stale,
+            PinState::Accepted => PinShown::Accepted { by, at_ms },
+            PinState::Kept => PinShown::Kept { by, at_ms },
+            PinState::New | PinState::Told | PinState::Stale | PinState::Closed => PinShown::Stale,
         };
         let (part, keyboard) = changed.message(shown, &clock);
         let edit = || ctx.api.edit(&place, row.message, &part, &keyboard);

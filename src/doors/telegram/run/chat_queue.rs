@@ -1,17 +1,16 @@
-//! Updates side by side: each conversation has a queue of its own, in which they are handled one
-//! after another, so that a slow file holds up nobody else. Owns which update goes into which
-//! queue, and that the parts of an album become one. Must not know what becomes of an update.
+//! Which queue an update goes into, that the parts of an album become one message, and what becomes
+//! of an update that fails. Must not know what an update says, or how queues are kept.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinError;
 
 use super::context::GatewayContext;
 use super::handling::{self, commanded};
 use super::notify;
 use crate::domain::ChatCommand;
+use crate::doors::chat_queue::Handler;
 use crate::doors::commands::Parsed;
 use crate::doors::telegram::api::incoming::{ChatMessage, Incoming};
 use crate::doors::telegram::api::place::Place;
@@ -19,18 +18,16 @@ use crate::doors::telegram::api::place::Place;
 /// Telegram sends the parts of an album as messages, at once or nearly so, and does not say how
 /// many there are.
 const ALBUM_QUIET: Duration = Duration::from_secs(1);
-/// How soon an update is tried again that could not be handled.
-const RETRY: Duration = Duration::from_secs(5);
 
 /// An update that waits in its queue.
 #[derive(Clone, Debug)]
-struct Item {
-    id: i64,
-    incoming: Incoming,
+pub(super) struct Item {
+    pub id: i64,
+    pub incoming: Incoming,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum QueueKey {
+pub(super) enum QueueKey {
     /// What is said in a conversation, in order.
     Talk(Place),
     /// Taps in a chat, and commands that must not wait for a file.
@@ -39,140 +36,59 @@ enum QueueKey {
     Rest,
 }
 
-struct Queue {
-    to: UnboundedSender<Item>,
-    /// How many with files wait or are being handled.
-    heavy: usize,
-}
+impl Handler for GatewayContext {
+    type Item = Item;
+    type Key = QueueKey;
 
-/// All queues in which something waits.
-#[derive(Default)]
-struct State {
-    queues: HashMap<QueueKey, Queue>,
-}
-
-pub(super) struct ChatQueues {
-    ctx: Arc<GatewayContext>,
-    state: Mutex<State>,
-}
-
-impl ChatQueues {
-    pub(super) fn new(ctx: Arc<GatewayContext>) -> Arc<Self> {
-        Arc::new(Self { ctx, state: Mutex::default() })
+    fn key_of(&self, item: &Item, is_slow: impl Fn(&QueueKey) -> bool) -> QueueKey {
+        key_of(&item.incoming, &self.me.username, is_slow)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Files have to be fetched.
+    fn is_slow(item: &Item) -> bool {
+        message_of(&item.incoming).is_some_and(|msg| !msg.files.is_empty())
     }
 
-    /// Puts an update into its queue.
-    pub(super) fn put(self: &Arc<Self>, id: i64, incoming: Incoming) {
-        let mut state = self.state();
-        let key = key_of(&incoming, &self.ctx.me.username, |talk| {
-            state.queues.get(talk).is_some_and(|queue| queue.heavy > 0)
-        });
-        let heavy = usize::from(is_heavy(&incoming));
-        let queue = state.queues.entry(key.clone()).or_insert_with(|| {
-            let (to, from) = unbounded_channel();
-            tokio::spawn(run(self.clone(), key, from));
-            Queue { to, heavy: 0 }
-        });
-        queue.heavy += heavy;
-        // The other end is dropped together with this one only, under the same lock.
-        let _ = queue.to.send(Item { id, incoming });
+    fn waits_for_more(item: &Item) -> Option<Duration> {
+        album_of(item).map(|_| ALBUM_QUIET)
     }
 
-    /// What comes next in a queue; a queue that is empty ends.
-    fn next(&self, key: &QueueKey, queue: &mut UnboundedReceiver<Item>) -> Option<Item> {
-        if let Ok(item) = queue.try_recv() {
-            return Some(item);
-        }
-        let mut state = self.state();
-        let item = queue.try_recv().ok();
-        if item.is_none() {
-            state.queues.remove(key);
-        }
-        item
+    fn belongs(first: &Item, next: &Item) -> bool {
+        album_of(first) == album_of(next)
     }
 
-    fn done(&self, key: &QueueKey, heavy: usize) {
-        if let Some(queue) = self.state().queues.get_mut(key) {
-            queue.heavy -= heavy.min(queue.heavy);
+    /// What waits is on the disk.
+    fn is_closing(&self) -> bool {
+        self.shared.closing.is_cancelled()
+    }
+
+    async fn handle(self: Arc<Self>, items: Vec<Item>) -> anyhow::Result<()> {
+        let ids = items.iter().map(|item| item.id).collect();
+        match joined(items) {
+            Some(incoming) => handling::handle(self, ids, incoming).await,
+            None => Ok(()),
         }
     }
 
-    /// Each update in a task of its own, so that a bug in one ends with it.
-    async fn handle(self: &Arc<Self>, items: Vec<Item>) {
-        let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-        let Some(incoming) = joined(items.clone()) else { return };
-        let task = tokio::spawn(handling::handle(self.ctx.clone(), ids.clone(), incoming));
-        match task.await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                if let Some(error) = error.downcast_ref() {
-                    notify::store_failed(&self.ctx, error);
-                }
-                let error = format!("{error:#}");
-                tracing::error!(
-                    update = ids.first(),
-                    error,
-                    "an update could not be handled; it is tried again"
-                );
-                self.try_again(items);
-            }
-            Err(error) => {
-                tracing::error!(update = ids.first(), %error, "an update could not be handled; it is passed over");
-                for id in &ids {
-                    let finished = self.ctx.mail.finish_update(self.ctx.me.id, *id, "failed").await;
-                    if let Err(error) = finished {
-                        // The next start finds it again.
-                        tracing::error!(%error, "the store could not be written");
-                    }
-                }
-                notify::bug_in_update(&self.ctx).await;
+    fn failed(self: &Arc<Self>, items: &[Item], error: &anyhow::Error) {
+        if let Some(error) = error.downcast_ref() {
+            notify::store_failed(self, error);
+        }
+        let (update, error) = (items.first().map(|item| item.id), format!("{error:#}"));
+        tracing::error!(update, error, "an update could not be handled; it is tried again");
+    }
+
+    async fn passed_over(&self, items: &[Item], bug: &JoinError) {
+        let update = items.first().map(|item| item.id);
+        tracing::error!(update, error = %bug, "an update could not be handled; it is passed over");
+        for item in items {
+            let finished = self.mail.finish_update(self.me.id, item.id, "failed").await;
+            if let Err(error) = finished {
+                // The next start finds it again.
+                tracing::error!(%error, "the store could not be written");
             }
         }
-    }
-
-    /// Behind what else has come meanwhile.
-    fn try_again(self: &Arc<Self>, items: Vec<Item>) {
-        let chat_queues = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(RETRY).await;
-            items.into_iter().for_each(|item| chat_queues.put(item.id, item.incoming));
-        });
-    }
-}
-
-async fn run(chat_queues: Arc<ChatQueues>, key: QueueKey, mut queue: UnboundedReceiver<Item>) {
-    let mut other = None;
-    loop {
-        let Some(first) = other.take().or_else(|| chat_queues.next(&key, &mut queue)) else {
-            return;
-        };
-        if chat_queues.ctx.shared.closing.is_cancelled() {
-            // It waits on the disk for the next start.
-            return;
-        }
-        let items;
-        (items, other) = gather(first, &mut queue).await;
-        let heavy = items.iter().filter(|item| is_heavy(&item.incoming)).count();
-        chat_queues.handle(items).await;
-        chat_queues.done(&key, heavy);
-    }
-}
-
-/// The parts of an album, until it has been quiet for a moment or something else of the
-/// conversation comes.
-async fn gather(first: Item, queue: &mut UnboundedReceiver<Item>) -> (Vec<Item>, Option<Item>) {
-    let Some(album) = album_of(&first) else { return (vec![first], None) };
-    let mut parts = vec![first];
-    loop {
-        match tokio::time::timeout(ALBUM_QUIET, queue.recv()).await {
-            Ok(Some(item)) if album_of(&item).as_ref() == Some(&album) => parts.push(item),
-            Ok(other) => return (parts, other),
-            Err(_) => return (parts, None),
-        }
+        notify::bug_in_update(self).await;
     }
 }
 
@@ -187,10 +103,6 @@ fn message_of(incoming: &Incoming) -> Option<&ChatMessage> {
 fn album_of(item: &Item) -> Option<(String, i64)> {
     let msg = message_of(&item.incoming).filter(|msg| !msg.edited)?;
     Some((msg.album.clone()?, msg.user))
-}
-
-fn is_heavy(incoming: &Incoming) -> bool {
-    message_of(incoming).is_some_and(|msg| !msg.files.is_empty())
 }
 
 fn joined(items: Vec<Item>) -> Option<Incoming> {
@@ -252,34 +164,14 @@ mod tests {
         Item { id, incoming: Incoming::Message(Box::new(msg)) }
     }
 
-    fn ids(items: &[Item]) -> Vec<i64> {
-        items.iter().map(|item| item.id).collect()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_album_ends_with_a_moment_of_quiet_or_with_something_else() {
-        let (to, mut queue) = unbounded_channel();
-        to.send(part(2, Some("a"), "")).unwrap();
-        let late = to.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(ALBUM_QUIET / 2).await;
-            late.send(part(3, Some("a"), "")).unwrap();
-            tokio::time::sleep(ALBUM_QUIET * 2).await;
-            late.send(part(4, Some("a"), "")).unwrap();
-        });
-        let (items, other) = gather(part(1, Some("a"), ""), &mut queue).await;
-        assert_eq!((ids(&items), other.is_none()), (vec![1, 2, 3], true));
-
-        let (to, mut queue) = unbounded_channel();
-        to.send(part(2, Some("b"), "")).unwrap();
-        let (items, other) = gather(part(1, Some("a"), ""), &mut queue).await;
-        assert_eq!((ids(&items), other.map(|other| other.id)), (vec![1], Some(2)));
-        to.send(part(3, None, "")).unwrap();
-        assert_eq!(
-            ids(&gather(part(1, None, ""), &mut queue).await.0),
-            [1],
-            "no album waits for nothing"
-        );
+    #[test]
+    fn parts_of_one_album_belong_together() {
+        let (first, next) = (part(1, Some("a"), ""), part(2, Some("a"), ""));
+        assert!(GatewayContext::belongs(&first, &next));
+        assert!(!GatewayContext::belongs(&first, &part(2, Some("b"), "")));
+        assert!(!GatewayContext::belongs(&first, &part(2, None, "")));
+        assert_eq!(GatewayContext::waits_for_more(&first), Some(ALBUM_QUIET));
+        assert_eq!(GatewayContext::waits_for_more(&part(1, None, "")), None);
     }
 
     #[test]

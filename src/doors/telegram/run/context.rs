@@ -13,7 +13,7 @@ use crate::config::Telegram;
 use crate::domain::telegram_principal;
 use crate::doors::clock::Clock;
 use crate::doors::context::Context;
-use crate::doors::gateway::bot::Bot;
+use crate::doors::gateway::bot::GatewayBot;
 use crate::doors::gateway::fleet::Fleet;
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
@@ -35,11 +35,15 @@ pub(super) struct GatewayContext {
     pub(super) shared: Shared<Part>,
     pub(super) mail: Mail,
     pub(super) router: Router,
+    /// The settings of this bot, as they were at its start.
     pub(super) telegram: Telegram,
+    /// The connections to Telegram, shared by all tasks of the bot.
     pub(super) api: Api,
+    /// The bot itself, as `getMe` named it at its start.
     pub(super) me: Me,
     /// Whose turn it is to be sent.
     pub(super) pace: Pace,
+    /// The folders for files, open as long as the bot is at work.
     pub(super) files: Files,
     /// The other agents.
     pub(super) fleet: Arc<Fleet>,
@@ -150,7 +154,7 @@ impl GatewayContext {
     }
 }
 
-impl Bot for GatewayContext {
+impl GatewayBot for GatewayContext {
     fn agent(&self) -> &str {
         &self.shared.context.agent
     }

@@ -7,22 +7,29 @@ use std::time::Duration;
 
 use super::context::GatewayContext;
 use super::pacing::{self, in_turn};
-use super::{elsewhere, live, notify, outgoing, question_message};
+use super::{elsewhere, notify, outgoing, question_message};
 use crate::domain::{
-    Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
+    Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, telegram_principal,
 };
-use crate::doors::door::{Asked, Closed, Door, Fault, File, Piece};
+use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint};
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
-use crate::doors::telegram::api::fault::Fault as ApiFault;
+use crate::doors::telegram::api::callback::{Button, stop_button};
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::doors::telegram::render::markdown::render_prefix;
+use crate::doors::telegram::render::running;
 use crate::mail::{MailError, PostedRow};
 
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
+/// How often a private chat is changed. Telegram allows about one message a second.
+const EVERY: Duration = Duration::from_secs(1);
+/// The same for a group, where Telegram allows 20 a minute.
+const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
 
-impl From<ApiFault> for Fault {
+impl From<ApiFault> for DoorFault {
     fn from(fault: ApiFault) -> Self {
         match fault {
             ApiFault::Unreachable(_) | ApiFault::Token | ApiFault::Wait(_) | ApiFault::Conflict => {
@@ -39,13 +46,29 @@ impl From<ApiFault> for Fault {
 }
 
 /// The place behind an address of this door.
-fn place(address: &Address) -> Result<Place, Fault> {
-    Place::of(address).ok_or_else(|| Fault::Refused(format!("{address} is no chat at Telegram")))
+fn place(address: &Address) -> Result<Place, DoorFault> {
+    Place::of(address)
+        .ok_or_else(|| DoorFault::Refused(format!("{address} is no chat at Telegram")))
+}
+
+impl Paint for GatewayContext {
+    type Text = Part;
+
+    fn beginning(markdown: &str) -> Vec<Part> {
+        render_prefix(markdown)
+    }
+
+    fn running(title: &str, progress: &str) -> Part {
+        running::running(title, progress)
+    }
+
+    fn ended(title: &str, ok: bool, summary: &str) -> Part {
+        running::ended(title, ok, summary)
+    }
 }
 
 impl Door for GatewayContext {
     const NAME: &'static str = DOOR;
-    type Text = Part;
 
     fn shared(&self) -> &Shared<Part> {
         &self.shared
@@ -90,18 +113,18 @@ impl Door for GatewayContext {
         Ok(of.iter().filter(|id| is_tapped(id)).cloned().collect())
     }
 
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<Part>> {
         outgoing::pieces(body, text)
     }
 
-    async fn send(&self, to: &Address, part: &Part) -> Result<i64, Fault> {
+    async fn send(&self, to: &Address, part: &Part) -> Result<i64, DoorFault> {
         let place = place(to)?;
         let sent = in_turn(self, &place, Urgency::Message, || pacing::send(self, &place, part));
         Ok(sent.await?.message)
     }
 
     /// Formatted, or as it is where Telegram does not take the formatting.
-    async fn edit(&self, to: &Address, message: i64, part: &Part) -> Result<(), Fault> {
+    async fn edit(&self, to: &Address, message: i64, part: &Part) -> Result<(), DoorFault> {
         let place = place(to)?;
         let edit = || async {
             match self.api.edit(&place, message, part, &[]).await {
@@ -115,19 +138,19 @@ impl Door for GatewayContext {
         Ok(in_turn(self, &place, Urgency::Message, edit).await?)
     }
 
-    async fn take_away(&self, to: &Address, message: i64) -> Result<(), Fault> {
+    async fn take_away(&self, to: &Address, message: i64) -> Result<(), DoorFault> {
         let place = place(to)?;
         let delete = || self.api.delete(&place, message);
         Ok(in_turn(self, &place, Urgency::Message, delete).await?)
     }
 
-    async fn file(&self, to: &Address, file: &File) -> Result<(), Fault> {
+    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
         let place = place(to)?;
         let send = || outgoing::send_file(self, &place, file);
         Ok(in_turn(self, &place, Urgency::Message, send).await?)
     }
 
-    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, Fault> {
+    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, DoorFault> {
         let place = place(to)?;
         let send = || question_message::send(self, &place, question);
         Ok(in_turn(self, &place, Urgency::Answer, send).await?)
@@ -138,15 +161,47 @@ impl Door for GatewayContext {
         posted: &PostedRow,
         question: &Question,
         how: &Closed,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DoorFault> {
         let place = place(&posted.address)?;
         let part = question_message::closed(self, &place, posted, question, how);
         let edit = || question_message::edit(self, &place, posted, question, &part);
         Ok(in_turn(self, &place, Urgency::Message, edit).await?)
     }
 
-    fn glimpse(self: &Arc<Self>, session: &SessionId, to: &Address) -> LiveSink {
-        Place::of(to).map_or_else(crate::domain::unseen, |place| live::show(self, session, place))
+    async fn glimpse(
+        &self,
+        to: &Address,
+        message: Option<i64>,
+        part: &Part,
+        stops: bool,
+    ) -> Result<Option<i64>, DoorFault> {
+        let place = place(to)?;
+        let Some(_turn) = self.pace.try_turn(&place) else { return Ok(None) };
+        let stop = stops.then(|| stop_button("turn")).flatten();
+        let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
+        let shown = match message {
+            None => self.api.send(&place, part, &keyboard).await.map(|sent| sent.message),
+            Some(message) => {
+                self.api.edit(&place, message, part, &keyboard).await.map(|()| message)
+            }
+        };
+        match shown {
+            Err(ApiFault::Wait(pause)) => {
+                self.pace.pause(&place, pause);
+                Ok(None)
+            }
+            shown => Ok(Some(shown?)),
+        }
+    }
+
+    fn glimpse_every(&self, to: &Address) -> Duration {
+        let in_group = Place::of(to).is_some_and(|place| place.chat < 0);
+        if in_group { EVERY_IN_GROUP } else { EVERY }
+    }
+
+    fn about_a_server(self: &Arc<Self>, text: String) {
+        let ctx = self.clone();
+        tokio::spawn(async move { notify::about_a_server(&ctx, &text).await });
     }
 
     fn shows_words_before_acts(&self) -> bool {
@@ -163,7 +218,7 @@ impl Door for GatewayContext {
         }
     }
 
-    fn instead(&self, refused: &Outbound, fault: &Fault) -> Vec<Outbound> {
+    fn instead(&self, refused: &Outbound, fault: &DoorFault) -> Vec<Outbound> {
         elsewhere::instead(self, refused, fault)
     }
 

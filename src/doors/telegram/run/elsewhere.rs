@@ -5,19 +5,24 @@
 use super::context::GatewayContext;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::asking::from_elsewhere;
-use crate::doors::door::Fault;
+use crate::doors::door::DoorFault;
 use crate::doors::telegram::api::place::Place;
 
 /// What is sent instead, whole. Empty if nobody is left to read it, or if it may still arrive.
-pub(super) fn instead(ctx: &GatewayContext, refused: &Outbound, fault: &Fault) -> Vec<Outbound> {
-    let (Fault::Gone(why) | Fault::Refused(why) | Fault::Formatting(why)) = fault else {
+pub(super) fn instead(
+    ctx: &GatewayContext,
+    refused: &Outbound,
+    fault: &DoorFault,
+) -> Vec<Outbound> {
+    let (DoorFault::Gone(why) | DoorFault::Refused(why) | DoorFault::Formatting(why)) = fault
+    else {
         return Vec::new();
     };
     let Some(place) = Place::of(&refused.to) else { return Vec::new() };
     let why = escape::visible(why).replace('`', "'");
     let group = Place { thread: None, ..place.clone() };
     let (to, lead) = match (fault, ctx.notify_place()) {
-        (Fault::Gone(_), _) if place.thread.is_some() => {
+        (DoorFault::Gone(_), _) if place.thread.is_some() => {
             let topic = place.thread.unwrap_or_default();
             (
                 group,

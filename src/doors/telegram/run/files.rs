@@ -18,13 +18,13 @@ const UPLOADS_AT_ONCE: usize = 2;
 pub(super) struct Files {
     pub(super) workspace: Arc<Workspace>,
     /// What is done with those that come in.
-    pub(super) given: context::Files,
+    pub(super) given: context::FileAccess,
     pub(super) downloads: Semaphore,
     pub(super) uploads: Semaphore,
 }
 
 impl Files {
-    pub(super) fn open(given: &context::Files) -> anyhow::Result<Self> {
+    pub(super) fn open(given: &context::FileAccess) -> anyhow::Result<Self> {
         let path = &given.workspace;
         let workspace =
             Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;

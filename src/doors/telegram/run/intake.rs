@@ -169,7 +169,7 @@ fn told(error: &FetchError) -> String {
         FetchError::TooLarge(limit) => {
             format!("it is larger than {} (telegram.file_bytes_max)", size(*limit))
         }
-        FetchError::Fault(fault) => format!("{fault}; send it again later"),
+        FetchError::ApiFault(fault) => format!("{fault}; send it again later"),
         other => other.to_string(),
     }
 }

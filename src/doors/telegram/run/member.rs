@@ -8,16 +8,15 @@ use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use super::context::GatewayContext;
-use super::{changed_tools, files, live, notify, pairing, updates};
+use super::{changed_tools, files, notify, pairing, updates};
 use crate::config::Telegram;
 use crate::domain::{Blame, Blamed};
 use crate::doors::commands::{DoorKind, at};
 use crate::doors::context::Context;
 use crate::doors::gateway::fleet::{Fleet, State};
-use crate::doors::shared::watch_commits;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::{Api, Me};
-use crate::doors::{delivery, questions, sessions};
+use crate::doors::{delivery, parts};
 
 /// How long calls in hand may go on after a request to stop; then they are cut.
 const GRACE: Duration = Duration::from_secs(10);
@@ -50,11 +49,11 @@ pub struct Member {
     /// Says a line to them.
     pub say: Box<dyn Fn(&str) + Send + Sync>,
     /// Opens the home, when the bot is known and each time its tasks are started anew.
-    pub open: OpenHouse,
+    pub open: OpenHome,
 }
 
 /// Gives what the door knows of claw, or says why it cannot be opened.
-pub type OpenHouse = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
+pub type OpenHome = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
 
 /// Runs one agent until the gateway ends.
 ///
@@ -124,14 +123,14 @@ async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> 
     loop {
         match api.me().await {
             Ok(me) => return Ok(me),
-            Err(Fault::Wait(pause)) => {
+            Err(ApiFault::Wait(pause)) => {
                 fleet.set(
                     name,
                     State::Trying(format!("Telegram asks to wait for {} s.", pause.as_secs())),
                 );
                 tokio::time::sleep(pause).await;
             }
-            Err(fault @ Fault::Unreachable(_)) => {
+            Err(fault @ ApiFault::Unreachable(_)) => {
                 (member.say)(&format!("{fault}. Trying again in {} s.", START_RETRY.as_secs()));
                 fleet.set(name, State::Trying(fault.to_string()));
                 tokio::time::sleep(START_RETRY).await;
@@ -161,18 +160,12 @@ async fn open(
     Ok(ctx)
 }
 
-/// Each part has a task of its own, so that none holds up another. None of them ends before claw
-/// does.
+/// What every door runs, and what this one has beside it. None of it ends before claw does.
 fn start(ctx: &Arc<GatewayContext>) -> JoinSet<()> {
     tokio::spawn(register(ctx.clone()));
-    tokio::spawn(live::end_what_ran(ctx.clone()));
-    let mut parts = JoinSet::new();
-    parts.spawn(watch_commits(ctx.clone()));
+    let mut parts = parts::start(ctx);
     parts.spawn(updates::poll(ctx.clone()));
     parts.spawn(updates::handle(ctx.clone()));
-    parts.spawn(sessions::keep(ctx.clone()));
-    parts.spawn(delivery::deliver(ctx.clone()));
-    parts.spawn(questions::keep(ctx.clone()));
     parts.spawn(pairing::keep(ctx.clone()));
     parts.spawn(changed_tools::keep(ctx.clone()));
     parts.spawn(notify::keep(ctx.clone()));

@@ -1,7 +1,6 @@
 //! Runs a bot: takes its updates in, sends what waits for it, keeps its questions in step. Must not
 //! know the agents beside it, apart from who is at work.
 
-mod beat;
 mod changed_tools;
 mod chat_queue;
 mod context;
@@ -11,7 +10,6 @@ mod files;
 mod group;
 mod handling;
 mod intake;
-mod live;
 pub mod member;
 mod moves;
 mod notify;

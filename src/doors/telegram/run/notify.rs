@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::context::GatewayContext;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::markdown::render;
 use crate::mail::MailError;
@@ -239,7 +239,7 @@ pub(super) async fn part_ended(ctx: &GatewayContext) {
 }
 
 /// Nobody's messages come in: another program polls the bot, or the token is refused.
-pub(super) async fn no_messages(ctx: &GatewayContext, fault: &Fault, why: &str) {
-    let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
+pub(super) async fn no_messages(ctx: &GatewayContext, fault: &ApiFault, why: &str) {
+    let kind = if *fault == ApiFault::Conflict { "conflict" } else { "token" };
     tell(ctx, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
 }

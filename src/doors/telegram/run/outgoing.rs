@@ -4,10 +4,10 @@
 use super::context::GatewayContext;
 use super::pacing;
 use crate::domain::OutboundBody;
-use crate::doors::door::{File, Piece};
+use crate::doors::door::{DoorPiece, File};
 use crate::doors::markdown::linked_files;
 use crate::doors::telegram::Part;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::upload::{DOCUMENT_BYTES_MAX, Upload, is_photo};
 use crate::doors::telegram::render::markdown::{plain, render};
@@ -19,7 +19,7 @@ const MESSAGES_MAX: usize = 5;
 const FILES_MAX: usize = 10;
 
 /// The pieces of a reply or notice, in order.
-pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
+pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<DoorPiece<Part>> {
     let (is_reply, name) = match body {
         OutboundBody::Reply { .. } => (true, "answer.md"),
         _ => (false, "notice.md"),
@@ -28,9 +28,9 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
     let mut pieces = Vec::new();
     if parts.len() > MESSAGES_MAX {
         parts.truncate(1);
-        pieces.push(Piece::File(File::Whole { name, text: text.to_owned() }));
+        pieces.push(DoorPiece::File(File::Whole { name, text: text.to_owned() }));
     }
-    pieces.splice(0..0, parts.into_iter().map(Piece::Text));
+    pieces.splice(0..0, parts.into_iter().map(DoorPiece::Text));
     if is_reply {
         let files = linked_files(text);
         let more: Vec<&str> = files.iter().skip(FILES_MAX).map(String::as_str).collect();
@@ -39,10 +39,10 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
             more.join(", ")
         );
         pieces.extend(
-            files.iter().take(FILES_MAX).cloned().map(|path| Piece::File(File::Linked(path))),
+            files.iter().take(FILES_MAX).cloned().map(|path| DoorPiece::File(File::Linked(path))),
         );
         if !more.is_empty() {
-            pieces.extend(plain(&sentence).into_iter().take(1).map(Piece::Text));
+            pieces.extend(plain(&sentence).into_iter().take(1).map(DoorPiece::Text));
         }
     }
     pieces
@@ -53,7 +53,7 @@ pub(super) async fn send_file(
     ctx: &GatewayContext,
     place: &Place,
     file: &File,
-) -> Result<(), Fault> {
+) -> Result<(), ApiFault> {
     match file {
         File::Whole { name, text } => {
             let upload =
@@ -61,7 +61,7 @@ pub(super) async fn send_file(
             match ctx.api.send_upload(place, upload).await {
                 // Some groups forbid files. The text has to arrive; its first message is there
                 // already.
-                Err(Fault::Refused(why)) => {
+                Err(ApiFault::Refused(why)) => {
                     tracing::warn!(
                         why,
                         "Telegram refused a long text as a file; it goes as messages"
@@ -79,7 +79,7 @@ pub(super) async fn send_file(
             let _slot = ctx.files.uploads.acquire().await;
             let why = match upload_of(ctx, path).await {
                 Ok(upload) => match ctx.api.send_upload(place, upload).await {
-                    Err(Fault::Refused(why)) => format!("Telegram refused it ({why})"),
+                    Err(ApiFault::Refused(why)) => format!("Telegram refused it ({why})"),
                     sent => return sent.map(drop),
                 },
                 Err(why) => why,
@@ -112,12 +112,12 @@ async fn upload_of(ctx: &GatewayContext, path: &str) -> Result<Upload, String> {
 mod tests {
     use super::*;
 
-    fn reply(text: &str) -> Vec<Piece<Part>> {
+    fn reply(text: &str) -> Vec<DoorPiece<Part>> {
         pieces(&OutboundBody::Reply { turn_seq: 1, step: 1, text: text.into() }, text)
     }
 
-    fn whole(name: &'static str, text: &str) -> Piece<Part> {
-        Piece::File(File::Whole { name, text: text.to_owned() })
+    fn whole(name: &'static str, text: &str) -> DoorPiece<Part> {
+        DoorPiece::File(File::Whole { name, text: text.to_owned() })
     }
 
     #[test]
@@ -126,10 +126,10 @@ mod tests {
         assert_eq!(reply(&five).len(), 5);
         let long = format!("{five}{five} [a](a.txt)");
         let sent = reply(&long);
-        assert!(matches!(&sent[0], Piece::Text(_)));
+        assert!(matches!(&sent[0], DoorPiece::Text(_)));
         assert_eq!(
             sent[1..],
-            [whole("answer.md", &long), Piece::File(File::Linked("a.txt".into()))]
+            [whole("answer.md", &long), DoorPiece::File(File::Linked("a.txt".into()))]
         );
         let notice = pieces(&OutboundBody::Notice { text: long.clone() }, &long);
         assert_eq!(notice[1..], [whole("notice.md", &long)], "a notice hands no file over");
@@ -139,9 +139,12 @@ mod tests {
     fn only_so_many_files_and_the_others_are_named() {
         let links: String = (0..12).map(|number| format!("[x]({number}.txt) ")).collect();
         let sent = reply(&links);
-        assert_eq!(sent.iter().filter(|piece| matches!(piece, Piece::File(_))).count(), FILES_MAX);
+        assert_eq!(
+            sent.iter().filter(|piece| matches!(piece, DoorPiece::File(_))).count(),
+            FILES_MAX
+        );
         assert!(
-            matches!(sent.last(), Some(Piece::Text(part)) if part.text.ends_with("10.txt, 11.txt"))
+            matches!(sent.last(), Some(DoorPiece::Text(part)) if part.text.ends_with("10.txt, 11.txt"))
         );
     }
 }

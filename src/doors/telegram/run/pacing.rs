@@ -4,13 +4,13 @@
 use super::context::GatewayContext;
 use super::moves;
 use crate::doors::patience::{MayPass, patiently};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::markdown::plain;
 use crate::doors::telegram::{Part, Sent};
 
-impl MayPass for Fault {
+impl MayPass for ApiFault {
     fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Token)
     }
@@ -18,29 +18,29 @@ impl MayPass for Fault {
 
 /// Tries until it is sent, or will never be, at the pace that Telegram allows: what may pass is
 /// waited out.
-pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
+pub(super) async fn until_sent<T, F: Future<Output = Result<T, ApiFault>>>(
     ctx: &GatewayContext,
     place: &Place,
     urgency: Urgency,
     send: impl Fn() -> F,
-) -> Result<T, Fault> {
+) -> Result<T, ApiFault> {
     patiently(|| in_turn(ctx, place, urgency, &send)).await
 }
 
 /// The same without waiting out what may pass.
-pub(super) async fn in_turn<T, F: Future<Output = Result<T, Fault>>>(
+pub(super) async fn in_turn<T, F: Future<Output = Result<T, ApiFault>>>(
     ctx: &GatewayContext,
     place: &Place,
     urgency: Urgency,
     send: impl Fn() -> F,
-) -> Result<T, Fault> {
+) -> Result<T, ApiFault> {
     loop {
         let turn = ctx.pace.turn(place, urgency).await;
         let sent = send().await;
         drop(turn);
         match sent {
-            Err(Fault::Wait(pause)) => ctx.pace.pause(place, pause),
-            Err(Fault::Moved(now)) if ctx.api.chat_now(place.chat) != now => {
+            Err(ApiFault::Wait(pause)) => ctx.pace.pause(place, pause),
+            Err(ApiFault::Moved(now)) if ctx.api.chat_now(place.chat) != now => {
                 moves::note(ctx, place.chat, now).await;
             }
             done => return done,
@@ -49,11 +49,15 @@ pub(super) async fn in_turn<T, F: Future<Output = Result<T, Fault>>>(
 }
 
 /// Formatted, or as it is where Telegram does not take the formatting: the answer has to arrive.
-pub(super) async fn send(ctx: &GatewayContext, place: &Place, part: &Part) -> Result<Sent, Fault> {
+pub(super) async fn send(
+    ctx: &GatewayContext,
+    place: &Place,
+    part: &Part,
+) -> Result<Sent, ApiFault> {
     match ctx.api.send(place, part, &[]).await {
-        Err(Fault::Formatting(why)) => {
+        Err(ApiFault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");
-            let mut last = Err(Fault::Formatting(why));
+            let mut last = Err(ApiFault::Formatting(why));
             for part in plain(&part.text) {
                 last = ctx.api.send(place, &part, &[]).await;
             }

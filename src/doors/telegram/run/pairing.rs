@@ -10,11 +10,11 @@ use super::notify;
 use super::pacing::until_sent;
 use crate::config::Pairing;
 use crate::domain::{Outbound, OutboundBody, telegram_principal};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
-use crate::doors::telegram::render::access_request::{self, AccessRequest, Shown};
+use crate::doors::telegram::render::access_request::{self, AccessRequest, RequestShown};
 use crate::mail::{ACCESS_REQUESTS_DAY_MAX, AccessRequestRow, AllowedUser, MailError};
 
 /// Access requests are looked for this often without a wake-up.
@@ -34,10 +34,14 @@ pub(super) async fn access_requested(
     if let Some(AccessRequest { chat, user, .. }) = request
         && ctx.is_news(user)
     {
-        tracing::warn!(chat, user, "a stranger wrote; CLAW_ALLOWED_CHATS lets a chat in by its id");
+        tracing::warn!(
+            chat,
+            user,
+            "an unknown user wrote; CLAW_ALLOWED_CHATS lets a chat in by its id"
+        );
     }
     let too_many = format!(
-        "More than {ACCESS_REQUESTS_DAY_MAX} strangers have written to claw within a day. The others are not announced; the log \
+        "More than {ACCESS_REQUESTS_DAY_MAX} unknown users have written to claw within a day. The others are not announced; the log \
          names them."
     );
     let wanted = ctx.telegram.pairing == Pairing::Ask;
@@ -66,12 +70,12 @@ pub(super) async fn tap(
     let Some(row) = row.filter(here) else { return Ok("This button does nothing any more.") };
     let by = telegram_principal(tapped.user);
     let done = if let_in {
-        let guest = Place { bot: ctx.me.id, chat, thread: None };
+        let place = Place { bot: ctx.me.id, chat, thread: None };
         let text =
             "You may talk to claw now. What changes something is decided by its owner.".to_owned();
         let welcome = Outbound {
-            session: guest.session()?,
-            to: guest.address(),
+            session: place.session()?,
+            to: place.address(),
             body: OutboundBody::Notice { text },
         };
         let name = serde_json::from_str::<AccessRequest>(&row.body)?.title();
@@ -100,13 +104,13 @@ pub(super) async fn keep(ctx: Arc<GatewayContext>) {
                     {
                         tracing::error!(
                             error = format!("{error:#}"),
-                            "a stranger could not be shown to the owner"
+                            "an access request could not be shown to the owner"
                         );
                         failed.insert(row.chat, Instant::now());
                     }
                 }
             }
-            Err(error) => tracing::error!(%error, "the strangers cannot be read"),
+            Err(error) => tracing::error!(%error, "the access requests cannot be read"),
         }
         wake_ups.wait(LOOK).await;
     }
@@ -119,7 +123,7 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
         let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) else {
             return Ok(());
         };
-        let (part, keyboard) = (request.part(Shown::Asked, &clock), request.keyboard());
+        let (part, keyboard) = (request.part(RequestShown::Asked, &clock), request.keyboard());
         let sent =
             until_sent(ctx, &place, Urgency::Message, || ctx.api.send(&place, &part, &keyboard))
                 .await;
@@ -127,7 +131,7 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
             Ok(sent) => {
                 ctx.mail.access_request_told(bot, row.chat, place.address(), sent.message).await?
             }
-            Err(Fault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
+            Err(ApiFault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
         }
         return Ok(());
@@ -136,14 +140,14 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
         let (by, at_ms) = (ctx.known_as(&place, &row.decided_by), row.decided_ms);
         let by = by.as_str();
         let shown = if row.state == "let_in" {
-            Shown::LetIn { by, at_ms }
+            RequestShown::LetIn { by, at_ms }
         } else {
-            Shown::Ignored { by, at_ms }
+            RequestShown::Ignored { by, at_ms }
         };
         let part = request.part(shown, &clock);
         let edit = || ctx.api.edit(&place, row.message, &part, &[]);
         if let Err(fault) = until_sent(ctx, &place, Urgency::Message, edit).await {
-            tracing::warn!(%fault, "a message about a stranger could not be changed");
+            tracing::warn!(%fault, "a message about an access request could not be changed");
         }
     }
     Ok(ctx.mail.access_request_shown(bot, row.chat).await?)

@@ -4,7 +4,7 @@
 use super::context::GatewayContext;
 use crate::domain::Question;
 use crate::doors::door::{Asked, Closed};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question::{self, QuestionText};
 use crate::doors::telegram::{Part, Sent};
@@ -24,7 +24,7 @@ pub(super) async fn send(
     ctx: &GatewayContext,
     place: &Place,
     question: &Question,
-) -> Result<Asked, Fault> {
+) -> Result<Asked, ApiFault> {
     let (keyboard, clock) = (question::keyboard(question), ctx.clock());
     let sent = match question::question(question, &clock) {
         QuestionText::Whole(part) => ctx.api.send(place, &part, &keyboard).await.map(whole),
@@ -34,7 +34,7 @@ pub(super) async fn send(
         }
     };
     match sent {
-        Err(Fault::Formatting(why)) => {
+        Err(ApiFault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
             let (caption, document, file_name) = question::attached_question(question, &clock);
             let file = (file_name.as_str(), document);
@@ -73,7 +73,7 @@ pub(super) async fn edit(
     posted: &PostedRow,
     question: &Question,
     part: &Part,
-) -> Result<(), Fault> {
+) -> Result<(), ApiFault> {
     let change = async |part: &Part| {
         if is_file(posted, question) {
             ctx.api.edit_caption(place, posted.message, part, &[]).await
@@ -82,7 +82,7 @@ pub(super) async fn edit(
         }
     };
     match change(part).await {
-        Err(Fault::Formatting(_)) => change(&part.plain()).await,
+        Err(ApiFault::Formatting(_)) => change(&part.plain()).await,
         done => done,
     }
 }

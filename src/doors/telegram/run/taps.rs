@@ -14,7 +14,7 @@ use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, PostedState, tele
 use crate::doors::asking;
 use crate::doors::door::Asked;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::{ChatMessage, Tapped};
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
@@ -208,8 +208,8 @@ async fn say(ctx: &GatewayContext, query: &str, told: Told) {
     };
     for _ in 0..SAY_TRIES {
         match ctx.api.answer_tap(query, &words).await {
-            Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
-            Err(fault @ Fault::Unreachable(_)) => {
+            Err(ApiFault::Wait(pause)) => tokio::time::sleep(pause).await,
+            Err(fault @ ApiFault::Unreachable(_)) => {
                 tracing::debug!(%fault, "a tap could not be answered")
             }
             Ok(()) | Err(_) => return,

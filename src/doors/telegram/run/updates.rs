@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::chat_queue::ChatQueues;
+use super::chat_queue::Item;
 use super::context::GatewayContext;
 use super::{moves, notify};
+use crate::doors::chat_queue::ChatQueues;
 use crate::doors::gateway::fleet::State;
 use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::UPDATES_MAX;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};
 use crate::mail::KeptUpdate;
 
@@ -52,13 +53,13 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
                 }
                 pause
             }
-            Err(Fault::Wait(pause)) => Some(pause),
-            Err(fault @ (Fault::Conflict | Fault::Token)) => {
+            Err(ApiFault::Wait(pause)) => Some(pause),
+            Err(fault @ (ApiFault::Conflict | ApiFault::Token)) => {
                 if !std::mem::replace(&mut told, true) {
                     tracing::error!(%fault, "no messages come in; asking every {} s", RETRY_SLOWLY.as_secs());
                     let why = fault.told(&ctx.telegram.token_source);
                     notify::no_messages(&ctx, &fault, &why).await;
-                    if fault == Fault::Token {
+                    if fault == ApiFault::Token {
                         // Its own bot cannot say so.
                         let name = &ctx.shared.context.agent;
                         ctx.fleet.set(name, State::Trying(why.clone()));
@@ -144,7 +145,7 @@ pub(super) async fn handle(ctx: Arc<GatewayContext>) {
             if let Some((chat, now)) = migration(&body) {
                 moves::note(&ctx, chat, now).await;
             }
-            chat_queues.put(id, moves::at_its_chat(&ctx, incoming));
+            chat_queues.put(Item { id, incoming: moves::at_its_chat(&ctx, incoming) });
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());

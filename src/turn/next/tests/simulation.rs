@@ -30,7 +30,7 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
                 0 => parked(id.clone(), &format!("q{}", log.next_seq())),
                 1 => EventBody::ToolResult {
                     call: id.clone(),
-                    outcome: Outcome::Denied { reason: "d".into() },
+                    outcome: Outcome::denied(crate::domain::DeniedBy::Request, "d"),
                 },
                 2 => EventBody::ToolResult {
                     call: id.clone(),
@@ -43,8 +43,8 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
             actions.iter().take(1).map(|(id, _)| acted(id.clone(), "done")).collect()
         }
         Step::Park => {
-            let waiting = waiting_for_a_human(log.open_turn().unwrap());
-            waiting
+            let turn = log.open_turn().unwrap();
+            turn.waiting
                 .into_iter()
                 .take(1)
                 .map(|(call, approval)| answered_with(call, &approval.0))
@@ -55,10 +55,10 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
         }
         Step::Compact { through_seq } => vec![dropped(*through_seq)],
         Step::Deliver | Step::Stop(_) => {
-            let open = unanswered(log.session(), log.open_turn().unwrap());
+            let open = log.open_turn().unwrap().unanswered();
             let denied = |call| EventBody::ToolResult {
                 call,
-                outcome: Outcome::Denied { reason: "end".into() },
+                outcome: Outcome::denied(crate::domain::DeniedBy::Stop, "end"),
             };
             let end = if let Step::Stop(end) = step { end.clone() } else { TurnEnd::Answered };
             let ended = EventBody::TurnEnded { end };
@@ -112,7 +112,7 @@ proptest! {
         let step = next(&log, &bounds);
         prop_assert_eq!(&step, &next(&log, &bounds));
         if let Step::Compact { through_seq } = step {
-            let open = log.open_turn().and_then(|turn| turn.first()).map_or(u64::MAX, |event| event.seq);
+            let open = log.open_turn().map_or(u64::MAX, |turn| turn.seq);
             prop_assert!(through_seq < open, "the open turn is never summarised away");
             prop_assert!(log.events().iter().any(|event| event.seq == through_seq), "something goes");
         }
@@ -146,8 +146,8 @@ proptest! {
         let last: Vec<Event> = all.iter().skip_while(|event| event.seq < 5).cloned().collect();
         let has_ended = last.iter().any(|event| matches!(event.body, EventBody::TurnEnded { .. }));
         prop_assert!(has_ended);
-        prop_assert!(unanswered(&session(), &last).is_empty());
-        prop_assert!(confirmed(&all).is_empty());
+        prop_assert!(Turn::of(&session(), &last).unanswered().is_empty());
+        prop_assert!(log.confirmed().is_empty());
         let replayed = crate::turn::replay::replay(&session(), all.clone(), &bounds);
         prop_assert_eq!((replayed.difference, replayed.other_limits), (None, 0));
         // What is read back from the disk says the same as what was in memory.

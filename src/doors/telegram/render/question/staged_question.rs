@@ -6,7 +6,7 @@
 
 use super::keyboard;
 use super::value::shown_value;
-use super::{CallEnd, Closed, short};
+use super::{CallStatus, Closed, short};
 use crate::domain::{Answer, Choice, Question, Staged};
 use crate::doors::clock::Clock;
 use crate::doors::staged_questions::{self, group, head};
@@ -128,12 +128,12 @@ fn decision(question: &Question, staged: &Staged, answer: &Answer) -> String {
     }
 }
 
-fn end_words(end: CallEnd) -> &'static str {
+fn end_words(end: CallStatus) -> &'static str {
     match end {
-        CallEnd::Ok => "done",
-        CallEnd::Failed => "failed",
-        CallEnd::Denied => "not run",
-        CallEnd::Unknown => "unknown: it may or may not have run, and is not run again",
+        CallStatus::Ok => "done",
+        CallStatus::Failed => "failed",
+        CallStatus::Denied => "not run",
+        CallStatus::Unknown => "unknown: it may or may not have run, and is not run again",
     }
 }
 

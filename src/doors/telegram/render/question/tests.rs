@@ -239,14 +239,14 @@ fn what_became_of_it() {
     let below = Scope::Below { path: "src/bin".into() };
     let all = [
         said(allow(Term::Once, Scope::Exact), None),
-        said(allow(Term::Always, below), Some(CallEnd::Ok)),
-        said(allow(Term::Session, Scope::Exact), Some(CallEnd::Failed)),
-        said(allow(Term::TenMinutes, Scope::Exact), Some(CallEnd::Unknown)),
+        said(allow(Term::Always, below), Some(CallStatus::Ok)),
+        said(allow(Term::Session, Scope::Exact), Some(CallStatus::Failed)),
+        said(allow(Term::TenMinutes, Scope::Exact), Some(CallStatus::Unknown)),
         said(
             allow(Term::Always, Scope::Command { words: vec!["cargo".into(), "test".into()] }),
             None,
         ),
-        said(Answer::Deny { word: Some("use\ntrash".into()) }, Some(CallEnd::Denied)),
+        said(Answer::Deny { word: Some("use\ntrash".into()) }, Some(CallStatus::Denied)),
         said(Answer::Never, None),
         Closed::Expired { at_ms },
         Closed::Superseded { at_ms, why: "the call ended".into() },

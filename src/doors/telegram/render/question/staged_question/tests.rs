@@ -172,17 +172,17 @@ fn what_became_of_it() {
     let said = |answer: Answer, end| Closed::Answered { answer, by: "you".into(), at_ms, end };
     let closed = [
         (item("Add", &[]), said(ONCE, None)),
-        (item("Add", &[]), said(ONCE, Some(CallEnd::Ok))),
-        (item("Add", &[]), said(ONCE, Some(CallEnd::Failed))),
-        (item("Add", &[]), said(ONCE, Some(CallEnd::Denied))),
-        (item("Add", &[]), said(ONCE, Some(CallEnd::Unknown))),
-        (item("Add", &[]), said(NO, Some(CallEnd::Denied))),
+        (item("Add", &[]), said(ONCE, Some(CallStatus::Ok))),
+        (item("Add", &[]), said(ONCE, Some(CallStatus::Failed))),
+        (item("Add", &[]), said(ONCE, Some(CallStatus::Denied))),
+        (item("Add", &[]), said(ONCE, Some(CallStatus::Unknown))),
+        (item("Add", &[]), said(NO, Some(CallStatus::Denied))),
         (item("Add", &[]), Closed::Expired { at_ms }),
         (item("Add", &[]), Closed::AskedAgain),
         (all(), said(ONCE, None)),
         (all(), said(NO, None)),
         (all(), Closed::Superseded { at_ms, why: String::new() }),
-        (buttons(), said(Answer::Press { index: 1 }, Some(CallEnd::Ok))),
+        (buttons(), said(Answer::Press { index: 1 }, Some(CallStatus::Ok))),
     ];
     let heads = closed.map(|(asked, how)| {
         let part = answered(&asked, &how, is_long(&asked), &clock());
@@ -206,7 +206,7 @@ fn what_became_of_it() {
     ");
     let whole = answered(
         &item("Add", &[("item", "apples")]),
-        &said(ONCE, Some(CallEnd::Ok)),
+        &said(ONCE, Some(CallStatus::Ok)),
         false,
         &clock(),
     );

@@ -7,24 +7,24 @@ use super::{code, when};
 use crate::store::{AllowedUserRow, AuditEntry, StoreError, Tx};
 
 pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
-    let guests = tx.allowed_users()?;
-    if guests.is_empty() {
+    let users = tx.allowed_users()?;
+    if users.is_empty() {
         return Ok(
             "Nobody was let in by a button. Who may talk by configuration is in `CLAW_ALLOWED_CHATS`.".to_owned()
         );
     }
-    let mut text: String = guests.iter().map(row).collect();
+    let mut text: String = users.iter().map(row).collect();
     text.push_str("\nThey may talk and decide nothing. `/guests remove ID` sends one away.");
     Ok(text)
 }
 
-fn row(guest: &AllowedUserRow) -> String {
+fn row(user: &AllowedUserRow) -> String {
     format!(
         "- `{}` {}: let in by {} at {}\n",
-        guest.chat,
-        code(&guest.name),
-        code(&guest.by),
-        when(guest.at_ms)
+        user.chat,
+        code(&user.name),
+        code(&user.by),
+        when(user.at_ms)
     )
 }
 
@@ -34,7 +34,7 @@ pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, Store
         _ => None,
     };
     let Some(chat) = removed else {
-        return Ok(format!("There is no guest {}; `/guests` lists them.", code(id)));
+        return Ok(format!("Nobody with the id {} was let in; `/guests` lists them.", code(id)));
     };
     let body = json!({"chat": chat, "by": by});
     tx.audit(&AuditEntry { kind: "guest.out", call: String::new(), body })?;

@@ -1,5 +1,5 @@
 //! When what a turn shows is changed next: the first words soon, everything after that now and
-//! then. Must not know what is shown, or whether Telegram takes it.
+//! then. Must not know what is shown, or whether its chat takes it.
 
 use std::time::Duration;
 

@@ -1,10 +1,8 @@
 //! What a chat shows of a turn while it runs: the answer as far as it is written, and the calls
 //! that run. Pure: takes glimpses, and says what has to be sent or changed next. Must not know when
-//! that is done.
+//! that is done, or how a door paints it.
 
-use super::markdown::render_prefix;
-use super::rich::Part;
-use super::running::{ended, running};
+use super::door::Paint;
 use crate::domain::{CallId, Live};
 
 /// So many messages of an answer are shown while it is written; what is longer comes when it is
@@ -22,15 +20,15 @@ pub enum Slot {
 
 /// One message to send, or to change if it is there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct DraftChange<T> {
     pub slot: Slot,
     pub message: Option<i64>,
-    pub part: Part,
+    pub text: T,
     /// What runs, while it runs.
     pub running: Option<String>,
 }
 
-impl Change {
+impl<T> DraftChange<T> {
     /// Whether the message gets a button to stop what runs. A new one gets it by its first change,
     /// when its number is on record: a kill in between leaves no button that nobody knows of.
     pub fn has_button(&self) -> bool {
@@ -44,32 +42,39 @@ impl Change {
 }
 
 /// All that is not finished in one session.
-#[derive(Debug, Default)]
-pub struct Drafts {
-    text: Option<TextDraft>,
-    calls: Vec<CallDraft>,
+#[derive(Debug)]
+pub struct Drafts<T> {
+    text: Option<TextDraft<T>>,
+    calls: Vec<CallDraft<T>>,
     changed: bool,
 }
 
-#[derive(Debug)]
-struct TextDraft {
-    key: (u64, u32),
-    markdown: String,
-    /// The messages that are there, each with what it shows, if that is known.
-    shown: Vec<(i64, Option<Part>)>,
+impl<T> Default for Drafts<T> {
+    fn default() -> Self {
+        Self { text: None, calls: Vec::new(), changed: false }
+    }
 }
 
 #[derive(Debug)]
-struct CallDraft {
+struct TextDraft<T> {
+    key: (u64, u32),
+    markdown: String,
+    /// The messages that are there, each with what it shows, if that is known.
+    shown: Vec<(i64, Option<T>)>,
+}
+
+#[derive(Debug)]
+struct CallDraft<T> {
     call: CallId,
     title: String,
     progress: String,
     /// Whether it went well, and what there is to say about it.
     end: Option<(bool, String)>,
-    shown: Option<(i64, Part)>,
+    /// Its message, and what that shows once it has all that it is to have.
+    shown: Option<(i64, Option<T>)>,
 }
 
-impl Drafts {
+impl<T: PartialEq> Drafts<T> {
     /// Takes a glimpse. Returns the step that it began, if it did: messages that an earlier run
     /// sent of it can be [adopted](Self::adopt).
     pub fn take(&mut self, live: Live) -> Option<(u64, u32)> {
@@ -140,15 +145,15 @@ impl Drafts {
     }
 
     /// The next thing to do, calls first: they have the button that somebody may be looking for.
-    pub fn next_change(&mut self) -> Option<Change> {
-        let change = self.calls.iter().find_map(CallDraft::next);
-        let change = change.or_else(|| self.text.as_ref()?.next());
+    pub fn next_change<P: Paint<Text = T>>(&mut self) -> Option<DraftChange<T>> {
+        let change = self.calls.iter().find_map(CallDraft::next::<P>);
+        let change = change.or_else(|| self.text.as_ref()?.next::<P>());
         self.changed = change.is_some();
         change
     }
 
     /// A change was made, in this message.
-    pub fn made(&mut self, change: Change, message: i64) {
+    pub fn made(&mut self, change: DraftChange<T>, message: i64) {
         match change.slot {
             Slot::Text { turn_seq, step, part } => {
                 let Some(text) = self.text.as_mut().filter(|text| text.key == (turn_seq, step))
@@ -156,17 +161,16 @@ impl Drafts {
                     return;
                 };
                 match text.shown.get_mut(part) {
-                    Some(shown) => *shown = (message, Some(change.part)),
-                    None => text.shown.push((message, Some(change.part))),
+                    Some(shown) => *shown = (message, Some(change.text)),
+                    None => text.shown.push((message, Some(change.text))),
                 }
             }
             Slot::Call(call) => {
                 let running = change.running.is_some();
                 // Without its button it is not yet what it is to be.
-                let part =
-                    if running && change.message.is_none() { Part::default() } else { change.part };
+                let shown = (!running || change.message.is_some()).then_some(change.text);
                 if let Some(draft) = self.calls.iter_mut().find(|draft| draft.call == call) {
-                    draft.shown = Some((message, part));
+                    draft.shown = Some((message, shown));
                 }
                 self.calls.retain(|draft| draft.call != call || draft.end.is_none() || running);
             }
@@ -192,21 +196,21 @@ impl Drafts {
     }
 }
 
-impl TextDraft {
-    fn next(&self) -> Option<Change> {
+impl<T: PartialEq> TextDraft<T> {
+    fn next<P: Paint<Text = T>>(&self) -> Option<DraftChange<T>> {
         if self.markdown.len() > DRAFT_BYTES_MAX {
             return None;
         }
         let (turn_seq, step) = self.key;
-        let parts = render_prefix(&self.markdown).into_iter().take(DRAFT_PARTS_MAX).enumerate();
+        let parts = P::beginning(&self.markdown).into_iter().take(DRAFT_PARTS_MAX).enumerate();
         parts.map(|(part, text)| (part, text, self.shown.get(part))).find_map(
             |(part, text, shown)| {
                 let unchanged = shown.is_some_and(|(_, before)| before.as_ref() == Some(&text));
                 let slot = Slot::Text { turn_seq, step, part };
-                (!unchanged).then(|| Change {
+                (!unchanged).then(|| DraftChange {
                     slot,
                     message: shown.map(|(id, _)| *id),
-                    part: text,
+                    text,
                     running: None,
                 })
             },
@@ -214,16 +218,17 @@ impl TextDraft {
     }
 }
 
-impl CallDraft {
-    fn next(&self) -> Option<Change> {
-        let (part, running) = match &self.end {
-            None => (running(&self.title, &self.progress), Some(self.title.clone())),
-            Some((ok, summary)) => (ended(&self.title, *ok, summary), None),
+impl<T: PartialEq> CallDraft<T> {
+    fn next<P: Paint<Text = T>>(&self) -> Option<DraftChange<T>> {
+        let (text, running) = match &self.end {
+            None => (P::running(&self.title, &self.progress), Some(self.title.clone())),
+            Some((ok, summary)) => (P::ended(&self.title, *ok, summary), None),
         };
-        let unchanged = self.shown.as_ref().is_some_and(|(_, before)| *before == part);
+        let unchanged =
+            self.shown.as_ref().is_some_and(|(_, before)| before.as_ref() == Some(&text));
         let (slot, message) =
             (Slot::Call(self.call.clone()), self.shown.as_ref().map(|(id, _)| *id));
-        (!unchanged).then_some(Change { slot, message, part, running })
+        (!unchanged).then_some(DraftChange { slot, message, text, running })
     }
 }
 
@@ -231,6 +236,30 @@ impl CallDraft {
 mod tests {
     use super::*;
     use crate::domain::SessionId;
+    use crate::doors::markdown::completed;
+
+    /// A door whose messages have room for 20 bytes.
+    struct Plain;
+
+    impl Paint for Plain {
+        type Text = String;
+
+        fn beginning(markdown: &str) -> Vec<String> {
+            let text = completed(markdown).replace('*', "");
+            let parts = text.as_bytes().chunks(20);
+            parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+        }
+
+        fn running(title: &str, progress: &str) -> String {
+            format!("running {title} {progress}")
+        }
+
+        fn ended(title: &str, ok: bool, _: &str) -> String {
+            format!("{title} {ok}")
+        }
+    }
+
+    type Drafts = super::Drafts<String>;
 
     fn text(drafts: &mut Drafts, said: &str) {
         drafts.take(Live::Text { turn_seq: 1, step: 1, text: said.into() });
@@ -244,8 +273,8 @@ mod tests {
 
     /// Makes the next change as message `id`, and says what it was.
     fn make(drafts: &mut Drafts, id: i64) -> Option<(Option<i64>, String, bool)> {
-        let change = drafts.next_change()?;
-        let said = (change.message, change.part.text.clone(), change.has_button());
+        let change = drafts.next_change::<Plain>()?;
+        let said = (change.message, change.text.clone(), change.has_button());
         drafts.made(change, id);
         Some(said)
     }
@@ -257,19 +286,17 @@ mod tests {
     #[test]
     fn an_answer_grows_in_one_message_and_goes_on_in_the_next() {
         let mut drafts = begun();
-        assert!(!drafts.changed() && drafts.next_change().is_none());
+        assert!(!drafts.changed() && drafts.next_change::<Plain>().is_none());
         text(&mut drafts, "one **tw");
         assert_eq!(make(&mut drafts, 10), Some((None, "one tw".into(), false)));
-        assert!(drafts.next_change().is_none() && !drafts.changed());
+        assert!(drafts.next_change::<Plain>().is_none() && !drafts.changed());
         text(&mut drafts, "o**");
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "one two".into(), false)));
-        text(&mut drafts, &format!("\n\n{}", "x".repeat(4090)));
-        assert_eq!(
-            make(&mut drafts, 11).map(|made| made.0),
-            Some(None),
-            "the first is full, and stays as it is"
-        );
-        assert!(drafts.next_change().is_none());
+        text(&mut drafts, &"x".repeat(20));
+        let full = format!("one two{}", "x".repeat(13));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), full, false)));
+        assert_eq!(make(&mut drafts, 11), Some((None, "x".repeat(7), false)), "the first is full");
+        assert!(drafts.next_change::<Plain>().is_none());
     }
 
     #[test]
@@ -278,7 +305,7 @@ mod tests {
         text(&mut drafts, "first try");
         make(&mut drafts, 10);
         drafts.take(Live::StepRestarted { turn_seq: 1, step: 1, why: String::new() });
-        assert!(drafts.next_change().is_none(), "an empty message cannot be sent");
+        assert!(drafts.next_change::<Plain>().is_none(), "an empty message cannot be sent");
         text(&mut drafts, "second");
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "second".into(), false)));
         let mut later = begun();
@@ -293,13 +320,16 @@ mod tests {
         text(&mut drafts, "I'll look.");
         drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
-        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash/run\nhalf".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((None, "running bash/run half".into(), false)));
         assert_eq!(
             make(&mut drafts, 10),
-            Some((Some(10), "⏳ running: bash/run\nhalf".into(), true)),
+            Some((Some(10), "running bash/run half".into(), true)),
             "on record"
         );
-        assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
+        assert!(
+            drafts.next_change::<Plain>().is_none(),
+            "what was said before it is not drafted any more"
+        );
         let end = || Live::CallEnded {
             call: call(),
             ok: true,
@@ -309,11 +339,11 @@ mod tests {
             output: String::new(),
         };
         drafts.take(end());
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash/run".into(), false)));
-        assert!(drafts.next_change().is_none() && drafts.calls.is_empty());
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "bash/run true".into(), false)));
+        assert!(drafts.next_change::<Plain>().is_none() && drafts.calls.is_empty());
         drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(end());
-        assert!(drafts.next_change().is_none());
+        assert!(drafts.next_change::<Plain>().is_none());
     }
 
     #[test]
@@ -322,10 +352,10 @@ mod tests {
         drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         make(&mut drafts, 10);
         drafts.close();
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✗ bash/run".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "bash/run false".into(), false)));
         let mut unseen = begun();
         text(&mut unseen, "half an ans");
         unseen.close();
-        assert!(unseen.next_change().is_none());
+        assert!(unseen.next_change::<Plain>().is_none());
     }
 }

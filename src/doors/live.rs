@@ -9,44 +9,36 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::beat::Beat;
-use super::context::GatewayContext;
-use super::notify;
-use super::pacing::until_sent;
-use crate::domain::{Live, LiveSink, SessionId};
-use crate::doors::patience::pause_after;
-use crate::doors::telegram::api::callback::{Button, stop_button};
-use crate::doors::telegram::api::fault::Fault;
-use crate::doors::telegram::api::pace::Urgency;
-use crate::doors::telegram::api::place::Place;
-use crate::doors::telegram::render::draft::{Change, Drafts, Slot};
-use crate::doors::telegram::render::running::ended;
+use super::door::{Door, DoorFault};
+use super::drafts::{DraftChange, Drafts, Slot};
+use super::patience::{patiently, pause_after};
+use crate::domain::{Address, Live, LiveSink, SessionId};
 use crate::mail::{DraftRow, RunningRow};
 
-/// How often a private chat is changed. Telegram allows about one message a second.
-const EVERY: Duration = Duration::from_secs(1);
-/// The same for a group, where Telegram allows 20 a minute.
-const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
 /// How long after the end of a turn the message of a call is tried to be changed. The next start
 /// does it otherwise.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 
+/// Rows of calls that an earlier process has shown are looked at this often without a wake-up.
+const LOOK: Duration = Duration::from_secs(30);
+
 /// What shows one session while it runs.
-struct Show {
-    ctx: Arc<GatewayContext>,
+struct Show<D: Door> {
+    door: Arc<D>,
     session: SessionId,
-    place: Place,
-    drafts: Drafts,
-    /// How often in a row Telegram could not be reached.
+    to: Address,
+    drafts: Drafts<D::Text>,
+    /// How often in a row the chat could not be reached.
     failures: u32,
 }
 
 /// A sink for glimpses of the session; dropping it ends the show.
-pub(super) fn show(ctx: &Arc<GatewayContext>, session: &SessionId, place: Place) -> LiveSink {
+pub(super) fn show<D: Door>(door: &Arc<D>, session: &SessionId, to: &Address) -> LiveSink {
     let (sender, glimpses) = mpsc::unbounded_channel();
     let show = Show {
-        ctx: ctx.clone(),
+        door: door.clone(),
         session: session.clone(),
-        place,
+        to: to.clone(),
         drafts: Drafts::default(),
         failures: 0,
     };
@@ -57,9 +49,9 @@ pub(super) fn show(ctx: &Arc<GatewayContext>, session: &SessionId, place: Place)
     })
 }
 
-impl Show {
+impl<D: Door> Show<D> {
     async fn run(mut self, mut glimpses: mpsc::UnboundedReceiver<Live>) {
-        let every = if self.place.chat < 0 { EVERY_IN_GROUP } else { EVERY };
+        let every = self.door.glimpse_every(&self.to);
         let mut beat = Beat::new(every);
         loop {
             let idle = !self.drafts.changed();
@@ -93,16 +85,15 @@ impl Show {
 
     fn take(&mut self, live: Live) {
         if let Live::Server { text } = live {
-            let ctx = self.ctx.clone();
-            tokio::spawn(async move { notify::about_a_server(&ctx, &text).await });
+            self.door.about_a_server(text);
             return;
         }
         let is_text = matches!(live, Live::StepStarted { .. } | Live::Text { .. });
-        if is_text && !self.ctx.telegram.stream {
+        if is_text && !self.door.shows_words_before_acts() {
             return;
         }
         if let Some((turn_seq, step)) = self.drafts.take(live) {
-            match self.ctx.mail.drafts(&self.place.address(), &self.session, turn_seq, step) {
+            match self.door.shared().mail().drafts(&self.to, &self.session, turn_seq, step) {
                 Ok(messages) => self.drafts.adopt(messages),
                 Err(error) => tracing::warn!(%error, "the drafts of an earlier run cannot be read"),
             }
@@ -111,11 +102,11 @@ impl Show {
 
     /// Makes one change, and says how long to wait for the next one.
     async fn change(&mut self, every: Duration) -> Duration {
-        if self.ctx.is_blocked(self.place.chat) {
+        if !self.door.writes_to(&self.to) {
             return every;
         }
-        let Some(change) = self.drafts.next_change() else { return every };
-        let chat = self.ctx.shared.chats.at(&self.place.address());
+        let Some(change) = self.drafts.next_change::<D>() else { return every };
+        let chat = self.door.shared().chats.at(&self.to);
         // While the outbox writes to the chat there is something better to read.
         let Ok(mut delivered) = chat.try_lock() else { return every };
         if let Slot::Text { turn_seq, step, .. } = change.slot
@@ -124,23 +115,19 @@ impl Show {
             self.drafts.give_up(&change.slot);
             return Duration::ZERO;
         }
-        let Some(_turn) = self.ctx.pace.try_turn(&self.place) else { return every };
-        match self.send(&change).await {
-            Ok(message) => {
+        match self.door.glimpse(&self.to, change.message, &change.text, change.has_button()).await {
+            Ok(None) => every,
+            Ok(Some(message)) => {
                 self.failures = 0;
                 if matches!(change.slot, Slot::Text { .. }) {
-                    delivered.shows(message, change.part.clone());
+                    delivered.shows(message, change.text.clone());
                 }
                 self.note(&change, message).await;
                 let pause = if change.is_new_call() { Duration::ZERO } else { every };
                 self.drafts.made(change, message);
                 pause
             }
-            Err(Fault::Wait(pause)) => {
-                self.ctx.pace.pause(&self.place, pause);
-                every
-            }
-            Err(Fault::Unreachable(why)) => {
+            Err(DoorFault::MayPass(why)) => {
                 tracing::debug!(why, "a draft could not be shown; trying again");
                 self.failures += 1;
                 pause_after(self.failures).max(every)
@@ -153,27 +140,10 @@ impl Show {
         }
     }
 
-    async fn send(&self, change: &Change) -> Result<i64, Fault> {
-        let stop = change.has_button().then(|| stop_button("turn")).flatten();
-        let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
-        match change.message {
-            None => self
-                .ctx
-                .api
-                .send(&self.place, &change.part, &keyboard)
-                .await
-                .map(|sent| sent.message),
-            Some(message) => {
-                self.ctx.api.edit(&self.place, message, &change.part, &keyboard).await?;
-                Ok(message)
-            }
-        }
-    }
-
     /// So that a later process, and a tap, find the message again.
-    async fn note(&self, change: &Change, message: i64) {
-        let (address, session) = (self.place.address(), self.session.clone());
-        let mail = &self.ctx.mail;
+    async fn note(&self, change: &DraftChange<D::Text>, message: i64) {
+        let (address, session) = (self.to.clone(), self.session.clone());
+        let mail = self.door.shared().mail();
         let noted = match (&change.slot, &change.running) {
             (Slot::Text { turn_seq, step, part }, _) if change.message.is_none() => {
                 let (turn_seq, step, part) = (*turn_seq, *step, *part as u32);
@@ -193,26 +163,28 @@ impl Show {
 }
 
 /// Calls of an earlier process that are still shown as running: they are not, and nobody may look
-/// for their button.
-pub(super) async fn end_what_ran(ctx: Arc<GatewayContext>) {
-    let shown = ctx.mail.calls_shown().unwrap_or_else(|error| {
+/// for their button. Those of a chat that cannot be written to wait until it can.
+pub async fn end_what_ran<D: Door>(door: Arc<D>) {
+    let mail = door.shared().mail();
+    let mut left = mail.calls_shown().unwrap_or_else(|error| {
         tracing::error!(%error, "the calls on the screen cannot be read");
         Vec::new()
     });
-    for row in shown {
-        let Some(place) = Place::of(&row.address).filter(|place| place.bot == ctx.me.id) else {
-            continue;
-        };
-        let part = ended(&row.title, false, "claw was ended while it ran");
-        let edited = until_sent(&ctx, &place, Urgency::Message, || {
-            ctx.api.edit(&place, row.message, &part, &[])
-        })
-        .await;
-        if let Err(fault) = edited {
-            tracing::warn!(%fault, "a call that has ended is still shown as running");
+    let mut wake_ups = door.shared().wake_ups();
+    while !left.is_empty() && !door.shared().closing.is_cancelled() {
+        let (now, later): (Vec<_>, _) =
+            left.into_iter().partition(|row| door.writes_to(&row.address));
+        left = later;
+        for row in now {
+            let text = D::ended(&row.title, false, "claw was ended while it ran");
+            let edited = patiently(|| door.edit(&row.address, row.message, &text)).await;
+            if let Err(fault) = edited {
+                tracing::warn!(%fault, "a call that has ended is still shown as running");
+            }
+            if let Err(error) = mail.call_ended(&row.address, row.message).await {
+                tracing::error!(%error, "the store could not be written");
+            }
         }
-        if let Err(error) = ctx.mail.call_ended(&row.address, row.message).await {
-            tracing::error!(%error, "the store could not be written");
-        }
+        wake_ups.wait(LOOK).await;
     }
 }

@@ -1,0 +1,21 @@
+//! The tasks that every door for chats runs, each by itself, so that none holds up another. Must
+//! not know what any of them does.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use super::shared::watch_commits;
+use super::{Door, delivery, live, questions, sessions};
+
+/// Starts them. None ends before the door does, and all end when the set is dropped.
+pub fn start<D: Door>(door: &Arc<D>) -> JoinSet<()> {
+    // It has an end, and may outlive the others.
+    tokio::spawn(live::end_what_ran(door.clone()));
+    let mut parts = JoinSet::new();
+    parts.spawn(watch_commits(door.clone()));
+    parts.spawn(sessions::keep(door.clone()));
+    parts.spawn(delivery::deliver(door.clone()));
+    parts.spawn(questions::keep(door.clone()));
+    parts
+}
