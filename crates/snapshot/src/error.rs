@@ -3,15 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
+use claw_domain::{Blame, Blamed};
+
 /// Each is one sentence for the owner; nothing in the workspace was changed, unless it says so.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     #[error(
-        "the workspace has more than {max} files and folders, so this turn cannot be undone; files that .gitignore names do not count"
+        "the workspace has more than {max} files and folders; files that .gitignore names do not count"
     )]
     TooManyFiles { max: usize },
     #[error(
-        "the files of the workspace are larger than {max} bytes together, so this turn cannot be undone; files that .gitignore names do not count"
+        "the files of the workspace have more than {max} bytes; files that .gitignore names do not count"
     )]
     TooLarge { max: u64 },
     #[error("there is no snapshot `{name}`")]
@@ -24,6 +26,17 @@ pub enum SnapshotError {
     Busy,
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
+}
+
+impl Blamed for SnapshotError {
+    fn blame(&self) -> Blame {
+        match self {
+            Self::TooManyFiles { .. } | Self::TooLarge { .. } | Self::Unknown { .. } => Blame::User,
+            Self::Damaged { .. } | Self::Name { .. } | Self::Busy | Self::Io { .. } => {
+                Blame::Broken
+            }
+        }
+    }
 }
 
 impl SnapshotError {

@@ -96,6 +96,29 @@ impl Snapshots {
         Ok(tree)
     }
 
+    /// The same, and gives the number of paths that are another thing than before.
+    ///
+    /// # Errors
+    /// As [`Snapshots::remember`].
+    pub fn note_changes(&self, name: &str, before: &str) -> Result<usize, SnapshotError> {
+        let after = self.note(name, before)?;
+        Ok(self.tree(before)?.differs_from(&after))
+    }
+
+    /// Forgets one tree, also one that there is not. Its contents stay until [`Snapshots::retain`].
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn forget(&self, name: &str) -> Result<(), SnapshotError> {
+        let path = self.tree_path(name)?;
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(SnapshotError::at(path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A tree as it was remembered or noted.
     ///
     /// # Errors

@@ -46,6 +46,13 @@ impl Tree {
         self.entries.values().map(bytes).sum()
     }
 
+    /// At how many paths the two have another thing.
+    pub(crate) fn differs_from(&self, other: &Self) -> usize {
+        let here = self.entries.iter().filter(|(path, is)| other.entries.get(*path) != Some(*is));
+        let only_there = other.entries.keys().filter(|path| !self.entries.contains_key(*path));
+        here.count() + only_there.count()
+    }
+
     /// Whether what is above a path is a folder, and no link to one.
     pub(crate) fn has_folder_above(&self, path: &RelPath) -> bool {
         path.above().is_none_or(|above| self.entries.get(&above).is_some_and(Entry::is_folder))

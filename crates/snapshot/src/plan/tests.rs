@@ -1,3 +1,5 @@
+//! A turn's changes planned from three trees.
+
 use std::path::PathBuf;
 
 use super::*;
