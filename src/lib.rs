@@ -40,9 +40,6 @@ pub mod catalog;
 /// One life of a call: frozen, asked about, decided, begun, ended.
 pub mod calls;
 
-/// Whether a command only reads what lies in the workspace.
-pub mod reading;
-
 /// What the workspace was before each turn, and how a turn's changes are undone.
 pub mod undo;
 

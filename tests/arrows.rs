@@ -80,12 +80,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &["config"]),
     ("redact", &[]),
     ("catalog", &["config", "hub", "redact", "store"]),
-    ("reading", &["policy"]),
     ("calls", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
-    (
-        "gate",
-        &["calls", "catalog", "hub", "killpoint", "policy", "reading", "redact", "store", "undo"],
-    ),
+    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "redact", "store", "undo"]),
     ("logging", &["hub", "redact"]),
     ("workspace", &[]),
     ("undo", &["durable", "killpoint", "snapshot", "store"]),
