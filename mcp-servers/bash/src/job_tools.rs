@@ -40,6 +40,9 @@ pub struct StartArguments {
     /// What the command has to do, as in `run`. Default: read.
     #[serde(default)]
     pub needs: Option<Level>,
+    /// With `needs: network`, the hosts that it has to reach, as in `run`.
+    #[serde(default)]
+    pub hosts: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

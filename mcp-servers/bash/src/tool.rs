@@ -34,6 +34,11 @@ pub struct RunArguments {
     /// the workspace. `network`: also reach the network. Default: read.
     #[serde(default)]
     pub needs: Option<Level>,
+    /// With `needs: network`, the hosts that it has to reach: `crates.io`, `*.crates.io`,
+    /// `example.com:8443`. It then reaches these alone, through a proxy that HTTP_PROXY and
+    /// HTTPS_PROXY name. Left out: all of the network.
+    #[serde(default)]
+    pub hosts: Option<Vec<String>>,
 }
 
 /// The structured result of a command that was started.
