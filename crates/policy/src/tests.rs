@@ -257,7 +257,7 @@ fn a_command_that_looks_runs_where_no_rule_speaks_and_its_level_is_held() {
         &Facts { held: HeldLevels { files: true, levels: false }, ..boxed }
     ));
     assert!(!runs(&policy(""), &Facts { builtin: None, ..boxed }), "a stranger's shell");
-    for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::Agent] {
+    for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::SubAgent] {
         assert!(!runs(&policy(""), &Facts { origin, ..boxed }), "{origin:?}");
     }
     let rule = "[[rule]]\nserver = \"bash\"\ndecision = \"ask\"\nwhy = \"x\"\n";
@@ -287,7 +287,7 @@ fn a_question_about_a_command_says_what_its_level_can_do() {
         why("write", HeldLevels::ALL),
         "it can change files in the workspace; it has no network"
     );
-    assert!(why("network", HeldLevels::ALL).contains("reach the network"));
+    assert!(why("network", HeldLevels::ALL).contains("reach all of the network"));
     assert_eq!(why("write", HeldLevels::NONE), "bash/run can change something");
 }
 

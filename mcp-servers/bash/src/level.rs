@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::confine::Enforcement;
 use crate::network::{HOSTS_MAX, HostRule};
 
 /// What a command may do. Each level may do what the one before it may.
@@ -23,6 +24,10 @@ pub enum Level {
     Network,
 }
 
+/// Where hosts are named and nothing would hold the command to them.
+const NOT_HELD: &str = "This system gives commands no network of their own, so no command can be kept to hosts. Call again \
+     without `hosts`: it then has all of the network. Nothing was run.";
+
 /// What one command may do, with the hosts that it has named.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
@@ -33,11 +38,18 @@ pub struct Scope {
 
 impl Scope {
     /// Reads what a model has said; the error tells it what to change.
-    pub fn parse(needs: Option<Level>, hosts: Option<&[String]>) -> Result<Self, String> {
+    pub fn parse(
+        needs: Option<Level>,
+        hosts: Option<&[String]>,
+        enforcement: Enforcement,
+    ) -> Result<Self, String> {
         let level = needs.unwrap_or_default();
         let hosts = hosts.unwrap_or_default();
         if !hosts.is_empty() && !level.has_network() {
             return Err("`hosts` go with needs: \"network\". Nothing was run.".into());
+        }
+        if !hosts.is_empty() && !enforcement.own_networks {
+            return Err(NOT_HELD.into());
         }
         if hosts.len() > HOSTS_MAX {
             return Err(format!("At most {HOSTS_MAX} hosts can be named. Nothing was run."));

@@ -37,8 +37,6 @@ use claw_kit::processes;
 /// leaves to us.
 const END_PATIENCE: Duration = Duration::from_secs(6);
 const CHUNK_BYTES: usize = 64 * 1024;
-/// For the model, where hosts were named and nothing holds the command to them.
-const NOT_HELD: &str = "This system gives commands no network of their own, so it had all of the network, not only the hosts that were named.";
 const SWEEP_ROUNDS: u32 = 100;
 const SWEEP_ROUND: Duration = Duration::from_millis(5);
 
@@ -134,9 +132,6 @@ impl Runner {
     ) -> Ending {
         let Scope { level, hosts } = request.scope;
         let access = Access::of(level, !hosts.is_empty(), self.enforcement);
-        if access == Access::Whole && !hosts.is_empty() {
-            sink.note(NOT_HELD.to_owned());
-        }
         let proxy =
             (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
         let scratch = match self.scratch(level) {

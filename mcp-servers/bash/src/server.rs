@@ -248,10 +248,11 @@ impl BashServer {
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let scope = match Scope::parse(arguments.needs, arguments.hosts.as_deref()) {
-            Ok(scope) => scope,
-            Err(why) => return refused(why),
-        };
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refused(why),
+            };
         let level = scope.level;
         let request = RunRequest {
             command: arguments.command,
@@ -286,10 +287,11 @@ impl BashServer {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
-        let scope = match Scope::parse(arguments.needs, arguments.hosts.as_deref()) {
-            Ok(scope) => scope,
-            Err(why) => return refusal(why),
-        };
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refusal(why),
+            };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {
             Ok(job) => job,
             Err(why) => return refusal(why),
@@ -359,7 +361,7 @@ impl Sink for Shown {
 
 fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Arc<[Tool]>, String> {
     let mut tools = vec![tool::tool(limits, enforcement)?];
-    tools.extend(job_tools::tools(limits)?);
+    tools.extend(job_tools::tools(limits, enforcement)?);
     Ok(tools.into())
 }
 

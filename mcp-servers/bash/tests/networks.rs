@@ -268,8 +268,12 @@ fn a_network_command_cannot_be_used_as_a_relay_by_another() {
 
 #[test]
 fn hosts_are_refused_where_they_mean_nothing() {
+    let test = "hosts_are_refused_where_they_mean_nothing";
     let house = House::new();
     let mut server = house.server();
+    if !networks_or_skip(&mut server, test) {
+        return;
+    }
     for (arguments, word) in [
         (
             json!({"command": "true", "needs": "write", "hosts": ["crates.io"]}),
@@ -300,5 +304,21 @@ fn a_command_has_no_power_over_networks() {
         let zero = "0000000000000000";
         assert!(!text(&said).contains("made one"), "{said}");
         assert_eq!(text(&said).matches(zero).count(), 2, "{said}");
+    }
+}
+
+#[test]
+fn where_no_command_has_a_network_of_its_own_nobody_can_name_hosts() {
+    let house = House::new();
+    let mut server = house.server_with(&["--without-namespaces"]);
+    let said = run(
+        &mut server,
+        json!({"command": "touch ran", "needs": "network", "hosts": ["crates.io"]}),
+    );
+    assert!(said["isError"] == true && text(&said).contains("all of the network"), "{said}");
+    assert!(!house.workspace().join("ran").exists());
+    let tools = server.request("tools/list", json!({}));
+    for tool in tools["result"]["tools"].as_array().unwrap() {
+        assert!(tool["inputSchema"]["properties"]["hosts"].is_null(), "{tool}");
     }
 }

@@ -38,7 +38,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Where the system gives no network namespace, it is all or nothing.
+    /// Where the system gives no network namespace, it is all or nothing, and nobody can name hosts.
     pub fn of(level: Level, names_hosts: bool, enforcement: Enforcement) -> Self {
         match (level.has_network(), enforcement.own_networks) {
             (true, true) if names_hosts => Self::Proxied,
