@@ -138,32 +138,22 @@ fn a_command_listens_on_its_own_loopback_and_talks_to_itself() {
     }
 }
 
-#[test]
-fn a_command_that_names_hosts_reaches_these_alone() {
-    let test = "a_command_that_names_hosts_reaches_these_alone";
-    let (named, other) = (Service::start(), Service::start());
-    let house = House::new();
-    let host = format!("localhost:{}", named.port);
-    let mut server = house.server_with(&["--private-host", &host]);
-    if !box_or_skip(test, 4) || !networks_or_skip(&mut server, test) {
-        return;
-    }
-    let asks = |target: &str| {
-        format!(
-            "exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf 'GET http://{target}/ HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"
-        )
-    };
-    let hosts = [host.clone()];
-    let said =
-        run(&mut server, json!({"command": asks(&host), "needs": "network", "hosts": hosts}));
-    assert!(text(&said).contains("hello") && named.came() == 1, "{said}");
-    assert!(text(&said).contains(&format!("reached {host}")), "{said}");
-    let (p, q) = (named.port, other.port);
-    let tunnel = |target: &str| {
-        format!(
-            "exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf 'CONNECT {target} HTTP/1.1\\r\\n\\r\\nx' >&3; cat <&3"
-        )
-    };
+/// A plain request through the proxy.
+fn asks(target: &str) -> String {
+    format!(
+        "exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf 'GET http://{target}/ HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"
+    )
+}
+
+/// A tunnel through the proxy.
+fn tunnel(target: &str) -> String {
+    format!(
+        "exec 3<>/dev/tcp/127.0.0.1/${{http_proxy##*:}}; printf 'CONNECT {target} HTTP/1.1\\r\\n\\r\\nx' >&3; cat <&3"
+    )
+}
+
+/// Ways to the service at port `q`, which was not named; `p` is the one that was, as `host`.
+fn ways_around(host: &str, p: u16, q: u16) -> Vec<String> {
     let mut ways = vec![
         format!("exec 3<>/dev/tcp/127.0.0.1/{q}; echo x >&3"),
         format!("exec 3<>/dev/tcp/127.0.0.1/{p}; echo x >&3"),
@@ -189,6 +179,14 @@ fn a_command_that_names_hosts_reaches_these_alone() {
         ),
         format!("ip route add default dev lo; exec 3<>/dev/tcp/10.0.0.1/{q}"),
     ];
+    for target in targets(host, p, q) {
+        ways.extend([tunnel(&target), asks(&target)]);
+    }
+    ways
+}
+
+/// What a proxy can be asked for, and must not take for the host that was named.
+fn targets(host: &str, p: u16, q: u16) -> Vec<String> {
     let names = [
         "localhost",
         "LOCALHOST",
@@ -211,11 +209,8 @@ fn a_command_that_names_hosts_reaches_these_alone() {
         "ip6-localhost",
         "[fe80::1%25lo]",
     ];
-    for name in names {
-        ways.push(tunnel(&format!("{name}:{q}")));
-        ways.push(asks(&format!("{name}:{q}")));
-    }
-    for target in [
+    let mut targets: Vec<String> = names.iter().map(|name| format!("{name}:{q}")).collect();
+    targets.extend([
         format!("{host}@localhost:{q}"),
         format!("localhost:{q}@{host}"),
         format!("localhost:{q}#{host}"),
@@ -225,10 +220,26 @@ fn a_command_that_names_hosts_reaches_these_alone() {
         format!("localhost:0{q}"),
         format!("localhost:{p}:{q}"),
         format!("localhost: {q}"),
-    ] {
-        ways.push(tunnel(&target));
-        ways.push(asks(&target));
+    ]);
+    targets
+}
+
+#[test]
+fn a_command_that_names_hosts_reaches_these_alone() {
+    let test = "a_command_that_names_hosts_reaches_these_alone";
+    let (named, other) = (Service::start(), Service::start());
+    let house = House::new();
+    let host = format!("localhost:{}", named.port);
+    let mut server = house.server_with(&["--private-host", &host]);
+    if !box_or_skip(test, 4) || !networks_or_skip(&mut server, test) {
+        return;
     }
+    let hosts = [host.clone()];
+    let said =
+        run(&mut server, json!({"command": asks(&host), "needs": "network", "hosts": hosts}));
+    assert!(text(&said).contains("hello") && named.came() == 1, "{said}");
+    assert!(text(&said).contains(&format!("reached {host}")), "{said}");
+    let ways = ways_around(&host, named.port, other.port);
     for way in &ways {
         let call = json!({"command": way, "needs": "network", "hosts": hosts, "timeout_s": 10});
         let said = run(&mut server, call);

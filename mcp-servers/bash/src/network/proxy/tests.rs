@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+//! Connections through the proxy, to services of this machine.
 
 use super::*;
 
