@@ -10,6 +10,7 @@ use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
 use crate::home::{self, Parts};
 use crate::limits::CommandLimits;
+use crate::network::HostRule;
 use crate::openings::Openings;
 use crate::scratch::make_private;
 
@@ -72,6 +73,10 @@ pub struct Args {
     pub background_max: usize,
     #[command(flatten)]
     pub command: CommandLimits,
+    /// A host that commands may name although its address lies on this machine or in its network, for
+    /// example localhost:5432. Repeatable
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = HostRule::parse)]
+    pub private_host: Vec<HostRule>,
     /// Serve without namespaces for processes, mounts and System V memory, also where the system
     /// gives them
     #[arg(long)]
@@ -118,6 +123,7 @@ pub struct Settings {
     pub openings: Openings,
     pub home: Option<Parts>,
     pub home_bytes_max: u64,
+    pub private_hosts: Vec<HostRule>,
     pub limits: Limits,
     #[cfg(feature = "http")]
     pub http: bool,
@@ -160,6 +166,7 @@ impl Settings {
             home_bytes_max: home_bytes_max(args)?,
             workspace,
             output_dir,
+            private_hosts: args.private_host.clone(),
             limits: limits(args)?,
             #[cfg(feature = "http")]
             http: args.http,
@@ -306,6 +313,7 @@ mod tests {
             jobs_max: 8,
             background_max: 8,
             command: CommandLimits::default(),
+            private_host: Vec::new(),
             without_namespaces: false,
             inside: false,
             cgroup_fd: None,

@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use tokio::io::Interest;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::{TcpListener, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -22,8 +24,11 @@ use crate::confine::Enforcement;
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::home::CommandHome;
-use crate::level::Level;
+use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
+#[cfg(target_os = "linux")]
+use crate::network;
+use crate::network::{Access, HostRule, Proxy};
 use crate::scratch;
 use crate::tool::Ending;
 use crate::wire::{Given, JobEnd, JobReport, JobSpec};
@@ -51,6 +56,8 @@ pub struct Runner {
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
     enforcement: Enforcement,
+    /// Of those that a command names, the ones that may lie in private networks.
+    private_hosts: Vec<HostRule>,
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
@@ -69,7 +76,7 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
-    pub level: Level,
+    pub scope: Scope,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -116,9 +123,15 @@ impl Runner {
             limits,
             cgroups,
             enforcement,
+            private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
         })
+    }
+
+    /// Commands may also name these hosts, wherever their addresses lie.
+    pub fn reaching(self, private_hosts: Vec<HostRule>) -> Self {
+        Self { private_hosts, ..self }
     }
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive.
@@ -129,7 +142,11 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
-        let scratch = match self.scratch(request.level) {
+        let Scope { level, hosts } = request.scope;
+        let access = Access::of(level, !hosts.is_empty(), self.enforcement);
+        let proxy =
+            (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
+        let scratch = match self.scratch(level) {
             Ok(scratch) => scratch,
             Err(error) => {
                 return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
@@ -151,17 +168,21 @@ impl Runner {
             cwd: request.cwd,
             scratch: scratch.path.clone(),
             given: self.given.clone(),
-            level: request.level,
+            level,
+            access,
             own_process_table: self.enforcement.namespaces,
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
-        let in_use = (request.level > Level::Read).then(|| self.home.in_use());
-        let cut = job.drive(&spec, deadline, stop, sink).await;
+        let in_use = (level > Level::Read).then(|| self.home.in_use());
+        let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
         if let Some(in_use) = in_use {
             drop(in_use);
             self.keep_home_small(sink).await;
+        }
+        if let Some(proxy) = proxy {
+            proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
         }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
@@ -330,19 +351,30 @@ impl Job {
     async fn drive(
         &mut self,
         spec: &JobSpec,
+        proxy: Option<&Arc<Proxy>>,
         deadline: Option<Instant>,
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Option<Cut> {
         let mut line = serde_json::to_vec(spec).unwrap_or_default();
         line.push(b'\n');
-        let Self { child, lifeline, output, .. } = self;
+        let Self { child, lifeline, output, report } = self;
         let work = async {
             if let Some(lifeline) = lifeline {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            read_output(output, sink).await;
+            let serving = async {
+                let Some(proxy) = proxy else { return };
+                // Without a socket the supervisor says in its report why there is none.
+                if let Some(listener) = listener_of(report.get_ref().as_ref()).await {
+                    proxy.serve(listener).await;
+                }
+            };
+            tokio::select! {
+                () = read_output(output, sink) => {}
+                () = async { serving.await; std::future::pending().await } => {}
+            }
         };
         tokio::select! {
             biased;
@@ -358,6 +390,19 @@ impl Job {
     async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
         let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
     }
+}
+
+/// The socket that the supervisor has made in the network of its command. It is the first thing
+/// that it says. `None` where it says something else, or nothing.
+#[cfg(target_os = "linux")]
+async fn listener_of(line: &UnixStream) -> Option<TcpListener> {
+    let taken = line.async_io(Interest::READABLE, || network::own::take_in(line)).await;
+    taken.and_then(TcpListener::from_std).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn listener_of(_line: &UnixStream) -> Option<TcpListener> {
+    None
 }
 
 /// Until every process that could write is gone, or the pipe breaks.

@@ -25,6 +25,7 @@ use crate::confine::Enforcement;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
+use crate::level::Scope;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
@@ -75,7 +76,10 @@ pub async fn serve(
     let mut open = vec![workspace.clone(), given.home.clone()];
     open.extend(given.programs.iter().chain(given.opened.all()).cloned());
     let (refusals, opened) = (Arc::new(Refusals::new(open)), given.opened.words());
-    let runner = Arc::new(Runner::new(workspace, machine, limits.command, cgroups, enforcement)?);
+    let runner = Arc::new(
+        Runner::new(workspace, machine, limits.command, cgroups, enforcement)?
+            .reaching(settings.private_hosts),
+    );
     let server = BashServer {
         runner: runner.clone(),
         workspace: settings.workspace,
@@ -254,14 +258,19 @@ impl BashServer {
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let level = arguments.needs.unwrap_or_default();
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refused(why),
+            };
+        let level = scope.level;
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(
                 arguments.timeout_s.unwrap_or(self.limits.timeout_s),
             )),
-            level,
+            scope,
         };
         let capture = Capture::new(
             self.shelf.clone(),
@@ -288,14 +297,18 @@ impl BashServer {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refusal(why),
+            };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {
             Ok(job) => job,
             Err(why) => return refusal(why),
         };
         let (runner, running) = (self.runner.clone(), job.clone());
         let cwd = arguments.cwd.unwrap_or_default().into();
-        let level = arguments.needs.unwrap_or_default();
-        self.jobs.spawn(async move { running.run(&runner, cwd, level).await });
+        self.jobs.spawn(async move { running.run(&runner, cwd, scope).await });
         // What cannot even begin, or ends at once, is told at once.
         job.wait(FIRST_LOOK).await;
         job_tools::result(job.look(true)).into()
@@ -358,7 +371,7 @@ impl Sink for Shown {
 
 fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Arc<[Tool]>, String> {
     let mut tools = vec![tool::tool(limits, enforcement)?];
-    tools.extend(job_tools::tools(limits)?);
+    tools.extend(job_tools::tools(limits, enforcement)?);
     Ok(tools.into())
 }
 
@@ -368,5 +381,9 @@ fn no_job(number: u32) -> CallToolResponse {
 
 /// For the model: what was wrong with the request. Not a protocol error, which hosts hide from it.
 fn refusal(why: String) -> CallToolResponse {
-    CallToolResult::error(vec![ContentBlock::text(why)]).into()
+    refused(why).into()
+}
+
+fn refused(why: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup::Ticket;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
+use crate::network::Access;
 use crate::openings::Openings;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,6 +24,7 @@ pub struct JobSpec {
     pub scratch: PathBuf,
     pub given: Given,
     pub level: Level,
+    pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,
     pub limits: CommandLimits,

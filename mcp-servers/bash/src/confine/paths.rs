@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Settings;
 use crate::level::Level;
+use crate::network::Access;
 use crate::wire::{Given, JobSpec};
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
@@ -151,7 +152,7 @@ pub struct Inner {
     pub writable: Vec<PathBuf>,
     /// `None`: what the outer layer lets it.
     pub reading: Option<Reading>,
-    pub network: bool,
+    pub access: Access,
 }
 
 /// All that a command may open at level `read`.
@@ -166,11 +167,11 @@ pub struct Reading {
 impl Inner {
     pub fn new(spec: &JobSpec) -> Self {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
-        let network = spec.level.has_network();
+        let access = spec.access;
         if spec.level > Level::Read {
             let mut writable = vec![workspace, scratch, spec.given.home.clone()];
             writable.extend(spec.given.opened.write.iter().cloned());
-            return Self { writable, reading: None, network };
+            return Self { writable, reading: None, access };
         }
         let real = |paths: &[&str]| -> Vec<PathBuf> {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
@@ -188,7 +189,7 @@ impl Inner {
         programs.extend([workspace, scratch.clone(), spec.given.home.clone()]);
         programs.extend(spec.given.programs.iter().cloned());
         let reading = Reading { programs, data };
-        Self { writable: vec![scratch], reading: Some(reading), network }
+        Self { writable: vec![scratch], reading: Some(reading), access }
     }
 }
 
