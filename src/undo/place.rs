@@ -75,6 +75,14 @@ impl Place {
         move |source| SnapshotError::Io { path, source }.into()
     }
 
+    /// Forgets all of it.
+    pub(super) fn remove(&self) -> Result<(), UndoError> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.io()(error)),
+            _ => Ok(()),
+        }
+    }
+
     fn says_whose_it_is(&self) -> io::Result<()> {
         let path = self.folder.join("workspace.json");
         if path.exists() {
