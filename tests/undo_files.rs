@@ -187,6 +187,12 @@ fn an_undo_that_a_kill_has_cut_is_finished() {
             && !what.ends_with("new\n");
         assert!(!is_half, "{path:?} is neither: {what:?}");
     }
+    // The doctor names it, if it was cut behind its note and before its end.
+    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
+    let is_cut = folder.path().join("undo.json").exists();
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let of = |id: &str| doctor.iter().filter(|row| row["id"] == id).count();
+    assert_eq!((of("undo"), of("snapshots")), (usize::from(is_cut), 1), "{doctor:?}");
     // It may have been cut before anything was noted, and then has not begun.
     let again = house.claw(&["undo", "--yes", &turn]);
     assert!(matches!(again.code, Some(0 | 2)), "{again:?}");

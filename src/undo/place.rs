@@ -75,6 +75,11 @@ impl Place {
         move |source| SnapshotError::Io { path, source }.into()
     }
 
+    /// Whether an undo was begun here and has no end.
+    pub(super) fn is_cut(&self) -> bool {
+        Snapshots::is_cut(&self.folder)
+    }
+
     /// Forgets all of it.
     pub(super) fn remove(&self) -> Result<(), UndoError> {
         match fs::remove_dir_all(&self.folder) {

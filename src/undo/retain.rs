@@ -2,7 +2,7 @@
 //! know when that is done, or how much is allowed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::place::Place;
 use super::record::Record;
@@ -29,6 +29,12 @@ impl TurnSnapshots {
     /// Every failure to read or remove. What is kept is whole.
     pub async fn retain(&self, before_ms: UnixMillis, bytes_max: u64) -> Result<LetGo, UndoError> {
         self.apart(move |shared| shared.retain(before_ms, bytes_max)).await
+    }
+
+    /// The workspaces in which an undo was cut and is not finished.
+    pub fn cut(&self) -> Vec<PathBuf> {
+        let places = Place::every(&self.shared.folder).into_iter();
+        places.filter(Place::is_cut).map(|place| place.workspace).collect()
     }
 
     /// The bytes that all snapshots take.
