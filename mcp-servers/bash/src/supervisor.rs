@@ -21,6 +21,9 @@ use crate::cgroup::{Leaf, Ticket};
 use crate::confine;
 use crate::disk::Disk;
 use crate::limits::{CommandLimits, Met};
+use crate::obeyed::Obeyed;
+#[cfg(target_os = "linux")]
+use crate::own_namespaces;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example
@@ -54,16 +57,43 @@ fn supervise() -> std::io::Result<()> {
         // The server changed its mind before it had said anything.
         return Ok(());
     }
-    let spec: JobSpec = serde_json::from_str(&spec)?;
+    let mut spec: JobSpec = serde_json::from_str(&spec)?;
     // The command must not inherit what we have inherited.
     close_fds::set_fds_cloexec(3, &[]);
     become_reaper()?;
-
-    let end = run(&spec, reader);
+    let end = match arrive(&mut spec) {
+        Ok(obeyed) => {
+            let end = run(&spec, reader);
+            JobEnd { set_aside: obeyed.and_then(|found| found.set_aside_what_is_new()), ..end }
+        }
+        Err(why) => JobEnd {
+            how: JobReport::NotStarted(why),
+            met: None,
+            without_cgroup: None,
+            set_aside: None,
+        },
+    };
     let mut text = serde_json::to_string(&end)?;
     text.push('\n');
     // A server that is dead does not listen.
     line.write_all(text.as_bytes()).or(Ok(()))
+}
+
+/// Enters the namespaces of the command, where it has its own, and closes the box around this
+/// process. Gives what is obeyed on sight, as it was before, if it is to be compared afterwards.
+#[cfg(target_os = "linux")]
+fn arrive(spec: &mut JobSpec) -> Result<Option<Obeyed>, String> {
+    let Some(mut boundary) = spec.own_namespaces.clone() else { return Ok(None) };
+    let obeyed = own_namespaces::enter(spec, &mut boundary)
+        .map_err(|error| format!("this system gave it no namespaces of its own: {error}"))?;
+    confine::apply_to_supervisor(&boundary)?;
+    Ok(obeyed.filter(|_| spec.sets_aside))
+}
+
+/// There is nothing to enter on this system.
+#[cfg(not(target_os = "linux"))]
+fn arrive(_spec: &mut JobSpec) -> Result<Option<Obeyed>, String> {
+    Ok(None)
 }
 
 /// Runs the command to its end.
@@ -87,7 +117,7 @@ fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
     if let Some(leaf) = leaf {
         leaf.remove();
     }
-    JobEnd { how, met, without_cgroup }
+    JobEnd { how, met, without_cgroup, set_aside: None }
 }
 
 /// The cgroup of the command, with this process in it, so that the shell begins there.

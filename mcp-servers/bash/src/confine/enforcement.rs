@@ -3,11 +3,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::level::Level;
 
 /// What the operating system holds. Compare, do not guess: `keeps_files` is the promise that claw's
 /// gate builds on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enforcement {
     /// The Landlock ABI in force, 0 for none. 3 (Linux 6.2) keeps files out of reach, 5 (6.10) adds
     /// devices, 6 (6.12) signals and abstract sockets, 9 (7.1) lets the kernel judge each Unix
@@ -16,12 +18,23 @@ pub struct Enforcement {
     /// Whether the filter of system calls is in force: Unix sockets, io_uring, namespaces, mounts,
     /// keys.
     pub seccomp: bool,
-    /// Whether commands have a process table, System V memory and mounts of their own.
-    pub namespaces: bool,
+    pub namespaces: Namespaces,
+}
+
+/// What commands have for themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Namespaces {
+    /// Nothing.
+    None,
+    /// All commands of a server together: a process table, System V memory and mounts.
+    OfTheServer,
+    /// Each command, and without the level `network` a network with nothing but its own loopback.
+    OfEachCommand,
 }
 
 impl Enforcement {
-    pub const NONE: Self = Self { landlock_abi: 0, seccomp: false, namespaces: false };
+    pub const NONE: Self = Self { landlock_abi: 0, seccomp: false, namespaces: Namespaces::None };
 
     /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3
     /// a command can still truncate a file that it cannot open, so that is no box.
@@ -34,11 +47,16 @@ impl Enforcement {
     pub fn holds(self, level: Level) -> bool {
         // Before ABI 6 only a process table of its own keeps a command from signalling the user's
         // other processes.
-        let keeps_processes = self.landlock_abi >= 6 || self.namespaces;
+        let keeps_processes = self.landlock_abi >= 6 || self.namespaces != Namespaces::None;
         match level {
             Level::Read | Level::Write => self.keeps_files() && self.seccomp && keeps_processes,
             Level::Network => self.keeps_files(),
         }
+    }
+
+    /// Whether a command at level `write` leaves what other programs obey on sight as it is.
+    pub fn keeps_what_is_obeyed(self) -> bool {
+        self.holds(Level::Write) && self.namespaces == Namespaces::OfEachCommand
     }
 
     /// Everything that this server knows how to close is closed.
@@ -46,11 +64,39 @@ impl Enforcement {
         self.landlock_abi >= 6 && self.seccomp
     }
 
+    /// What is in force of a level on this system, for whoever asks what it is worth.
+    pub fn says(self, level: Level) -> &'static str {
+        if !self.holds(level) {
+            return "not held on this system, so its commands ask like all others";
+        }
+        match (level, self.namespaces) {
+            (Level::Read, Namespaces::OfEachCommand) => {
+                "held: looks and changes nothing; /tmp, processes and loopback of its own; no network"
+            }
+            (Level::Read, _) => {
+                "held: looks and changes nothing; no network and, without namespaces, no loopback"
+            }
+            (Level::Write, Namespaces::OfEachCommand) => {
+                "held: changes the workspace, and not what other programs obey on sight there; no network"
+            }
+            (Level::Write, _) => {
+                "held: changes the workspace and, without namespaces, also what other programs obey on sight there; no network"
+            }
+            (Level::Network, _) => {
+                "held: changes the workspace; reaches every network that you reach"
+            }
+        }
+    }
+
     /// A short name for structured results: `landlock-7+seccomp+namespaces`, `landlock-4`, `none`.
     pub fn label(self) -> String {
         let landlock = (self.landlock_abi > 0).then(|| format!("landlock-{}", self.landlock_abi));
         let seccomp = self.seccomp.then(|| "seccomp".to_owned());
-        let namespaces = self.namespaces.then(|| "namespaces".to_owned());
+        let namespaces = match self.namespaces {
+            Namespaces::None => None,
+            Namespaces::OfTheServer => Some("namespaces".to_owned()),
+            Namespaces::OfEachCommand => Some("own-namespaces".to_owned()),
+        };
         let parts: Vec<String> = [landlock, seccomp, namespaces].into_iter().flatten().collect();
         if parts.is_empty() { "none".into() } else { parts.join("+") }
     }
@@ -90,7 +136,7 @@ impl fmt::Display for Enforcement {
         if !self.is_full() {
             write!(f, "; not stopped on this system: {}", self.gaps().join(", "))?;
         }
-        if !self.namespaces {
+        if self.namespaces == Namespaces::None {
             write!(
                 f,
                 "; no user namespaces here, so they see the list of processes and can change times and modes of files"
@@ -106,21 +152,22 @@ mod tests {
 
     #[test]
     fn a_kernel_on_which_files_can_be_truncated_is_no_box() {
-        let old = Enforcement { landlock_abi: 2, seccomp: true, namespaces: false };
+        let old = Enforcement { landlock_abi: 2, seccomp: true, namespaces: Namespaces::None };
         assert!(!old.keeps_files());
         assert!(old.to_string().starts_with("no box (landlock-2+seccomp)"), "{old}");
     }
 
     #[test]
     fn a_level_is_held_only_where_all_of_it_is() {
-        let full = Enforcement { landlock_abi: 7, seccomp: true, namespaces: true };
+        let full =
+            Enforcement { landlock_abi: 7, seccomp: true, namespaces: Namespaces::OfEachCommand };
         let held = |enforcement: Enforcement| {
             [Level::Read, Level::Write, Level::Network].map(|level| enforcement.holds(level))
         };
         assert_eq!(held(full), [true; 3]);
-        assert_eq!(held(Enforcement { namespaces: false, ..full }), [true; 3]);
+        assert_eq!(held(Enforcement { namespaces: Namespaces::None, ..full }), [true; 3]);
         assert_eq!(held(Enforcement { landlock_abi: 4, ..full }), [true; 3]);
-        let signals = Enforcement { landlock_abi: 4, namespaces: false, ..full };
+        let signals = Enforcement { landlock_abi: 4, namespaces: Namespaces::None, ..full };
         assert_eq!(held(signals), [false, false, true]);
         assert_eq!(held(Enforcement { seccomp: false, ..full }), [false, false, true]);
         assert_eq!(held(Enforcement { landlock_abi: 2, ..full }), [false; 3]);
@@ -129,19 +176,27 @@ mod tests {
 
     #[test]
     fn the_sentence_names_what_is_not_stopped() {
-        let middle = Enforcement { landlock_abi: 4, seccomp: false, namespaces: true };
+        let middle =
+            Enforcement { landlock_abi: 4, seccomp: false, namespaces: Namespaces::OfEachCommand };
         let sentence = middle.to_string();
         for gap in ["ioctls", "signals", "Docker"] {
             assert!(sentence.contains(gap), "{sentence}");
         }
-        let full = Enforcement { landlock_abi: 7, seccomp: true, namespaces: true };
+        let full =
+            Enforcement { landlock_abi: 7, seccomp: true, namespaces: Namespaces::OfEachCommand };
+        assert!(full.keeps_what_is_obeyed() && full.says(Level::Write).contains("and not what"));
+        let shared = Enforcement { namespaces: Namespaces::OfTheServer, ..full };
+        assert!(!shared.keeps_what_is_obeyed() && shared.says(Level::Write).contains("also what"));
+        assert!(Enforcement::NONE.says(Level::Read).contains("ask like all others"));
         assert!(
             !full.to_string().contains("not stopped")
                 && !full.to_string().contains("list of processes")
         );
-        assert_eq!(full.label(), "landlock-7+seccomp+namespaces");
+        assert_eq!(full.label(), "landlock-7+seccomp+own-namespaces");
         assert!(
-            Enforcement { namespaces: false, ..full }.to_string().contains("list of processes")
+            Enforcement { namespaces: Namespaces::None, ..full }
+                .to_string()
+                .contains("list of processes")
         );
         assert_eq!(Enforcement::NONE.label(), "none");
     }

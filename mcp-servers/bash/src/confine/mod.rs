@@ -7,7 +7,8 @@
 //! signal, no ptrace, nothing of their `/proc` that is guarded by ptrace (`environ`, `mem`, `fd`,
 //! `root`, `cwd`). It is narrower the less a command needs (`level`): at `read` it opens the
 //! workspace, a TMPDIR of its own and what the system's programs need, and writes that TMPDIR
-//! alone; at `read` and `write` there is no network.
+//! alone; at `read` and `write` there is no network. Where the system gives a command namespaces of
+//! its own (`own_namespaces.rs`), its supervisor enters them first and closes both layers there.
 //!
 //! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`,
 //! `inotify`), at `network` TCP and UDP (services on loopback included), hard links that somebody
@@ -25,20 +26,37 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod seccomp;
 
-pub use enforcement::Enforcement;
+pub use enforcement::{Enforcement, Namespaces};
 pub use paths::{Boundary, ESSENTIAL_PATHS, Inner};
 
 use crate::error::StartError;
 
-/// Closes the box around the whole process, for good. Must run before a second thread exists.
+/// Whether this process has one thread alone: a box closes around threads, and the first to be there
+/// would stay outside.
 #[cfg(target_os = "linux")]
-pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<Enforcement, StartError> {
+pub fn check_threads() -> Result<(), StartError> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
-    if threads > 1 {
-        return Err(StartError::Threads(threads));
-    }
-    let level = close(boundary).map_err(StartError::Box)?;
-    Ok(Enforcement { namespaces, ..level })
+    if threads > 1 { Err(StartError::Threads(threads)) } else { Ok(()) }
+}
+
+/// There is no box on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn check_threads() -> Result<(), StartError> {
+    Ok(())
+}
+
+/// Closes the box around this thread and all that it starts, for good. Of the process only the
+/// launcher stays outside (`launcher.rs`).
+#[cfg(target_os = "linux")]
+pub fn apply(boundary: &Boundary, namespaces: Namespaces) -> Result<Enforcement, StartError> {
+    let closed = close(boundary).map_err(StartError::Box)?;
+    Ok(Enforcement { namespaces, ..closed })
+}
+
+/// Closes the same box around a supervisor that stands in namespaces of its command's own.
+#[cfg(target_os = "linux")]
+pub fn apply_to_supervisor(boundary: &Boundary) -> Result<(), String> {
+    close(boundary).map(|_| ())
 }
 
 #[cfg(target_os = "linux")]
@@ -48,12 +66,12 @@ fn close(boundary: &Boundary) -> Result<Enforcement, String> {
     capabilities::drop_dangerous().map_err(|error| error.to_string())?;
     let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
     let seccomp = seccomp::apply()?;
-    Ok(Enforcement { landlock_abi, seccomp, namespaces: false })
+    Ok(Enforcement { landlock_abi, seccomp, namespaces: Namespaces::None })
 }
 
 /// There is no box on this system; the caller says so.
 #[cfg(not(target_os = "linux"))]
-pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<Enforcement, StartError> {
+pub fn apply(_boundary: &Boundary, _namespaces: Namespaces) -> Result<Enforcement, StartError> {
     Ok(Enforcement::NONE)
 }
 
@@ -64,9 +82,38 @@ pub fn probe() -> Enforcement {
     {
         let attempt = std::thread::spawn(|| close(&Boundary::default()));
         let level = attempt.join().ok().and_then(Result::ok).unwrap_or(Enforcement::NONE);
-        Enforcement { namespaces: crate::namespace::expected(), ..level }
+        let namespaces =
+            if crate::namespace::expected() { Namespaces::OfEachCommand } else { Namespaces::None };
+        Enforcement { namespaces, ..level }
     }
     #[cfg(not(target_os = "linux"))]
+    Enforcement::NONE
+}
+
+/// What this system offers, found out by a process that really closes the box, namespaces included:
+/// this program, started with `words`, by which it is the bash server. Where that cannot be
+/// started, nothing is held.
+#[cfg(target_os = "linux")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the bash server is one of the two that start processes"
+)]
+pub fn try_box(words: &[&str]) -> Enforcement {
+    use std::process::{Command, Stdio};
+    let tried = Command::new("/proc/self/exe")
+        .args(words)
+        .arg("--try-box")
+        .env_clear()
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let said = tried.ok().and_then(|tried| serde_json::from_slice(&tried.stdout).ok());
+    said.unwrap_or(Enforcement::NONE)
+}
+
+/// There is no box on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn try_box(_words: &[&str]) -> Enforcement {
     Enforcement::NONE
 }
 
@@ -82,10 +129,10 @@ pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     {
         landlock::isolate(inner).map_err(|error| error.to_string())?;
-        if inner.reading.is_some() {
+        if inner.changes_nothing {
             seccomp::refuse_to_change()?;
         }
-        if !inner.network {
+        if !inner.sockets {
             seccomp::refuse_sockets()?;
         }
     }
