@@ -5,7 +5,7 @@
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
 //! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
-//! `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one
+//! `job_tools` for jobs that stay) → `run` (one job as the server sees it; `network` what it reaches) → `supervisor` (one
 //! small process a job, which kills what it started).
 
 mod args;
@@ -24,9 +24,8 @@ mod launcher;
 mod level;
 mod limits;
 #[cfg(target_os = "linux")]
-mod loopback;
-#[cfg(target_os = "linux")]
 mod namespace;
+mod network;
 mod obeyed;
 #[cfg(target_os = "linux")]
 mod own_namespaces;
@@ -45,7 +44,7 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, Namespaces, probe, try_box};
+pub use confine::{Enforcement, probe, try_box};
 pub use level::Level;
 
 use args::Settings;
@@ -110,8 +109,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         cgroup: folder.as_ref().map(Folder::path),
         ..Boundary::new(&settings, scratch.path(), &output_dir)
     };
-    let (namespaces, apart) = set_apart(namespaces, &boundary)?;
-    let enforcement = confine::apply(&boundary, namespaces)?;
+    let apart = set_apart(namespaces, &boundary)?;
+    let enforcement =
+        Enforcement { own_mounts: apart.is_some(), ..confine::apply(&boundary, namespaces)? };
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
@@ -134,9 +134,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
 /// Closes a box around nothing, and says on stdout what came of it.
 fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
     let boundary = Boundary::default();
-    let (namespaces, apart) = set_apart(namespaces, &boundary)?;
-    let enforcement = confine::apply(&boundary, namespaces)?;
-    drop(apart);
+    let own_mounts = set_apart(namespaces, &boundary)?.is_some();
+    let enforcement = Enforcement { own_mounts, ..confine::apply(&boundary, namespaces)? };
     let line = serde_json::to_string(&enforcement)
         .map_err(|error| StartError::Opening(error.to_string()))?;
     // A host that does not listen has no use for it.
@@ -147,27 +146,18 @@ fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
 /// Seals the server's own namespaces, and finds out whether each command can have its own. Must run
 /// before the box closes.
 #[cfg(target_os = "linux")]
-fn set_apart(inside: bool, boundary: &Boundary) -> Result<(Namespaces, Option<Apart>), StartError> {
+fn set_apart(inside: bool, boundary: &Boundary) -> Result<Option<Apart>, StartError> {
     if !inside {
-        return Ok((Namespaces::None, None));
+        return Ok(None);
     }
     namespace::seal(&boundary.writable)?;
     let launcher = own_namespaces::are_given().then(Launcher::start).flatten();
-    Ok(match launcher {
-        Some(launcher) => {
-            let apart = Apart { launcher, boundary: boundary.clone() };
-            (Namespaces::OfEachCommand, Some(apart))
-        }
-        None => (Namespaces::OfTheServer, None),
-    })
+    Ok(launcher.map(|launcher| Apart { launcher, boundary: boundary.clone() }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn set_apart(
-    _inside: bool,
-    _boundary: &Boundary,
-) -> Result<(Namespaces, Option<Apart>), StartError> {
-    Ok((Namespaces::None, None))
+fn set_apart(_inside: bool, _boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    Ok(None)
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

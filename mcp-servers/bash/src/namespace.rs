@@ -28,6 +28,7 @@ use rustix::thread::{
 
 use crate::args::Args;
 use crate::cgroup::Settled;
+use crate::confine::OF_NETWORKS;
 use crate::error::StartError;
 
 /// The flag by which the outer process starts the inner one.
@@ -100,13 +101,13 @@ fn prepare() -> io::Result<()> {
     if own_user {
         // An exec of an ordinary user drops what the namespace gave, and the inner one has to
         // mount.
-        // Supervisors do, too, and bring up a loopback device.
-        let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
+        let needed = OF_NETWORKS;
         let now = capabilities(None)?;
-        set_capabilities(None, CapabilitySets { inheritable: needed, ..now })?;
-        for one in [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN] {
-            configure_capability_in_ambient_set(one, true)?;
-        }
+        set_capabilities(
+            None,
+            CapabilitySets { inheritable: needed.into_iter().collect(), ..now },
+        )?;
+        needed.into_iter().try_for_each(|one| configure_capability_in_ambient_set(one, true))?;
     }
     unshare(UnshareFlags::NEWPID)
 }

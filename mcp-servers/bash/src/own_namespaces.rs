@@ -1,6 +1,6 @@
 //! The namespaces of one command, which its supervisor enters before the box closes: mounts, System
-//! V memory, `/tmp`, and without the level `network` a network with nothing but its own loopback.
-//! The namespace of process ids is the launcher's to begin (`launcher.rs`). Must not know jobs.
+//! V memory and `/tmp`. The namespace of process ids is the launcher's to begin (`launcher.rs`), the
+//! network has its own file (`network/own.rs`). Must not know jobs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,7 +17,6 @@ use rustix::thread::UnshareFlags;
 
 use crate::confine::Boundary;
 use crate::level::Level;
-use crate::loopback;
 use crate::namespace::{Mount, mounts, unshare};
 use crate::obeyed::Obeyed;
 use crate::wire::JobSpec;
@@ -28,13 +27,13 @@ const TMP: &str = "/tmp";
 /// Whether this system gives a command namespaces of its own, found out by entering some on a
 /// thread that then ends.
 pub fn are_given() -> bool {
-    std::thread::spawn(|| begin(Level::Read).is_ok()).join().unwrap_or(false)
+    std::thread::spawn(|| begin().is_ok()).join().unwrap_or(false)
 }
 
 /// Enters the namespaces. Afterwards `spec` and `boundary` name the places as they are there. Gives
 /// at level `write` what is obeyed on sight, which cannot be changed from then on.
 pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<Obeyed>> {
-    begin(spec.level)?;
+    begin()?;
     mount_bind(&spec.scratch, &spec.scratch)?;
     let mut obeyed = None;
     match spec.level {
@@ -63,14 +62,11 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
 }
 
 /// The namespaces, with nothing closed in them yet.
-fn begin(level: Level) -> io::Result<()> {
-    let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
-    let network = if level.has_network() { UnshareFlags::empty() } else { UnshareFlags::NEWNET };
-    unshare(own | network)?;
+fn begin() -> io::Result<()> {
+    unshare(UnshareFlags::NEWNS | UnshareFlags::NEWIPC)?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let harmless = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
-    mount("proc", "/proc", "proc", harmless, None)?;
-    if level.has_network() { Ok(()) } else { loopback::raise() }
+    Ok(mount("proc", "/proc", "proc", harmless, None)?)
 }
 
 /// Makes everything read-only but `scratch`. Whether there is nothing left that can change: a file

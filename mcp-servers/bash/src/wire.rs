@@ -11,6 +11,7 @@ use crate::cgroup::Ticket;
 use crate::confine::Boundary;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
+use crate::network::Access;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -22,6 +23,7 @@ pub struct JobSpec {
     /// The command's TMPDIR.
     pub scratch: PathBuf,
     pub level: Level,
+    pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,
     /// The box that its supervisor closes around itself, in namespaces of the command's own. `None`

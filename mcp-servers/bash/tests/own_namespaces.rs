@@ -21,7 +21,7 @@ fn apart(test: &str, house: &House) -> Option<Server> {
     }
     let mut server = house.server();
     let label = server.run("true")["box"].as_str().unwrap().to_owned();
-    let has = label.ends_with("+own-namespaces");
+    let has = label.ends_with("+mounts");
     if !has {
         eprintln!("SKIPPED {test}: {label}");
     }

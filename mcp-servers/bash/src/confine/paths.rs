@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::Settings;
 use crate::level::Level;
+use crate::network::Access;
 use crate::wire::JobSpec;
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
@@ -145,8 +146,7 @@ pub struct Inner {
     pub reading: Option<Reading>,
     /// No mode, owner, time or attribute of a file is changed.
     pub changes_nothing: bool,
-    /// There is a network that it may reach, or one that leads nowhere.
-    pub sockets: bool,
+    pub access: Access,
 }
 
 /// All that a command may open at level `read`.
@@ -161,10 +161,10 @@ pub struct Reading {
 impl Inner {
     pub fn new(spec: &JobSpec) -> Self {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
-        let sockets = spec.level.has_network() || spec.own_namespaces.is_some();
+        let access = spec.access;
         if spec.level > Level::Read {
             let writable = vec![workspace, scratch];
-            return Self { writable, reading: None, changes_nothing: false, sockets };
+            return Self { writable, reading: None, changes_nothing: false, access };
         }
         let real = |paths: &[&str]| {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
@@ -183,7 +183,7 @@ impl Inner {
             writable: vec![scratch],
             reading: Some(reading),
             changes_nothing: !spec.only_tmp_can_change,
-            sockets,
+            access,
         }
     }
 }
