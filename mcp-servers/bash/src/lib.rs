@@ -22,12 +22,17 @@ mod home;
 mod identity;
 mod job_tools;
 mod kept;
+#[cfg(target_os = "linux")]
+mod launcher;
 mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
 mod network;
+mod obeyed;
 mod openings;
+#[cfg(target_os = "linux")]
+mod own_namespaces;
 mod progress;
 mod queue;
 mod refusals;
@@ -47,7 +52,7 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, probe};
+pub use confine::{Enforcement, probe, try_box};
 pub use home::{
     BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
 };
@@ -64,9 +69,12 @@ use error::StartError;
 use home::CommandHome;
 use identity::Identity;
 #[cfg(target_os = "linux")]
+use launcher::Launcher;
+#[cfg(target_os = "linux")]
 use namespace::Place;
-use run::Machine;
+use run::{Apart, Machine};
 use scratch::Scratch;
+use server::Serving;
 use wire::Given;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
@@ -91,8 +99,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     // A host may have leaked descriptors of its own files to us, and the box does not take back
     // what is open already.
     close_fds::set_fds_cloexec(3, &[]);
+    confine::check_threads()?;
     // Before there are mounts of our own, through which the tree is read-only.
-    let room = cgroup_room(args);
+    let room = if args.try_box { None } else { cgroup_room(args) };
     #[cfg(target_os = "linux")]
     let namespaces = match namespace::enter(args, room.as_ref())? {
         Place::Served(code) => return Ok(code),
@@ -101,6 +110,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     };
     #[cfg(not(target_os = "linux"))]
     let namespaces = false;
+    if args.try_box {
+        return tell_of_the_box(namespaces);
+    }
     let mut settings = Settings::new(args)?;
     let folder = room.and_then(folder_for_commands);
     if folder.is_some() {
@@ -128,11 +140,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let git = identity
         .write(&given.told, &settings.workspace)
         .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
-    #[cfg(target_os = "linux")]
-    if namespaces {
-        namespace::seal(&boundary.writable)?;
-    }
-    let enforcement = confine::apply(&boundary, namespaces)?;
+    let apart = set_apart(namespaces, &boundary)?;
+    let enforcement =
+        Enforcement { own_mounts: apart.is_some(), ..confine::apply(&boundary, namespaces)? };
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
@@ -145,8 +155,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let served =
-        runtime.block_on(server::serve(settings, output_dir, machine, enforcement, folder));
+    let serving = Serving { output_dir, machine, enforcement, folder, apart };
+    let served = runtime.block_on(server::serve(settings, serving));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
@@ -173,6 +183,35 @@ fn given(
     let opened = settings.openings.clone();
     toolchains.shared.extend(shared::of_openings(&opened));
     Ok((Given { home: parts.home, told: parts.told, programs, opened }, toolchains))
+}
+
+/// Closes a box around nothing, and says on stdout what came of it.
+fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
+    let boundary = Boundary::default();
+    let own_mounts = set_apart(namespaces, &boundary)?.is_some();
+    let enforcement = Enforcement { own_mounts, ..confine::apply(&boundary, namespaces)? };
+    let line = serde_json::to_string(&enforcement)
+        .map_err(|error| StartError::Handshake(error.to_string()))?;
+    // A host that does not listen has no use for it.
+    let _ = writeln!(std::io::stdout(), "{line}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Seals the server's own namespaces, and finds out whether each command can have its own. Must run
+/// before the box closes.
+#[cfg(target_os = "linux")]
+fn set_apart(inside: bool, boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    if !inside {
+        return Ok(None);
+    }
+    namespace::seal(&boundary.writable)?;
+    let launcher = own_namespaces::are_given().then(Launcher::start).flatten();
+    Ok(launcher.map(|launcher| Apart { launcher, boundary: boundary.clone() }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_apart(_inside: bool, _boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    Ok(None)
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

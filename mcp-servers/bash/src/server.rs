@@ -29,7 +29,7 @@ use crate::level::Scope;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
-use crate::run::{Machine, RunRequest, Runner, Sink};
+use crate::run::{Apart, Machine, RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -59,14 +59,20 @@ struct BashServer {
     closed: CancellationToken,
 }
 
+/// What there is for commands, found out before the runtime was made.
+pub struct Serving {
+    pub output_dir: PathBuf,
+    pub machine: Machine,
+    pub enforcement: Enforcement,
+    /// Where commands get cgroups of their own.
+    pub folder: Option<Folder>,
+    /// How they get namespaces of their own.
+    pub apart: Option<Apart>,
+}
+
 /// Serves until stdin closes. When it returns, no job is alive.
-pub async fn serve(
-    settings: Settings,
-    output_dir: PathBuf,
-    machine: Machine,
-    enforcement: Enforcement,
-    cgroups: Option<Folder>,
-) -> Result<(), StartError> {
+pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartError> {
+    let Serving { output_dir, machine, enforcement, folder, apart } = serving;
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
@@ -77,7 +83,7 @@ pub async fn serve(
     open.extend(given.programs.iter().chain(given.opened.all()).cloned());
     let (refusals, opened) = (Arc::new(Refusals::new(open)), given.opened.words());
     let runner = Arc::new(
-        Runner::new(workspace, machine, limits.command, cgroups, enforcement)?
+        Runner::new(workspace, machine, limits.command, folder, enforcement, apart)?
             .reaching(settings.private_hosts),
     );
     let server = BashServer {
