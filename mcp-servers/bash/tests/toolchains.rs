@@ -196,5 +196,6 @@ fn git_has_the_users_name_and_nothing_else_of_the_users_settings() {
     // The repository's own name goes first, and what a command sets for itself lasts.
     let own = "git config user.name Own && git config --global user.email g@h && \
                git commit -q --allow-empty -m y && git log -1 --format='%an <%ae>'";
-    assert_eq!(output(&server.at("write", own)), "Own <g@h>\n");
+    // `.git/config` is obeyed on sight, so that it takes the widest level to change it.
+    assert_eq!(output(&server.at("network", own)), "Own <g@h>\n");
 }
