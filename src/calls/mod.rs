@@ -7,6 +7,7 @@ mod copy;
 mod frozen;
 mod grants;
 mod keep;
+pub mod modes;
 mod pause;
 mod propose;
 mod record;
@@ -72,6 +73,8 @@ pub struct CallLimits {
     pub question_time: Duration,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
+    /// How long the mode of a session lasts whose owner writes nothing there.
+    pub mode_idle_time: Duration,
 }
 
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
@@ -86,6 +89,8 @@ pub struct Grounds {
     /// The standing grant that it rests on, if it does. It must still be in force when the call
     /// starts.
     pub grant: Option<i64>,
+    /// The grant is a mode: nobody has seen which files it changes.
+    pub by_mode: bool,
 }
 
 /// Why a call that may have been judged as allowed is not run after all.
@@ -109,7 +114,7 @@ impl From<Denied> for Outcome {
 
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None, grant: None }
+        Self { rule: rule.into(), why: why.into(), approval: None, grant: None, by_mode: false }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {
@@ -181,6 +186,7 @@ impl Calls {
             origin: call.origin,
             destructive_hint,
             held: **self.surroundings.held,
+            workspace: &self.surroundings.workspace,
             home: &self.surroundings.home,
             user_home: &self.surroundings.user_home,
         }

@@ -63,7 +63,13 @@ pub async fn answer(
         ask::answer_until_done(app, &follow, &visitor).await
     };
     let asked =
-        ask::Ask { text: String::new(), session: session.clone(), json: as_json, own_turn: false };
+        ask::Ask {
+        text: String::new(),
+        session: session.clone(),
+        json: as_json,
+        own_turn: false,
+        mode: None,
+    };
     match super::interrupt::stoppable(app, &visitor, &session, told).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
@@ -170,6 +176,16 @@ pub fn question_text(question: &Question) -> String {
     for command in scopes {
         text.push_str(&format!(
             "\n  For any `{command}` with known options and plain words: claw approve {} --for always --command '{command}'",
+            question.approval
+        ));
+    }
+    let modes = question.choices.iter().filter_map(|choice| match &choice.answer {
+        Answer::Allow { scope: Scope::Mode { mode }, .. } => Some(mode),
+        _ => None,
+    });
+    for mode in modes {
+        text.push_str(&format!(
+            "\n  For this and the like in this session: claw approve {} --mode {mode}",
             question.approval
         ));
     }

@@ -45,7 +45,7 @@ use clap::error::ErrorKind;
 use crate::app::App;
 use crate::chat_commands::when;
 use crate::config::{self, Config, Overrides};
-use crate::domain::{Answer, Scope, SessionId, Term};
+use crate::domain::{Answer, Mode, Scope, SessionId, Term};
 use crate::store::{AuditHead, Store};
 use args::{
     AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction,
@@ -148,10 +148,13 @@ fn tell_migration(store: &Store) {
 
 async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
     match command {
-        AtHome::Chat { session } => chat::run(app.clone(), SessionId::new(session.session)?).await,
-        AtHome::Ask { text, session, own_turn, json } => {
+        AtHome::Chat { session, mode } => {
             let session = SessionId::new(session.session)?;
-            ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn }).await
+            chat::run(app.clone(), session, mode.map(Mode::from)).await
+        }
+        AtHome::Ask { text, session, own_turn, mode, json } => {
+            let (session, mode) = (SessionId::new(session.session)?, mode.map(Mode::from));
+            ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn, mode }).await
         }
         AtHome::Tools { action, server, json } => match action {
             None => tools::list(app, server.as_deref(), json.json).await,
@@ -166,7 +169,12 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
         }
-        AtHome::Approve { id, term, below, command, button: None, json } => {
+        AtHome::Approve { id, mode: Some(mode), json, .. } => {
+            let scope = Scope::Mode { mode: mode.into() };
+            let answer = Answer::Allow { term: Term::Session, scope };
+            approvals::answer(app, &id, answer, json.json).await
+        }
+        AtHome::Approve { id, term, below, command, json, .. } => {
             approvals::answer(app, &id, allow(term, below, command), json.json).await
         }
         AtHome::Deny { id, words, never, json } => {

@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, level, shell};
+use super::{Facts, level, mode, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
-use claw_domain::{Answer, Choice, Level, Scope, Term};
+use claw_domain::{Answer, Choice, Level, Mode, Scope, Term};
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
 /// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
@@ -49,6 +49,8 @@ pub enum Shape {
         #[serde(default = "without_network")]
         needs: Level,
     },
+    /// What this mode lets through, of whatever tool of ours.
+    Mode { mode: Mode },
 }
 
 impl Shape {
@@ -60,6 +62,10 @@ impl Shape {
             Scope::Below { path } => Self::Below { path: components(path)?.join("/") },
             Scope::Command { words } => {
                 Self::Command { words: words.clone(), needs: level::of(facts)? }
+            }
+            // The narrowest one; a wider one is given by a command, and not by an answer.
+            Scope::Mode { mode } => {
+                (mode::that_fits(facts) == Some(*mode)).then_some(Self::Mode { mode: *mode })?
             }
         };
         covers(&shape, facts).then_some(shape)
@@ -79,6 +85,7 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
             level::of(facts).is_some_and(|level| level <= *needs)
                 && command_words(facts).is_some_and(|found| found == *words)
         }
+        Shape::Mode { mode } => mode::lets_through(*mode, facts),
     }
 }
 
@@ -101,6 +108,10 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         let sentence = format!("{tool} for {}", says_command(&words, needs));
         offered.push((Scope::Command { words }, sentence));
     }
+    if let Some(mode) = mode::that_fits(facts) {
+        let sentence = format!("in this workspace: {} (mode `{mode}`)", mode.says());
+        offered.push((Scope::Mode { mode }, sentence));
+    }
     offered
 }
 
@@ -109,6 +120,15 @@ pub fn says_command(words: &[String], needs: Level) -> String {
     let network = if needs == Level::Network { "with the network" } else { "without a network" };
     let words = visible(&words.join(" "));
     format!("any `{words}` with known options and plain words, in the box and {network}")
+}
+
+/// A mode holds for a session and never for longer.
+fn mode_key(mode: Mode) -> &'static [(&'static str, Term)] {
+    match mode {
+        Mode::Ask => &[],
+        Mode::Edits => &[("e", Term::Session)],
+        Mode::Work => &[("w", Term::Session)],
+    }
 }
 
 fn without_network() -> Level {
@@ -137,12 +157,13 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     let offered = offered_shapes(facts);
     let mut choices = Vec::new();
     for shape in &offered {
-        let keys: &[(&str, Term)] = match shape.0 {
+        let keys: &[(&str, Term)] = match &shape.0 {
             Scope::Exact => EXACT_KEYS,
             Scope::Below { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
             Scope::Command { .. } => {
                 &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)]
             }
+            Scope::Mode { mode } => mode_key(*mode),
         };
         choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
     }
@@ -180,7 +201,7 @@ pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
 }
 
 /// The paths that the call names; `None` where it is no call that paths alone describe.
-fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
+pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
     if facts.builtin != Some("filesystem") {
         return None;
     }
@@ -207,7 +228,7 @@ fn common_folder(facts: &Facts<'_>) -> Option<String> {
 /// A relative path without `.` and doubled slashes. `None` for everything that could mean another
 /// place to some reader: empty, absolute, `..`, a leading `~`, backslashes, control characters, and
 /// what is nothing but dots and slashes.
-fn components(path: &str) -> Option<Vec<&str>> {
+pub(super) fn components(path: &str) -> Option<Vec<&str>> {
     let strange = |c: char| c == '\\' || c.is_control();
     if path.starts_with('/') || path.contains(strange) {
         return None;

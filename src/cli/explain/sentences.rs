@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{field, plain};
-use crate::domain::DeniedBy;
+use crate::domain::{DeniedBy, Mode};
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
@@ -51,6 +51,16 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
+        "mode" if text("mode") == Mode::Ask.as_str() => {
+            format!("{} ended the mode of the session {}.", who(&text("by")), text("session"))
+        }
+        "mode" => format!(
+            "{} gave the session {} a mode, the standing answer {}: {}.",
+            who(&text("by")),
+            text("session"),
+            text("grant"),
+            text("says")
+        ),
         "pinned" if text("tool").is_empty() => format!(
             "What the server {} says about itself was seen for the first time, and was pinned.",
             text("server")

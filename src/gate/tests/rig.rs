@@ -93,6 +93,7 @@ impl Rig {
                 tool_result_bytes: 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
+                mode_idle_time: Duration::from_secs(3600),
             },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(10),
