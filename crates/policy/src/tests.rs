@@ -258,7 +258,7 @@ fn a_command_that_looks_runs_where_no_rule_speaks_and_its_level_is_held() {
         &Facts { held: HeldLevels { files: true, levels: false }, ..boxed }
     ));
     assert!(!runs(&policy(""), &Facts { builtin: None, ..boxed }), "a stranger's shell");
-    for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::Agent] {
+    for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::SubAgent] {
         assert!(!runs(&policy(""), &Facts { origin, ..boxed }), "{origin:?}");
     }
     let rule = "[[rule]]\nserver = \"bash\"\ndecision = \"ask\"\nwhy = \"x\"\n";

@@ -31,7 +31,7 @@ pub struct RunArguments {
     #[serde(default)]
     pub cwd: Option<String>,
     /// What the command has to do; say the least that it needs. `read`: look. `write`: also change
-    /// the workspace. `network`: also reach the network. Default: read.
+    /// files of the workspace. `network`: also reach the network. Default: read.
     #[serde(default)]
     pub needs: Option<Level>,
 }
@@ -83,10 +83,12 @@ pub enum Ending {
 
 pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
     let reach = if enforcement.keeps_files() {
-        "The operating system confines it to what `needs` says. read (the default): read the workspace (also its HOME) and what \
-         the system's programs need, and write an empty TMPDIR that is removed afterwards; no network. write: also change the \
-         workspace. network: also reach the network. Say the least that will do. Everything else, the user's own home and Unix \
-         sockets included, is refused with \"Permission denied\" or \"Operation not permitted\" at every level. "
+        "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace (also its \
+         HOME) and run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
+         change the workspace. `network`: also reach the network. Take `read` first: it is rarely asked about. Say `write` where \
+         files of the workspace change (edit, build, commit), `network` where something is fetched or sent. A command beyond its level \
+         fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
+         The user's own home and Unix sockets are refused at every level. "
     } else {
         "It runs in the workspace (also its HOME). "
     };

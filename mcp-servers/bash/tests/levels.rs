@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{House, Server, box_or_skip, eventually};
+use common::{House, box_or_skip, eventually};
 use serde_json::{Value, json};
 
 /// A system file of many lines that everybody may read at the widest level, and what only stands

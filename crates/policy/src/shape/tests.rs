@@ -1,5 +1,6 @@
 //! What a grant covers, tried against an independent normalisation of paths.
 
+use claw_domain::HeldLevels;
 use proptest::prelude::*;
 use serde_json::json;
 

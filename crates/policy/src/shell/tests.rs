@@ -3,8 +3,6 @@
 
 use std::time::Instant;
 
-use proptest::prelude::*;
-
 use super::*;
 
 fn shown(text: &str) -> Option<String> {

@@ -165,12 +165,14 @@ impl Inner {
         };
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
         data.extend(real(COUNTERS_OF_PROGRAMS));
-        data.extend([workspace, scratch.clone()]);
         // A process table of the server's own holds nobody else's processes.
         if spec.own_process_table {
             data.push(PathBuf::from("/proc"));
         }
-        let reading = Reading { programs: real(PROGRAMS), data };
+        // A program of the workspace can do no more here than one of the system's.
+        let mut programs: Vec<PathBuf> = real(PROGRAMS);
+        programs.extend([workspace, scratch.clone()]);
+        let reading = Reading { programs, data };
         Self { writable: vec![scratch], reading: Some(reading), network }
     }
 }
