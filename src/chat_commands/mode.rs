@@ -1,8 +1,7 @@
 //! What `/mode` says, and how the mode of one conversation is set. Must not know which calls a mode
 //! lets through.
 
-use super::{AnswerTo, ChatCommands, code, is_owner, when};
-use crate::calls::Calls;
+use super::{AnswerTo, ChatCommands, ChatCommandsParts, code, is_owner, when};
 use crate::calls::modes::ModeInForce;
 use crate::domain::{Mode, SessionId};
 use crate::router::Visitor;
@@ -98,11 +97,11 @@ fn markdown(found: Option<ModeInForce>, holds_levels: bool) -> String {
 
 /// The line of `/status`.
 pub(super) fn status_line(
-    calls: &Calls,
+    parts: &ChatCommandsParts,
     session: &SessionId,
     visitor: &Visitor,
 ) -> Result<String, StoreError> {
-    let found = calls.mode(session, &visitor.principal)?;
+    let found = parts.gate.calls().mode(session, &visitor.principal)?;
     let mode = found.map_or(Mode::Ask, |found| found.mode);
     let until = found.and_then(|found| found.until_ms);
     let until = until.map(|at| format!(", until {}", when(at))).unwrap_or_default();

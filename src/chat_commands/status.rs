@@ -33,7 +33,7 @@ pub(super) async fn markdown(
         code(&parts.model.name),
         parts.model.provider,
         role::status_line(&parts.roles, chosen.as_deref(), &log),
-        mode::status_line(parts.gate.calls(), session, visitor)?,
+        mode::status_line(parts, session, visitor)?,
         context(&log, parts.window_tokens),
         usage::in_words(&used),
         if owner { workspace.as_str() } else { "" },

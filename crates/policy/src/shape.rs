@@ -109,8 +109,7 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         offered.push((Scope::Command { words }, sentence));
     }
     if let Some(mode) = mode::that_fits(facts) {
-        let sentence = format!("in this workspace: {} (mode `{mode}`)", mode.says());
-        offered.push((Scope::Mode { mode }, sentence));
+        offered.push((Scope::Mode { mode }, format!("{} in this workspace (mode `{mode}`)", widely(mode))));
     }
     offered
 }
@@ -120,6 +119,15 @@ pub fn says_command(words: &[String], needs: Level) -> String {
     let network = if needs == Level::Network { "with the network" } else { "without a network" };
     let words = visible(&words.join(" "));
     format!("any `{words}` with known options and plain words, in the box and {network}")
+}
+
+/// What an answer with a mode grants, in a few words.
+fn widely(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "nothing more",
+        Mode::Edits => "writing, editing and moving files",
+        Mode::Work => "edits, and commands without the network,",
+    }
 }
 
 /// A mode holds for a session and never for longer.
