@@ -113,6 +113,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             calls_at_once: 8,
             surroundings: Surroundings {
                 workspace: workspace.to_owned(),
+                usual_workspace: workspace.to_owned(),
                 home: home.to_owned(),
                 user_home: home.to_owned(),
                 held: Arc::new(LazyLock::new(|| HeldLevels::NONE)),

@@ -386,6 +386,7 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
         calls_at_once: limits.tool_calls_parallel_max as usize,
         surroundings: Surroundings {
             workspace: config.workspace.clone(),
+            usual_workspace: config.usual_workspace.clone(),
             home: config.home.root().to_owned(),
             user_home: config.user_home.clone(),
             // Asked at the first call: a turn without one does not need to know.

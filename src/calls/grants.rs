@@ -34,10 +34,13 @@ impl Stored {
         serde_json::from_str(text).ok()
     }
 
-    /// Whether it was given in this workspace. What is allowed in one folder says nothing of
+    /// Whether it was given where these calls run. What is allowed in one folder says nothing of
     /// another one.
-    pub(super) fn is_for(&self, workspace: &Path) -> bool {
-        self.workspace.as_ref().is_none_or(|given| Path::new(given) == workspace)
+    pub(super) fn is_for(&self, calls: &Calls) -> bool {
+        match &self.workspace {
+            Some(given) => Path::new(given) == calls.workspace(),
+            None => calls.is_usual_workspace(),
+        }
     }
 }
 
@@ -80,7 +83,7 @@ impl Calls {
                 && reaches(grant, call)
                 && Stored::read(&grant.shape).is_some_and(|stored| {
                     // What is forbidden in one folder stays forbidden in all.
-                    (effect == GrantEffect::Deny || stored.is_for(self.workspace()))
+                    (effect == GrantEffect::Deny || stored.is_for(self))
                         && shape::covers(&stored.shape, &facts)
                 })
         });

@@ -30,11 +30,13 @@ pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, ToolCall};
+use crate::domain::{
+    ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall,
+};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
-use crate::store::{Artifacts, CallRow, Store};
+use crate::store::{Artifacts, CallRow, Store, StoreError};
 
 /// What the room is made of.
 pub struct CallsParts {
@@ -53,6 +55,9 @@ pub struct CallsParts {
 pub struct Surroundings {
     /// Where the tools work.
     pub workspace: PathBuf,
+    /// Where they work if nothing else is found or typed. Grants that name no workspace are from
+    /// there.
+    pub usual_workspace: PathBuf,
     /// Claw's home.
     pub home: PathBuf,
     /// The home of the user that claw runs as.
@@ -176,6 +181,21 @@ impl Calls {
         &self.surroundings.workspace
     }
 
+    fn is_usual_workspace(&self) -> bool {
+        self.surroundings.workspace == self.surroundings.usual_workspace
+    }
+
+    /// The session keeps to this workspace from now on: no process goes on with it elsewhere.
+    pub async fn keep_session_here(&self, session: &SessionId) -> Result<(), StoreError> {
+        let here =
+            (!self.is_usual_workspace()).then(|| self.workspace().display().to_string());
+        if self.store.read(|tx| tx.session_workspace(session))? == here {
+            return Ok(());
+        }
+        let session = session.clone();
+        self.store.write(move |tx| tx.set_session_workspace(&session, here.as_deref())).await
+    }
+
     /// Everything about a call that a verdict may depend on.
     pub fn facts<'a>(&'a self, call: &'a ToolCall, destructive_hint: Option<bool>) -> Facts<'a> {
         Facts {
@@ -196,9 +216,10 @@ impl Calls {
         self.policy().is_idempotent(self.hub.builtin(server), server, tool)
     }
 
-    /// Whether a stored call is what was frozen, for the same approvers.
+    /// Whether a stored call is what was frozen, for the same approvers, in this workspace.
     pub fn is_intact(&self, row: &CallRow) -> bool {
         frozen::is_intact(row, &self.surroundings.approvers)
+            && Path::new(&row.cwd) == self.workspace()
     }
 }
 

@@ -52,7 +52,7 @@ impl Calls {
     }
 
     fn mode_of(&self, row: &GrantRow) -> Option<Mode> {
-        let stored = Stored::read(&row.shape).filter(|stored| stored.is_for(self.workspace()))?;
+        let stored = Stored::read(&row.shape).filter(|stored| stored.is_for(self))?;
         match stored.shape {
             Shape::Mode { mode } if row.effect == GrantEffect::Allow => Some(mode),
             _ => None,

@@ -44,6 +44,10 @@ pub async fn answer(
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
+    if let Some(session) = &decided.question.session {
+        // The turn goes on where it was asked.
+        worker.keep_here(session).await?;
+    }
     out::err_line(&in_words(&decided.question, &answer));
     let Some(session) = decided.question.session.clone() else {
         return told_to_client(&decided.question, as_json);

@@ -109,6 +109,8 @@ pub enum AtHome {
     Chat {
         #[command(flatten)]
         session: SessionArg,
+        #[command(flatten)]
+        place: PlaceArg,
         /// What runs without a question in this conversation, as `/mode` sets it
         #[arg(long, value_name = "MODE")]
         mode: Option<ModeArg>,
@@ -123,6 +125,8 @@ pub enum AtHome {
         text: Vec<String>,
         #[command(flatten)]
         session: SessionArg,
+        #[command(flatten)]
+        place: PlaceArg,
         /// Wait until no turn is open in the session, instead of joining it
         #[arg(long)]
         own_turn: bool,
@@ -229,9 +233,17 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub struct SessionArg {
-    /// Which conversation
-    #[arg(long, default_value = "main", value_name = "NAME")]
-    pub session: String,
+    /// Which conversation [default: main; in a repository, or with -C, the one of the folder]
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct PlaceArg {
+    /// Work in this folder, or in the repository that holds it [default: the repository here, if
+    /// there is one, else the configured workspace]
+    #[arg(short = 'C', value_name = "DIR")]
+    pub folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

@@ -42,8 +42,17 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
-    for warning in &app.warnings {
-        out::err_line(&format!("claw: {warning}"));
+    let of_place = app.config.place_notice.iter();
+    for warning in app.warnings.iter().chain(of_place) {
+        out::err_line(&out::clean(&format!("claw: {warning}")));
+    }
+    if app.config.session_of_folder.is_some() {
+        let folder = app.config.workspace.display().to_string();
+        out::err_line(&format!(
+            "claw: working in {}, session `{}`.",
+            out::clean(&folder),
+            ask.session
+        ));
     }
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &ask.session),

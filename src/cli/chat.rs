@@ -27,7 +27,8 @@ pub async fn run(
         mode: context.chat_commands.mode(&visitor, &session)?,
     };
     let greeting = greeting(&app, &session).await?;
-    let notices = app.warnings.iter().chain(&app.config.notices).cloned().collect();
+    let notices = app.warnings.iter().chain(&app.config.notices).chain(&app.config.place_notice);
+    let notices = notices.cloned().collect();
     let retention = tokio::spawn(super::retention::keep(app.clone()));
     let done =
         run::run(context, ConsoleStart { session, instance, editor, greeting, notices }).await;

@@ -8,6 +8,7 @@ mod env;
 mod error;
 mod expand;
 mod file;
+mod here;
 mod home;
 mod kept_apart;
 mod limits;
@@ -40,6 +41,7 @@ pub use draft::{ConfigDraft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
+pub use here::Started;
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
 pub use limits::Limits;
@@ -67,6 +69,8 @@ pub struct Overrides {
     pub model: Option<String>,
     /// `--agent NAME`
     pub agent: Option<String>,
+    /// Where the command was started, if it works where that is.
+    pub started: Option<Started>,
 }
 
 /// An agent's name and its settings, or what is wrong with them.
@@ -89,6 +93,12 @@ pub struct Config {
     pub user_home: PathBuf,
     /// The folder that tools work in: real, existing, and apart from claw's own files.
     pub workspace: PathBuf,
+    /// The one that is configured, where another was found or typed. It need not be there.
+    pub usual_workspace: PathBuf,
+    /// The session of a conversation that names none, if it belongs to a folder.
+    pub session_of_folder: Option<String>,
+    /// Why claw does not work in the repository where it was started; a sentence.
+    pub place_notice: Option<String>,
     /// Who the agent is, and the roles within it.
     pub persona: PersonaSources,
     pub model: model::ModelSection,
@@ -214,7 +224,8 @@ impl Config {
             // A folder that is typed is the main one's, like the one that is set: two agents must
             // not meet in it by chance.
             let workspace = overrides.workspace.clone().filter(|_| card.name == MAIN);
-            let of_agent = Overrides { agent: Some(card.name.clone()), workspace, model: None };
+            let agent = Some(card.name.clone());
+            let of_agent = Overrides { agent, workspace, model: None, started: None };
             let typed = overrides.model.as_deref();
             (card.name, Self::load_as(env.clone(), of_agent, typed))
         };
@@ -243,11 +254,26 @@ impl Config {
         let mut notices = home.ensure()?;
         let (written, keys) =
             (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
-        let (folder, said_by) =
-            workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
-        let workspace = workspace::prepare(&folder, &said_by, &home)?;
-        let (persona, made) =
-            persona_of(&written.file, &place, &home, &workspace, user_home.as_deref())?;
+        let agent_at = (agent.as_str(), user_home.as_deref());
+        let usual = workspace_of(&env, &overrides, &written.file, &home, agent_at);
+        let persona_at = |workspace: &Path| {
+            persona_of(&written.file, &place, &home, workspace, user_home.as_deref())
+        };
+        let configured = Overrides { workspace: None, ..overrides.clone() };
+        let configured = workspace_of(&env, &configured, &written.file, &home, agent_at);
+        let usual_workspace = workspace::real_part(&configured.0);
+        let mut place_notice = None;
+        let at = here::prepare(&env, &overrides, &agent_at, &home, &mut place_notice, persona_at)?;
+        let is_here = at.is_some();
+        let (workspace, (persona, made)) = match at {
+            Some(prepared) => prepared,
+            None => {
+                let workspace = workspace::prepare(&usual.0, &usual.1, &home)?;
+                let persona = persona_at(&workspace)?;
+                (workspace, persona)
+            }
+        };
+        let session_of_folder = is_here.then(|| here::session_of(&workspace));
         notices.extend(made);
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
@@ -282,6 +308,9 @@ impl Config {
             home,
             user_home,
             workspace,
+            usual_workspace,
+            session_of_folder,
+            place_notice,
             persona,
             model,
             prices,

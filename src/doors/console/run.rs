@@ -126,6 +126,7 @@ impl Talk {
     async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
         match event {
             ConsoleEvent::Line(text) => {
+                self.context.worker.keep_here(&self.session).await?;
                 self.context.router.message(visitor, &self.session, &text).await?;
             }
             ConsoleEvent::Answer { approval, answer } => {

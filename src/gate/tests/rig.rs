@@ -84,6 +84,7 @@ impl Rig {
             calls_at_once: 8,
             surroundings: Surroundings {
                 workspace: home.clone(),
+                usual_workspace: home.clone(),
                 home: home.clone(),
                 user_home: home.clone(),
                 held: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
