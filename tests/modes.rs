@@ -226,7 +226,10 @@ fn a_message_of_the_owner_prolongs_a_mode_and_revives_none() {
     typed(&house, "/mode edits");
     let until = |house: &House| live_grants(house)[0]["expires_ms"].as_i64().unwrap_or_default();
     // As if it had been given an hour ago.
-    house.db().execute("UPDATE grants SET expires_ms = expires_ms - 3600000", []).expect("an update");
+    house
+        .db()
+        .execute("UPDATE grants SET expires_ms = expires_ms - 3600000", [])
+        .expect("an update");
     let before = until(&house);
     house.claw(&["ask", "list ."]).expect(0);
     assert!(until(&house) > before + 3_500_000, "{} and {before}", until(&house));

@@ -214,7 +214,7 @@ fn a_command_that_can_only_look_runs_whatever_its_words_and_says_so() {
         ("for f in *; do wc -l < \"$f\"; done 2>&1", "\n3\n"),
         ("awk 'END { print NR * 2 }' notes", "\n6\n"),
         ("x=$(head -n 1 notes); echo \"$x$x\"", "oneone"),
-        ("diff <(sort notes) notes", "two"),
+        ("diff <(sort notes) notes", "three"),
     ] {
         assert!(looks(&house, command).contains(printed), "{command}");
     }

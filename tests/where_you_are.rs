@@ -44,7 +44,10 @@ fn a_repository_is_the_workspace_and_has_a_session_of_its_own() {
     let deep = root.join("a/b");
     fs::create_dir_all(&deep).unwrap();
     let ran = ask(&house, &deep, "write note.txt: hello").expect(3);
-    assert!(ran.err.contains(&format!("working in {}, session `project-", root.display())), "{ran:?}");
+    assert!(
+        ran.err.contains(&format!("working in {}, session `project-", root.display())),
+        "{ran:?}"
+    );
     // Answered from anywhere, it runs where it was asked.
     house.claw(&["approve", &house.waiting()]).expect(0);
     assert_eq!(fs::read_to_string(root.join("note.txt")).unwrap().trim(), "hello");
@@ -76,7 +79,10 @@ fn a_worktree_and_a_folder_that_is_meant_are_workspaces_too() {
     let ran = ask(&house, &plain, "list .").expect(0);
     assert!(!ran.err.contains("working in"), "no repository: {ran:?}");
     let ran = house.claw(&["ask", "-C", "papers", "list ."]).expect(0);
-    assert!(ran.err.contains(&format!("working in {}, session `papers-", plain.display())), "{ran:?}");
+    assert!(
+        ran.err.contains(&format!("working in {}, session `papers-", plain.display())),
+        "{ran:?}"
+    );
     house.claw(&["ask", "-C", "missing", "list ."]).expect_mistake(&["missing"]);
     assert!(!house.user_home().join("missing").exists());
     let home = house.home().display().to_string();
@@ -100,7 +106,10 @@ fn a_repository_that_is_the_home_or_holds_claws_is_passed_over_with_a_sentence()
     let inside = around.join("claw").display().to_string();
     let house = house.with("CLAW_HOME", &inside);
     let ran = ask(&house, &around, "list .").expect(0);
-    assert!(ran.err.contains("does not work in the repository") && ran.err.contains("claw's home"), "{ran:?}");
+    assert!(
+        ran.err.contains("does not work in the repository") && ran.err.contains("claw's home"),
+        "{ran:?}"
+    );
 }
 
 #[test]

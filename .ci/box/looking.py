@@ -21,9 +21,9 @@ def runs(*words):
 # --- reads: system files that the wide box shows, and what a link in the workspace leads to
 for name in ("/etc/login.defs", "/etc/shadow-", "/etc/gshadow", "/etc/hostname", "/etc/fstab", "/etc/sudoers", "/etc/profile", "/etc/machine-id", "/etc/ssh", "/etc/ssl",
              "/etc", "/etc/shadow", "/opt", "/home", "/mnt", "/srv", "/media", "/boot", "/var/log", "/var/lib", "/run/user", "/dev",
-             "/dev/shm", "/sys", "/sys/devices/system/cpu/online", "/sys/fs/cgroup", "/sys/class/net", "/tmp", "/root"):
+             "/dev/shm", "/sys", "/sys/fs/cgroup", "/sys/class/net", "/tmp", "/root"):
     WAYS[f"read: read {name}"] = lambda name=name: anything(name)
-for name in ("/proc", "/proc/cpuinfo", "/proc/self/environ", "/proc/self/maps", "/proc/net/tcp", "/proc/sys/kernel/random/boot_id",
+for name in ("/proc", "/proc/kallsyms", "/proc/keys", "/proc/self/environ", "/proc/self/maps", "/proc/net/tcp", "/proc/sys/kernel/random/boot_id",
              "/proc/1/cmdline", f"/proc/{V}/cmdline", f"/proc/{V}/status"):
     WAYS[f"read: read {name.replace(str(V), 'VICTIM')}"] = lambda name=name: anything(name)
 for name in ("to-diary", "to-system", "to-home/diary", "to-etc/shells", "up/../../../diary", "a/b/to-system", "to-proc/self/root/etc/shells"):

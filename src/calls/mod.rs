@@ -30,9 +30,7 @@ pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{
-    ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall,
-};
+use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
@@ -187,8 +185,7 @@ impl Calls {
 
     /// The session keeps to this workspace from now on: no process goes on with it elsewhere.
     pub async fn keep_session_here(&self, session: &SessionId) -> Result<(), StoreError> {
-        let here =
-            (!self.is_usual_workspace()).then(|| self.workspace().display().to_string());
+        let here = (!self.is_usual_workspace()).then(|| self.workspace().display().to_string());
         if self.store.read(|tx| tx.session_workspace(session))? == here {
             return Ok(());
         }

@@ -65,7 +65,8 @@ fn now_set(mode: Mode, until_ms: i64, holds_levels: bool) -> String {
     if mode == Mode::Ask {
         return "Mode `ask`: each change asks.".to_owned();
     }
-    let no_box = if mode == Mode::Work && !holds_levels { format!(" {NO_BOX}") } else { String::new() };
+    let no_box =
+        if mode == Mode::Work && !holds_levels { format!(" {NO_BOX}") } else { String::new() };
     format!(
         "Mode `{mode}`: {}.{no_box}\n\nIt ends with `/mode ask`, with `/new`, by the stop switch, and on {} \
          unless you write here before. `/grants` lists it.\n\n{ALWAYS_ASKS}",

@@ -66,8 +66,7 @@ pub async fn answer(
         follow.finish_leftovers().await?;
         ask::answer_until_done(app, &follow, &visitor).await
     };
-    let asked =
-        ask::Ask {
+    let asked = ask::Ask {
         text: String::new(),
         session: session.clone(),
         json: as_json,

@@ -32,6 +32,7 @@ mod tools;
 mod transfer;
 mod turn_report;
 mod turn_sum;
+mod undo;
 mod update;
 mod whose;
 
@@ -87,7 +88,9 @@ pub async fn run(cli: Cli) -> ExitCode {
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     let started = started(&cli.command)?;
     if started.as_ref().is_some_and(|started| started.is_meant) && cli.workspace.is_some() {
-        return Err(fail::UserError::because("`-C` and `--workspace` are both given; leave one out"));
+        return Err(fail::UserError::because(
+            "`-C` and `--workspace` are both given; leave one out",
+        ));
     }
     let overrides =
         Overrides { workspace: cli.workspace, model: cli.model, agent: cli.agent, started };
@@ -132,13 +135,13 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// Where a conversation was started; it works in the repository there.
 fn started(command: &Command) -> anyhow::Result<Option<Started>> {
-    let Command::AtHome(AtHome::Chat { place, .. } | AtHome::Ask { place, .. }) = command else {
-        return Ok(None);
+    let folder = match command {
+        Command::AtHome(AtHome::Chat { place, .. } | AtHome::Ask { place, .. }) => &place.folder,
+        Command::AtHome(AtHome::Undo { .. }) => &None,
+        _ => return Ok(None),
     };
-    Ok(match &place.folder {
-        Some(folder) => {
-            Some(Started { folder: std::path::absolute(folder)?, is_meant: true })
-        }
+    Ok(match folder {
+        Some(folder) => Some(Started { folder: std::path::absolute(folder)?, is_meant: true }),
         // A folder that was removed is no place to be.
         None => std::env::current_dir().ok().map(|folder| Started { folder, is_meant: false }),
     })
@@ -220,6 +223,10 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
+        AtHome::Undo { turn, list, redo, yes, json } => {
+            let wanted = undo::Wanted { turn, redo, yes, as_json: json.json };
+            if list { undo::list(app, json.json).await } else { undo::run(app, wanted).await }
+        }
         AtHome::Audit { action, rows, follow, limit, json } => match action {
             None | Some(AuditAction::List) => {
                 audit::list(app, audit::Listed { limit, rows, follow, as_json: json.json }).await

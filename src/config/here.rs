@@ -67,7 +67,10 @@ pub(super) fn prepare<T>(
 
 /// What a command found that works where it was started.
 enum Found {
-    Folder { folder: PathBuf, is_meant: bool },
+    Folder {
+        folder: PathBuf,
+        is_meant: bool,
+    },
     /// A sentence about why it works elsewhere.
     Not(String),
 }
@@ -108,7 +111,10 @@ enum Here {
     /// The root of a repository.
     Repository(PathBuf),
     /// There is one, and claw does not work in it; half a sentence.
-    Refused { root: PathBuf, why: String },
+    Refused {
+        root: PathBuf,
+        why: String,
+    },
     Nowhere,
 }
 
@@ -142,8 +148,7 @@ fn refusal(root: &Path, user_home: Option<&Path>) -> Option<String> {
     }
     // As git has it (`safe.directory`): whoever owns a folder above can put a repository there.
     let owner = fs::metadata(root).map(|meta| meta.uid()).ok()?;
-    (owner != rustix::process::geteuid().as_raw())
-        .then(|| "it belongs to another user".to_owned())
+    (owner != rustix::process::geteuid().as_raw()).then(|| "it belongs to another user".to_owned())
 }
 
 /// A folder `.git` that git would take, or the file that a worktree or a submodule has.
@@ -211,7 +216,10 @@ mod tests {
         assert_eq!(look(&deep, Some(&home)), Here::Nowhere);
         repository(&home);
         let found = look(&deep, Some(&home));
-        assert!(matches!(&found, Here::Refused { why, .. } if why.contains("your home")), "{found:?}");
+        assert!(
+            matches!(&found, Here::Refused { why, .. } if why.contains("your home")),
+            "{found:?}"
+        );
     }
 
     #[test]

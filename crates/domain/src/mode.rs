@@ -38,9 +38,7 @@ impl Mode {
     pub fn says(self) -> &'static str {
         match self {
             Self::Ask => "each change asks",
-            Self::Edits => {
-                "writing, editing and moving files of the workspace runs; deleting asks"
-            }
+            Self::Edits => "writing, editing and moving files of the workspace runs; deleting asks",
             Self::Work => {
                 "writing, editing and moving files of the workspace runs, and so do commands that \
                  change it without the network"

@@ -37,7 +37,8 @@ fn works_in_its_box(facts: &Facts<'_>) -> bool {
 
 fn is_edit(facts: &Facts<'_>) -> bool {
     // What is replaced by a move is gone like what is deleted.
-    let replaces = facts.arguments.get("overwrite").is_some_and(|value| *value != Value::Bool(false));
+    let replaces =
+        facts.arguments.get("overwrite").is_some_and(|value| *value != Value::Bool(false));
     EDITS.contains(&facts.tool)
         && !replaces
         && call_paths(facts).is_some_and(|paths| {
@@ -131,13 +132,18 @@ mod tests {
 
     #[test]
     fn only_our_own_servers_and_the_owners_own_words_profit() {
-        let (path, write) = (json!({"path": "a", "content": ""}), json!({"command": "make", "needs": "write"}));
+        let (path, write) =
+            (json!({"path": "a", "content": ""}), json!({"command": "make", "needs": "write"}));
         for call in [facts("filesystem", "write_file", &path), facts("bash", "run", &write)] {
             assert!(lets_through(Mode::Work, &call));
             assert!(!lets_through(Mode::Work, &Facts { builtin: None, ..call }), "a stranger's");
-            for origin in
-                [Origin::Forwarded, Origin::SubAgent, Origin::McpClient, Origin::Schedule, Origin::Button]
-            {
+            for origin in [
+                Origin::Forwarded,
+                Origin::SubAgent,
+                Origin::McpClient,
+                Origin::Schedule,
+                Origin::Button,
+            ] {
                 assert!(!lets_through(Mode::Work, &Facts { origin, ..call }), "{origin}");
             }
         }

@@ -109,7 +109,10 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         offered.push((Scope::Command { words }, sentence));
     }
     if let Some(mode) = mode::that_fits(facts) {
-        offered.push((Scope::Mode { mode }, format!("{} in this workspace (mode `{mode}`)", widely(mode))));
+        offered.push((
+            Scope::Mode { mode },
+            format!("{} in this workspace (mode `{mode}`)", widely(mode)),
+        ));
     }
     offered
 }

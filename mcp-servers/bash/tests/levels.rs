@@ -83,6 +83,41 @@ fn a_link_that_is_swapped_while_commands_look_never_leads_outside() {
     }
 }
 
+/// Usual commands that only look.
+const LOOKS: &[&str] = &[
+    "cat -n notes | head -n 1",
+    "cut -d ' ' -f 1 notes",
+    "date -u +%Y",
+    "date +%Z",
+    "du -s -h folder",
+    "echo x; pwd",
+    "file notes",
+    "find . -maxdepth 1 -name 'n*' -type f",
+    "grep -rn hello folder notes",
+    "grep -P 'h.l' notes",
+    "ls -1 --color=always folder",
+    "rg -n hello notes",
+    "sed -n 1,2p notes",
+    "sort -r notes folder/more",
+    "stat -c '%s %n' notes",
+    "tail -n 1 notes",
+    "uniq -c notes",
+    "cd folder && wc -l more",
+    "id; whoami; ls -l notes | cut -d' ' -f 3",
+    "cat <<'END' | tr a-z A-Z\nhello\nEND",
+    "for f in *; do [ -f \"$f\" ] && wc -c < \"$f\"; done 2>&1",
+    "diff <(sort notes) <(sort folder/more)",
+    "x=$(mktemp) && seq 5 > $x && wc -l < $x",
+    "awk '{ n += NF } END { print n }' notes folder/more",
+    "find . -name more -exec head -n 1 {} +",
+    "xargs -n 1 echo < notes",
+    "python3 -c 'import os, json; print(json.dumps(sorted(os.listdir())))'",
+    "perl -ne 'print if /two/' notes",
+    "nproc; uname -s; env | grep -c PATH",
+    "tar cf - folder | tar tf -",
+    "timeout 5 bash -c 'echo in'",
+];
+
 #[test]
 fn commands_that_only_look_print_at_level_read_what_they_print_at_the_widest() {
     if !box_or_skip("commands_that_only_look_print_at_level_read_what_they_print_at_the_widest", 3)
@@ -104,39 +139,7 @@ fn commands_that_only_look_print_at_level_read_what_they_print_at_the_widest() {
     let has_git =
         git(&["init", "-q"]) && git(&["add", "."]) && git(&["commit", "-q", "-m", "first"]);
     fs::write(at.join("notes"), "one hello\ntwo\nmore\n").unwrap();
-    let mut commands = vec![
-        "cat -n notes | head -n 1",
-        "cut -d ' ' -f 1 notes",
-        "date -u +%Y",
-        "date +%Z",
-        "du -s -h folder",
-        "echo x; pwd",
-        "file notes",
-        "find . -maxdepth 1 -name 'n*' -type f",
-        "grep -rn hello folder notes",
-        "grep -P 'h.l' notes",
-        "ls -1 --color=always folder",
-        "rg -n hello notes",
-        "sed -n 1,2p notes",
-        "sort -r notes folder/more",
-        "stat -c '%s %n' notes",
-        "tail -n 1 notes",
-        "uniq -c notes",
-        "cd folder && wc -l more",
-        "id; whoami; ls -l notes | cut -d' ' -f 3",
-        "cat <<'END' | tr a-z A-Z\nhello\nEND",
-        "for f in *; do [ -f \"$f\" ] && wc -c < \"$f\"; done 2>&1",
-        "diff <(sort notes) <(sort folder/more)",
-        "x=$(mktemp) && seq 5 > $x && wc -l < $x",
-        "awk '{ n += NF } END { print n }' notes folder/more",
-        "find . -name more -exec head -n 1 {} +",
-        "xargs -n 1 echo < notes",
-        "python3 -c 'import os, json; print(json.dumps(sorted(os.listdir())))'",
-        "perl -ne 'print if /two/' notes",
-        "nproc; uname -s; env | grep -c PATH",
-        "tar cf - folder | tar tf -",
-        "timeout 5 bash -c 'echo in'",
-    ];
+    let mut commands = LOOKS.to_vec();
     if has_git {
         let of_git = [
             "branch",

@@ -48,12 +48,7 @@ impl Server {
             .enumerate()
             .map(|(index, def)| (def.tool.name.to_string(), index))
             .collect();
-        Self {
-            workspace: Workspace::new(workspace, further, limits),
-            tools,
-            by_name,
-            instructions,
-        }
+        Self { workspace: Workspace::new(workspace, further, limits), tools, by_name, instructions }
     }
 }
 

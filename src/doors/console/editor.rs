@@ -108,7 +108,15 @@ impl Console {
         std::thread::Builder::new()
             .name("console-lines".into())
             .spawn(move || read_lines(std::io::stdin().lock(), &send))?;
-        Ok(Self { inputs, painter, interactive: false, colour: false, go_on: None, restore: None, shared: None })
+        Ok(Self {
+            inputs,
+            painter,
+            interactive: false,
+            colour: false,
+            go_on: None,
+            restore: None,
+            shared: None,
+        })
     }
 
     /// `None` if the terminal cannot be driven (`TERM=dumb`).

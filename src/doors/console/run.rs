@@ -1,8 +1,8 @@
 //! The console on one side, the session on the other. Must not know how anything is drawn or how a
 //! turn goes.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;

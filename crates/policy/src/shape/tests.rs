@@ -180,8 +180,7 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
         Facts { tool: "start", ..boxed },
     ] {
         assert!(!covers(&shape, &other), "{other:?}");
-        let programs =
-            |shape: &(Scope, String)| matches!(shape.0, Scope::Command { .. });
+        let programs = |shape: &(Scope, String)| matches!(shape.0, Scope::Command { .. });
         assert!(!offered_shapes(&other).iter().any(programs), "{other:?}");
     }
     let another = Scope::Command { words: vec!["cargo".into()] };
