@@ -32,12 +32,46 @@ pub struct Started {
 /// An agent, and the home of the user that claw runs as.
 type AgentAt<'a> = (&'a str, Option<&'a Path>);
 
+/// A workspace, and how it came to be the one.
+pub(super) struct Chosen<T> {
+    pub(super) workspace: PathBuf,
+    /// What belongs to this workspace.
+    pub(super) made: T,
+    pub(super) session_of_folder: Option<String>,
+    /// Why claw does not work where it was started.
+    pub(super) place_notice: Option<String>,
+}
+
+/// The workspace where a command was started, else the `usual` one, each with where it was written.
+///
+/// # Errors
+/// A folder that was meant, or the usual one, and cannot be a workspace.
+pub(super) fn choose<T>(
+    env: &Env,
+    overrides: &Overrides,
+    agent_at: &AgentAt<'_>,
+    home: &Home,
+    (usual, said_by): &(PathBuf, String),
+    with: impl Fn(&Path) -> Result<T, ConfigError>,
+) -> Result<Chosen<T>, ConfigError> {
+    let mut place_notice = None;
+    if let Some((workspace, made)) =
+        prepare(env, overrides, agent_at, home, &mut place_notice, &with)?
+    {
+        let session_of_folder = Some(session_of(&workspace));
+        return Ok(Chosen { workspace, made, session_of_folder, place_notice });
+    }
+    let workspace = workspace::prepare(usual, said_by, home)?;
+    let made = with(&workspace)?;
+    Ok(Chosen { workspace, made, session_of_folder: None, place_notice })
+}
+
 /// The workspace where a command was started, with what `with` makes of it. `None` where it works
 /// in the usual one; if a repository is passed over, a notice says why.
 ///
 /// # Errors
 /// A folder that was meant and cannot be one.
-pub(super) fn prepare<T>(
+fn prepare<T>(
     env: &Env,
     overrides: &Overrides,
     agent_at: &AgentAt<'_>,
@@ -164,7 +198,7 @@ fn is_root_of_repository(folder: &Path) -> bool {
 }
 
 /// The session of a folder: its own name, for people, and a digest of the whole path.
-pub(super) fn session_of(folder: &Path) -> String {
+fn session_of(folder: &Path) -> String {
     let name = folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
     let name: String = plain.take(NAME_CHARS_MAX).collect();

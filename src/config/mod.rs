@@ -255,25 +255,10 @@ impl Config {
         let (written, keys) =
             (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
         let agent_at = (agent.as_str(), user_home.as_deref());
-        let usual = workspace_of(&env, &overrides, &written.file, &home, agent_at);
-        let persona_at = |workspace: &Path| {
-            persona_of(&written.file, &place, &home, workspace, user_home.as_deref())
-        };
-        let configured = Overrides { workspace: None, ..overrides.clone() };
-        let configured = workspace_of(&env, &configured, &written.file, &home, agent_at);
-        let usual_workspace = workspace::real_part(&configured.0);
-        let mut place_notice = None;
-        let at = here::prepare(&env, &overrides, &agent_at, &home, &mut place_notice, persona_at)?;
-        let is_here = at.is_some();
-        let (workspace, (persona, made)) = match at {
-            Some(prepared) => prepared,
-            None => {
-                let workspace = workspace::prepare(&usual.0, &usual.1, &home)?;
-                let persona = persona_at(&workspace)?;
-                (workspace, persona)
-            }
-        };
-        let session_of_folder = is_here.then(|| here::session_of(&workspace));
+        let (usual_workspace, chosen) =
+            place_of(&env, &overrides, &written.file, &place, &home, agent_at)?;
+        let here::Chosen { workspace, session_of_folder, place_notice, made: (persona, made) } =
+            chosen;
         notices.extend(made);
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
@@ -281,8 +266,8 @@ impl Config {
         let transcription = written.file.transcription.resolve();
         let transcription = transcription
             .map_err(|message| ConfigError::new(&place, message, "Correct the section"))?;
-        let written_secrets = file::secrets_of_all(&place, &text, &env)?;
-        let secrets = all_secrets(&env, written_secrets, telegram.as_ref());
+        let secrets = file::secrets_of_all(&place, &text, &env)?;
+        let secrets = all_secrets(&env, secrets, telegram.as_ref());
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
@@ -290,12 +275,7 @@ impl Config {
         let env = env_for(env, typed, own_model);
         let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } =
             written.file;
-        if let Some(said) = server_start(&env) {
-            said.map_or_else(
-                |notice| notices.push(notice),
-                |seconds| limits.server_start_s = seconds,
-            );
-        }
+        notices.extend(set_server_start(&env, &mut limits));
         Ok(Self {
             agent: AgentCard {
                 name: agent,
@@ -342,6 +322,18 @@ fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
     }
 }
 
+/// Sets how long a server may take to start, if the environment says so. A notice about what it
+/// says wrongly.
+fn set_server_start(env: &Env, limits: &mut Limits) -> Option<String> {
+    match server_start(env)? {
+        Ok(seconds) => {
+            limits.server_start_s = seconds;
+            None
+        }
+        Err(notice) => Some(notice),
+    }
+}
+
 /// `MCP_TIMEOUT`, by which Claude Code is told how long a server may take to start, in
 /// milliseconds. It is written for another program, so that an odd value is told and stops nothing.
 fn server_start(env: &Env) -> Option<Result<u64, String>> {
@@ -382,6 +374,26 @@ fn workspace_of(
         }
         None => (home.workspace(), "workspace".to_owned()),
     }
+}
+
+/// The persona beside a workspace, and what was made on the way, a sentence each.
+type PersonaAt = (PersonaSources, Vec<String>);
+
+/// The configured workspace, and the one that is worked in.
+fn place_of(
+    env: &Env,
+    overrides: &Overrides,
+    file: &file::ClawToml,
+    place: &str,
+    home: &Home,
+    agent_at: (&str, Option<&Path>),
+) -> Result<(PathBuf, here::Chosen<PersonaAt>), ConfigError> {
+    let with = |workspace: &Path| persona_of(file, place, home, workspace, agent_at.1);
+    let untyped = Overrides { workspace: None, ..overrides.clone() };
+    let (configured, _) = workspace_of(env, &untyped, file, home, agent_at);
+    let usual = workspace_of(env, overrides, file, home, agent_at);
+    let chosen = here::choose(env, overrides, &agent_at, home, &usual, with)?;
+    Ok((workspace::real_part(&configured), chosen))
 }
 
 fn persona_of(

@@ -51,16 +51,7 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
-        "mode" if text("mode") == Mode::Ask.as_str() => {
-            format!("{} ended the mode of the session {}.", who(&text("by")), text("session"))
-        }
-        "mode" => format!(
-            "{} gave the session {} a mode, the standing answer {}: {}.",
-            who(&text("by")),
-            text("session"),
-            text("grant"),
-            text("says")
-        ),
+        "mode" => mode_set(&row.body),
         "pinned" if text("tool").is_empty() => format!(
             "What the server {} says about itself was seen for the first time, and was pinned.",
             text("server")
@@ -119,6 +110,21 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
         other => format!("{other}: {}", plain(&row.body)),
     }
+}
+
+/// A mode that a session was given, or that it has no more.
+fn mode_set(body: &Value) -> String {
+    let text = |key: &str| field(body, key);
+    if text("mode") == Mode::Ask.as_str() {
+        return format!("{} ended the mode of the session {}.", who(&text("by")), text("session"));
+    }
+    format!(
+        "{} gave the session {} a mode, the standing answer {}: {}.",
+        who(&text("by")),
+        text("session"),
+        text("grant"),
+        text("says")
+    )
 }
 
 /// What is said of the seal that proves the audit.
