@@ -20,6 +20,8 @@ pub enum ChatCommand {
     Mode,
     AllowedUsers,
     Undo,
+    /// `/undo files`.
+    UndoFiles,
     Compact,
     Panic,
     Help,

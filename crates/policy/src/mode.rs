@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(fits(&needs("all")), None, "a level that there is not");
         let write = needs("write");
         let call = facts("bash", "run", &write);
-        for held in [HeldLevels::NONE, HeldLevels { files: true, levels: false }] {
+        for held in [HeldLevels::NONE, HeldLevels { levels: false, ..HeldLevels::ALL }] {
             assert_eq!(that_fits(&Facts { held, ..call }), None);
         }
         assert!(!lets_through(Mode::Edits, &call) && !lets_through(Mode::Ask, &call));

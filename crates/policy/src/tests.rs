@@ -54,7 +54,7 @@ fn without_rules_the_class_decides() {
         ("ask", "class.mutating")
     );
     assert_eq!(
-        kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls"})))),
+        kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls", "needs": "write"})))),
         ("ask", "class.mutating")
     );
     assert_eq!(kind(&policy.judge(&facts("time", "now", &none))), ("allow", "class.safe"));
@@ -255,7 +255,7 @@ fn a_command_that_looks_runs_where_no_rule_speaks_and_its_level_is_held() {
     assert!(!runs(&policy(""), &Facts { held: HeldLevels::NONE, ..boxed }));
     assert!(!runs(
         &policy(""),
-        &Facts { held: HeldLevels { files: true, levels: false }, ..boxed }
+        &Facts { held: HeldLevels { levels: false, ..HeldLevels::ALL }, ..boxed }
     ));
     assert!(!runs(&policy(""), &Facts { builtin: None, ..boxed }), "a stranger's shell");
     for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::SubAgent] {
@@ -288,7 +288,7 @@ fn a_question_about_a_command_says_what_its_level_can_do() {
         why("write", HeldLevels::ALL),
         "it can change files in the workspace; it has no network"
     );
-    assert!(why("network", HeldLevels::ALL).contains("reach the network"));
+    assert!(why("network", HeldLevels::ALL).contains("reach all of the network"));
     assert_eq!(why("write", HeldLevels::NONE), "bash/run can change something");
 }
 

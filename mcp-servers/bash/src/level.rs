@@ -4,6 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::confine::Enforcement;
+use crate::network::{HOSTS_MAX, HostRule};
+
 /// What a command may do. Each level may do what the one before it may.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -19,6 +22,43 @@ pub enum Level {
     Write,
     /// Also reach the network, and read what the system keeps for all its users.
     Network,
+}
+
+/// Where hosts are named and nothing would hold the command to them.
+const NOT_HELD: &str = "This system gives commands no network of their own, so no command can be kept to hosts. Call again \
+     without `hosts`: it then has all of the network. Nothing was run.";
+
+/// What one command may do, with the hosts that it has named.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    pub level: Level,
+    /// Empty at `network`: all of the network.
+    pub hosts: Vec<HostRule>,
+}
+
+impl Scope {
+    /// Reads what a model has said; the error tells it what to change.
+    pub fn parse(
+        needs: Option<Level>,
+        hosts: Option<&[String]>,
+        enforcement: Enforcement,
+    ) -> Result<Self, String> {
+        let level = needs.unwrap_or_default();
+        let hosts = hosts.unwrap_or_default();
+        if !hosts.is_empty() && !level.has_network() {
+            return Err("`hosts` go with needs: \"network\". Nothing was run.".into());
+        }
+        if !hosts.is_empty() && !enforcement.own_networks {
+            return Err(NOT_HELD.into());
+        }
+        if hosts.len() > HOSTS_MAX {
+            return Err(format!("At most {HOSTS_MAX} hosts can be named. Nothing was run."));
+        }
+        let hosts = hosts.iter().map(|host| HostRule::parse(host));
+        let hosts =
+            hosts.collect::<Result<_, _>>().map_err(|why| format!("{why}. Nothing was run."))?;
+        Ok(Self { level, hosts })
+    }
 }
 
 impl Level {
@@ -40,15 +80,21 @@ impl Level {
         let has = |words: &[&str]| words.iter().any(|word| output.contains(word));
         match self {
             Self::Read if has(NOT_CONNECTED) && !has(NOT_WRITTEN) => Some(
-                "It ran at level `read`, which has no network. It changed nothing; call again with needs: \"network\" if it has to reach one.",
+                "It ran at level `read`, which has no network but a loopback of its own. It changed nothing; call again with \
+                 needs: \"network\" if it has to reach one.",
             ),
             Self::Read if has(NOT_WRITTEN) => Some(
                 "It ran at level `read`, which can only look: at the workspace and at the system's programs. It changed nothing; \
                  call again with needs: \"write\" to change files in the workspace, or needs: \"network\".",
             ),
+            Self::Write if has(NOT_REPLACED) => Some(
+                "It ran at level `write`, which changes no file that other programs run or obey on sight (.git/config, .git/hooks, .envrc, \
+                 .vscode, AGENTS.md, .github/workflows and the like). What it did until then stays done; needs: \"network\" may change \
+                 them.",
+            ),
             Self::Write if has(NOT_CONNECTED) => Some(
-                "It ran at level `write`, which has no network. What it did until then stays done; call again with needs: \"network\" \
-                 if it has to reach one.",
+                "It ran at level `write`, which has no network but a loopback of its own. What it did until then stays done; call \
+                 again with needs: \"network\" if it has to reach one.",
             ),
             _ => None,
         }
@@ -69,6 +115,11 @@ const NOT_WRITTEN: &[&str] = &[
     "PermissionError",
 ];
 
+/// What programs print for EROFS and EBUSY: a file that is mounted read-only is neither written nor
+/// replaced.
+const NOT_REPLACED: &[&str] =
+    &["Read-only file system", "Device or resource busy", "EROFS", "EBUSY"];
+
 /// What programs print when they can make no socket, or find no name without one.
 const NOT_CONNECTED: &[&str] = &[
     "Could not resolve host",
@@ -76,7 +127,12 @@ const NOT_CONNECTED: &[&str] = &[
     "Temporary failure in name resolution",
     "Name or service not known",
     "unable to resolve host address",
+    "Connection refused",
+    "ECONNREFUSED",
     "Network is unreachable",
+    "Connection refused",
+    "connection refused",
+    "ECONNREFUSED",
     "network is unreachable",
     "EAI_AGAIN",
     "getaddrinfo",
@@ -99,6 +155,8 @@ mod tests {
             assert!(network.contains("needs: \"network\""), "{network}");
         }
         assert_eq!(Level::Read.refusal("no such file"), None);
+        let obeyed = Level::Write.refusal("could not lock config file: Read-only file system");
+        assert!(obeyed.unwrap().contains(".git/config"));
         // At `write` a permission is the file's own business.
         assert_eq!(Level::Write.refusal("Permission denied"), None);
         assert_eq!(Level::Network.refusal("Could not resolve host: x"), None);

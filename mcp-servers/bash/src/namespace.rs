@@ -28,6 +28,7 @@ use rustix::thread::{
 
 use crate::args::Args;
 use crate::cgroup::Settled;
+use crate::confine::OF_NETWORKS;
 use crate::error::StartError;
 
 /// The flag by which the outer process starts the inner one.
@@ -100,16 +101,19 @@ fn prepare() -> io::Result<()> {
     if own_user {
         // An exec of an ordinary user drops what the namespace gave, and the inner one has to
         // mount.
-        let mount = CapabilitySet::SYS_ADMIN;
+        let needed = OF_NETWORKS;
         let now = capabilities(None)?;
-        set_capabilities(None, CapabilitySets { inheritable: mount, ..now })?;
-        configure_capability_in_ambient_set(mount, true)?;
+        set_capabilities(
+            None,
+            CapabilitySets { inheritable: needed.into_iter().collect(), ..now },
+        )?;
+        needed.into_iter().try_for_each(|one| configure_capability_in_ambient_set(one, true))?;
     }
     unshare(UnshareFlags::NEWPID)
 }
 
 #[expect(deprecated, reason = "only the flag FILES makes it unsafe, and this never passes it")]
-fn unshare(flags: UnshareFlags) -> io::Result<()> {
+pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
     Ok(rustix::thread::unshare(flags)?)
 }
 
@@ -160,23 +164,23 @@ pub fn seal(writable: &[PathBuf]) -> Result<(), StartError> {
 }
 
 /// One row of `/proc/self/mountinfo`.
-struct Mount {
-    target: PathBuf,
+pub struct Mount {
+    pub target: PathBuf,
     kind: String,
     /// Those that a change has to repeat, because a user namespace may not take them away.
-    flags: MountFlags,
+    pub flags: MountFlags,
 }
 
 impl Mount {
     /// Served by another machine or by a program: a look at one whose server is gone never returns.
-    fn may_hang(&self) -> bool {
+    pub fn may_hang(&self) -> bool {
         ["fuse", "nfs", "cifs", "smb", "9p", "afs", "ceph", "autofs", "virtiofs"]
             .iter()
             .any(|kind| self.kind.starts_with(kind))
     }
 }
 
-fn mounts() -> Vec<Mount> {
+pub fn mounts() -> Vec<Mount> {
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     table.split(|byte| *byte == b'\n').filter_map(parse).collect()
 }

@@ -7,22 +7,29 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use tokio::io::Interest;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::{TcpListener, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
-use crate::confine::Enforcement;
+use crate::confine::{Boundary, Enforcement};
 use crate::environment::Environment;
 use crate::error::StartError;
-use crate::level::Level;
+#[cfg(target_os = "linux")]
+use crate::launcher::Launcher;
+use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
+#[cfg(target_os = "linux")]
+use crate::network;
+use crate::network::{Access, HostRule, Proxy};
 use crate::scratch;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
@@ -48,9 +55,20 @@ pub struct Runner {
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
     enforcement: Enforcement,
+    /// For commands with namespaces of their own.
+    apart: Option<Apart>,
+    /// Of those that a command names, the ones that may lie in private networks.
+    private_hosts: Vec<HostRule>,
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
+}
+
+/// How commands get namespaces of their own, and the box that is closed in there.
+pub struct Apart {
+    #[cfg(target_os = "linux")]
+    pub launcher: Launcher,
+    pub boundary: Boundary,
 }
 
 /// The request for one job, already checked.
@@ -59,7 +77,7 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
-    pub level: Level,
+    pub scope: Scope,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -84,6 +102,7 @@ impl Runner {
         limits: CommandLimits,
         cgroups: Option<Folder>,
         enforcement: Enforcement,
+        apart: Option<Apart>,
     ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
@@ -104,9 +123,16 @@ impl Runner {
             limits,
             cgroups,
             enforcement,
+            apart,
+            private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
         })
+    }
+
+    /// Commands may also name these hosts, wherever their addresses lie.
+    pub fn reaching(self, private_hosts: Vec<HostRule>) -> Self {
+        Self { private_hosts, ..self }
     }
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive.
@@ -117,13 +143,17 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
-        let scratch = match self.scratch(request.level) {
+        let Scope { level, hosts } = request.scope;
+        let access = Access::of(level, !hosts.is_empty(), self.enforcement);
+        let proxy =
+            (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
+        let scratch = match self.scratch(level) {
             Ok(scratch) => scratch,
             Err(error) => {
                 return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
             }
         };
-        let mut job = match self.spawn() {
+        let mut job = match self.spawn().await {
             Ok(job) => job,
             Err(error) => {
                 return Ending::NotStarted(format!("the supervisor could not be started: {error}"));
@@ -138,13 +168,20 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
-            level: request.level,
+            level,
+            access,
             own_process_table: self.enforcement.namespaces,
+            own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.clone()),
+            only_tmp_can_change: false,
+            sets_aside: request.timeout.is_some(),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
-        let cut = job.drive(&spec, deadline, stop, sink).await;
+        let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
+        if let Some(proxy) = proxy {
+            proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
+        }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
@@ -160,7 +197,7 @@ impl Runner {
         clippy::disallowed_methods,
         reason = "the bash server is one of the two that start processes"
     )]
-    fn spawn(&self) -> std::io::Result<Job> {
+    async fn spawn(&self) -> std::io::Result<Job> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let (reader, writer) = std::io::pipe()?;
@@ -173,12 +210,33 @@ impl Runner {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer));
-        let child = command.spawn()?;
-        // Our copies of the job's ends of the pipes would keep them open for ever.
-        drop(command);
+        // The command goes with it: our copies of the job's ends of the pipes would keep them open
+        // for ever.
+        let child = self.start(command).await?;
         let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
         Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
+    #[cfg(target_os = "linux")]
+    async fn start(&self, mut command: Command) -> std::io::Result<Child> {
+        match &self.apart {
+            Some(apart) => apart.launcher.spawn(command).await,
+            None => command.spawn(),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
+    #[cfg(not(target_os = "linux"))]
+    async fn start(&self, mut command: Command) -> std::io::Result<Child> {
+        command.spawn()
     }
 
     /// The TMPDIR of a command: that of all commands, or for one that only looks an empty one of
@@ -229,7 +287,8 @@ impl Runner {
                     "It ran without a cgroup of its own ({why}); its processes had limits each."
                 )
             });
-            met.into_iter().chain(without).for_each(|sentence| sink.note(sentence));
+            let aside = end.set_aside.clone();
+            met.into_iter().chain(without).chain(aside).for_each(|sentence| sink.note(sentence));
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },
@@ -303,19 +362,30 @@ impl Job {
     async fn drive(
         &mut self,
         spec: &JobSpec,
+        proxy: Option<&Arc<Proxy>>,
         deadline: Option<Instant>,
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Option<Cut> {
         let mut line = serde_json::to_vec(spec).unwrap_or_default();
         line.push(b'\n');
-        let Self { child, lifeline, output, .. } = self;
+        let Self { child, lifeline, output, report } = self;
         let work = async {
             if let Some(lifeline) = lifeline {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            read_output(output, sink).await;
+            let serving = async {
+                let Some(proxy) = proxy else { return };
+                // Without a socket the supervisor says in its report why there is none.
+                if let Some(listener) = listener_of(report.get_ref().as_ref()).await {
+                    proxy.serve(listener).await;
+                }
+            };
+            tokio::select! {
+                () = read_output(output, sink) => {}
+                () = async { serving.await; std::future::pending().await } => {}
+            }
         };
         tokio::select! {
             biased;
@@ -331,6 +401,19 @@ impl Job {
     async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
         let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
     }
+}
+
+/// The socket that the supervisor has made in the network of its command. It is the first thing
+/// that it says. `None` where it says something else, or nothing.
+#[cfg(target_os = "linux")]
+async fn listener_of(line: &UnixStream) -> Option<TcpListener> {
+    let taken = line.async_io(Interest::READABLE, || network::own::take_in(line)).await;
+    taken.and_then(TcpListener::from_std).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn listener_of(_line: &UnixStream) -> Option<TcpListener> {
+    None
 }
 
 /// Until every process that could write is gone, or the pipe breaks.

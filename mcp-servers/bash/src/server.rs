@@ -26,9 +26,10 @@ use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
+use crate::level::Scope;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
-use crate::run::{RunRequest, Runner, Sink};
+use crate::run::{Apart, RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -55,21 +56,29 @@ struct BashServer {
     closed: CancellationToken,
 }
 
+/// What there is for commands, found out before the runtime was made.
+pub struct Surroundings {
+    pub output_dir: PathBuf,
+    pub environment: Environment,
+    pub enforcement: Enforcement,
+    /// Where commands get cgroups of their own.
+    pub folder: Option<Folder>,
+    /// How they get namespaces of their own.
+    pub apart: Option<Apart>,
+}
+
 /// Serves until stdin closes. When it returns, no job is alive.
-pub async fn serve(
-    settings: Settings,
-    output_dir: PathBuf,
-    environment: Environment,
-    enforcement: Enforcement,
-    cgroups: Option<Folder>,
-) -> Result<(), StartError> {
+pub async fn serve(settings: Settings, surroundings: Surroundings) -> Result<(), StartError> {
+    let Surroundings { output_dir, environment, enforcement, folder, apart } = surroundings;
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
-    let runner =
-        Arc::new(Runner::new(workspace, environment, limits.command, cgroups, enforcement)?);
+    let runner = Arc::new(
+        Runner::new(workspace, environment, limits.command, folder, enforcement, apart)?
+            .reaching(settings.private_hosts),
+    );
     let server = BashServer {
         runner: runner.clone(),
         workspace: settings.workspace,
@@ -245,14 +254,19 @@ impl BashServer {
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let level = arguments.needs.unwrap_or_default();
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refused(why),
+            };
+        let level = scope.level;
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(
                 arguments.timeout_s.unwrap_or(self.limits.timeout_s),
             )),
-            level,
+            scope,
         };
         let capture = Capture::new(
             self.shelf.clone(),
@@ -279,14 +293,18 @@ impl BashServer {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refusal(why),
+            };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {
             Ok(job) => job,
             Err(why) => return refusal(why),
         };
         let (runner, running) = (self.runner.clone(), job.clone());
         let cwd = arguments.cwd.unwrap_or_default().into();
-        let level = arguments.needs.unwrap_or_default();
-        self.jobs.spawn(async move { running.run(&runner, cwd, level).await });
+        self.jobs.spawn(async move { running.run(&runner, cwd, scope).await });
         // What cannot even begin, or ends at once, is told at once.
         job.wait(FIRST_LOOK).await;
         job_tools::result(job.look(true)).into()
@@ -349,7 +367,7 @@ impl Sink for Shown {
 
 fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Arc<[Tool]>, String> {
     let mut tools = vec![tool::tool(limits, enforcement)?];
-    tools.extend(job_tools::tools(limits)?);
+    tools.extend(job_tools::tools(limits, enforcement)?);
     Ok(tools.into())
 }
 
@@ -359,5 +377,9 @@ fn no_job(number: u32) -> CallToolResponse {
 
 /// For the model: what was wrong with the request. Not a protocol error, which hosts hide from it.
 fn refusal(why: String) -> CallToolResponse {
-    CallToolResult::error(vec![ContentBlock::text(why)]).into()
+    refused(why).into()
+}
+
+fn refused(why: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
 }

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::args::Settings;
 use crate::level::Level;
+use crate::network::Access;
 use crate::wire::JobSpec;
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
@@ -97,7 +100,7 @@ const DEVICES: &[&str] =
 
 /// Everything that a command can reach.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Boundary {
     /// Everything is allowed below these.
     pub writable: Vec<PathBuf>,
@@ -141,7 +144,9 @@ pub struct Inner {
     pub writable: Vec<PathBuf>,
     /// `None`: what the outer layer lets it.
     pub reading: Option<Reading>,
-    pub network: bool,
+    /// No mode, owner, time or attribute of a file is changed.
+    pub changes_nothing: bool,
+    pub access: Access,
 }
 
 /// All that a command may open at level `read`.
@@ -156,9 +161,10 @@ pub struct Reading {
 impl Inner {
     pub fn new(spec: &JobSpec) -> Self {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
-        let network = spec.level.has_network();
+        let access = spec.access;
         if spec.level > Level::Read {
-            return Self { writable: vec![workspace, scratch], reading: None, network };
+            let writable = vec![workspace, scratch];
+            return Self { writable, reading: None, changes_nothing: false, access };
         }
         let real = |paths: &[&str]| {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
@@ -173,7 +179,12 @@ impl Inner {
         let mut programs: Vec<PathBuf> = real(PROGRAMS);
         programs.extend([workspace, scratch.clone()]);
         let reading = Reading { programs, data };
-        Self { writable: vec![scratch], reading: Some(reading), network }
+        Self {
+            writable: vec![scratch],
+            reading: Some(reading),
+            changes_nothing: !spec.only_tmp_can_change,
+            access,
+        }
     }
 }
 
