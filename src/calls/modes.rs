@@ -103,7 +103,7 @@ impl Calls {
 
     /// Whether commands of the level `write` can profit from a mode on this machine.
     pub fn holds_levels(&self) -> bool {
-        self.surroundings.held.levels
+        self.surroundings.held.levels && self.surroundings.held.protected
     }
 }
 

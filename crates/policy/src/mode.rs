@@ -30,9 +30,13 @@ pub fn that_fits(facts: &Facts<'_>) -> Option<Mode> {
     works_in_its_box(facts).then_some(Mode::Work)
 }
 
-/// A command of level `write`, which the operating system holds.
+/// A command of level `write`, which the operating system holds to it and keeps off what other
+/// programs obey. A job that goes on is not kept off them.
 fn works_in_its_box(facts: &Facts<'_>) -> bool {
-    level::of(facts).is_some_and(|level| level <= Level::Write) && facts.held.levels
+    facts.tool == "run"
+        && level::of(facts).is_some_and(|level| level <= Level::Write)
+        && facts.held.levels
+        && facts.held.protected
 }
 
 fn is_edit(facts: &Facts<'_>) -> bool {
@@ -126,7 +130,9 @@ mod tests {
         }
         assert!(!lets_through(Mode::Edits, &call) && !lets_through(Mode::Ask, &call));
         assert!(lets_through(Mode::Work, &call));
-        assert_eq!(that_fits(&Facts { tool: "start", ..call }), Some(Mode::Work));
+        assert_eq!(that_fits(&Facts { tool: "start", ..call }), None);
+        let held = HeldLevels { protected: false, ..HeldLevels::ALL };
+        assert_eq!(that_fits(&Facts { held, ..call }), None, "it could write a hook");
         assert_eq!(that_fits(&Facts { tool: "write_input", ..call }), None);
     }
 
