@@ -50,6 +50,8 @@ pub struct Limits {
     pub command_file_bytes_max: u64,
     /// Bytes of the outputs of commands that are kept, all together.
     pub command_output_kept_bytes_max: u64,
+    /// Bytes at which the HOME of the commands of one workspace is emptied after a command.
+    pub command_home_bytes_max: u64,
     /// Files that one process of a command may have open.
     pub command_open_files_max: u64,
     /// Bytes that a command leaves free on the file systems of the workspace and of its temporary
@@ -96,6 +98,7 @@ impl Default for Limits {
             command_memory_bytes_max: 8 * GIB,
             command_file_bytes_max: 10 * GIB,
             command_output_kept_bytes_max: GIB / 4,
+            command_home_bytes_max: 10 * GIB,
             command_open_files_max: 65_536,
             command_disk_free_bytes_min: GIB / 2,
             undo_files_max: 50_000,
@@ -120,6 +123,7 @@ impl Limits {
             command_memory_bytes_max: self.command_memory_bytes_max,
             command_file_bytes_max: self.command_file_bytes_max,
             command_output_kept_bytes_max: self.command_output_kept_bytes_max,
+            command_home_bytes_max: self.command_home_bytes_max,
             command_open_files_max: self.command_open_files_max,
             ..new.clone()
         }
@@ -159,6 +163,7 @@ impl Limits {
                 64 * 1024,
                 1 << 50,
             ),
+            ("command_home_bytes_max", self.command_home_bytes_max, 1 << 20, 1 << 50),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
             ("undo_files_max", self.undo_files_max, 1, 10_000_000),
