@@ -76,8 +76,8 @@ impl Refusals {
             );
         }
         format!(
-            "The box keeps {shown} closed. The owner can open its folder to commands in claw.toml: [box] read = [\"DIR\"], \
-             or write = [\"DIR\"]. Say so, and go on without it."
+            "The box keeps {shown} closed. The owner can open its folder to commands by the arguments of the bash server in mcp.json: \
+             \"--open-read\", \"DIR\", or \"--open-write\", \"DIR\". Say so, and go on without it."
         )
     }
 }
@@ -100,10 +100,10 @@ mod tests {
             "PermissionError: [Errno 13] Permission denied: '/home/me/Documents/x'",
         ] {
             let said = say(output);
-            assert!(said.contains("/home/me/Documents") && said.contains("[box] read"), "{said}");
+            assert!(said.contains("/home/me/Documents") && said.contains("--open-read"), "{said}");
         }
         let said = say("cat: /home/me/.ssh/id: Permission denied");
-        assert!(said.contains("at every level") && !said.contains("[box]"), "{said}");
+        assert!(said.contains("at every level") && !said.contains("--open"), "{said}");
         let docker = "permission denied while trying to connect to the Docker daemon socket at \
                       unix:///var/run/docker.sock";
         assert!(say(docker).contains("root on this machine"), "{}", say(docker));
