@@ -73,7 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("router", &["calls", "catalog", "gate", "killpoint", "mail", "redact", "session", "store"]),
     (
         "chat_commands",
-        &["config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
+        &["calls", "config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
     ),
     ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model", "redact"]),
@@ -96,6 +96,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("doors", "config", "config::Pairing"),
     ("doors", "config", "config::MAIN"),
     ("app", "doors", "doors::context"),
+    ("chat_commands", "calls", "calls::modes"),
     ("chat_commands", "config", "config::Prices"),
     ("chat_commands", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),

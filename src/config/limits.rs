@@ -34,6 +34,8 @@ pub struct Limits {
     pub server_instructions_bytes: u64,
     /// Seconds that a question stays open.
     pub question_time_s: u64,
+    /// Seconds that the mode of a session lasts whose owner writes nothing there.
+    pub mode_idle_time_s: u64,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
     /// Messages that wait in one session.
@@ -88,6 +90,7 @@ impl Default for Limits {
             tool_result_bytes: 16_384,
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
+            mode_idle_time_s: 28_800,
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
@@ -147,6 +150,7 @@ impl Limits {
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
+            ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
