@@ -16,7 +16,7 @@ use claw::calls::{CallLimits, Surroundings};
 use claw::catalog::CatalogSettings;
 use claw::config::Prices;
 use claw::domain::{
-    Address, Answer, Approvers, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
+    Address, Answer, Approvers, HeldLevels, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
 };
 use claw::gate::{Gate, GateParts, GateSettings};
 use claw::hub::manifest::{self, Expansion};
@@ -27,10 +27,12 @@ use claw::policy::Policy;
 use claw::redact::Redactor;
 use claw::router::{Router, Visitor};
 use claw::session::{Budget, Ran, TurnSettings, Worker, WorkerParts};
+use claw::snapshot::Limits;
 use claw::store::{Artifacts, Store};
 use claw::turn::Bounds;
 use claw::turn::persona::{Persona, Personas};
 use claw::turn::run::Runner;
+use claw::undo::TurnSnapshots;
 use serde_json::json;
 
 const OWNER: &str = "console:example";
@@ -108,6 +110,12 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         policy: Policy::load(None)?,
         redactor: Redactor::new([])?,
         artifacts: Artifacts::new(&home.join("artifacts")),
+        snapshots: TurnSnapshots::new(
+            store.clone(),
+            home.join("snapshots"),
+            workspace.to_owned(),
+            Limits::default(),
+        ),
         settings: GateSettings {
             tool_timeout: Duration::from_secs(30),
             calls_at_once: 8,
@@ -115,7 +123,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 workspace: workspace.to_owned(),
                 home: home.to_owned(),
                 user_home: home.to_owned(),
-                confined: Arc::new(LazyLock::new(|| false)),
+                held: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
                 approvers: Approvers::parse(OWNER),
             },
             limits: CallLimits {

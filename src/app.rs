@@ -20,8 +20,8 @@ use crate::catalog::CatalogSettings;
 use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
 };
-use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
-use crate::domain::{Address, Approvers, Origin};
+use crate::config::{Config, KeptApart, Limits, MAIN, Written, is_agent_name};
+use crate::domain::{Address, Approvers, HeldLevels, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
@@ -33,6 +33,7 @@ use crate::session::{Budget, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
+use crate::undo::TurnSnapshots;
 
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::LiveSettings;
@@ -86,6 +87,12 @@ impl App {
             policy,
             redactor,
             artifacts: Artifacts::new(&config.home.artifacts()),
+            snapshots: TurnSnapshots::new(
+                store.clone(),
+                config.home.snapshots(),
+                config.workspace.clone(),
+                snapshot_limits(&settings.limits),
+            ),
             settings: gate_settings(&config, &settings),
         }));
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
@@ -389,7 +396,7 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             home: config.home.root().to_owned(),
             user_home: config.user_home.clone(),
             // Asked at the first call: a turn without one does not need to know.
-            confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
+            held: Arc::new(LazyLock::new(held)),
             approvers: approvers(config),
         },
         limits: CallLimits {
@@ -403,6 +410,25 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             tools: settings.tools.clone(),
             program: program(),
         },
+    }
+}
+
+/// How much of a workspace is remembered.
+fn snapshot_limits(limits: &Limits) -> crate::snapshot::Limits {
+    crate::snapshot::Limits {
+        files_max: limits.undo_files_max as usize,
+        bytes_max: limits.undo_bytes_max,
+        file_bytes_max: limits.undo_file_bytes_max,
+    }
+}
+
+/// What this machine holds of the box.
+fn held() -> HeldLevels {
+    let enforcement = claw_mcp_bash::probe();
+    let levels = [claw_mcp_bash::Level::Read, claw_mcp_bash::Level::Write];
+    HeldLevels {
+        files: enforcement.keeps_files(),
+        levels: levels.iter().all(|level| enforcement.holds(*level)),
     }
 }
 

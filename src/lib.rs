@@ -40,8 +40,11 @@ pub mod catalog;
 /// One life of a call: frozen, asked about, decided, begun, ended.
 pub mod calls;
 
-/// Whether a command only reads what lies in the workspace.
-pub mod reading;
+/// What the workspace was before each turn, and how a turn's changes are undone.
+pub mod undo;
+
+/// A workspace remembered, compared, put back.
+pub use claw_snapshot as snapshot;
 
 /// Every tools/call takes these layers.
 pub mod gate;

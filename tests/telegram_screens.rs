@@ -33,7 +33,7 @@ impl Rig {
 }
 
 fn runs(command: &str) -> Answer {
-    let arguments = json!({"command": command}).to_string();
+    let arguments = json!({"command": command, "needs": "write"}).to_string();
     let turn = Turn::calls(&[Call::new("1", "bash__run", &arguments)]);
     Answer::Turn(Turn { text: "I'll look at the tests first.".into(), ..turn })
 }

@@ -224,7 +224,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
             out::err_line("Nobody can be asked here; `claw doctor --repair --yes` repairs it.");
             continue;
         }
-        if !wanted.yes && !repair::agreed(&repair.question())? {
+        if !wanted.yes && !ask_person::agreed(&repair.question())? {
             continue;
         }
         match repair.carry_out(store.as_ref(), &locks).await {
@@ -339,11 +339,11 @@ fn user(report: &mut Report) {
 }
 
 fn confinement(report: &mut Report) {
-    let level = claw_mcp_bash::probe();
-    if level.keeps_files() {
-        report.good("box", level.to_string())
+    let enforcement = claw_mcp_bash::probe();
+    if enforcement.keeps_files() {
+        report.good("box", enforcement.to_string())
     } else {
-        report.bad("box", level.to_string())
+        report.bad("box", enforcement.to_string())
     }
 }
 

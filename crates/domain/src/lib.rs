@@ -16,6 +16,7 @@ mod ids;
 mod image;
 mod inbound;
 pub mod inherit;
+mod level;
 mod live;
 mod message;
 mod model;
@@ -25,6 +26,7 @@ mod posted;
 mod principal;
 mod proposal;
 pub mod secret;
+mod turn_id;
 
 pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
@@ -38,6 +40,7 @@ pub use event::{Event, EventBody, Spent, TurnEnd};
 pub use ids::{Address, ApprovalId, InvalidSessionId, SessionId};
 pub use image::{IMAGE_BYTES_MAX, image_mime};
 pub use inbound::{Inbound, InboundBody};
+pub use level::{HeldLevels, Level};
 pub use live::{Live, LiveSink, unseen};
 pub use message::{Block, Message, Role, ToolUse, text_of};
 pub use model::{Finish, ToolSpec, Usage, first_sentence};
@@ -46,6 +49,7 @@ pub use outbound::{Outbound, OutboundBody};
 pub use posted::PostedState;
 pub use principal::telegram_principal;
 pub use proposal::{Action, Proposal, Staged};
+pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type UnixMillis = i64;

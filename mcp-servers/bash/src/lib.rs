@@ -5,7 +5,7 @@
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
 //! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
-//! `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one
+//! `job_tools` for jobs that stay) → `run` (one job as the server sees it; `network` what it reaches) → `supervisor` (one
 //! small process a job, which kills what it started).
 
 mod args;
@@ -19,12 +19,13 @@ mod eof;
 mod error;
 mod job_tools;
 mod kept;
+mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
+mod network;
 mod progress;
 mod queue;
-mod reach;
 mod run;
 mod schema;
 mod scratch;
@@ -38,7 +39,8 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{BoxLevel, probe};
+pub use confine::{Enforcement, probe};
+pub use level::Level;
 
 use args::Settings;
 use cgroup::{Folder, Settled};
@@ -98,16 +100,17 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     if namespaces {
         namespace::seal(&boundary.writable)?;
     }
-    let level = confine::apply(&boundary, namespaces)?;
-    if !level.is_full() {
-        complain(&level.to_string());
+    let enforcement = confine::apply(&boundary, namespaces)?;
+    if !enforcement.is_full() {
+        complain(&enforcement.to_string());
     }
     let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let served = runtime.block_on(server::serve(settings, output_dir, environment, level, folder));
+    let served =
+        runtime.block_on(server::serve(settings, output_dir, environment, enforcement, folder));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();

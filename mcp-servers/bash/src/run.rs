@@ -6,21 +6,29 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use tokio::io::Interest;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::{TcpListener, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
+use crate::confine::Enforcement;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
-use crate::reach::Reads;
+#[cfg(target_os = "linux")]
+use crate::network;
+use crate::network::{Access, HostRule, Proxy};
+use crate::scratch;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
@@ -44,6 +52,11 @@ pub struct Runner {
     limits: CommandLimits,
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
+    enforcement: Enforcement,
+    /// Of those that a command names, the ones that may lie in private networks.
+    private_hosts: Vec<HostRule>,
+    /// For the names of TMPDIRs.
+    commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
 }
 
@@ -53,7 +66,7 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
-    pub reads: Reads,
+    pub scope: Scope,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -77,6 +90,7 @@ impl Runner {
         environment: Environment,
         limits: CommandLimits,
         cgroups: Option<Folder>,
+        enforcement: Enforcement,
     ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
@@ -96,8 +110,16 @@ impl Runner {
             arguments,
             limits,
             cgroups,
+            enforcement,
+            private_hosts: Vec::new(),
+            commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
         })
+    }
+
+    /// Commands may also name these hosts, wherever their addresses lie.
+    pub fn reaching(self, private_hosts: Vec<HostRule>) -> Self {
+        Self { private_hosts, ..self }
     }
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive.
@@ -108,6 +130,16 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
+        let Scope { level, hosts } = request.scope;
+        let access = Access::of(level, !hosts.is_empty(), self.enforcement);
+        let proxy =
+            (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
+        let scratch = match self.scratch(level) {
+            Ok(scratch) => scratch,
+            Err(error) => {
+                return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
+            }
+        };
         let mut job = match self.spawn() {
             Ok(job) => job,
             Err(error) => {
@@ -122,13 +154,18 @@ impl Runner {
             command: request.command,
             workspace: self.workspace.clone(),
             cwd: request.cwd,
-            scratch: self.environment.scratch.clone(),
-            reads: request.reads,
+            scratch: scratch.path.clone(),
+            level,
+            access,
+            own_process_table: self.enforcement.namespaces,
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
-        let cut = job.drive(&spec, deadline, stop, sink).await;
+        let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
+        if let Some(proxy) = proxy {
+            proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
+        }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
@@ -163,6 +200,19 @@ impl Runner {
         let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
         Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
+    }
+
+    /// The TMPDIR of a command: that of all commands, or for one that only looks an empty one of
+    /// its own.
+    fn scratch(&self, level: Level) -> std::io::Result<JobScratch> {
+        let shared = &self.environment.scratch;
+        if level > Level::Read {
+            return Ok(JobScratch { path: shared.clone(), is_own: false });
+        }
+        let number = self.commands.fetch_add(1, Ordering::Relaxed);
+        let path = shared.join(format!(".read-{number}"));
+        scratch::make_private(&path)?;
+        Ok(JobScratch { path, is_own: true })
     }
 
     /// After the output has ended or the job was cut off: the report, and the end of the
@@ -247,6 +297,21 @@ impl Runner {
     }
 }
 
+/// A TMPDIR; one of its own goes with the command.
+struct JobScratch {
+    path: PathBuf,
+    is_own: bool,
+}
+
+impl Drop for JobScratch {
+    fn drop(&mut self) {
+        if self.is_own {
+            // What cannot be removed goes with the server's own directory.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
 /// Why a job was not left to its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
@@ -259,19 +324,30 @@ impl Job {
     async fn drive(
         &mut self,
         spec: &JobSpec,
+        proxy: Option<&Arc<Proxy>>,
         deadline: Option<Instant>,
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Option<Cut> {
         let mut line = serde_json::to_vec(spec).unwrap_or_default();
         line.push(b'\n');
-        let Self { child, lifeline, output, .. } = self;
+        let Self { child, lifeline, output, report } = self;
         let work = async {
             if let Some(lifeline) = lifeline {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            read_output(output, sink).await;
+            let serving = async {
+                let Some(proxy) = proxy else { return };
+                // Without a socket the supervisor says in its report why there is none.
+                if let Some(listener) = listener_of(report.get_ref().as_ref()).await {
+                    proxy.serve(listener).await;
+                }
+            };
+            tokio::select! {
+                () = read_output(output, sink) => {}
+                () = async { serving.await; std::future::pending().await } => {}
+            }
         };
         tokio::select! {
             biased;
@@ -287,6 +363,19 @@ impl Job {
     async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
         let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
     }
+}
+
+/// The socket that the supervisor has made in the network of its command. It is the first thing
+/// that it says. `None` where it says something else, or nothing.
+#[cfg(target_os = "linux")]
+async fn listener_of(line: &UnixStream) -> Option<TcpListener> {
+    let taken = line.async_io(Interest::READABLE, || network::own::take_in(line)).await;
+    taken.and_then(TcpListener::from_std).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn listener_of(_line: &UnixStream) -> Option<TcpListener> {
+    None
 }
 
 /// Until every process that could write is gone, or the pipe breaks.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::Limits;
 use crate::capture::Captured;
-use crate::confine::BoxLevel;
+use crate::confine::Enforcement;
+use crate::level::Level;
 use crate::schema;
 
 pub const NAME: &str = "run";
@@ -29,6 +30,15 @@ pub struct RunArguments {
     /// Directory to run in, inside the workspace and relative to it. Default: the workspace itself.
     #[serde(default)]
     pub cwd: Option<String>,
+    /// What the command has to do; say the least that it needs. `read`: look. `write`: also change
+    /// files of the workspace. `network`: also reach the network. Default: read.
+    #[serde(default)]
+    pub needs: Option<Level>,
+    /// With `needs: network`, the hosts that it has to reach: `crates.io`, `*.crates.io`,
+    /// `example.com:8443`. It then reaches these alone, through a proxy that HTTP_PROXY and
+    /// HTTPS_PROXY name. Left out: all of the network.
+    #[serde(default)]
+    pub hosts: Option<Vec<String>>,
 }
 
 /// The structured result of a command that was started.
@@ -50,7 +60,9 @@ pub struct RunResult {
     pub output: String,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
-    /// Whether the operating system kept the command inside the workspace.
+    /// What the command was allowed: read, write or network.
+    pub level: Level,
+    /// Whether the operating system kept the command to its level.
     pub confined: bool,
     /// How: Landlock's ABI and seccomp, or none.
     #[serde(rename = "box")]
@@ -74,13 +86,23 @@ pub enum Ending {
     Lost(String),
 }
 
-pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
-    let reach = if level.keeps_files() {
-        "The operating system confines it: it can read and write the workspace (also its HOME) and a private TMPDIR, and read \
-         system files; everything else, the user's own home and Unix sockets included, is refused with \"Permission denied\", \
-         and trying again does not help. "
+pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
+    let named = if enforcement.own_networks {
+        "; name its `hosts`, and it reaches these alone"
     } else {
-        "It runs in the workspace (also its HOME). "
+        ""
+    };
+    let reach = if enforcement.keeps_files() {
+        format!(
+            "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace (also its \
+         HOME) and run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
+         change the workspace. `network`: also reach the network. Take `read` first: it is rarely asked about. Say `write` where \
+         files of the workspace change (edit, build, commit), `network` where something is fetched or sent{named}. A command beyond its level \
+         fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
+         The user's own home and Unix sockets are refused at every level. "
+        )
+    } else {
+        "It runs in the workspace (also its HOME). ".to_owned()
     };
     let description = format!(
         "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \
@@ -95,10 +117,22 @@ pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
         .destructive(true)
         .idempotent(false)
         .open_world(true);
-    Ok(Tool::new(NAME, description, schema::input::<RunArguments>()?)
+    Ok(Tool::new(NAME, description, arguments::<RunArguments>(enforcement)?)
         .with_title("Run a shell command")
         .with_raw_output_schema(schema::output::<RunResult>())
         .with_annotations(annotations))
+}
+
+/// The arguments of a tool that runs a command. No system without network namespaces can keep it to
+/// hosts, so there nobody can name any.
+pub fn arguments<T: JsonSchema + 'static>(
+    enforcement: Enforcement,
+) -> Result<std::sync::Arc<JsonObject>, String> {
+    if enforcement.own_networks {
+        schema::input::<T>()
+    } else {
+        schema::input_without::<T>("hosts")
+    }
 }
 
 /// Reads what the model sent; the error tells it what to change.
@@ -143,7 +177,8 @@ pub fn result(
     ending: &Ending,
     took: Duration,
     output: Captured,
-    level: BoxLevel,
+    enforcement: Enforcement,
+    level: Level,
 ) -> CallToolResult {
     if let Ending::NotStarted(why) = ending {
         return CallToolResult::error(vec![ContentBlock::text(format!("Nothing was run: {why}."))]);
@@ -193,8 +228,9 @@ pub fn result(
         output_bytes: output.bytes,
         output: output.text,
         output_file: output.file,
-        confined: level.keeps_files(),
-        box_level: level.label(),
+        level,
+        confined: enforcement.holds(level),
+        box_level: enforcement.label(),
     };
     let ended_by_itself = matches!(ending, Ending::Exited(_) | Ending::Signaled(_));
     let content = vec![ContentBlock::text(text)];

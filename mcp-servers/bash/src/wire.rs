@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Ticket;
+use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
-use crate::reach::Reads;
+use crate::network::Access;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -20,7 +21,10 @@ pub struct JobSpec {
     pub cwd: PathBuf,
     /// The command's TMPDIR.
     pub scratch: PathBuf,
-    pub reads: Reads,
+    pub level: Level,
+    pub access: Access,
+    /// Whether `/proc` shows the processes of this server alone.
+    pub own_process_table: bool,
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,

@@ -214,7 +214,12 @@ impl Command {
             Self::Search { pattern, dir } => {
                 ("filesystem__search", json!({ "pattern": pattern, "path": dir }))
             }
-            Self::Run { command } => ("bash__run", json!({ "command": command })),
+            Self::Run { command, needs, hosts } if hosts.is_empty() => {
+                ("bash__run", json!({ "command": command, "needs": needs }))
+            }
+            Self::Run { command, needs, hosts } => {
+                ("bash__run", json!({ "command": command, "needs": needs, "hosts": hosts }))
+            }
             Self::Help => return None,
         })
     }

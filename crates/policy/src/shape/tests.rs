@@ -1,5 +1,6 @@
 //! What a grant covers, tried against an independent normalisation of paths.
 
+use claw_domain::HeldLevels;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -120,7 +121,7 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     assert_eq!(offered.0, Scope::Command { words });
     assert_eq!(
         offered.1,
-        "bash/run for any `cargo test` with known options and plain words, in the box"
+        "bash/run for any `cargo test` with known options and plain words, in the box and without a network"
     );
     let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
     let keys: Vec<String> =
@@ -145,6 +146,17 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     ] {
         assert!(!covers(&shape, &facts(&command(other))), "{other}");
     }
+    for (needs, covered) in [("read", true), ("write", false), ("network", false)] {
+        let at = json!({"command": "cargo test", "needs": needs});
+        assert_eq!(covers(&shape, &facts(&at)), covered, "{needs}");
+    }
+    let network = json!({"command": "cargo test", "needs": "network"});
+    let widest = Shape::of(&offered.0, &facts(&network)).unwrap();
+    assert!(covers(&widest, &facts(&arguments)) && covers(&widest, &facts(&network)));
+    let old: Shape =
+        serde_json::from_value(json!({"kind": "command", "words": ["cargo", "test"]})).unwrap();
+    let write = json!({"command": "cargo test", "needs": "write"});
+    assert!(covers(&old, &facts(&write)) && !covers(&old, &facts(&network)));
     for unknown in [
         json!({"command": "cargo test", "env": {}}),
         json!({"command": ["cargo test"]}),
@@ -162,7 +174,7 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
     let shape =
         Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
     for other in [
-        Facts { confined: false, ..boxed },
+        Facts { held: HeldLevels::NONE, ..boxed },
         Facts { builtin: None, ..boxed },
         Facts { builtin: Some("filesystem"), ..boxed },
         Facts { tool: "start", ..boxed },
@@ -249,4 +261,48 @@ proptest! {
             prop_assert!(Shape::of(&scope, &facts).is_some(), "{scope:?}");
         }
     }
+}
+
+#[test]
+fn a_grant_for_a_command_with_hosts_covers_these_hosts_and_no_others() {
+    let call = |needs: &str, hosts: Option<Value>| {
+        let mut arguments = json!({"command": "cargo build", "needs": needs});
+        if let Some(hosts) = hosts {
+            arguments["hosts"] = hosts;
+        }
+        arguments
+    };
+    let named = call("network", Some(json!(["crates.io", "*.crates.io"])));
+    let scope = Scope::Command { words: vec!["cargo".into(), "build".into()] };
+    let granted = Shape::of(&scope, &facts("bash", "run", &named)).unwrap();
+    for covered in [
+        named.clone(),
+        call("network", Some(json!(["crates.io"]))),
+        call("write", None),
+        call("read", None),
+    ] {
+        assert!(covers(&granted, &facts("bash", "run", &covered)), "{covered}");
+    }
+    for other in [
+        call("network", None),
+        call("network", Some(json!([]))),
+        call("network", Some(Value::Null)),
+        call("network", Some(json!("crates.io"))),
+        call("network", Some(json!(["crates.io", "evil.com"]))),
+        call("network", Some(json!(["CRATES.IO.evil.com"]))),
+    ] {
+        assert!(!covers(&granted, &facts("bash", "run", &other)), "{other}");
+    }
+    let all = Shape::of(&scope, &facts("bash", "run", &call("network", None))).unwrap();
+    assert!(covers(&all, &facts("bash", "run", &named)));
+    let write = Shape::of(&scope, &facts("bash", "run", &call("write", None))).unwrap();
+    assert!(!covers(&write, &facts("bash", "run", &named)));
+    let says = offered_shapes(&facts("bash", "run", &named)).pop().unwrap().1;
+    assert!(says.ends_with("with the network to crates.io, *.crates.io"), "{says}");
+    let before: Shape =
+        serde_json::from_value(json!({"kind": "command", "words": ["cargo", "build"]})).unwrap();
+    assert!(
+        covers(&before, &facts("bash", "run", &call("write", None)))
+            && !covers(&before, &facts("bash", "run", &named))
+    );
 }
