@@ -62,13 +62,7 @@ pub enum Action {
 impl Action {
     /// The tool's name as a model knows it, and its arguments.
     pub fn call(&self) -> (&'static str, Value) {
-        let shell = |command: &str, needs: &Option<String>| {
-            if std::env::var_os("WITHOUT_LEVELS").is_some() {
-                json!({"command": command})
-            } else {
-                json!({"command": command, "needs": needs.as_deref().unwrap_or("read")})
-            }
-        };
+        let shell = |command: &str, needs: &Option<String>| json!({"command": command, "needs": needs.as_deref().unwrap_or("read")});
         match self {
             Self::Run { run, needs } => ("bash__run", shell(run, needs)),
             Self::Start { start, needs } => ("bash__start", shell(start, needs)),

@@ -9,6 +9,10 @@ pub fn broadest(question: &Value) -> Vec<String> {
     let answer = &best["answer"];
     assert_eq!(answer["kind"], "allow", "no yes is offered: {question}");
     let mut words = vec!["approve".to_owned(), question["id"].as_str().unwrap().to_owned()];
+    if let Some(mode) = answer["scope"]["mode"].as_str() {
+        words.extend(["--mode".to_owned(), mode.to_owned()]);
+        return words;
+    }
     match answer["term"].as_str().unwrap() {
         "once" => return words,
         "ten_minutes" => words.extend(["--for".to_owned(), "10m".to_owned()]),
@@ -37,7 +41,9 @@ fn breadth(answer: &Value) -> (u8, i64, u8) {
         "exact" => 1,
         "command" => 2,
         "below" => 3,
-        _ => 4,
+        // A mode: all tools of a kind, and `work` more than `edits`.
+        _ if scope["mode"] == "edits" => 4,
+        _ => 5,
     };
     // The nearer to the workspace's root, the broader.
     let depth = scope["path"].as_str().map_or(0, |path| path.matches('/').count());

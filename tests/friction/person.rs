@@ -81,7 +81,8 @@ impl Person {
             git(&["add", "-A"]);
             git(&["commit", "-q", "-m", "Begin"]);
         }
-        fs::create_dir_all(self.house.workspace()).unwrap();
+        let name = "[user]\n\tname = Anna\n\temail = anna@example.com\n";
+        fs::write(self.house.user_home().join(".gitconfig"), name).unwrap();
     }
 
     /// Asks for something; the model makes these calls, reply by reply.
