@@ -5,10 +5,12 @@ mod disk;
 mod leftovers;
 mod persona;
 mod repair;
+mod toolbox;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
+use claw_mcp_bash::Level;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
@@ -261,6 +263,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
         );
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
+    toolbox::look(&config, report);
     bot(&config, report).await;
     persona::look(&config.persona, report);
     let mcp_json = config.home.mcp_json();
@@ -339,11 +342,14 @@ fn user(report: &mut Report) {
 }
 
 fn confinement(report: &mut Report) {
-    let enforcement = claw_mcp_bash::probe();
+    let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
     if enforcement.keeps_files() {
-        report.good("box", enforcement.to_string())
+        report.good("box", enforcement.to_string());
     } else {
-        report.bad("box", enforcement.to_string())
+        report.bad("box", enforcement.to_string());
+    }
+    for level in [Level::Read, Level::Write, Level::Network] {
+        report.good(format!("level {}", level.as_str()), enforcement.says(level));
     }
 }
 

@@ -13,42 +13,69 @@ mod background;
 mod capture;
 mod cgroup;
 mod confine;
+mod credentials;
 mod disk;
 mod environment;
 mod eof;
 mod error;
+mod home;
+mod identity;
 mod job_tools;
 mod kept;
+#[cfg(target_os = "linux")]
+mod launcher;
 mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
 mod network;
+mod obeyed;
+mod openings;
+#[cfg(target_os = "linux")]
+mod own_namespaces;
 mod progress;
 mod queue;
+mod refusals;
 mod run;
 mod schema;
 mod scratch;
 mod server;
+mod shared;
 mod supervisor;
 mod tool;
+mod toolchains;
 mod wire;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, probe};
+pub use confine::{Enforcement, probe, try_box};
+pub use home::{
+    BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
+};
 pub use level::Level;
+pub use openings::{CannotOpen, check as check_opening};
+pub use toolchains::{
+    LeftOut, Surroundings, Toolchains, VARIABLES as TOOLCHAIN_VARIABLES, not_on_path,
+};
 
 use args::Settings;
 use cgroup::{Folder, Settled};
 use confine::Boundary;
 use error::StartError;
+use home::CommandHome;
+use identity::Identity;
+#[cfg(target_os = "linux")]
+use launcher::Launcher;
 #[cfg(target_os = "linux")]
 use namespace::Place;
+use run::{Apart, Machine};
 use scratch::Scratch;
+use server::Serving;
+use wire::Given;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
 /// it is the last thing that a program does, and it must be called before any thread exists.
@@ -72,8 +99,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     // A host may have leaked descriptors of its own files to us, and the box does not take back
     // what is open already.
     close_fds::set_fds_cloexec(3, &[]);
+    confine::check_threads()?;
     // Before there are mounts of our own, through which the tree is read-only.
-    let room = cgroup_room(args);
+    let room = if args.try_box { None } else { cgroup_room(args) };
     #[cfg(target_os = "linux")]
     let namespaces = match namespace::enter(args, room.as_ref())? {
         Place::Served(code) => return Ok(code),
@@ -82,6 +110,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     };
     #[cfg(not(target_os = "linux"))]
     let namespaces = false;
+    if args.try_box {
+        return tell_of_the_box(namespaces);
+    }
     let mut settings = Settings::new(args)?;
     let folder = room.and_then(folder_for_commands);
     if folder.is_some() {
@@ -92,32 +123,95 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let output_dir =
         own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
     let output_dir = output_dir.unwrap_or_default();
+    let own_home = settings.home.is_none().then(|| Scratch::new("home")).transpose()?;
+    let (given, toolchains) = given(&settings, scratch.path(), own_home.as_ref())?;
     let boundary = Boundary {
         cgroup: folder.as_ref().map(Folder::path),
-        ..Boundary::new(&settings, scratch.path(), &output_dir)
+        ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
     };
-    #[cfg(target_os = "linux")]
-    if namespaces {
-        namespace::seal(&boundary.writable)?;
-    }
-    let enforcement = confine::apply(&boundary, namespaces)?;
+    let path = environment::search_path_of_jobs(
+        &settings.workspace,
+        scratch.path(),
+        &given,
+        &boundary.readable,
+    );
+    let search: Vec<_> = std::env::split_paths(&path).collect();
+    let identity = Identity::of_user(&search, &settings.workspace);
+    let git = identity
+        .write(&given.told, &settings.workspace)
+        .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
+    let apart = set_apart(namespaces, &boundary)?;
+    let enforcement =
+        Enforcement { own_mounts: apart.is_some(), ..confine::apply(&boundary, namespaces)? };
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
-    let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
+    let home = CommandHome::new(given.home.clone(), settings.home_bytes_max, toolchains.shared);
+    home.fill();
+    let environment =
+        environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
+    let machine = Machine { environment, given, home };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let served =
-        runtime.block_on(server::serve(settings, output_dir, environment, enforcement, folder));
+    let serving = Serving { output_dir, machine, enforcement, folder, apart };
+    let served = runtime.block_on(server::serve(settings, serving));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
-    if let Some(own) = own_shelf {
-        own.clear();
-    }
+    own_shelf.into_iter().chain(own_home).for_each(Scratch::clear);
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// What commands get of the machine: their HOME, and the user's programs.
+fn given(
+    settings: &Settings,
+    scratch: &Path,
+    own_home: Option<&Scratch>,
+) -> Result<(Given, Toolchains), StartError> {
+    let parts = match (&settings.home, own_home) {
+        (Some(parts), _) => parts.clone(),
+        (None, own) => {
+            let path = own.map_or_else(|| scratch.to_owned(), |own| own.path().to_owned());
+            home::prepare(&path).map_err(|source| StartError::Home { path, source })?
+        }
+    };
+    let writable = [settings.workspace.clone(), scratch.to_owned(), parts.home.clone()];
+    let mut toolchains = Toolchains::find(&Surroundings::of_process(&writable, &settings.protect));
+    let programs = toolchains.readable.clone();
+    let opened = settings.openings.clone();
+    toolchains.shared.extend(shared::of_openings(&opened));
+    Ok((Given { home: parts.home, told: parts.told, programs, opened }, toolchains))
+}
+
+/// Closes a box around nothing, and says on stdout what came of it.
+fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
+    let boundary = Boundary::default();
+    let own_mounts = set_apart(namespaces, &boundary)?.is_some();
+    let enforcement = Enforcement { own_mounts, ..confine::apply(&boundary, namespaces)? };
+    let line = serde_json::to_string(&enforcement)
+        .map_err(|error| StartError::Handshake(error.to_string()))?;
+    // A host that does not listen has no use for it.
+    let _ = writeln!(std::io::stdout(), "{line}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Seals the server's own namespaces, and finds out whether each command can have its own. Must run
+/// before the box closes.
+#[cfg(target_os = "linux")]
+fn set_apart(inside: bool, boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    if !inside {
+        return Ok(None);
+    }
+    namespace::seal(&boundary.writable)?;
+    let launcher = own_namespaces::are_given().then(Launcher::start).flatten();
+    Ok(launcher.map(|launcher| Apart { launcher, boundary: boundary.clone() }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_apart(_inside: bool, _boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    Ok(None)
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

@@ -20,9 +20,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
-use crate::confine::Enforcement;
+use crate::confine::{Boundary, Enforcement};
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::home::CommandHome;
+#[cfg(target_os = "linux")]
+use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
 #[cfg(target_os = "linux")]
@@ -30,7 +33,7 @@ use crate::network;
 use crate::network::{Access, HostRule, Proxy};
 use crate::scratch;
 use crate::tool::Ending;
-use crate::wire::{JobEnd, JobReport, JobSpec};
+use crate::wire::{Given, JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
@@ -45,6 +48,8 @@ const SWEEP_ROUND: Duration = Duration::from_millis(5);
 pub struct Runner {
     workspace: PathBuf,
     environment: Environment,
+    given: Given,
+    home: Arc<CommandHome>,
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
     /// started by.
@@ -53,11 +58,27 @@ pub struct Runner {
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
     enforcement: Enforcement,
+    /// For commands with namespaces of their own.
+    apart: Option<Apart>,
     /// Of those that a command names, the ones that may lie in private networks.
     private_hosts: Vec<HostRule>,
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
+}
+
+/// What every command finds: variables, HOME, programs.
+pub struct Machine {
+    pub environment: Environment,
+    pub given: Given,
+    pub home: CommandHome,
+}
+
+/// How commands get namespaces of their own, and the box that is closed in there.
+pub struct Apart {
+    #[cfg(target_os = "linux")]
+    pub launcher: Launcher,
+    pub boundary: Boundary,
 }
 
 /// The request for one job, already checked.
@@ -87,10 +108,11 @@ struct Job {
 impl Runner {
     pub fn new(
         workspace: PathBuf,
-        environment: Environment,
+        machine: Machine,
         limits: CommandLimits,
         cgroups: Option<Folder>,
         enforcement: Enforcement,
+        apart: Option<Apart>,
     ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
@@ -105,12 +127,15 @@ impl Runner {
         arguments.push("--supervise".into());
         Ok(Self {
             workspace,
-            environment,
+            environment: machine.environment,
+            given: machine.given,
+            home: Arc::new(machine.home),
             program,
             arguments,
             limits,
             cgroups,
             enforcement,
+            apart,
             private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
@@ -140,7 +165,7 @@ impl Runner {
                 return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
             }
         };
-        let mut job = match self.spawn() {
+        let mut job = match self.spawn().await {
             Ok(job) => job,
             Err(error) => {
                 return Ending::NotStarted(format!("the supervisor could not be started: {error}"));
@@ -155,14 +180,23 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
+            given: self.given.clone(),
             level,
             access,
             own_process_table: self.enforcement.namespaces,
+            own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.clone()),
+            only_tmp_can_change: false,
+            sets_aside: request.timeout.is_some(),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
+        let in_use = (level > Level::Read).then(|| self.home.in_use());
         let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
+        if let Some(in_use) = in_use {
+            drop(in_use);
+            self.keep_home_small(sink).await;
+        }
         if let Some(proxy) = proxy {
             proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
         }
@@ -177,11 +211,20 @@ impl Runner {
         }
     }
 
+    /// After a command that could fill it.
+    async fn keep_home_small(&self, sink: &mut dyn Sink) {
+        let home = self.home.clone();
+        let told = tokio::task::spawn_blocking(move || home.keep_to_limit()).await;
+        if let Ok(Some(sentence)) = told {
+            sink.note(sentence);
+        }
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "the bash server is one of the two that start processes"
     )]
-    fn spawn(&self) -> std::io::Result<Job> {
+    async fn spawn(&self) -> std::io::Result<Job> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let (reader, writer) = std::io::pipe()?;
@@ -194,12 +237,33 @@ impl Runner {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer));
-        let child = command.spawn()?;
-        // Our copies of the job's ends of the pipes would keep them open for ever.
-        drop(command);
+        // The command goes with it: our copies of the job's ends of the pipes would keep them open
+        // for ever.
+        let child = self.start(command).await?;
         let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
         Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
+    #[cfg(target_os = "linux")]
+    async fn start(&self, mut command: Command) -> std::io::Result<Child> {
+        match &self.apart {
+            Some(apart) => apart.launcher.spawn(command).await,
+            None => command.spawn(),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
+    #[cfg(not(target_os = "linux"))]
+    async fn start(&self, mut command: Command) -> std::io::Result<Child> {
+        command.spawn()
     }
 
     /// The TMPDIR of a command: that of all commands, or for one that only looks an empty one of
@@ -250,7 +314,8 @@ impl Runner {
                     "It ran without a cgroup of its own ({why}); its processes had limits each."
                 )
             });
-            met.into_iter().chain(without).for_each(|sentence| sink.note(sentence));
+            let aside = end.set_aside.clone();
+            met.into_iter().chain(without).chain(aside).for_each(|sentence| sink.note(sentence));
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },
