@@ -20,8 +20,8 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
 
-/// Writes down how it was called, below the workspace, which is the home in there.
-const RECORDS: &str = "#!/bin/sh\nprintf '%s|' \"$@\" >> \"$HOME/ran\"\necho >> \"$HOME/ran\"\n";
+/// Writes down how it was called, in the folder that it runs in.
+const RECORDS: &str = "#!/bin/sh\nprintf '%s|' \"$@\" >> ran\necho >> ran\n";
 
 /// A house with a `cargo` of its own, which commands may execute.
 fn house() -> House {

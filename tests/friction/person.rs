@@ -21,9 +21,7 @@ const SCREEN_LINES: usize = 20;
 pub struct Count {
     pub requests: usize,
     pub calls: usize,
-    /// Calls that waited for an answer.
-    pub asked: usize,
-    /// Times that a person was asked: the calls of one reply come together.
+    /// Calls that waited for an answer; each is a question of its own.
     pub questions: usize,
     /// Lines of all questions at 40 columns.
     pub lines: usize,
@@ -35,7 +33,6 @@ impl std::ops::AddAssign for Count {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
         self.calls += other.calls;
-        self.asked += other.asked;
         self.questions += other.questions;
         self.lines += other.lines;
         self.screens += other.screens;
@@ -103,8 +100,7 @@ impl Person {
             let new: Vec<&Value> =
                 open.iter().filter(|row| shown.insert(row["id"].to_string())).collect();
             if !new.is_empty() {
-                count.asked += new.len();
-                count.questions += questions(&new);
+                count.questions += new.len();
                 let lines = lines_at(&listed, COLUMNS);
                 count.lines += lines;
                 count.screens += lines.div_ceil(SCREEN_LINES);
@@ -136,9 +132,10 @@ impl Person {
     }
 }
 
-/// The calls of one reply are one question where claw asks so; today each is one of its own.
-fn questions(open: &[&Value]) -> usize {
-    open.len()
+/// Whether this system holds the levels of the box, so that a mode covers commands.
+pub fn is_held(house: &House) -> bool {
+    let rows = house.claw(&["doctor", "--json"]).rows();
+    rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts"))
 }
 
 /// Lines that a text takes when it is wrapped at so many columns.

@@ -20,7 +20,9 @@ fn old_home() -> House {
     let house = House::new();
     house.write("notes.txt", "");
     let me = format!("console:uid:{}", rustix::process::getuid().as_raw());
-    house.db().execute_batch(&OLD.replace(ENDS, LATER)).unwrap();
+    let home = house.home().display().to_string();
+    let old = OLD.replace(ENDS, LATER).replace("/home/anna/.claw", &home);
+    house.db().execute_batch(&old).unwrap();
     // It was made by another user.
     house.db().execute("UPDATE approvals SET approvers = ?1", [me]).unwrap();
     house

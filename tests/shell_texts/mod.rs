@@ -21,12 +21,13 @@ pub const STUB: &str =
 /// Gives each text to bash as the server does, in a folder of its own. A name that is no stub is
 /// recorded all the same.
 pub const DRIVER: &str = r#"
+here="$PWD"
 mkdir -p log said
 command_not_found_handle() { printf '%s\0' "$#" "$@" >> "$LOG"; }
 export -f command_not_found_handle
 i=0
 while IFS= read -r -d '' text; do
-  (cd cwd && LOG="$HOME/log/$i" PATH="$HOME/stubs" /bin/bash -c -- "$text") </dev/null >"said/$i" 2>&1
+  (cd cwd && LOG="$here/log/$i" PATH="$here/stubs" /bin/bash -c -- "$text") </dev/null >"said/$i" 2>&1
   i=$((i+1))
 done < texts
 echo "$i texts, traces: $(ls -A cwd | tr '\n' ' ')"
