@@ -4,12 +4,15 @@
 mod abandon;
 mod approvals;
 mod copy;
+mod difference;
+mod effect;
 mod frozen;
 mod grants;
 mod keep;
 mod pause;
 mod propose;
 mod record;
+mod seen;
 mod shown;
 mod stage;
 mod start;
@@ -86,6 +89,8 @@ pub struct Grounds {
     /// The standing grant that it rests on, if it does. It must still be in force when the call
     /// starts.
     pub grant: Option<i64>,
+    /// The owner has answered, and what the answer was about is not as it was shown any more.
+    pub again: bool,
 }
 
 /// Why a call that may have been judged as allowed is not run after all.
@@ -109,7 +114,7 @@ impl From<Denied> for Outcome {
 
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None, grant: None }
+        Self { rule: rule.into(), why: why.into(), approval: None, grant: None, again: false }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {

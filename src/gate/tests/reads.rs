@@ -21,6 +21,7 @@ async fn what_a_command_reads_is_looked_at_again_just_before_it_starts() {
         pin: "p".into(),
         input_schema,
         destructive_hint: None,
+        title: None,
         env_names: String::new(),
         hidden: false,
     };
