@@ -10,7 +10,7 @@ claw="$(realpath "$1")"
 work="$(mktemp -d "${TMPDIR:-/tmp}/claw-box.XXXXXX")"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/narrow.py" "$here/../docs/box.md" "$work/"
+cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/../docs/box.md" "$work/"
 python="$(command -v /usr/bin/python3 || command -v python3)"
 
 probe() { # USER OPTION...

@@ -16,7 +16,7 @@ use claw::calls::{CallLimits, Surroundings};
 use claw::catalog::CatalogSettings;
 use claw::config::Prices;
 use claw::domain::{
-    Address, Answer, Approvers, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
+    Address, Answer, Approvers, HeldLevels, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
 };
 use claw::gate::{Gate, GateParts, GateSettings};
 use claw::hub::manifest::{self, Expansion};
@@ -115,7 +115,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 workspace: workspace.to_owned(),
                 home: home.to_owned(),
                 user_home: home.to_owned(),
-                confined: Arc::new(LazyLock::new(|| false)),
+                held: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
                 approvers: Approvers::parse(OWNER),
             },
             limits: CallLimits {

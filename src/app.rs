@@ -21,7 +21,7 @@ use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
 };
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
-use crate::domain::{Address, Approvers, Origin};
+use crate::domain::{Address, Approvers, HeldLevels, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
@@ -389,7 +389,7 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             home: config.home.root().to_owned(),
             user_home: config.user_home.clone(),
             // Asked at the first call: a turn without one does not need to know.
-            confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
+            held: Arc::new(LazyLock::new(held)),
             approvers: approvers(config),
         },
         limits: CallLimits {
@@ -403,6 +403,16 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             tools: settings.tools.clone(),
             program: program(),
         },
+    }
+}
+
+/// What this machine holds of the box.
+fn held() -> HeldLevels {
+    let enforcement = claw_mcp_bash::probe();
+    let levels = [claw_mcp_bash::Level::Read, claw_mcp_bash::Level::Write];
+    HeldLevels {
+        files: enforcement.keeps_files(),
+        levels: levels.iter().all(|level| enforcement.holds(*level)),
     }
 }
 

@@ -40,9 +40,6 @@ pub mod catalog;
 /// One life of a call: frozen, asked about, decided, begun, ended.
 pub mod calls;
 
-/// Whether a command only reads what lies in the workspace.
-pub mod reading;
-
 /// Every tools/call takes these layers.
 pub mod gate;
 

@@ -272,7 +272,7 @@ fn an_answer_from_elsewhere_wakes_the_chat_that_asked() {
     let house = House::new();
     let mut chat = house.start(&["chat"]);
     chat.types(format!("{EFFECT}\n").as_bytes());
-    eventually("the chat asks", || chat.out().contains("bash/run"));
+    eventually("the chat asks", || chat.out().contains("y yes · n no"));
     let id = house.waiting();
     house.claw(&["approve", &id]).expect(0);
     eventually("the chat tells", || chat.out().contains("Running"));

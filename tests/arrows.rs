@@ -73,9 +73,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &["config"]),
     ("redact", &[]),
     ("catalog", &["config", "hub", "redact", "store"]),
-    ("reading", &["policy"]),
     ("calls", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
-    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "reading", "redact", "store"]),
+    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "redact", "store"]),
     ("logging", &["hub", "redact"]),
     ("workspace", &[]),
 ];

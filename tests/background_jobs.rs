@@ -34,7 +34,10 @@ fn started(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded, Runni
 #[test]
 fn a_job_goes_on_between_turns_and_ends_with_claw() {
     let answers = [
-        calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go; echo heard"})),
+        calls(
+            "start",
+            json!({"command": "echo $$ > pid; mkfifo go; cat go; echo heard", "needs": "write"}),
+        ),
         Answer::text("It runs."),
         calls("output", json!({"job": 1, "wait_s": 60})),
         Answer::text("It has heard."),
@@ -73,8 +76,7 @@ fn status_counts(chat: &mut Running, jobs: u32) {
 
 #[test]
 fn the_status_counts_the_jobs_that_run() {
-    let waits =
-        |pipe: &str| json!({"command": format!("echo $$ > pid; mkfifo {pipe}; cat {pipe}")});
+    let waits = |pipe: &str| json!({"command": format!("echo $$ > pid; mkfifo {pipe}; cat {pipe}"), "needs": "write"});
     let answers = [
         calls("start", waits("go")),
         Answer::text("It runs."),
@@ -108,7 +110,7 @@ fn the_status_counts_the_jobs_that_run() {
 #[test]
 fn a_job_that_runs_is_ended_when_claw_is_killed() {
     let answers = [
-        calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go"})),
+        calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go", "needs": "write"})),
         Answer::text("It runs."),
     ];
     let (_house, _provider, chat, pid) = started(answers);

@@ -35,7 +35,11 @@ fn reads(path: &str) -> Answer {
 
 fn runs(commands: &[&str]) -> Answer {
     let call = |(number, command): (usize, &&str)| {
-        Call::new(&format!("call-{number}"), "bash__run", &json!({"command": command}).to_string())
+        Call::new(
+            &format!("call-{number}"),
+            "bash__run",
+            &json!({"command": command, "needs": "write"}).to_string(),
+        )
     };
     Answer::Turn(Turn::calls(&commands.iter().enumerate().map(call).collect::<Vec<_>>()))
 }

@@ -46,7 +46,7 @@ fn two_parallel_calls_of_one_tool_and_one_refused_by_a_rule() {
         let calls = [
             Call::new("call-1", "filesystem__read_file", r#"{"path":"a.txt"}"#),
             Call::new("call-2", "filesystem__read_file", r#"{"path":"b.txt"}"#),
-            Call::new("call-3", "bash__run", r#"{"command":"echo no"}"#),
+            Call::new("call-3", "bash__run", r#"{"command":"echo no","needs":"write"}"#),
         ];
         let mut turn = Turn::calls(&calls);
         turn.text = "I look.".into();
@@ -85,8 +85,16 @@ fn a_call_that_the_owner_refuses_goes_back_in_its_place() {
     for wire in THREE {
         let calls = [
             Call::new("call-1", "filesystem__list_dir", r#"{"path":"."}"#),
-            Call::new("call-2", "bash__run", r#"{"command":"echo one >> effects"}"#),
-            Call::new("call-3", "bash__run", r#"{"command":"echo two >> effects"}"#),
+            Call::new(
+                "call-2",
+                "bash__run",
+                r#"{"command":"echo one >> effects","needs":"write"}"#,
+            ),
+            Call::new(
+                "call-3",
+                "bash__run",
+                r#"{"command":"echo two >> effects","needs":"write"}"#,
+            ),
         ];
         let (house, provider) =
             house(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("All right.")]);

@@ -1,6 +1,7 @@
 //! What a question says, for twenty calls through the whole program, at 40 and at 80 columns. And
 //! that a yes counts for what was shown alone.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod program;
 mod wires;
@@ -74,18 +75,21 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("filesystem__delete", json!({"path": "photos", "recursive": true})),
         ("filesystem__delete", json!({"path": "notes/list.txt"})),
         ("filesystem__delete", json!({"path": "empty"})),
-        ("bash__run", json!({"command": "cargo publish"})),
+        ("bash__run", json!({"command": "cargo publish", "needs": "network"})),
         (
             "bash__run",
             json!({"command": "grep -rn --include='*.rs' 'a needle' . | sort | uniq -c | sort -rn | head -n 40 > report.txt && cat report.txt  ",
-                "timeout_s": 60}),
+                "timeout_s": 60, "needs": "write"}),
         ),
         (
             "bash__run",
-            json!({"command": format!("cat > script.py <<'EOF'\n{}EOF\npython3 script.py", numbered(30))}),
+            json!({"command": format!("cat > script.py <<'EOF'\n{}EOF\npython3 script.py", numbered(30)), "needs": "write"}),
         ),
-        ("bash__run", json!({"command": "echo \u{202e}txt.exe", "cwd": "src"})),
-        ("bash__start", json!({"command": "python3 -m http.server 8000 > log.txt"})),
+        ("bash__run", json!({"command": "echo \u{202e}txt.exe", "cwd": "src", "needs": "write"})),
+        (
+            "bash__start",
+            json!({"command": "python3 -m http.server 8000 > log.txt", "needs": "write"}),
+        ),
         ("greeter__greet", json!({"name": "Ada Lovelace"})),
         ("greeter__greet", json!({"name": "x".repeat(500)})),
     ]
@@ -141,6 +145,22 @@ fn rows_before(question: &Question, columns: usize) -> usize {
     whole_lines(&before, None, Look::new(columns, false), &clock).len()
 }
 
+/// Whether this kernel holds a command to its level. Where it does not, each one says so.
+fn is_held(questions: &[Question]) -> bool {
+    let effects = questions.iter().filter(|question| question.server == "bash");
+    let unheld = effects.filter(|question| {
+        let effect = question.effect.as_ref().unwrap();
+        effect.danger && effect.notes.iter().any(|note| note.to_lowercase().contains("box"))
+    });
+    match unheld.count() {
+        0 => true,
+        unheld => {
+            assert_eq!(unheld, 5, "some commands say that no box holds them");
+            false
+        }
+    }
+}
+
 #[test]
 fn twenty_questions_are_understood_at_a_glance() {
     let calls = calls();
@@ -157,7 +177,10 @@ fn twenty_questions_are_understood_at_a_glance() {
             dump.push_str(&format!("==== {name}: {} rows, {before} before\n", rows.len()));
             dump.push_str(&format!("{}\n", rows.join("\n")));
         }
-        insta::assert_snapshot!(format!("at_{columns}_columns"), dump);
+        match is_held(&questions) {
+            true => insta::assert_snapshot!(format!("at_{columns}_columns"), dump),
+            false => eprintln!("the screens are not compared: this kernel holds no level"),
+        }
     }
     // All of every argument is one key away.
     let clock = Clock { now_ms: 0, zone: TimeZone::UTC };

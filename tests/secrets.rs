@@ -181,7 +181,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn a_denial_with_words_and_a_chat_leak_nothing_either() {
-    let call = Call::new("a", "bash__run", r#"{"command": "touch x"}"#);
+    let call = Call::new("a", "bash__run", r#"{"command": "touch x", "needs": "write"}"#);
     let provider = Threaded::start(
         Wire::OpenAi,
         [

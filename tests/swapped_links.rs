@@ -1,5 +1,5 @@
-//! A link that is swapped between the gate's look and the run of a command that nobody was asked
-//! about, through the whole program. The command waits for the swap by itself: first it reads a
+//! A link that is swapped under a command that nobody was asked about, because it can only look,
+//! through the whole program. The command waits for the swap by itself: first it reads a
 //! pipe, which nobody writes until the link is there.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -15,9 +15,9 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use program::{House, eventually, outcomes};
 
-/// Everybody may read it in the wide box, and only it holds the mark.
-const OUTSIDE: &str = "/etc/passwd";
-const MARK: &str = "root:";
+/// Commands at the wider levels may read it, and only it holds the mark.
+const OUTSIDE: &str = "/etc/login.defs";
+const MARK: &str = "PASS_MAX_DAYS";
 
 fn boxed_house() -> Option<House> {
     let house = House::new();
@@ -44,7 +44,7 @@ fn swapped_under(house: &House, name: &str, reader: &str) -> String {
     let at = house.workspace();
     let pipe = at.join("pipe");
     mkfifo(&pipe, Mode::S_IRWXU).unwrap();
-    let ask = house.start(&["ask", &format!("run `cat pipe; {reader}`")]);
+    let ask = house.start(&["ask", &format!("run `cat pipe; {reader}` to look")]);
     let held = opened_by_the_command(&pipe);
     symlink(OUTSIDE, at.join("swapped")).unwrap();
     fs::rename(at.join("swapped"), at.join(name)).unwrap();
@@ -57,33 +57,34 @@ fn swapped_under(house: &House, name: &str, reader: &str) -> String {
 }
 
 #[test]
-fn a_link_that_is_swapped_after_the_look_of_the_gate_leads_nowhere() {
+fn a_link_that_is_swapped_under_a_command_that_looks_leads_nowhere() {
     let Some(house) = boxed_house() else { return };
     house.write("workspace/notes", "plain\n");
     house.write("workspace/readme", "plain\n");
     let text = swapped_under(&house, "notes", "cat notes");
     assert!(
-        text.contains("Permission denied") && text.contains("It ran without a question"),
+        text.contains("Permission denied") && text.contains("It ran at level `read`"),
         "{text}"
     );
-    for (name, reader) in
-        [("notes", "cat notes"), (".magic", "file readme"), ("notes", "grep : notes; head notes")]
-    {
+    for (name, reader) in [
+        ("notes", "cat notes"),
+        (".magic", "file readme"),
+        ("notes", "grep DAYS notes; head -n 300 notes"),
+    ] {
         house.write("workspace/notes", "plain\n");
         let text = swapped_under(&house, name, reader);
         assert!(!text.contains(MARK), "`{reader}` has read {OUTSIDE}: {text}");
     }
     let verdicts: Vec<_> =
         house.audit().into_iter().filter(|row| row["kind"] == "verdict").collect();
-    assert!(verdicts.iter().all(|row| row["body"]["rule"] == "builtin.reads-only"), "{verdicts:?}");
+    assert!(verdicts.iter().all(|row| row["body"]["rule"] == "builtin.level-read"), "{verdicts:?}");
     house.is_whole();
 }
 
 #[test]
-fn a_command_that_a_person_allowed_gets_the_whole_box() {
+fn a_command_that_a_person_allowed_reads_what_its_level_shows() {
     let Some(house) = boxed_house() else { return };
-    let id = house.ask_parks("run `cat /etc/passwd > copy; wc -l copy`");
+    let id = house.ask_parks(&format!("run `cat {OUTSIDE} > copy; wc -l copy`"));
     house.claw(&["approve", &id]).expect(0);
-    house.claw(&["ask", "run `true`"]).expect(0);
     assert!(house.in_workspace("copy").contains(MARK));
 }

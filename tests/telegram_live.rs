@@ -65,7 +65,7 @@ fn gated(text: &str) -> (Answer, Arc<Semaphore>) {
 }
 
 fn runs(command: &str) -> Answer {
-    let arguments = json!({"command": command}).to_string();
+    let arguments = json!({"command": command, "needs": "write"}).to_string();
     Answer::Turn(Turn::calls(&[Call::new("1", "bash__run", &arguments)]))
 }
 

@@ -42,11 +42,14 @@ if "--without-namespaces" in OPTIONS:
     if ROOT:
         for name in ("chmod of a system file", "fchmod of a system file"):
             OPEN[name] = WITHOUT_NAMESPACES
-# A command that nobody was asked about reaches no network, no system settings and no process list. What is open all the same:
+# A command at level `read` reaches no network, and without namespaces no process list. What is open all the same:
 SHUT = ("TCP to a service on loopback", "UDP to a service on loopback", "the list of processes", "/proc/VICTIM/fd")
-NARROW = {name: said for name, said in OPEN.items() if name not in SHUT}
-PROCESSES = "also reads `/proc`"
-SHOWN_BY_PROC = ("the list of processes", "/proc/VICTIM/fd")
+AT_READ = {name: said for name, said in OPEN.items() if name not in SHUT}
+# With a process table of its own, which shows nobody else's processes.
+PROCESSES = "sees no process but its own"
+# A system file that the wide levels show and level `read` does not, and a line of it.
+SYSTEM, MARK = next((name, line) for name in ("/etc/login.defs", "/etc/shells", "/etc/profile", "/etc/fstab") if os.path.isfile(name)
+                    for line in pathlib.Path(name).read_text().splitlines() if len(line) > 8)
 if ROOT:
     OPEN["root reads what only root may"] = "Run claw as an ordinary user, not as root"
 
@@ -66,7 +69,7 @@ def main():
     house.drain()
     rows = [json.loads(line) for line in server.run("python3 ways.py facts.json").splitlines() if line.startswith("{")]
     done = rows.pop().get("done") if rows else None
-    narrow = {reads: narrow_ways(house, server, reads) for reads in ("workspace", "workspace-and-processes")}
+    looking, wrong = ways_at_read(house, server)
     server.run("python3 -c 'import os, signal; os.kill(-1, signal.SIGKILL)'; true")
     # A length of sleep that nobody else has names what is left.
     mark = f"sleep 321.{os.getpid()}"
@@ -89,13 +92,12 @@ def main():
     if house.victim.poll() is not None:
         faults.append("the victim is dead")
     faults += [f"{name} was reached" for name in house.drain() if name not in ("tcp", "udp")]
-    for reads, (narrow_rows, wrong) in narrow.items():
-        faults += [f"narrow ({reads}): {what}" for what in wrong]
-        got = [row["way"] for row in narrow_rows if row["said"] == "OPEN"]
-        faults += [f"does not run: {row['way']}: {row['said']}" for row in narrow_rows if row["said"].startswith("BROKEN")]
-        faults += [f"narrow ({reads}), OPEN and not named: {name}" for name in got if not narrow_is_open(name, reads)]
-        faults += [f"open, but docs/box.md does not say {said!r}: {name}" for name in got if (said := narrow_is_open(name, reads)) and said not in text]
-        print(f"  the narrow box ({reads}): {len(narrow_rows)} ways, {len(narrow_rows) - len(got)} held, {len(got)} open and named")
+    faults += [f"level read: {what}" for what in wrong]
+    got = [row["way"] for row in looking if row["said"] == "OPEN"]
+    faults += [f"does not run: {row['way']}: {row['said']}" for row in looking if row["said"].startswith("BROKEN")]
+    faults += [f"level read, OPEN and not named: {name}" for name in got if not open_at_read(name)]
+    faults += [f"open, but docs/box.md does not say {said!r}: {name}" for name in got if (said := open_at_read(name)) and said not in text]
+    print(f"  level read: {len(looking)} ways, {len(looking) - len(got)} held, {len(got)} open and named")
     server.end()
     survivors = subprocess.run(["pgrep", "-f", mark.replace(".", "[.]")], capture_output=True, text=True).stdout.split()
     if survivors:
@@ -111,50 +113,48 @@ def main():
     sys.exit(bool(faults))
 
 
-def narrow_is_open(name, reads):
-    """Where docs/box.md says that this is open in the narrow box; None if it is to be held."""
-    if reads == "workspace-and-processes" and (name.startswith("narrow: read /proc") or "to-proc" in name):
+def open_at_read(name):
+    """Where docs/box.md says that this is open at level `read`; None if it is to be held."""
+    if "--without-namespaces" not in OPTIONS and (name.startswith("read: read /proc") or name in SHUT[2:]):
         return PROCESSES
-    if reads == "workspace-and-processes" and name in SHOWN_BY_PROC:
-        return OPEN.get(name)
-    return NARROW.get(name)
+    return AT_READ.get(name)
 
 
-def narrow_ways(house, server, reads):
-    """All ways as a command that nobody was asked about; gives the rows, and what is wrong beside them."""
+def ways_at_read(house, server):
+    """All ways as a command at level `read`; gives the rows, and what is wrong beside them."""
     wrong, before = [], house.workspace_state()
     house.drain()
-    server.narrow = reads
-    out = server.run("python3 ways.py facts.json narrow.py")
+    server.needs = "read"
+    out = server.run("python3 ways.py facts.json looking.py")
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     done = rows.pop().get("done") if rows else None
     if done != len(rows) or not rows:
         wrong.append(f"only {len(rows)} ways came back of {done}: {out[-300:]}")
     # Programs that read files of settings by themselves: in the look they were plain, now they lead out.
-    for command in ("file plain .", "file -m .magic plain", "cat to-passwd to-diary plain", "grep -r . . to-etc to-passwd", "ls -lR . to-home/ to-etc/",
-                    "head to-passwd plain", "diff to-passwd plain", "wc to-passwd", "stat -L plain", "find -L . -maxdepth 2",
+    for command in ("file plain .", "file -m .magic plain", "cat to-system to-diary plain", "grep -r . . to-etc to-system", "ls -lR . to-home/ to-etc/",
+                    "head to-system plain", "diff to-system plain", "wc to-system", "stat -L plain", "find -L . -maxdepth 2",
                     "GIT_CONFIG_GLOBAL=to-diary git config --list", "git -C . status", *(RG if shutil.which("rg") else ())):
         said = server.run(f"cd clone && {command} 2>&1; true")
-        wrong += [f"`{command}` gave away {mark!r}" for mark in (SECRET, "root:x:0") if mark in said]
-    wrong += swapped(house, server, reads)
-    server.narrow = None
+        wrong += [f"`{command}` gave away {mark!r}" for mark in (SECRET, MARK) if mark in said]
+    wrong += swapped(house, server)
+    server.needs = "network"
     wrong += [f"{what} of the workspace changed: {was!r} is now {now!r}" for what, was, now in differences(before, house.workspace_state())]
     wrong += [f"{name} was reached" for name in house.drain()]
     return rows, wrong
 
 
 # Each prints what it makes of the lines of a file of settings.
-RG = ("rg --debug x .", "rg --trace --files .", "rg --debug --ignore-file to-passwd x .", "rg --debug -f to-passwd .", "RIPGREP_CONFIG_PATH=to-passwd rg --debug x plain")
+RG = ("rg --debug x .", "rg --trace --files .", "rg --debug --ignore-file to-system x .", "rg --debug -f to-system .", "RIPGREP_CONFIG_PATH=to-system rg --debug x plain")
 SWAPS = 400
 
 
-def swapped(house, server, reads):
-    """A link that is swapped while the command runs: now a plain file, now the way to a file that the wide box shows."""
+def swapped(house, server):
+    """A link that is swapped while the command runs: now a plain file, now the way to a file that the wide levels show."""
     wrong, name, ended = [], house.workspace / "clone/swapped", threading.Event()
 
     def swap():
         while not ended.is_set():
-            for target in ("plain", "/etc/passwd", str(house.diary)):
+            for target in ("plain", SYSTEM, str(house.diary)):
                 name.with_name(".swap").symlink_to(target)
                 os.rename(name.with_name(".swap"), name)
 
@@ -162,13 +162,13 @@ def swapped(house, server, reads):
     swapper.start()
     try:
         # Where somebody has allowed it, the same words get there: otherwise they would prove nothing.
-        server.narrow = None
-        if "root:x:0" not in server.run(f"cd clone; for i in $(seq {SWAPS}); do cat swapped; done 2>&1; true"):
-            wrong.append("the swapped link does not even work in the wide box")
-        server.narrow = reads
-        for command in ("cat swapped", "head -c 64 swapped", "grep . swapped", "file -m swapped plain"):
+        server.needs = "network"
+        if MARK not in server.run(f"cd clone; for i in $(seq {SWAPS}); do cat swapped; done 2>&1; true"):
+            wrong.append("the swapped link does not even work at level network")
+        server.needs = "read"
+        for command in ("cat swapped", "head -n 64 swapped", "grep . swapped", "file -m swapped plain"):
             said = server.run(f"cd clone; for i in $(seq {SWAPS // 4}); do {command}; done 2>&1; true")
-            wrong += [f"a swapped link: `{command}` gave away {mark!r}" for mark in (SECRET, "root:x:0") if mark in said]
+            wrong += [f"a swapped link: `{command}` gave away {mark!r}" for mark in (SECRET, MARK) if mark in said]
     finally:
         ended.set()
         swapper.join()
@@ -200,7 +200,7 @@ class House:
         script.chmod(0o755)
         os.mkfifo(self.home / "fifo")
         self.fifo = os.open(self.home / "fifo", os.O_RDWR | os.O_NONBLOCK)
-        for name in ("ways.py", "narrow.py"):
+        for name in ("ways.py", "looking.py"):
             shutil.copy(HERE / name, self.workspace)
         self.make_links()
         self.sockets = {}
@@ -226,7 +226,7 @@ class House:
         )
 
     def make_links(self):
-        """What lies in the workspace for the narrow box, as a clone of a hostile repository may bring it."""
+        """What lies in the workspace for level `read`, as a clone of a hostile repository may bring it."""
         clone = self.workspace / "clone"
         (self.workspace / "a/b").mkdir(parents=True)
         (clone / "a/b").mkdir(parents=True)
@@ -235,9 +235,12 @@ class House:
         (self.workspace / "plain").chmod(0o644)
         os.setxattr(self.workspace / "plain", "user.mine", b"1")
         shutil.copy(self.home / "script", self.workspace / "script")
-        for name, target in [("to-diary", self.diary), ("to-passwd", "/etc/passwd"), ("to-home", self.home), ("to-etc", "/etc"), ("up", "a/b"),
-                             ("a/b/to-passwd", "../../../../../../../../../../etc/passwd"), ("to-proc", "/proc"), (".magic", "/etc/passwd"),
-                             (".ignore", "/etc/passwd"), (".gitignore", self.diary), (".rgignore", "/etc/passwd")]:
+        for name, line in [("writes", "echo x >> plain"), ("reads", "cat \"$1\"")]:
+            (self.workspace / name).write_text(f"#!/bin/sh\n{line}\n")
+            (self.workspace / name).chmod(0o755)
+        for name, target in [("to-diary", self.diary), ("to-system", SYSTEM), ("to-home", self.home), ("to-etc", "/etc"), ("up", "a/b"),
+                             ("a/b/to-system", "../" * 16 + SYSTEM[1:]), ("to-proc", "/proc"), (".magic", SYSTEM),
+                             (".ignore", SYSTEM), (".gitignore", self.diary), (".rgignore", SYSTEM)]:
             for folder in (self.workspace, clone):
                 (folder / name).symlink_to(target)
         (clone / "plain").write_text("plain\n")
@@ -334,8 +337,8 @@ class Server:
         self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info})
         self.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
         self.level = "?"
-        # What the host says of a command that nobody was asked about; `None` for one that somebody has allowed.
-        self.narrow = None
+        # What the commands need from now on.
+        self.needs = "network"
 
     def say(self, message):
         self.process.stdin.write(json.dumps(message) + "\n")
@@ -355,9 +358,7 @@ class Server:
         sys.exit(f"the server does not answer {method}")
 
     def run(self, command):
-        params = {"name": "run", "arguments": {"command": command}}
-        if self.narrow:
-            params["_meta"] = {"claw/box": {"reads": self.narrow}}
+        params = {"name": "run", "arguments": {"command": command, "needs": self.needs}}
         result = self.ask("tools/call", params)["result"]
         facts = result.get("structuredContent")
         if not facts:

@@ -70,12 +70,12 @@ LONG = "grep -rn --include='*.rs' 'a needle' . | sort | uniq -c | sort -rn | hea
 SCENES = {
     "show the table": [[TABLE]],
     "stream an answer": [[ANSWER, hold("half"), "ends here."]],
-    "a long command": [[call("bash__run", command=LONG, timeout_s=60)], ["The report is there."]],
+    "a long command": [[call("bash__run", command=LONG, timeout_s=60, needs="write")], ["The report is there."]],
     "edit the file": [
         ["I change the greeting.\n", call("filesystem__edit_file", path="greet.rs", edits=[{"old_text": OLD, "new_text": NEW}])],
         ["The greeting is polite now."],
     ],
-    "build it": [[call("bash__run", command=COMMAND)], ["The build is **done**."]],
+    "build it": [[call("bash__run", command=COMMAND, needs="write")], ["The build is **done**."]],
     "count": [[call("counter__count")], ["It was **ten**."]],
     "first": [["One."]],
     "second": [["Two."]],

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::difference::{Around, Changed, between};
-use crate::domain::{Effect, Origin, escape};
-use crate::policy::Facts;
+use crate::domain::{Effect, Level, Origin, escape};
+use crate::policy::{Facts, level};
 use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
 
 /// The longest path or command that stands in the sentence, in characters; a longer one stands
@@ -242,29 +242,23 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
     if facts.tool == "start" {
         says.push_str(" in the background");
     }
-    let mut notes = Vec::new();
-    let mut danger = !facts.confined;
-    if danger {
-        notes.push("No box holds it: it can do what you can".to_owned());
-    } else {
-        match facts.arguments.get("needs").and_then(Value::as_str) {
-            Some("network") => {
-                danger = true;
-                says.push_str(" with the network");
-                notes.push("It can change files in the workspace".to_owned());
-            }
-            Some("write") => {
-                notes.push("It can change files in the workspace; no network".to_owned());
-            }
-            Some("read") => notes.push("It can change nothing; no network".to_owned()),
-            _ => {}
-        }
-        let levels = ["read", "write", "network"];
-        let level = facts.arguments.get("needs").and_then(Value::as_str);
-        if level.is_some_and(|level| levels.contains(&level)) {
-            told.push("needs".to_owned());
-        }
+    let level = level::of(facts);
+    // The level is told by the words; one that is not known stands among the arguments.
+    if level.is_some() {
+        told.push("needs".to_owned());
     }
+    let (danger, note) = match level {
+        _ if !facts.held.files => (true, "No box holds it: it can do what you can"),
+        _ if !facts.held.levels => (true, "The box holds no level here: it may use the network"),
+        Some(Level::Read) => (false, "It can change nothing; no network"),
+        Some(Level::Write) => (false, "It can change files in the workspace; no network"),
+        Some(Level::Network) => (true, "It can change files in the workspace"),
+        None => (true, "Its level is not known"),
+    };
+    if level == Some(Level::Network) {
+        says.push_str(" with the network");
+    }
+    let notes = vec![note.to_owned()];
     Some(Effect { says, danger, notes, told, ..Effect::default() })
 }
 

@@ -32,7 +32,7 @@ pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, DeniedBy, Outcome, ToolCall};
+use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, ToolCall};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
@@ -59,9 +59,9 @@ pub struct Surroundings {
     pub home: PathBuf,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
-    /// Whether the operating system keeps our bash server in its box. Found out when it is first
+    /// What the operating system holds of the box of our bash server. Found out when it is first
     /// needed.
-    pub confined: Arc<LazyLock<bool>>,
+    pub held: Arc<LazyLock<HeldLevels>>,
     /// Who may answer questions.
     pub approvers: Approvers,
 }
@@ -185,7 +185,7 @@ impl Calls {
             arguments: &call.arguments,
             origin: call.origin,
             destructive_hint,
-            confined: **self.surroundings.confined,
+            held: **self.surroundings.held,
             home: &self.surroundings.home,
             user_home: &self.surroundings.user_home,
         }

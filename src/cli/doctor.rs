@@ -339,11 +339,11 @@ fn user(report: &mut Report) {
 }
 
 fn confinement(report: &mut Report) {
-    let level = claw_mcp_bash::probe();
-    if level.keeps_files() {
-        report.good("box", level.to_string())
+    let enforcement = claw_mcp_bash::probe();
+    if enforcement.keeps_files() {
+        report.good("box", enforcement.to_string())
     } else {
-        report.bad("box", level.to_string())
+        report.bad("box", enforcement.to_string())
     }
 }
 

@@ -5,7 +5,6 @@ use super::{Gate, Pass};
 use crate::calls::{Grounds, is_over, panic_reason};
 use crate::catalog::{Tool, no_tool};
 use crate::domain::{ApprovalId, ApprovalState, CallState, DeniedBy, ToolCall};
-use crate::hub::Reach;
 use crate::policy::Verdict;
 use crate::store::{CallRow, StoreError, now_ms};
 
@@ -14,13 +13,11 @@ use crate::store::{CallRow, StoreError, now_ms};
 pub(super) struct Allowed {
     pub(super) tool: Tool,
     pub(super) grounds: Grounds,
-    /// What the call may open when it runs.
-    pub(super) reach: Reach,
 }
 
 impl Allowed {
     fn new(tool: Tool, grounds: Grounds) -> Self {
-        Self { tool, grounds, reach: Reach::Box }
+        Self { tool, grounds }
     }
 }
 
@@ -114,15 +111,10 @@ impl Gate {
             (Verdict::Allow { rule, why }, None) => {
                 Judged::Allowed(Allowed::new(tool, Grounds::new(rule, why)))
             }
-            (Verdict::Ask { rule, why }, None) => {
-                if let Some(reads) = self.reads_only(call) {
-                    return Ok(Judged::Allowed(reads.allow(tool)));
-                }
-                match self.calls.grant_for(call)? {
-                    Some(grant) => Judged::Allowed(Allowed::new(tool, grant)),
-                    None => Judged::Ask(tool, Grounds::new(rule, why)),
-                }
-            }
+            (Verdict::Ask { rule, why }, None) => match self.calls.grant_for(call)? {
+                Some(grant) => Judged::Allowed(Allowed::new(tool, grant)),
+                None => Judged::Ask(tool, Grounds::new(rule, why)),
+            },
         })
     }
 

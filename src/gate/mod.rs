@@ -10,7 +10,6 @@ mod forward;
 mod judge;
 mod limits;
 mod permission;
-mod reading;
 mod start;
 mod transparency;
 

@@ -5,28 +5,23 @@ use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::Denied;
 use crate::domain::DeniedBy;
-use crate::hub::{Permit, PermitParts, Reach};
+use crate::hub::{Permit, PermitParts};
 use crate::store::CallRow;
 
 impl Gate {
     /// The permit for a call that may run. It is made from the row that was written, so what runs
     /// is what the store says. `Err` is the reason for a denial.
     pub(super) async fn start(&self, pass: &Pass, allowed: &Allowed) -> Result<Permit, Denied> {
-        let (call, Allowed { tool, grounds, reach }) = (&pass.call, allowed);
+        let (call, Allowed { tool, grounds }) = (&pass.call, allowed);
         let facts = self.calls.facts(call, tool.destructive_hint);
         if let Some(denial) = self.policy().hard_deny(&facts) {
             return Err(Denied::new(DeniedBy::HardDeny { rule: denial.rule }, denial.why));
         }
-        // What lies on the disk may have changed since it was judged.
-        if *reach != Reach::Box && self.reads_only(call).is_none_or(|now| now.reach != *reach) {
-            let reason = "what the command reads has just changed; send it again";
-            return Err(Denied::new(DeniedBy::Changed, reason));
-        }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.permit(row, *reach)
+        self.permit(row)
     }
 
-    fn permit(&self, row: CallRow, reach: Reach) -> Result<Permit, Denied> {
+    fn permit(&self, row: CallRow) -> Result<Permit, Denied> {
         let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
@@ -38,7 +33,6 @@ impl Gate {
             arguments,
             pin: row.pin,
             timeout,
-            reach,
         }))
     }
 }

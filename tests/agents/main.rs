@@ -148,7 +148,11 @@ fn what_one_agent_may_and_has_is_nothing_for_another() {
 fn each_agent_asks_its_own_model_with_its_own_key_and_has_its_own_servers_and_budget() {
     let agents = [Agent::new(1, "left"), Agent::new(2, "right")];
     let [left, right] = &agents;
-    let call = Answer::Turn(Turn::calls(&[Call::new("c1", "bash__run", "{\"command\":\"true\"}")]));
+    let call = Answer::Turn(Turn::calls(&[Call::new(
+        "c1",
+        "bash__run",
+        "{\"command\":\"true\",\"needs\":\"write\"}",
+    )]));
     let models = [
         Threaded::start(Wire::OpenAi, [Answer::text("I am left's."), Answer::text("left again")]),
         Threaded::start(Wire::OpenAi, [call, Answer::text("I am right's.")]),

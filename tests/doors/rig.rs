@@ -117,7 +117,7 @@ pub const EFFECT: &str = "echo once >> effects";
 
 /// The model runs a command.
 pub fn runs(command: &str) -> Answer {
-    let arguments = json!({"command": command}).to_string();
+    let arguments = json!({"command": command, "needs": "write"}).to_string();
     Answer::Turn(Turn::calls(&[Call::new("call-1", "bash__run", &arguments)]))
 }
 

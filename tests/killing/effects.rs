@@ -135,9 +135,10 @@ pub fn call_of(id: &str) -> (&'static str, Value) {
         Some(("stage" | "batch", _)) => ("effects__propose", named),
         Some(("keep", _)) => ("effects__keep", named),
         Some(("make", _)) => ("effects__make", named),
-        Some(("bash", _)) => {
-            ("bash__run", json!({"command": format!("echo {id} >> {OF_COMMANDS}")}))
-        }
+        Some(("bash", _)) => (
+            "bash__run",
+            json!({"command": format!("echo {id} >> {OF_COMMANDS}"), "needs": "write"}),
+        ),
         Some(("file", _)) => {
             let path = format!("{OF_FILES}/{id}");
             ("filesystem__write_file", json!({"path": path, "content": "an effect\n"}))

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject, ServerResult,
-};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -18,11 +16,8 @@ use super::files::ResultFile;
 use super::output::{read_error, read_result};
 use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink};
 use super::transport::Ticket;
-use crate::permit::{Permit, Reach};
+use crate::permit::Permit;
 use claw_domain::ToolOutput;
-
-/// The key in `_meta` by which claw narrows the box of one command.
-const BOX: &str = "claw/box";
 
 /// After a call is given up, the server is notified; a full queue must not hold up the answer.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
@@ -96,9 +91,10 @@ pub(super) async fn forward(
         .insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
 
     let deadline = Instant::now() + permit.timeout();
-    let send = connection
-        .peer
-        .send_request_with_option(ClientRequest::CallToolRequest(request), options(permit.reach()));
+    let send = connection.peer.send_request_with_option(
+        ClientRequest::CallToolRequest(request),
+        PeerRequestOptions::no_options(),
+    );
     let mut handle = tokio::select! {
         biased;
         sent = send => match sent {
@@ -117,18 +113,6 @@ pub(super) async fn forward(
             give_up(connection, Some(handle), stop, &ticket, &permit).await
         }
     }
-}
-
-/// What our bash server is told about the box of this one command (`mcp-servers/bash`, `reach.rs`).
-fn options(reach: Reach) -> PeerRequestOptions {
-    let reads = match reach {
-        Reach::Box => return PeerRequestOptions::no_options(),
-        Reach::Workspace => "workspace",
-        Reach::WorkspaceAndProcesses => "workspace-and-processes",
-    };
-    let mut meta = RequestMetaObject::new();
-    meta.insert(BOX.to_owned(), json!({"reads": reads}));
-    PeerRequestOptions::no_options().with_meta(meta)
 }
 
 async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: Instant) -> Stop {

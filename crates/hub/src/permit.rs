@@ -8,20 +8,6 @@ use std::time::Duration;
 use claw_domain::CallId;
 use serde_json::Value;
 
-/// What a call may open, which its server is told in `_meta`. The gate says it, and nobody else: a
-/// model's words are the arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Whatever the server's own box lets it: a person, a grant or a rule of the owner has allowed
-    /// the call.
-    Box,
-    /// The workspace and the system's programs: a command of our bash server that nobody was asked
-    /// about.
-    Workspace,
-    /// The same and `/proc`, where `df` finds the table of mounts.
-    WorkspaceAndProcesses,
-}
-
 /// Makes the permits of one hub. Whoever holds it decides which calls run, so it is handed out
 /// once, with the hub itself, and it cannot be copied:
 ///
@@ -81,7 +67,6 @@ pub struct Permit {
     arguments: Value,
     pin: String,
     timeout: Duration,
-    reach: Reach,
 }
 
 /// What a permit says: which call, and within which bounds.
@@ -95,7 +80,6 @@ pub struct PermitParts {
     pub pin: String,
     /// The longest that this call may take.
     pub timeout: Duration,
-    pub reach: Reach,
 }
 
 impl PermitMint {
@@ -105,8 +89,8 @@ impl PermitMint {
 
     /// Leave to forward this call, once.
     pub fn permit(&self, parts: PermitParts) -> Permit {
-        let PermitParts { call, server, tool, arguments, pin, timeout, reach } = parts;
-        Permit { hub: self.0.clone(), call, server, tool, arguments, pin, timeout, reach }
+        let PermitParts { call, server, tool, arguments, pin, timeout } = parts;
+        Permit { hub: self.0.clone(), call, server, tool, arguments, pin, timeout }
     }
 }
 
@@ -136,9 +120,5 @@ impl Permit {
     /// The longest that this call may take.
     pub fn timeout(&self) -> Duration {
         self.timeout
-    }
-
-    pub fn reach(&self) -> Reach {
-        self.reach
     }
 }

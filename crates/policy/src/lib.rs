@@ -4,6 +4,7 @@
 
 mod classes;
 mod deny;
+pub mod level;
 mod rules;
 pub mod shape;
 pub mod shell;
@@ -18,11 +19,11 @@ pub use rules::Decision;
 pub use rules::file::PolicyError;
 
 use classes::{Classes, is_own_reader};
-use claw_domain::{DeniedBy, Origin, canonical};
+use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 2;
+const BUILTIN_VERSION: u32 = 3;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +39,9 @@ pub struct Facts<'a> {
     /// The tool's `destructiveHint`, if it states one (MCP, tool annotations). `true` raises safe
     /// to mutating; nothing else that a server says about itself counts.
     pub destructive_hint: Option<bool>,
-    /// Whether the operating system keeps our bash server in its box. If not, every command is
-    /// asked about.
-    pub confined: bool,
+    /// What the operating system holds of the box of our bash server. Where it does not hold a
+    /// command's level, the command is asked about.
+    pub held: HeldLevels,
     /// Claw's home.
     pub home: &'a Path,
     /// The home of the user that claw runs as.
@@ -131,7 +132,14 @@ impl Policy {
             deny::Finding::Unreadable => true,
             deny::Finding::Clear => false,
         };
-        let verdict = self.by_rule(facts).unwrap_or_else(|| self.by_class(facts));
+        let verdict = match self.by_rule(facts) {
+            Some(verdict) => verdict,
+            None if self.lets_look(facts) => {
+                let why = format!("level read: {}", level::says(Level::Read));
+                return Verdict::Allow { rule: "builtin.level-read".to_owned(), why };
+            }
+            None => self.by_class(facts),
+        };
         let Verdict::Allow { rule, .. } = &verdict else { return verdict };
         if unreadable {
             let why =
@@ -140,7 +148,7 @@ impl Policy {
         }
         let runs_commands =
             facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
-        if runs_commands && !facts.confined {
+        if runs_commands && !facts.held.files {
             let why = format!(
                 "{rule} would allow it, but this system cannot keep commands inside the workspace"
             );
@@ -149,15 +157,14 @@ impl Policy {
         verdict
     }
 
-    /// Whether a command that only reads may run without a question: no rule speaks about it, the
-    /// operating system keeps it in its box, and the owner has not said `bash_reads = "ask"`. What
-    /// it reads is for the caller to find out.
-    pub fn lets_readers_run(&self, facts: &Facts<'_>) -> bool {
-        facts.builtin == Some("bash")
-            && facts.confined
+    /// Whether a command runs without a question because it can only look: the owner's own words
+    /// led to it, it asks for level `read`, the operating system holds that, no rule speaks about
+    /// it, and the owner has not said `bash_reads = "ask"`. Its text need not be understood.
+    fn lets_look(&self, facts: &Facts<'_>) -> bool {
+        level::of(facts) == Some(Level::Read)
+            && facts.held.levels
+            && facts.origin == Origin::Owner
             && !self.classes.bash_reads_ask
-            && deny::judge(facts) == deny::Finding::Clear
-            && self.by_rule(facts).is_none()
     }
 
     fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
@@ -187,7 +194,13 @@ impl Policy {
         let rule = format!("class.{}", class.as_str());
         match class {
             Class::Safe => Verdict::Allow { rule, why: format!("{name} only reads") },
-            Class::Mutating => Verdict::Ask { rule, why: format!("{name} can change something") },
+            Class::Mutating => {
+                let why = match level::of(facts) {
+                    Some(level) if facts.held.levels => level::says(level).to_owned(),
+                    _ => format!("{name} can change something"),
+                };
+                Verdict::Ask { rule, why }
+            }
             Class::Dangerous => {
                 let instead = format!(
                     "ask the owner for a rule in policy.toml that allows or asks for {name}"

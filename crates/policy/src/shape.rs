@@ -4,11 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Facts;
-use super::shell;
+use super::{Facts, level, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
-use claw_domain::{Answer, Choice, Scope, Term};
+use claw_domain::{Answer, Choice, Level, Scope, Term};
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
 /// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
@@ -26,7 +25,7 @@ const EXACT_KEYS: &[(&str, Term)] =
     &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
 
 /// The arguments of a command that change where and how long it runs, and not what.
-const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s"];
+const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s", "needs"];
 
 /// Which arguments a grant covers. It stands beside the server and the tool, which the grant names
 /// itself.
@@ -42,9 +41,14 @@ pub enum Shape {
     /// the workspace; that it cannot lead out of it is the server's promise.
     Below { path: String },
     /// A command of our bash server: this program and subcommand, then options that claw knows and
-    /// plain words, in any folder of the workspace and with any time limit. Only where the
-    /// operating system keeps it in its box.
-    Command { words: Vec<String> },
+    /// plain words, in any folder of the workspace and with any time limit, at this level of the
+    /// box or a lower one. Only where the operating system keeps it in its box. A grant from before
+    /// there were levels has none, and covers no network.
+    Command {
+        words: Vec<String>,
+        #[serde(default = "without_network")]
+        needs: Level,
+    },
 }
 
 impl Shape {
@@ -54,7 +58,9 @@ impl Shape {
         let shape = match scope {
             Scope::Exact => Self::Exact { digest: canonical::digest(facts.arguments) },
             Scope::Below { path } => Self::Below { path: components(path)?.join("/") },
-            Scope::Command { words } => Self::Command { words: words.clone() },
+            Scope::Command { words } => {
+                Self::Command { words: words.clone(), needs: level::of(facts)? }
+            }
         };
         covers(&shape, facts).then_some(shape)
     }
@@ -69,7 +75,10 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
             let Some(paths) = call_paths(facts) else { return false };
             paths.iter().all(|path| components(path).is_some_and(|path| path.starts_with(&prefix)))
         }
-        Shape::Command { words } => command_words(facts).is_some_and(|found| found == *words),
+        Shape::Command { words, needs } => {
+            level::of(facts).is_some_and(|level| level <= *needs)
+                && command_words(facts).is_some_and(|found| found == *words)
+        }
     }
 }
 
@@ -88,16 +97,22 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         };
         offered.push((Scope::Below { path }, sentence));
     }
-    if let Some(words) = command_words(facts) {
-        let sentence = format!("{tool} for {}", says_command(&words));
+    if let (Some(words), Some(needs)) = (command_words(facts), level::of(facts)) {
+        let sentence = format!("{tool} for {}", says_command(&words, needs));
         offered.push((Scope::Command { words }, sentence));
     }
     offered
 }
 
 /// What a grant for a program and subcommand covers, in words.
-pub fn says_command(words: &[String]) -> String {
-    format!("any `{}` with known options and plain words, in the box", visible(&words.join(" ")))
+pub fn says_command(words: &[String], needs: Level) -> String {
+    let network = if needs == Level::Network { "with the network" } else { "without a network" };
+    let words = visible(&words.join(" "));
+    format!("any `{words}` with known options and plain words, in the box and {network}")
+}
+
+fn without_network() -> Level {
+    Level::Write
 }
 
 /// The answers to a question about this call, in the order in which they are shown.
@@ -150,7 +165,7 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
 /// granted this way may run whatever the workspace holds.
 fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
     let command = shell_command(facts)?;
-    facts.confined.then(|| shell::grants::words_of(&shell::read(command)?)).flatten()
+    facts.held.files.then(|| shell::grants::words_of(&shell::read(command)?)).flatten()
 }
 
 /// The text of a call to `run` of our bash server, if the call says nothing else that claw does not

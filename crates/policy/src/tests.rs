@@ -15,7 +15,7 @@ pub(crate) fn facts<'a>(server: &'a str, tool: &'a str, arguments: &'a Value) ->
         arguments,
         origin: Origin::Owner,
         destructive_hint: None,
-        confined: true,
+        held: HeldLevels::ALL,
         home: Path::new("/home/ann/.claw"),
         user_home: Path::new("/home/ann"),
     }
@@ -124,11 +124,11 @@ fn an_allowed_command_is_still_asked_where_it_cannot_be_read_or_boxed() {
         ("ask", "builtin.unreadable-shell")
     );
     assert_eq!(policy.hard_deny(&facts("bash", "run", &cut)), None);
-    let open = Facts { confined: false, ..facts("bash", "run", &ls) };
+    let open = Facts { held: HeldLevels::NONE, ..facts("bash", "run", &ls) };
     assert_eq!(kind(&policy.judge(&open)), ("ask", "builtin.no-box"));
-    let read = Facts { confined: false, ..facts("filesystem", "read_file", &ls) };
+    let read = Facts { held: HeldLevels::NONE, ..facts("filesystem", "read_file", &ls) };
     assert_eq!(kind(&policy.judge(&read)).0, "allow");
-    let look = Facts { confined: false, ..facts("bash", "output", &ls) };
+    let look = Facts { held: HeldLevels::NONE, ..facts("bash", "output", &ls) };
     assert_eq!(kind(&policy.judge(&look)).0, "allow");
 }
 
@@ -241,21 +241,54 @@ fn a_file_that_does_not_load_says_why_and_where() {
 }
 
 #[test]
-fn readers_are_let_run_where_no_rule_speaks_and_there_is_a_box() {
-    let ls = json!({"command": "ls"});
-    let boxed = facts("bash", "run", &ls);
-    assert!(policy("").lets_readers_run(&boxed));
-    assert!(policy("bash_reads = \"allow\"\n").lets_readers_run(&boxed));
-    assert!(!policy("bash_reads = \"ask\"\n").lets_readers_run(&boxed));
+fn a_command_that_looks_runs_where_no_rule_speaks_and_its_level_is_held() {
+    let looks =
+        json!({"command": "cat a | grep b > /dev/null; for f in *; do wc -l \"$f\"; done 2>&1"});
+    let boxed = facts("bash", "run", &looks);
+    let runs = |policy: &Policy, facts: &Facts<'_>| matches!(policy.judge(facts), Verdict::Allow { rule, .. } if rule == "builtin.level-read");
+    assert!(runs(&policy(""), &boxed));
+    assert!(runs(&policy(""), &Facts { tool: "start", ..boxed }));
+    assert!(runs(&policy("bash_reads = \"allow\"\n"), &boxed));
+    assert!(!runs(&policy("bash_reads = \"ask\"\n"), &boxed));
     assert_ne!(policy("bash_reads = \"ask\"\n").version(), policy("").version());
-    assert!(!policy("").lets_readers_run(&Facts { confined: false, ..boxed }));
-    assert!(!policy("").lets_readers_run(&Facts { builtin: None, ..boxed }), "a stranger's shell");
+    assert!(!runs(&policy(""), &Facts { held: HeldLevels::NONE, ..boxed }));
+    assert!(!runs(
+        &policy(""),
+        &Facts { held: HeldLevels { files: true, levels: false }, ..boxed }
+    ));
+    assert!(!runs(&policy(""), &Facts { builtin: None, ..boxed }), "a stranger's shell");
+    for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::SubAgent] {
+        assert!(!runs(&policy(""), &Facts { origin, ..boxed }), "{origin:?}");
+    }
     let rule = "[[rule]]\nserver = \"bash\"\ndecision = \"ask\"\nwhy = \"x\"\n";
-    assert!(!policy(rule).lets_readers_run(&boxed), "the owner has a rule for it");
-    assert!(policy(&rule.replace("bash", "b")).lets_readers_run(&boxed));
+    assert!(!runs(&policy(rule), &boxed), "the owner has a rule for it");
+    assert!(runs(&policy(&rule.replace("bash", "b")), &boxed));
+    let said_read = json!({"command": "ls", "needs": "read"});
+    assert!(runs(&policy(""), &facts("bash", "run", &said_read)));
+    for needs in [json!("write"), json!("network"), json!("Read"), json!(null), json!(["read"])] {
+        let more = json!({"command": "ls", "needs": needs});
+        assert!(!runs(&policy(""), &facts("bash", "run", &more)), "{more}");
+    }
     let wipes = json!({"command": "rm -rf /"});
-    assert!(!policy("").lets_readers_run(&facts("bash", "run", &wipes)));
+    assert!(!runs(&policy(""), &facts("bash", "run", &wipes)));
     assert!(said("bash_reads = \"alow\"\n").contains("did you mean `allow`?"));
+}
+
+#[test]
+fn a_question_about_a_command_says_what_its_level_can_do() {
+    let why = |needs: &str, held: HeldLevels| {
+        let arguments = json!({"command": "make", "needs": needs});
+        match policy("").judge(&Facts { held, ..facts("bash", "run", &arguments) }) {
+            Verdict::Ask { why, .. } => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        why("write", HeldLevels::ALL),
+        "it can change files in the workspace; it has no network"
+    );
+    assert!(why("network", HeldLevels::ALL).contains("reach the network"));
+    assert_eq!(why("write", HeldLevels::NONE), "bash/run can change something");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::args::Limits;
 use crate::background::Look;
 use crate::kept;
+use crate::level::Level;
 use crate::schema;
 use crate::tool::{Ending, check_command, signal_name};
 
@@ -36,6 +37,9 @@ pub struct StartArguments {
     /// Directory to run in, inside the workspace and relative to it. Default: the workspace itself.
     #[serde(default)]
     pub cwd: Option<String>,
+    /// What the command has to do, as in `run`. Default: read.
+    #[serde(default)]
+    pub needs: Option<Level>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

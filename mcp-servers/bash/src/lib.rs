@@ -19,12 +19,12 @@ mod eof;
 mod error;
 mod job_tools;
 mod kept;
+mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
 mod progress;
 mod queue;
-mod reach;
 mod run;
 mod schema;
 mod scratch;
@@ -38,7 +38,8 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{BoxLevel, probe};
+pub use confine::{Enforcement, probe};
+pub use level::Level;
 
 use args::Settings;
 use cgroup::{Folder, Settled};
@@ -98,16 +99,17 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     if namespaces {
         namespace::seal(&boundary.writable)?;
     }
-    let level = confine::apply(&boundary, namespaces)?;
-    if !level.is_full() {
-        complain(&level.to_string());
+    let enforcement = confine::apply(&boundary, namespaces)?;
+    if !enforcement.is_full() {
+        complain(&enforcement.to_string());
     }
     let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let served = runtime.block_on(server::serve(settings, output_dir, environment, level, folder));
+    let served =
+        runtime.block_on(server::serve(settings, output_dir, environment, enforcement, folder));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();

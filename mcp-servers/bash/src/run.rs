@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,10 +18,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
+use crate::confine::Enforcement;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::level::Level;
 use crate::limits::CommandLimits;
-use crate::reach::Reads;
+use crate::scratch;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
@@ -44,6 +47,9 @@ pub struct Runner {
     limits: CommandLimits,
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
+    enforcement: Enforcement,
+    /// For the names of TMPDIRs.
+    commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
 }
 
@@ -53,7 +59,7 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
-    pub reads: Reads,
+    pub level: Level,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -77,6 +83,7 @@ impl Runner {
         environment: Environment,
         limits: CommandLimits,
         cgroups: Option<Folder>,
+        enforcement: Enforcement,
     ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
@@ -96,6 +103,8 @@ impl Runner {
             arguments,
             limits,
             cgroups,
+            enforcement,
+            commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
         })
     }
@@ -108,6 +117,12 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
+        let scratch = match self.scratch(request.level) {
+            Ok(scratch) => scratch,
+            Err(error) => {
+                return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
+            }
+        };
         let mut job = match self.spawn() {
             Ok(job) => job,
             Err(error) => {
@@ -122,8 +137,9 @@ impl Runner {
             command: request.command,
             workspace: self.workspace.clone(),
             cwd: request.cwd,
-            scratch: self.environment.scratch.clone(),
-            reads: request.reads,
+            scratch: scratch.path.clone(),
+            level: request.level,
+            own_process_table: self.enforcement.namespaces,
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
@@ -163,6 +179,19 @@ impl Runner {
         let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
         Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
+    }
+
+    /// The TMPDIR of a command: that of all commands, or for one that only looks an empty one of
+    /// its own.
+    fn scratch(&self, level: Level) -> std::io::Result<JobScratch> {
+        let shared = &self.environment.scratch;
+        if level > Level::Read {
+            return Ok(JobScratch { path: shared.clone(), is_own: false });
+        }
+        let number = self.commands.fetch_add(1, Ordering::Relaxed);
+        let path = shared.join(format!(".read-{number}"));
+        scratch::make_private(&path)?;
+        Ok(JobScratch { path, is_own: true })
     }
 
     /// After the output has ended or the job was cut off: the report, and the end of the
@@ -244,6 +273,21 @@ impl Runner {
 
     fn supervisors(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
         self.supervisors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A TMPDIR; one of its own goes with the command.
+struct JobScratch {
+    path: PathBuf,
+    is_own: bool,
+}
+
+impl Drop for JobScratch {
+    fn drop(&mut self) {
+        if self.is_own {
+            // What cannot be removed goes with the server's own directory.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }
 

@@ -21,14 +21,13 @@ use crate::args::{Limits, Settings};
 use crate::background::Background;
 use crate::capture::Capture;
 use crate::cgroup::Folder;
-use crate::confine::BoxLevel;
+use crate::confine::Enforcement;
 use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
-use crate::reach::{self, Reads};
 use crate::run::{RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
@@ -46,7 +45,7 @@ struct BashServer {
     runner: Arc<Runner>,
     workspace: PathBuf,
     limits: Limits,
-    level: BoxLevel,
+    enforcement: Enforcement,
     tools: Arc<[Tool]>,
     background: Arc<Background>,
     shelf: Arc<Shelf>,
@@ -61,7 +60,7 @@ pub async fn serve(
     settings: Settings,
     output_dir: PathBuf,
     environment: Environment,
-    level: BoxLevel,
+    enforcement: Enforcement,
     cgroups: Option<Folder>,
 ) -> Result<(), StartError> {
     let closed = CancellationToken::new();
@@ -69,13 +68,14 @@ pub async fn serve(
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
-    let runner = Arc::new(Runner::new(workspace, environment, limits.command, cgroups)?);
+    let runner =
+        Arc::new(Runner::new(workspace, environment, limits.command, cgroups, enforcement)?);
     let server = BashServer {
         runner: runner.clone(),
         workspace: settings.workspace,
         limits,
-        level,
-        tools: tools(&limits, level).map_err(StartError::Opening)?,
+        enforcement,
+        tools: tools(&limits, enforcement).map_err(StartError::Opening)?,
         background: Arc::new(Background::new(limits, shelf.clone())),
         shelf,
         queue: Queue::new(limits.jobs_max),
@@ -134,7 +134,7 @@ impl ServerHandler for BashServer {
             .with_instructions(format!(
                 "Runs shell commands in {}. {}.",
                 self.workspace.display(),
-                self.level
+                self.enforcement
             ));
         info.server_info = name;
         info
@@ -165,13 +165,9 @@ impl ServerHandler for BashServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let reads = match Reads::asked(&context.meta) {
-            Ok(reads) => reads,
-            Err(why) => return Ok(refusal(why)),
-        };
         let arguments = match request.name.as_ref() {
             tool::NAME => request.arguments,
-            job_tools::START => return Ok(self.start(request.arguments, reads).await),
+            job_tools::START => return Ok(self.start(request.arguments).await),
             job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
             job_tools::STOP => return Ok(self.stop(request.arguments).await),
             job_tools::LIST => return Ok(self.list(request.arguments)),
@@ -200,7 +196,7 @@ impl ServerHandler for BashServer {
         let server = self.clone();
         let job_stop = stop.clone();
         let mut job = self.jobs.spawn(async move {
-            let result = server.run(arguments, reads, progress, &job_stop).await;
+            let result = server.run(arguments, progress, &job_stop).await;
             drop(slot);
             result
         });
@@ -246,17 +242,17 @@ impl BashServer {
     async fn run(
         &self,
         arguments: tool::RunArguments,
-        reads: Reads,
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
+        let level = arguments.needs.unwrap_or_default();
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(
                 arguments.timeout_s.unwrap_or(self.limits.timeout_s),
             )),
-            reads,
+            level,
         };
         let capture = Capture::new(
             self.shelf.clone(),
@@ -272,18 +268,13 @@ impl BashServer {
         }
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
-        let failed = matches!(ending, Ending::Exited(1..));
-        if failed
-            && reads.is_narrow()
-            && self.level.keeps_files()
-            && output.text.contains("Permission denied")
-        {
-            output.notes.push(reach::SENTENCE.to_owned());
+        if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
+            output.notes.extend(level.refusal(&output.text).map(str::to_owned));
         }
-        tool::result(&ending, took, output, self.level)
+        tool::result(&ending, took, output, self.enforcement, level)
     }
 
-    async fn start(&self, arguments: Option<JsonObject>, reads: Reads) -> CallToolResponse {
+    async fn start(&self, arguments: Option<JsonObject>) -> CallToolResponse {
         let arguments = match job_tools::parse_start(arguments) {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
@@ -294,7 +285,8 @@ impl BashServer {
         };
         let (runner, running) = (self.runner.clone(), job.clone());
         let cwd = arguments.cwd.unwrap_or_default().into();
-        self.jobs.spawn(async move { running.run(&runner, cwd, reads).await });
+        let level = arguments.needs.unwrap_or_default();
+        self.jobs.spawn(async move { running.run(&runner, cwd, level).await });
         // What cannot even begin, or ends at once, is told at once.
         job.wait(FIRST_LOOK).await;
         job_tools::result(job.look(true)).into()
@@ -355,8 +347,8 @@ impl Sink for Shown {
     }
 }
 
-fn tools(limits: &Limits, level: BoxLevel) -> Result<Arc<[Tool]>, String> {
-    let mut tools = vec![tool::tool(limits, level)?];
+fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Arc<[Tool]>, String> {
+    let mut tools = vec![tool::tool(limits, enforcement)?];
     tools.extend(job_tools::tools(limits)?);
     Ok(tools.into())
 }

@@ -120,6 +120,7 @@ fn spawn(spec: &JobSpec, in_cgroup: bool) -> Result<i32, String> {
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
     // dash a command.
+    command.env("TMPDIR", &spec.scratch);
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
     // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this
     // process itself has to stay outside of it, so that the job cannot touch it.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::Limits;
 use crate::capture::Captured;
-use crate::confine::BoxLevel;
+use crate::confine::Enforcement;
+use crate::level::Level;
 use crate::schema;
 
 pub const NAME: &str = "run";
@@ -29,6 +30,10 @@ pub struct RunArguments {
     /// Directory to run in, inside the workspace and relative to it. Default: the workspace itself.
     #[serde(default)]
     pub cwd: Option<String>,
+    /// What the command has to do; say the least that it needs. `read`: look. `write`: also change
+    /// files of the workspace. `network`: also reach the network. Default: read.
+    #[serde(default)]
+    pub needs: Option<Level>,
 }
 
 /// The structured result of a command that was started.
@@ -50,7 +55,9 @@ pub struct RunResult {
     pub output: String,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
-    /// Whether the operating system kept the command inside the workspace.
+    /// What the command was allowed: read, write or network.
+    pub level: Level,
+    /// Whether the operating system kept the command to its level.
     pub confined: bool,
     /// How: Landlock's ABI and seccomp, or none.
     #[serde(rename = "box")]
@@ -74,11 +81,14 @@ pub enum Ending {
     Lost(String),
 }
 
-pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
-    let reach = if level.keeps_files() {
-        "The operating system confines it: it can read and write the workspace (also its HOME) and a private TMPDIR, and read \
-         system files; everything else, the user's own home and Unix sockets included, is refused with \"Permission denied\", \
-         and trying again does not help. "
+pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
+    let reach = if enforcement.keeps_files() {
+        "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace (also its \
+         HOME) and run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
+         change the workspace. `network`: also reach the network. Take `read` first: it is rarely asked about. Say `write` where \
+         files of the workspace change (edit, build, commit), `network` where something is fetched or sent. A command beyond its level \
+         fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
+         The user's own home and Unix sockets are refused at every level. "
     } else {
         "It runs in the workspace (also its HOME). "
     };
@@ -143,7 +153,8 @@ pub fn result(
     ending: &Ending,
     took: Duration,
     output: Captured,
-    level: BoxLevel,
+    enforcement: Enforcement,
+    level: Level,
 ) -> CallToolResult {
     if let Ending::NotStarted(why) = ending {
         return CallToolResult::error(vec![ContentBlock::text(format!("Nothing was run: {why}."))]);
@@ -193,8 +204,9 @@ pub fn result(
         output_bytes: output.bytes,
         output: output.text,
         output_file: output.file,
-        confined: level.keeps_files(),
-        box_level: level.label(),
+        level,
+        confined: enforcement.holds(level),
+        box_level: enforcement.label(),
     };
     let ended_by_itself = matches!(ending, Ending::Exited(_) | Ending::Signaled(_));
     let content = vec![ContentBlock::text(text)];

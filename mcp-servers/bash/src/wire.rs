@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Ticket;
+use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
-use crate::reach::Reads;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -20,7 +20,9 @@ pub struct JobSpec {
     pub cwd: PathBuf,
     /// The command's TMPDIR.
     pub scratch: PathBuf,
-    pub reads: Reads,
+    pub level: Level,
+    /// Whether `/proc` shows the processes of this server alone.
+    pub own_process_table: bool,
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,

@@ -146,7 +146,7 @@ fn a_command_cannot_change_its_cgroup_and_none_is_left_behind_it() {
     // Background jobs, too, and both are gone with what they started.
     let job = server.request(
         "tools/call",
-        json!({"name": "start", "arguments": {"command": "setsid sleep 777 & sleep 777"}}),
+        json!({"name": "start", "arguments": {"command": "setsid sleep 777 & sleep 777", "needs": "write"}}),
     );
     assert!(fs::read_dir(&folder).unwrap().flatten().any(|entry| entry.path().is_dir()), "{job}");
     let stop = json!({"name": "stop", "arguments": {"job": 1}});

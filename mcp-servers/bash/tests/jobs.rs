@@ -8,7 +8,7 @@ use common::{FAMILY, House, Server, alive, eventually, family_of};
 use serde_json::{Value, json};
 
 fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
-    server.request("tools/call", json!({"name": tool, "arguments": arguments}))["result"].take()
+    server.request("tools/call", json!({"name": tool, "arguments": common::widest(arguments)}))["result"].take()
 }
 
 /// The facts of a call that went well.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::domain::HeldLevels;
 
 fn facts<'a>(
     builtin: &'static str,
@@ -17,7 +18,7 @@ fn facts<'a>(
         arguments,
         origin,
         destructive_hint: None,
-        confined: true,
+        held: HeldLevels::ALL,
         home: std::path::Path::new("/home/claw"),
         user_home: std::path::Path::new("/home"),
     }
@@ -145,7 +146,11 @@ fn a_command_says_its_level_and_a_strange_one_stands_below() {
         ["It can change files in the workspace; no network"]
     );
     for command in ["echo a\nrm b", "echo `rm b`", "rm  a", "echo \u{202e}", &"x".repeat(60)] {
-        assert_eq!(run(json!({"command": command})).0, "Run this command", "{command}");
+        assert_eq!(
+            run(json!({"command": command, "needs": "write"})).0,
+            "Run this command",
+            "{command}"
+        );
     }
     let stop = effect("bash", "stop", &json!({"job": 3}), None);
     assert_eq!((stop.says.as_str(), stop.tells("job")), ("Stop the background job 3", true));

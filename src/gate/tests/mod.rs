@@ -8,7 +8,6 @@ mod clients;
 mod grants;
 mod late;
 mod pins;
-mod reads;
 mod results;
 mod staged_actions;
 mod verdicts;

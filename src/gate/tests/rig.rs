@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use crate::calls::{CallLimits, Surroundings};
 use crate::catalog::CatalogSettings;
 use crate::domain::{
-    Answer, ApprovalId, Approvers, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term,
-    ToolCall,
+    Answer, ApprovalId, Approvers, CallId, HeldLevels, Live, LiveSink, Origin, Outcome, Scope,
+    SessionId, Term, ToolCall,
 };
 use crate::gate::{CallContext, Gate, GateParts, GateSettings};
 use crate::hub::manifest::{Expansion, parse};
@@ -86,7 +86,7 @@ impl Rig {
                 workspace: home.clone(),
                 home: home.clone(),
                 user_home: home.clone(),
-                confined: Arc::new(LazyLock::new(|| true)),
+                held: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
                 approvers: Approvers::parse(OWNER),
             },
             limits: CallLimits {

@@ -3,10 +3,13 @@
 //! ```text
 //! request  = step { " and then " step | " then " step }
 //! step     = command { " and " command }
-//! command  = list [DIR] | show FILE | write FILE: TEXT | write TEXT to FILE | search WORD [in DIR] | run COMMAND | help
+//! command  = list [DIR] | show FILE | write FILE: TEXT | write TEXT to FILE | search WORD [in DIR]
+//!          | run COMMAND [ "to look" | "with the network" ] | help
 //! ```
 //! A joint counts only if a verb follows it, and never inside double quotes or backticks, so that
 //! texts and commands may hold the word "and".
+
+use crate::domain::Level;
 
 /// What one command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +18,7 @@ pub(super) enum Command {
     Show { file: String },
     Write { file: String, text: String },
     Search { pattern: String, dir: String },
-    Run { command: String },
+    Run { command: String, needs: Level },
     Help,
 }
 
@@ -133,10 +136,19 @@ fn command(part: &str) -> Option<Command> {
         Verb::Write => write(rest),
         Verb::Search => search(rest),
         Verb::Run => {
+            let (rest, needs) = needs(rest);
             let command = unquote(rest);
-            (!command.is_empty()).then_some(Command::Run { command })
+            (!command.is_empty()).then_some(Command::Run { command, needs })
         }
     }
+}
+
+/// A command, and what is said behind it of what it needs.
+fn needs(text: &str) -> (&str, Level) {
+    const ENDS: [(&str, Level); 2] =
+        [(" to look", Level::Read), (" with the network", Level::Network)];
+    let said = ENDS.iter().find_map(|(end, level)| Some((text.strip_suffix(end)?, *level)));
+    said.unwrap_or((text, Level::Write))
 }
 
 fn without<'a>(text: &'a str, words: &[&str]) -> &'a str {
@@ -215,7 +227,7 @@ impl Command {
             Self::Search { pattern, dir } => {
                 format!("search for {} in {}", code(pattern), code(dir))
             }
-            Self::Run { command } => format!("run {}", code(command)),
+            Self::Run { command, .. } => format!("run {}", code(command)),
             Self::Help => "help".to_owned(),
         }
     }

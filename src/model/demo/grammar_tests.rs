@@ -1,6 +1,7 @@
 //! Tests of the grammar: sentences a new user types.
 
 use super::{Command, ToolBatch, code, parse};
+use crate::domain::Level;
 
 fn list(dir: &str) -> Command {
     Command::List { dir: dir.into() }
@@ -19,7 +20,7 @@ fn search(pattern: &str, dir: &str) -> Command {
 }
 
 fn run(command: &str) -> Command {
-    Command::Run { command: command.into() }
+    Command::Run { command: command.into(), needs: Level::Write }
 }
 
 fn one(said: &str) -> Command {
@@ -55,6 +56,11 @@ fn every_verb() {
         ("run cargo test", run("cargo test")),
         ("run: echo hi", run("echo hi")),
         ("run `ls -l | wc`", run("ls -l | wc")),
+        ("run `ls -l` to look", Command::Run { command: "ls -l".into(), needs: Level::Read }),
+        (
+            "run cargo fetch with the network",
+            Command::Run { command: "cargo fetch".into(), needs: Level::Network },
+        ),
         ("help", Command::Help),
         ("Hello!", Command::Help),
         ("hi there", Command::Help),

@@ -214,7 +214,9 @@ impl Command {
             Self::Search { pattern, dir } => {
                 ("filesystem__search", json!({ "pattern": pattern, "path": dir }))
             }
-            Self::Run { command } => ("bash__run", json!({ "command": command })),
+            Self::Run { command, needs } => {
+                ("bash__run", json!({ "command": command, "needs": needs }))
+            }
             Self::Help => return None,
         })
     }

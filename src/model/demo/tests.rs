@@ -102,7 +102,7 @@ async fn one_call_and_its_result() {
     assert!(words.contains("no language model"), "the first answer says what it is: {words}");
     request.messages.push(Message::user_text("run true"));
     let (rounds, words) = turn(&mut request, |_| (String::new(), false)).await;
-    assert_eq!(rounds[0][0].input, json!({"command": "true"}));
+    assert_eq!(rounds[0][0].input, json!({"command": "true", "needs": "write"}));
     assert!(words.contains("no output") && !words.contains("no language model"), "{words}");
 }
 

@@ -12,8 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::manifest::{Expansion, parse};
 use crate::{
-    CallControl, CallEnd, Hub, HubNotice, HubSettings, Permit, PermitMint, PermitParts, Reach,
-    ServerState,
+    CallControl, CallEnd, Hub, HubNotice, HubSettings, Permit, PermitMint, PermitParts, ServerState,
 };
 
 pub(super) struct Rig {
@@ -144,7 +143,6 @@ pub(super) fn permit_parts(
         arguments,
         pin: pin.into(),
         timeout,
-        reach: Reach::Box,
     }
 }
 

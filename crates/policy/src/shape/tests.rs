@@ -1,5 +1,6 @@
 //! What a grant covers, tried against an independent normalisation of paths.
 
+use claw_domain::HeldLevels;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -120,7 +121,7 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     assert_eq!(offered.0, Scope::Command { words });
     assert_eq!(
         offered.1,
-        "bash/run for any `cargo test` with known options and plain words, in the box"
+        "bash/run for any `cargo test` with known options and plain words, in the box and without a network"
     );
     let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
     let keys: Vec<String> =
@@ -145,6 +146,17 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     ] {
         assert!(!covers(&shape, &facts(&command(other))), "{other}");
     }
+    for (needs, covered) in [("read", true), ("write", false), ("network", false)] {
+        let at = json!({"command": "cargo test", "needs": needs});
+        assert_eq!(covers(&shape, &facts(&at)), covered, "{needs}");
+    }
+    let network = json!({"command": "cargo test", "needs": "network"});
+    let widest = Shape::of(&offered.0, &facts(&network)).unwrap();
+    assert!(covers(&widest, &facts(&arguments)) && covers(&widest, &facts(&network)));
+    let old: Shape =
+        serde_json::from_value(json!({"kind": "command", "words": ["cargo", "test"]})).unwrap();
+    let write = json!({"command": "cargo test", "needs": "write"});
+    assert!(covers(&old, &facts(&write)) && !covers(&old, &facts(&network)));
     for unknown in [
         json!({"command": "cargo test", "env": {}}),
         json!({"command": ["cargo test"]}),
@@ -162,7 +174,7 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
     let shape =
         Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
     for other in [
-        Facts { confined: false, ..boxed },
+        Facts { held: HeldLevels::NONE, ..boxed },
         Facts { builtin: None, ..boxed },
         Facts { builtin: Some("filesystem"), ..boxed },
         Facts { tool: "start", ..boxed },

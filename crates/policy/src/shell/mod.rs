@@ -13,7 +13,6 @@ pub mod grants;
 mod options;
 mod parsed;
 mod plain;
-pub mod readers;
 #[cfg(test)]
 mod tests;
 

@@ -11,12 +11,6 @@ pub enum Kind {
     Text,
     /// `5`, `+5`, `-5`, `5k`
     Number,
-    /// `+FORMAT` of `date`. Without the plus sign it would set the clock.
-    Format,
-    /// `5p`, `5,9p`, `5,$p` of `sed -n`, and nothing else of its language.
-    Lines,
-    /// A format of `git log` without `%G…`, which starts the program that checks signatures.
-    LogFormat,
     /// A revision or a path of git's, not absolute and without `..` as a part: `git diff` reads any
     /// two files that way.
     RepoWord,
@@ -41,9 +35,6 @@ impl Kind {
             Self::Path => !word.is_empty(),
             Self::Text => true,
             Self::Number => is_number(word),
-            Self::Format => word.starts_with('+'),
-            Self::Lines => is_lines(word),
-            Self::LogFormat => !word.contains('G'),
             Self::RepoWord => {
                 !word.is_empty()
                     && !word.starts_with('/')
@@ -60,17 +51,6 @@ fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     let digits = digits.strip_suffix(['b', 'c', 'k', 'K', 'M', 'G', 'm', 'w']).unwrap_or(digits);
     (1..=12).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn is_lines(word: &str) -> bool {
-    let number = |text: &str| {
-        (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let Some(range) = word.strip_suffix('p') else { return false };
-    match range.split_once(',') {
-        Some((from, to)) => number(from) && (to == "$" || number(to)),
-        None => range == "$" || number(range),
-    }
 }
 
 /// How a program reads its options.

@@ -5,12 +5,12 @@
 //! everything that it starts inherits it. The second closes around each job (`isolate_this_thread`,
 //! called by the job's supervisor) and makes the server and the supervisor strangers to it: no
 //! signal, no ptrace, nothing of their `/proc` that is guarded by ptrace (`environ`, `mem`, `fd`,
-//! `root`, `cwd`). For a command that its host runs without a question (`reach`) the second one is
-//! narrow: it opens the workspace, TMPDIR and the system's programs, and writes TMPDIR alone. So a
-//! link that is swapped after the host's look leads nowhere.
+//! `root`, `cwd`). It is narrower the less a command needs (`level`): at `read` it opens the
+//! workspace, a TMPDIR of its own and what the system's programs need, and writes that TMPDIR
+//! alone; at `read` and `write` there is no network.
 //!
 //! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`,
-//! `inotify`), the network (TCP and UDP, services on loopback included), hard links that somebody
+//! `inotify`), at `network` TCP and UDP (services on loopback included), hard links that somebody
 //! outside put into the workspace, and, where the server runs as root, what root may read below
 //! `/etc`. Without the namespaces (`namespace.rs`) also `chmod`, `chown`, `utime` and `setxattr` on
 //! what the user owns, the process list with its command lines, and the user's System V memory and
@@ -18,62 +18,62 @@
 
 #[cfg(target_os = "linux")]
 mod capabilities;
+mod enforcement;
 #[cfg(target_os = "linux")]
 mod landlock;
-mod level;
 mod paths;
 #[cfg(target_os = "linux")]
 mod seccomp;
 
-pub use level::BoxLevel;
+pub use enforcement::Enforcement;
 pub use paths::{Boundary, ESSENTIAL_PATHS, Inner};
 
 use crate::error::StartError;
 
 /// Closes the box around the whole process, for good. Must run before a second thread exists.
 #[cfg(target_os = "linux")]
-pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<BoxLevel, StartError> {
+pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<Enforcement, StartError> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
     if threads > 1 {
         return Err(StartError::Threads(threads));
     }
     let level = close(boundary).map_err(StartError::Box)?;
-    Ok(BoxLevel { namespaces, ..level })
+    Ok(Enforcement { namespaces, ..level })
 }
 
 #[cfg(target_os = "linux")]
-fn close(boundary: &Boundary) -> Result<BoxLevel, String> {
+fn close(boundary: &Boundary) -> Result<Enforcement, String> {
     // The capabilities of root first: the two others keep an exec from bringing them back
     // (no_new_privs).
     capabilities::drop_dangerous().map_err(|error| error.to_string())?;
     let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
     let seccomp = seccomp::apply()?;
-    Ok(BoxLevel { landlock_abi, seccomp, namespaces: false })
+    Ok(Enforcement { landlock_abi, seccomp, namespaces: false })
 }
 
 /// There is no box on this system; the caller says so.
 #[cfg(not(target_os = "linux"))]
-pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<BoxLevel, StartError> {
-    Ok(BoxLevel::NONE)
+pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<Enforcement, StartError> {
+    Ok(Enforcement::NONE)
 }
 
 /// What this system offers, found out by doing it to a thread that then ends. The caller is not
 /// confined. Namespaces cannot be tried in a thread, so of these the system's settings are told.
-pub fn probe() -> BoxLevel {
+pub fn probe() -> Enforcement {
     #[cfg(target_os = "linux")]
     {
         let attempt = std::thread::spawn(|| close(&Boundary::default()));
-        let level = attempt.join().ok().and_then(Result::ok).unwrap_or(BoxLevel::NONE);
-        BoxLevel { namespaces: crate::namespace::expected(), ..level }
+        let level = attempt.join().ok().and_then(Result::ok).unwrap_or(Enforcement::NONE);
+        Enforcement { namespaces: crate::namespace::expected(), ..level }
     }
     #[cfg(not(target_os = "linux"))]
-    BoxLevel::NONE
+    Enforcement::NONE
 }
 
 /// The inner layer: what this thread starts from now on can neither signal nor look into the
 /// processes around it, and writes where `inner` says; the server itself may also write the outputs
-/// that it keeps. A command that may only read opens what `inner` names and no socket, and changes
-/// no mode, time or attribute. Does nothing where there is no Landlock.
+/// that it keeps. A command that may only read opens what `inner` names, and changes no mode, time or
+/// attribute; one without a network makes no socket. Does nothing where there is no Landlock.
 #[cfg_attr(
     not(target_os = "linux"),
     expect(unused_variables, reason = "there is no box to tell it to")
@@ -84,6 +84,9 @@ pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
         landlock::isolate(inner).map_err(|error| error.to_string())?;
         if inner.reading.is_some() {
             seccomp::refuse_to_change()?;
+        }
+        if !inner.network {
+            seccomp::refuse_sockets()?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::Settings;
-use crate::reach::Reads;
+use crate::level::Level;
 use crate::wire::JobSpec;
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
@@ -32,13 +32,12 @@ const OPTIONAL_PATHS: &[&str] = &[
 ];
 
 /// Where the system's programs lie, with their libraries and data: what a command that only reads
-/// may open beside the workspace. Not `/etc`, which holds what is nobody's business, nor `/opt`,
-/// where the administrator puts anything.
+/// may open beside the workspace. Not `/opt`, where the administrator puts anything.
 const PROGRAMS: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/// What such programs open of `/etc`: the loader's table, the time zone, the magic of `file`, git's
-/// settings. Not `passwd` and `group`: `ls -l` prints numbers there.
+/// What such programs open of `/etc`, which also holds what is nobody's business: names of users
+/// and groups, the loader's table, the time zone, alternatives, and settings without secrets.
 const SETTINGS_OF_PROGRAMS: &[&str] = &[
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
@@ -51,6 +50,44 @@ const SETTINGS_OF_PROGRAMS: &[&str] = &[
     "/etc/magic.mime",
     "/etc/gitconfig",
     "/etc/gitattributes",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/os-release",
+    "/etc/lsb-release",
+    "/etc/debian_version",
+    "/etc/alternatives",
+    "/etc/mime.types",
+    "/etc/inputrc",
+    "/etc/terminfo",
+    "/etc/fonts",
+    "/etc/perl",
+    "/etc/python3",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ssl/certs",
+    "/etc/pki/tls/certs",
+    "/etc/crypto-policies",
+];
+
+/// What programs count processors and memory by.
+const COUNTERS_OF_PROGRAMS: &[&str] = &[
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/proc/meminfo",
+    "/proc/cpuinfo",
+    "/proc/stat",
+    "/proc/loadavg",
+    "/proc/uptime",
+    "/proc/version",
+    "/proc/filesystems",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/vm/overcommit_memory",
 ];
 
 /// Read and write. No `/dev/pts` and no `/dev/shm`: they hold the user's terminals and other
@@ -104,9 +141,10 @@ pub struct Inner {
     pub writable: Vec<PathBuf>,
     /// `None`: what the outer layer lets it.
     pub reading: Option<Reading>,
+    pub network: bool,
 }
 
-/// All that a command may open that its host runs without a question.
+/// All that a command may open at level `read`.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
 pub struct Reading {
     /// Read, list and execute.
@@ -118,18 +156,24 @@ pub struct Reading {
 impl Inner {
     pub fn new(spec: &JobSpec) -> Self {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
-        if !spec.reads.is_narrow() {
-            return Self { writable: vec![workspace, scratch], reading: None };
+        let network = spec.level.has_network();
+        if spec.level > Level::Read {
+            return Self { writable: vec![workspace, scratch], reading: None, network };
         }
         let real = |paths: &[&str]| {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
         };
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
-        data.extend([workspace, scratch.clone()]);
-        if spec.reads == Reads::WorkspaceAndProcesses {
+        data.extend(real(COUNTERS_OF_PROGRAMS));
+        // A process table of the server's own holds nobody else's processes.
+        if spec.own_process_table {
             data.push(PathBuf::from("/proc"));
         }
-        Self { writable: vec![scratch], reading: Some(Reading { programs: real(PROGRAMS), data }) }
+        // A program of the workspace can do no more here than one of the system's.
+        let mut programs: Vec<PathBuf> = real(PROGRAMS);
+        programs.extend([workspace, scratch.clone()]);
+        let reading = Reading { programs, data };
+        Self { writable: vec![scratch], reading: Some(reading), network }
     }
 }
 

@@ -15,8 +15,13 @@ pub fn refuse_to_change() -> Result<(), String> {
     Ok(())
 }
 
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+pub fn refuse_sockets() -> Result<(), String> {
+    Ok(())
+}
+
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-pub use filter::{apply, refuse_to_change};
+pub use filter::{apply, refuse_sockets, refuse_to_change};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod filter {
@@ -104,10 +109,9 @@ mod filter {
         (libc::SYS_sched_setattr, &[(0, 0)]),
         (libc::SYS_sched_setaffinity, &[(0, 0)]),
     ];
-    /// The network; modes, owners, times and attributes of files, which no right of Landlock
+    /// Modes, owners, times and attributes of files, which no right of Landlock
     /// covers; memory and queues that other programs of the user share.
     const CHANGES: &[i64] = &[
-        libc::SYS_socket,
         #[cfg(target_arch = "x86_64")]
         libc::SYS_chmod,
         libc::SYS_fchmod,
@@ -167,8 +171,13 @@ mod filter {
         Ok(set(&refused)? && set(&unknown)?)
     }
 
-    /// For a command that may only read: takes the network from this thread and all that it
-    /// starts, and what Landlock lets a command change of files that the user owns, where the
+    /// For a command without a network: this thread and all that it starts make no socket of any
+    /// family. A connected pair is none that leads anywhere.
+    pub fn refuse_sockets() -> Result<(), String> {
+        set(&compile([(libc::SYS_socket, Vec::new())].into(), libc::EPERM)?).map(|_| ())
+    }
+
+    /// For a command that may only read: takes from this thread and all that it starts what Landlock lets a command change of files that the user owns, where the
     /// kernel knows filters.
     pub fn refuse_to_change() -> Result<(), String> {
         let mut refused: Rules = CHANGES.iter().map(|number| (*number, Vec::new())).collect();

@@ -1,12 +1,14 @@
-//! How strong the box is on this system, and the sentence that says so. Must not know how it is
+//! What of the box is in force on this system, and the sentence that says so. Must not know how it is
 //! closed.
 
 use std::fmt;
 
+use crate::level::Level;
+
 /// What the operating system holds. Compare, do not guess: `keeps_files` is the promise that claw's
 /// gate builds on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BoxLevel {
+pub struct Enforcement {
     /// The Landlock ABI in force, 0 for none. 3 (Linux 6.2) keeps files out of reach, 5 (6.10) adds
     /// devices, 6 (6.12) signals and abstract sockets, 9 (7.1) lets the kernel judge each Unix
     /// socket by its path.
@@ -18,13 +20,25 @@ pub struct BoxLevel {
     pub namespaces: bool,
 }
 
-impl BoxLevel {
+impl Enforcement {
     pub const NONE: Self = Self { landlock_abi: 0, seccomp: false, namespaces: false };
 
     /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3
     /// a command can still truncate a file that it cannot open, so that is no box.
     pub fn keeps_files(self) -> bool {
         self.landlock_abi >= 3
+    }
+
+    /// Whether nothing that a command does at this level can go beyond it. Where it cannot be held
+    /// a command runs in what there is, and its host has to ask.
+    pub fn holds(self, level: Level) -> bool {
+        // Before ABI 6 only a process table of its own keeps a command from signalling the user's
+        // other processes.
+        let keeps_processes = self.landlock_abi >= 6 || self.namespaces;
+        match level {
+            Level::Read | Level::Write => self.keeps_files() && self.seccomp && keeps_processes,
+            Level::Network => self.keeps_files(),
+        }
     }
 
     /// Everything that this server knows how to close is closed.
@@ -58,7 +72,7 @@ impl BoxLevel {
     }
 }
 
-impl fmt::Display for BoxLevel {
+impl fmt::Display for Enforcement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.keeps_files() {
             return write!(
@@ -92,25 +106,43 @@ mod tests {
 
     #[test]
     fn a_kernel_on_which_files_can_be_truncated_is_no_box() {
-        let old = BoxLevel { landlock_abi: 2, seccomp: true, namespaces: false };
+        let old = Enforcement { landlock_abi: 2, seccomp: true, namespaces: false };
         assert!(!old.keeps_files());
         assert!(old.to_string().starts_with("no box (landlock-2+seccomp)"), "{old}");
     }
 
     #[test]
+    fn a_level_is_held_only_where_all_of_it_is() {
+        let full = Enforcement { landlock_abi: 7, seccomp: true, namespaces: true };
+        let held = |enforcement: Enforcement| {
+            [Level::Read, Level::Write, Level::Network].map(|level| enforcement.holds(level))
+        };
+        assert_eq!(held(full), [true; 3]);
+        assert_eq!(held(Enforcement { namespaces: false, ..full }), [true; 3]);
+        assert_eq!(held(Enforcement { landlock_abi: 4, ..full }), [true; 3]);
+        let signals = Enforcement { landlock_abi: 4, namespaces: false, ..full };
+        assert_eq!(held(signals), [false, false, true]);
+        assert_eq!(held(Enforcement { seccomp: false, ..full }), [false, false, true]);
+        assert_eq!(held(Enforcement { landlock_abi: 2, ..full }), [false; 3]);
+        assert_eq!(held(Enforcement::NONE), [false; 3]);
+    }
+
+    #[test]
     fn the_sentence_names_what_is_not_stopped() {
-        let middle = BoxLevel { landlock_abi: 4, seccomp: false, namespaces: true };
+        let middle = Enforcement { landlock_abi: 4, seccomp: false, namespaces: true };
         let sentence = middle.to_string();
         for gap in ["ioctls", "signals", "Docker"] {
             assert!(sentence.contains(gap), "{sentence}");
         }
-        let full = BoxLevel { landlock_abi: 7, seccomp: true, namespaces: true };
+        let full = Enforcement { landlock_abi: 7, seccomp: true, namespaces: true };
         assert!(
             !full.to_string().contains("not stopped")
                 && !full.to_string().contains("list of processes")
         );
         assert_eq!(full.label(), "landlock-7+seccomp+namespaces");
-        assert!(BoxLevel { namespaces: false, ..full }.to_string().contains("list of processes"));
-        assert_eq!(BoxLevel::NONE.label(), "none");
+        assert!(
+            Enforcement { namespaces: false, ..full }.to_string().contains("list of processes")
+        );
+        assert_eq!(Enforcement::NONE.label(), "none");
     }
 }

@@ -1,0 +1,114 @@
+//! The levels of the box: what one command may do, as its caller says in the argument `needs`. The
+//! operating system holds it (`confine`). Must not know how, or who is asked about a level.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a command may do. Each level may do what the one before it may.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[schemars(inline)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Look: read the workspace and what the system's programs need, write an empty TMPDIR that is
+    /// removed afterwards, reach no network.
+    #[default]
+    Read,
+    /// Also change the workspace and the TMPDIR that commands share.
+    Write,
+    /// Also reach the network, and read what the system keeps for all its users.
+    Network,
+}
+
+impl Level {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Network => "network",
+        }
+    }
+
+    pub fn has_network(self) -> bool {
+        self == Self::Network
+    }
+
+    /// For the model, where a command that failed seems to have met its level. At `read` nothing
+    /// can have happened, so it may simply call again.
+    pub fn refusal(self, output: &str) -> Option<&'static str> {
+        let has = |words: &[&str]| words.iter().any(|word| output.contains(word));
+        match self {
+            Self::Read if has(NOT_CONNECTED) && !has(NOT_WRITTEN) => Some(
+                "It ran at level `read`, which has no network. It changed nothing; call again with needs: \"network\" if it has to reach one.",
+            ),
+            Self::Read if has(NOT_WRITTEN) => Some(
+                "It ran at level `read`, which can only look: at the workspace and at the system's programs. It changed nothing; \
+                 call again with needs: \"write\" to change files in the workspace, or needs: \"network\".",
+            ),
+            Self::Write if has(NOT_CONNECTED) => Some(
+                "It ran at level `write`, which has no network. What it did until then stays done; call again with needs: \"network\" \
+                 if it has to reach one.",
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// What programs print for EACCES, EPERM and EROFS, in C and in the runtimes that have words of
+/// their own.
+const NOT_WRITTEN: &[&str] = &[
+    "Permission denied",
+    "permission denied",
+    "Operation not permitted",
+    "operation not permitted",
+    "Read-only file system",
+    "EACCES",
+    "EPERM",
+    "EROFS",
+    "PermissionError",
+];
+
+/// What programs print when they can make no socket, or find no name without one.
+const NOT_CONNECTED: &[&str] = &[
+    "Could not resolve host",
+    "could not resolve host",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "unable to resolve host address",
+    "Network is unreachable",
+    "network is unreachable",
+    "EAI_AGAIN",
+    "getaddrinfo",
+    "socket:",
+    "socket(",
+    "Couldn't connect to server",
+    "failed to lookup address information",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_level_that_would_allow_it() {
+        let write = Level::Read.refusal("bash: x: Permission denied").unwrap();
+        assert!(write.contains("needs: \"write\"") && write.contains("changed nothing"), "{write}");
+        for level in [Level::Read, Level::Write] {
+            let network = level.refusal("curl: (6) Could not resolve host: x").unwrap();
+            assert!(network.contains("needs: \"network\""), "{network}");
+        }
+        assert_eq!(Level::Read.refusal("no such file"), None);
+        // At `write` a permission is the file's own business.
+        assert_eq!(Level::Write.refusal("Permission denied"), None);
+        assert_eq!(Level::Network.refusal("Could not resolve host: x"), None);
+    }
+
+    #[test]
+    fn what_is_no_level_is_no_argument() {
+        assert_eq!(serde_json::from_str::<Level>("\"write\"").unwrap(), Level::Write);
+        for odd in ["\"Write\"", "\"\"", "\"root\"", "1", "null", "[]"] {
+            assert!(serde_json::from_str::<Level>(odd).is_err(), "{odd}");
+        }
+    }
+}
