@@ -27,10 +27,12 @@ use claw::policy::Policy;
 use claw::redact::Redactor;
 use claw::router::{Router, Visitor};
 use claw::session::{Budget, Ran, TurnSettings, Worker, WorkerParts};
+use claw::snapshot::Limits;
 use claw::store::{Artifacts, Store};
 use claw::turn::Bounds;
 use claw::turn::persona::{Persona, Personas};
 use claw::turn::run::Runner;
+use claw::undo::TurnSnapshots;
 use serde_json::json;
 
 const OWNER: &str = "console:example";
@@ -108,6 +110,12 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         policy: Policy::load(None)?,
         redactor: Redactor::new([])?,
         artifacts: Artifacts::new(&home.join("artifacts")),
+        snapshots: TurnSnapshots::new(
+            store.clone(),
+            home.join("snapshots"),
+            workspace.to_owned(),
+            Limits::default(),
+        ),
         settings: GateSettings {
             tool_timeout: Duration::from_secs(30),
             calls_at_once: 8,

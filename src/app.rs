@@ -20,7 +20,7 @@ use crate::catalog::CatalogSettings;
 use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
 };
-use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
+use crate::config::{Config, KeptApart, Limits, MAIN, Written, is_agent_name};
 use crate::domain::{Address, Approvers, HeldLevels, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
@@ -33,6 +33,7 @@ use crate::session::{Budget, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
+use crate::undo::TurnSnapshots;
 
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::LiveSettings;
@@ -86,6 +87,12 @@ impl App {
             policy,
             redactor,
             artifacts: Artifacts::new(&config.home.artifacts()),
+            snapshots: TurnSnapshots::new(
+                store.clone(),
+                config.home.snapshots(),
+                config.workspace.clone(),
+                snapshot_limits(&settings.limits),
+            ),
             settings: gate_settings(&config, &settings),
         }));
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
@@ -403,6 +410,15 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             tools: settings.tools.clone(),
             program: program(),
         },
+    }
+}
+
+/// How much of a workspace is remembered.
+fn snapshot_limits(limits: &Limits) -> crate::snapshot::Limits {
+    crate::snapshot::Limits {
+        files_max: limits.undo_files_max as usize,
+        bytes_max: limits.undo_bytes_max,
+        file_bytes_max: limits.undo_file_bytes_max,
     }
 }
 

@@ -40,6 +40,12 @@ pub mod catalog;
 /// One life of a call: frozen, asked about, decided, begun, ended.
 pub mod calls;
 
+/// What the workspace was before each turn, and how a turn's changes are undone.
+pub mod undo;
+
+/// A workspace remembered, compared, put back.
+pub use claw_snapshot as snapshot;
+
 /// Every tools/call takes these layers.
 pub mod gate;
 

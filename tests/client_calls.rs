@@ -95,6 +95,7 @@ async fn drive(number: u64) -> anyhow::Result<Outcome> {
             live: unseen(),
             cancel: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + SOON,
+            turn: None,
         };
         match app.gate.call(call.clone(), context).await {
             Outcome::Parked { .. } => app.gate.calls().until_decided(&call.id).await?,

@@ -91,6 +91,7 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
             live: unseen(),
             cancel: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + Duration::from_secs(60),
+            turn: None,
         };
         let before = app.store.commits_spent().1;
         let began = Instant::now();

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use secrecy::ExposeSecret as _;
 
 use super::servers::load_manifest;
-use super::{App, gate_settings};
+use super::{App, gate_settings, snapshot_limits};
 use crate::config::model::ModelSection;
 use crate::config::{
     AuditSection, ChangedKey, Config, Limits, Overrides, PersonaSources, Prices, Retention, Tools,
@@ -80,6 +80,7 @@ impl App {
             self.put_model(chain);
         }
         self.gate.set_settings(gate_settings(&self.config, &self.settings()));
+        self.gate.snapshots().set_limits(snapshot_limits(&self.settings().limits));
         manifest.into_iter().for_each(|manifest| drop(self.gate.catalog().set_servers(manifest)));
         self.mail.set_queued_messages_max(self.settings().limits.queued_messages_max);
         self.settings_reach_turns();

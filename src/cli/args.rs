@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::domain::TurnId;
+
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
 #[command(name = "claw", version, arg_required_else_help = true)]
@@ -177,6 +179,25 @@ pub enum AtHome {
     Grants {
         #[command(subcommand)]
         action: Option<GrantsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Put back the files that a turn has changed, as they were before it; asks first
+    ///
+    /// Exit codes: 0 done, 2 there is no such turn or it goes on, 3 it was shown and nobody said
+    /// yes, 1 broken.
+    Undo {
+        /// The turn, such as main:12 [default: the newest one that changed files in the workspace]
+        turn: Option<TurnId>,
+        /// List the turns that changed files
+        #[arg(long, conflicts_with_all = ["turn", "redo", "yes"])]
+        list: bool,
+        /// Take the newest undo back
+        #[arg(long, conflicts_with = "turn")]
+        redo: bool,
+        /// Do it without asking
+        #[arg(long)]
+        yes: bool,
         #[command(flatten)]
         json: Json,
     },

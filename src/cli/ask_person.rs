@@ -39,6 +39,16 @@ pub async fn ask(question: &Question) -> anyhow::Result<Option<Answer>> {
     }
 }
 
+/// Asks on the terminal; only a clear yes is one.
+pub fn agreed(question: &str) -> io::Result<bool> {
+    let mut stderr = io::stderr();
+    write!(stderr, "{question} [y/N] ")?;
+    stderr.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
 fn read_line() -> io::Result<Option<String>> {
     let mut stderr = io::stderr();
     stderr.write_all(b"> ")?;

@@ -224,7 +224,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
             out::err_line("Nobody can be asked here; `claw doctor --repair --yes` repairs it.");
             continue;
         }
-        if !wanted.yes && !repair::agreed(&repair.question())? {
+        if !wanted.yes && !ask_person::agreed(&repair.question())? {
             continue;
         }
         match repair.carry_out(store.as_ref(), &locks).await {

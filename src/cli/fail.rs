@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::out;
 use crate::domain::{Blame, Blamed};
 use crate::{
-    calls, catalog, config, domain, doors, hub, model, policy, redact, session, store, turn,
-    workspace,
+    calls, catalog, config, domain, doors, hub, model, policy, redact, session, snapshot, store,
+    turn, undo, workspace,
 };
 
 /// Done.
@@ -68,6 +68,7 @@ asked!(
     config::model::InvalidModelSection,
     config::model::UnknownAgent,
     domain::InvalidSessionId,
+    domain::InvalidTurnId,
     domain::escape::InvalidEscape,
     policy::PolicyError,
     redact::RedactError,
@@ -82,9 +83,11 @@ asked!(
     model::ModelError,
     model::transcribe::TranscriptionError,
     session::SessionError,
+    snapshot::SnapshotError,
     store::DecideRefused,
     store::StoreError,
     turn::export::ExportError,
+    undo::UndoError,
     workspace::NotGiven,
 );
 

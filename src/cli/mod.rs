@@ -32,6 +32,7 @@ mod tools;
 mod transfer;
 mod turn_report;
 mod turn_sum;
+mod undo;
 mod update;
 mod whose;
 
@@ -179,6 +180,10 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
+        AtHome::Undo { turn, list, redo, yes, json } => {
+            let wanted = undo::Wanted { turn, redo, yes, as_json: json.json };
+            if list { undo::list(app, json.json).await } else { undo::run(app, wanted).await }
+        }
         AtHome::Audit { action, rows, follow, limit, json } => match action {
             None | Some(AuditAction::List) => {
                 audit::list(app, audit::Listed { limit, rows, follow, as_json: json.json }).await

@@ -129,6 +129,11 @@ impl Home {
         self.path.join("command-output")
     }
 
+    /// What workspaces were before turns that changed them. No tool may enter it.
+    pub fn snapshots(&self) -> PathBuf {
+        self.path.join("snapshots")
+    }
+
     /// Where servers of others run, each in a folder of its own.
     pub fn servers(&self) -> PathBuf {
         self.path.join("servers")

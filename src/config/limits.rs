@@ -53,6 +53,13 @@ pub struct Limits {
     /// Bytes that a command leaves free on the file systems of the workspace and of its temporary
     /// folder; 0 is no limit.
     pub command_disk_free_bytes_min: u64,
+    /// Files, folders and links of a workspace that is remembered before a turn changes it; what
+    /// `.gitignore` names does not count.
+    pub undo_files_max: u64,
+    /// Bytes of all files of such a workspace together.
+    pub undo_bytes_max: u64,
+    /// Bytes of one file that is remembered; a larger one is left as it is by an undo.
+    pub undo_file_bytes_max: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
     /// Tokens in and out in one day of the owner, over all sessions.
@@ -88,6 +95,9 @@ impl Default for Limits {
             command_output_kept_bytes_max: GIB / 4,
             command_open_files_max: 65_536,
             command_disk_free_bytes_min: GIB / 2,
+            undo_files_max: 50_000,
+            undo_bytes_max: GIB / 2,
+            undo_file_bytes_max: GIB / 16,
             identical_calls_max: 3,
             tokens_day_max: 50_000_000,
             usd_cents_day_max: None,
@@ -147,6 +157,9 @@ impl Limits {
             ),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
+            ("undo_files_max", self.undo_files_max, 1, 10_000_000),
+            ("undo_bytes_max", self.undo_bytes_max, 1024, 1 << 50),
+            ("undo_file_bytes_max", self.undo_file_bytes_max, 1024, 1 << 50),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
             ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
             ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),

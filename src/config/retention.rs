@@ -18,6 +18,10 @@ pub struct Retention {
     /// showed a question that was answered, goes from the queues. The log of its session keeps what
     /// it says.
     pub delivered_days: u64,
+    /// Days after which a turn that changed files can no longer be undone.
+    pub undo_days: u64,
+    /// Bytes that what turns have changed may take; the oldest turns go first.
+    pub undo_bytes_max: u64,
 }
 
 impl Default for Retention {
@@ -27,6 +31,8 @@ impl Default for Retention {
             artifacts_bytes_max: 10 << 30,
             audit_days: 1095,
             delivered_days: 90,
+            undo_days: 30,
+            undo_bytes_max: 2 << 30,
         }
     }
 }
@@ -39,6 +45,8 @@ impl Retention {
             ("artifacts_bytes_max", self.artifacts_bytes_max, 1 << 20, 1 << 50),
             ("audit_days", self.audit_days, 31, 36_500),
             ("delivered_days", self.delivered_days, 2, 36_500),
+            ("undo_days", self.undo_days, 1, 36_500),
+            ("undo_bytes_max", self.undo_bytes_max, 1 << 20, 1 << 50),
         ] {
             if !(least..=most).contains(&value) {
                 return Err((

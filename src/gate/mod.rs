@@ -23,11 +23,12 @@ use tracing::Instrument as _;
 
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{CallId, DeniedBy, LiveSink, Outcome, ToolCall, escape};
+use crate::domain::{CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape};
 use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store, StoreError};
+use crate::undo::TurnSnapshots;
 
 /// What the gate is made of.
 pub struct GateParts {
@@ -38,6 +39,8 @@ pub struct GateParts {
     pub policy: Policy,
     pub redactor: Redactor,
     pub artifacts: Artifacts,
+    /// Of the workspace that the tools work in.
+    pub snapshots: TurnSnapshots,
     pub settings: GateSettings,
 }
 
@@ -61,6 +64,8 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// When the time of the turn is up.
     pub deadline: Instant,
+    /// Whose changes are undone together; none for a call of nobody's turn.
+    pub turn: Option<TurnId>,
 }
 
 /// A call on its way through the layers.
@@ -85,13 +90,16 @@ pub struct Gate {
     catalog: Arc<Catalog>,
     /// For servers whose entry names none. The same until the process ends.
     tool_timeout: Duration,
+    /// Remembers the workspace before a turn changes it. Lives as long as the gate.
+    snapshots: TurnSnapshots,
     /// One for each call that may run; a call holds one from its start to its end.
     slots: Semaphore,
 }
 
 impl Gate {
     pub fn new(parts: GateParts) -> Self {
-        let GateParts { store, hub, mint, policy, redactor, artifacts, settings } = parts;
+        let GateParts { store, hub, mint, policy, redactor, artifacts, snapshots, settings } =
+            parts;
         let catalog =
             Arc::new(Catalog::new(store.clone(), hub.clone(), redactor.clone(), settings.catalog));
         let calls = Calls::new(CallsParts {
@@ -105,7 +113,17 @@ impl Gate {
             limits: settings.limits,
         });
         let (tool_timeout, slots) = (settings.tool_timeout, Semaphore::new(settings.calls_at_once));
-        Self { store, hub, mint, redactor, calls: Arc::new(calls), catalog, tool_timeout, slots }
+        Self {
+            store,
+            hub,
+            mint,
+            redactor,
+            calls: Arc::new(calls),
+            catalog,
+            tool_timeout,
+            snapshots,
+            slots,
+        }
     }
 
     /// Takes a call through all layers. Asking twice about one call id is safe at any time:
@@ -169,6 +187,11 @@ impl Gate {
     /// The calls that there were, the questions about them, and the answers.
     pub fn calls(&self) -> &Arc<Calls> {
         &self.calls
+    }
+
+    /// What the workspace was before each turn.
+    pub fn snapshots(&self) -> &TurnSnapshots {
+        &self.snapshots
     }
 
     pub fn hub(&self) -> &Hub {

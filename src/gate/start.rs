@@ -4,7 +4,7 @@
 use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::Denied;
-use crate::domain::DeniedBy;
+use crate::domain::{DeniedBy, Live};
 use crate::hub::{Permit, PermitParts};
 use crate::store::CallRow;
 
@@ -17,8 +17,27 @@ impl Gate {
         if let Some(denial) = self.policy().hard_deny(&facts) {
             return Err(Denied::new(DeniedBy::HardDeny { rule: denial.rule }, denial.why));
         }
+        if self.policy().may_change_workspace(&facts) {
+            self.remember(pass).await?;
+        }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
         self.permit(row)
+    }
+
+    /// Remembers the workspace before the first call of a turn that may change it. A turn that
+    /// cannot be undone goes on, and says so.
+    async fn remember(&self, pass: &Pass) -> Result<(), Denied> {
+        let Some(turn) = &pass.context.turn else { return Ok(()) };
+        let told = tokio::select! {
+            told = self.snapshots.before_change(turn) => told,
+            () = pass.context.cancel.cancelled() => {
+                return Err(Denied::new(DeniedBy::Stop, "it was stopped before it ran"));
+            }
+        };
+        if let Some(text) = told {
+            (pass.context.live)(Live::Notice { text });
+        }
+        Ok(())
     }
 
     fn permit(&self, row: CallRow) -> Result<Permit, Denied> {

@@ -81,14 +81,17 @@ impl Drive<'_> {
         let Some((call, action)) = actions.into_iter().next() else { return Ok(()) };
         let worker = self.worker;
         // What a tap does is no part of the turn that it falls into, and has a time of its own.
-        let around = self
-            .around_for(worker.ending().no_running_call(), self.settings.turn_time_s as i64 * 1000);
+        let (end, time_ms) =
+            (worker.ending().no_running_call(), self.settings.turn_time_s as i64 * 1000);
+        // Its changes are undone alone, under the number of its result.
+        let around = self.around_for(end, time_ms, self.log.next_seq());
         let acted = self.settings.runner.act(&call, &around);
         let outcome =
             worker.interruptible(&self.session, &around.cancel, By::StopOrPanic, acted).await;
         if around.cancel.is_cancelled() {
             worker.gate.obey_panic().await?;
         }
+        worker.gate.snapshots().note(&around.turn).await;
         self.acted(call, action, outcome)
     }
 

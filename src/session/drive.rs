@@ -17,7 +17,7 @@ use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
     Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody,
-    Outcome, SessionId, ToolUse, TurnEnd, text_of,
+    Outcome, SessionId, ToolUse, TurnEnd, TurnId, text_of,
 };
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
@@ -338,11 +338,11 @@ impl<'w> Drive<'w> {
     /// `end` cancels the step from outside, apart from what its owner wants.
     fn around(&self, end: CancellationToken) -> Around {
         let left_ms = (self.settings.turn_time_s as i64 * 1000 - self.active_ms()).max(0);
-        self.around_for(end, left_ms)
+        self.around_for(end, left_ms, self.turn_seq())
     }
 
-    /// For a step that may take `left_ms`.
-    pub(super) fn around_for(&self, end: CancellationToken, left_ms: i64) -> Around {
+    /// For a step that may take `left_ms`, and whose changes are undone with those of `turn`.
+    pub(super) fn around_for(&self, end: CancellationToken, left_ms: i64, turn: u64) -> Around {
         let limit_s = self.settings.turn_time_s;
         Around {
             live: self.live.clone(),
@@ -351,6 +351,7 @@ impl<'w> Drive<'w> {
             deadline_text: format!(
                 "This turn was stopped after {limit_s} s (limits.turn_time_s). Write again to go on."
             ),
+            turn: self.turn_id(turn),
         }
     }
 
@@ -382,6 +383,10 @@ impl<'w> Drive<'w> {
     /// The open turn as far as it is; an empty one if none is open.
     pub(super) fn turn(&self) -> Turn<'_> {
         self.log.open_turn().unwrap_or_else(|| Turn::new(&self.session))
+    }
+
+    pub(super) fn turn_id(&self, seq: u64) -> TurnId {
+        TurnId { session: self.session.clone(), seq }
     }
 
     pub(super) fn turn_seq(&self) -> u64 {

@@ -24,6 +24,8 @@ impl Drive<'_> {
         }
         self.close_pauses(reason).await?;
         let turn_seq = self.turn_seq();
+        // Before anybody reads the answer and changes something.
+        self.worker.gate.snapshots().note(&self.turn_id(turn_seq)).await;
         let text = self.last_words(&end);
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         self.tell(&OutboundBody::Reply { turn_seq, step, text });

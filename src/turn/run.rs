@@ -14,7 +14,7 @@ use super::prompt;
 use super::{estimate, transcript};
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall,
-    ToolUse, text_of,
+    ToolUse, TurnId, text_of,
 };
 use crate::gate::{CallContext, Gate};
 use crate::model::{Delta, Model, ModelError, Request};
@@ -42,6 +42,8 @@ pub struct Around {
     pub deadline: Instant,
     /// What the person is told when the deadline cut the step.
     pub deadline_text: String,
+    /// Whose changes are undone together.
+    pub turn: TurnId,
 }
 
 /// On whose behalf the turn's calls are made.
@@ -179,6 +181,7 @@ impl Runner {
             live: around.live.clone(),
             cancel: around.cancel.clone(),
             deadline: around.deadline,
+            turn: Some(around.turn.clone()),
         };
         self.gate.call(call, context).await
     }
@@ -189,6 +192,7 @@ impl Runner {
             live: around.live.clone(),
             cancel: around.cancel.clone(),
             deadline: around.deadline,
+            turn: Some(around.turn.clone()),
         };
         self.gate.act(call, context).await.unwrap_or_else(|error| {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))

@@ -8,6 +8,8 @@ use std::path::Path;
 pub enum Rig {
     Console,
     Telegram,
+    /// `crates/snapshot/tests/undo_kills.rs`, which is run with every `cargo test`.
+    Undo,
 }
 
 /// By what the name of a point begins with.
@@ -17,6 +19,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("delivery.", Rig::Telegram),
     // Nobody waits in the gateway's rig until the time of a question is over.
     ("gate.closed.", Rig::Console),
+    // A workspace that is put back.
+    ("undo-", Rig::Undo),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -27,6 +27,7 @@ mod posted;
 mod principal;
 mod proposal;
 pub mod secret;
+mod turn_id;
 
 pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
@@ -50,6 +51,7 @@ pub use outbound::{Outbound, OutboundBody};
 pub use posted::PostedState;
 pub use principal::telegram_principal;
 pub use proposal::{Action, Proposal, Staged};
+pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type UnixMillis = i64;

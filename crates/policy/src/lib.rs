@@ -115,6 +115,23 @@ impl Policy {
         self.classes.is_idempotent(builtin, server, tool)
     }
 
+    /// Whether running this call may change files of the workspace, so that these are remembered
+    /// before. What certainly does not: our own readers, commands at a level that cannot write
+    /// where the system holds it, and strangers' tools that the owner has classed as safe and
+    /// whose server does not call them destructive.
+    pub fn may_change_workspace(&self, facts: &Facts<'_>) -> bool {
+        match facts.builtin {
+            Some("bash") => {
+                let only_looks = facts.held.levels && level::of(facts) == Some(Level::Read);
+                ["run", "start"].contains(&facts.tool) && !only_looks
+            }
+            builtin => {
+                self.class(builtin, facts.server, facts.tool) != Class::Safe
+                    || facts.destructive_hint == Some(true)
+            }
+        }
+    }
+
     /// What no rule and no grant unlocks. Checked again just before a call is forwarded.
     pub fn hard_deny(&self, facts: &Facts<'_>) -> Option<Denial> {
         match deny::judge(facts) {

@@ -296,3 +296,42 @@ fn the_example_in_the_repository_loads() {
     let policy = policy(include_str!("../../../examples/policy.toml"));
     assert_eq!(policy.rules_count(), 4);
 }
+
+#[test]
+fn only_what_certainly_changes_nothing_needs_no_snapshot() {
+    let policy = policy("[classes]\n\"time/*\" = \"safe\"");
+    let none = json!({"needs": "write"});
+    let may = |server, tool| policy.may_change_workspace(&facts(server, tool, &none));
+    for (server, tool) in [
+        ("filesystem", "read_file"),
+        ("filesystem", "search"),
+        ("bash", "output"),
+        ("bash", "list"),
+        ("bash", "stop"),
+        ("time", "now"),
+    ] {
+        assert!(!may(server, tool), "{server}/{tool}");
+    }
+    for (server, tool) in [
+        ("filesystem", "write_file"),
+        ("filesystem", "delete"),
+        ("filesystem", "invented"),
+        ("bash", "run"),
+        ("bash", "start"),
+        ("mail", "send"),
+    ] {
+        assert!(may(server, tool), "{server}/{tool}");
+    }
+    let destructive = Facts { destructive_hint: Some(true), ..facts("time", "now", &none) };
+    assert!(policy.may_change_workspace(&destructive));
+    for (needs, held, may) in [
+        ("read", HeldLevels::ALL, false),
+        ("read", HeldLevels::NONE, true),
+        ("network", HeldLevels::ALL, true),
+        ("everything", HeldLevels::ALL, true),
+    ] {
+        let arguments = json!({"command": "ls", "needs": needs});
+        let command = Facts { held, ..facts("bash", "run", &arguments) };
+        assert_eq!(policy.may_change_workspace(&command), may, "{needs}");
+    }
+}

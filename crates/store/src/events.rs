@@ -173,14 +173,18 @@ impl Tx<'_> {
 
     /// Whether the newest turn of a log has no end yet.
     pub fn turn_open(&self, session: &SessionId) -> Result<bool, StoreError> {
+        Ok(self.open_turn(session)?.is_some())
+    }
+
+    /// The number of the event with which the open turn began.
+    pub fn open_turn(&self, session: &SessionId) -> Result<Option<u64>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT type FROM events WHERE session = ?1 AND type IN ('turn.started', 'turn.ended')
+            "SELECT type, seq FROM events WHERE session = ?1 AND type IN ('turn.started', 'turn.ended')
              ORDER BY seq DESC LIMIT 1",
         )?;
         let mut rows = query.query([session.as_str()])?;
-        Ok(match rows.next()? {
-            Some(row) => row.get::<_, String>(0)? == "turn.started",
-            None => false,
-        })
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let is_open = row.get::<_, String>(0)? == "turn.started";
+        Ok(is_open.then_some(row.get::<_, i64>(1)? as u64))
     }
 }

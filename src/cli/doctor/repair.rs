@@ -2,7 +2,6 @@
 //! be read is put aside.
 
 use std::fs;
-use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -126,16 +125,6 @@ impl Repair {
             (_, None) => anyhow::bail!("the store is not open"),
         }
     }
-}
-
-/// Asks on the terminal; only a clear yes is one.
-pub fn agreed(question: &str) -> io::Result<bool> {
-    let mut stderr = io::stderr();
-    write!(stderr, "{question} [y/N] ")?;
-    stderr.flush()?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 fn move_aside(file: &Path) -> anyhow::Result<String> {

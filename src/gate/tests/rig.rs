@@ -21,7 +21,9 @@ use crate::hub::manifest::{Expansion, parse};
 use crate::hub::{Hub, HubSettings};
 use crate::policy::Policy;
 use crate::redact::Redactor;
+use crate::snapshot::Limits;
 use crate::store::{Artifacts, CallRow, Store};
+use crate::undo::TurnSnapshots;
 
 pub(crate) const OWNER: &str = "console:uid:1";
 pub(crate) const SECRET: &str = "s3cr3t-value-0001";
@@ -111,6 +113,12 @@ impl Rig {
             policy: Policy::load(Some(policy)).unwrap(),
             redactor: Redactor::new([("OWN".to_owned(), SECRET.to_owned())]).unwrap(),
             artifacts: Artifacts::new(&home.join("artifacts")),
+            snapshots: TurnSnapshots::new(
+                store.clone(),
+                home.join("snapshots"),
+                home.join("w"),
+                Limits::default(),
+            ),
             settings,
         }));
         Self { gate, store, lives: Arc::default(), servers, dir }
@@ -136,6 +144,7 @@ impl Rig {
             live: self.live(),
             cancel: CancellationToken::new(),
             deadline: Instant::now() + Duration::from_secs(60),
+            turn: None,
         }
     }
 

@@ -1,0 +1,116 @@
+//! The contents of files by their digest: each content is kept once, however many snapshots have
+//! it. Owns their folder. Must not know paths of a workspace.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use claw_domain::canonical::hex;
+use claw_kit::durable::{self, Part};
+use sha2::{Digest as _, Sha256};
+
+use crate::sync::Sync;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+const OWNER_ONLY: u32 = 0o700;
+
+pub(crate) struct Contents {
+    folder: PathBuf,
+}
+
+impl Contents {
+    /// # Errors
+    /// The folder cannot be made.
+    pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
+        durable::create_dirs(&folder, OWNER_ONLY)?;
+        Ok(Self { folder })
+    }
+
+    pub(crate) fn has(&self, digest: &str) -> bool {
+        self.path(digest).exists()
+    }
+
+    /// Keeps what can be read, and gives its digest and size. It is on the disk when `sync` has
+    /// finished.
+    pub(crate) fn keep(&self, content: impl Read, sync: &mut Sync) -> io::Result<(String, u64)> {
+        let mut part = Part::beside(&self.folder.join("content"))?;
+        let (digest, bytes) = copy(content, Some(&mut part.file))?;
+        let path = self.path(&digest);
+        if !path.exists() {
+            let folder = path.parent().unwrap_or(&self.folder);
+            fs::create_dir_all(folder)?;
+            sync.add(&part.file)?;
+            fs::rename(part.path(), &path)?;
+            sync.add(&File::open(folder)?)?;
+        }
+        Ok((digest, bytes))
+    }
+
+    pub(crate) fn read(&self, digest: &str) -> io::Result<File> {
+        File::open(self.path(digest))
+    }
+
+    pub(crate) fn folder(&self) -> io::Result<File> {
+        File::open(&self.folder)
+    }
+
+    /// Removes what nobody names any more, and what a kill has left. Gives the bytes that were
+    /// freed.
+    pub(crate) fn sweep(&self, named: &BTreeSet<String>) -> io::Result<u64> {
+        let mut freed = 0;
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if !path.is_dir() {
+                freed += remove(&path)?;
+                continue;
+            }
+            let prefix = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            for entry in fs::read_dir(&path)? {
+                let entry = entry?;
+                let digest = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                if !named.contains(&digest) {
+                    freed += remove(&entry.path())?;
+                }
+            }
+        }
+        Ok(freed)
+    }
+
+    fn path(&self, digest: &str) -> PathBuf {
+        let (prefix, rest) = digest.split_at_checked(2).unwrap_or((digest, "_"));
+        self.folder.join(prefix).join(rest)
+    }
+}
+
+/// The digest of what can be read, and its size in bytes.
+pub(crate) fn digest(content: impl Read) -> io::Result<(String, u64)> {
+    copy(content, None)
+}
+
+fn copy(mut content: impl Read, mut to: Option<&mut File>) -> io::Result<(String, u64)> {
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut bytes = 0;
+    loop {
+        let read = match content.read(&mut chunk) {
+            Ok(0) => return Ok((hex(&hash.finalize()), bytes)),
+            Ok(read) => chunk.get(..read).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hash.update(read);
+        bytes += read.len() as u64;
+        if let Some(to) = &mut to {
+            to.write_all(read)?;
+        }
+    }
+}
+
+fn remove(path: &Path) -> io::Result<u64> {
+    let bytes = path.symlink_metadata().map_or(0, |meta| meta.len());
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(bytes),
+    }
+}

@@ -1,0 +1,258 @@
+//! The way back: which turns there are, what undoing one would change, doing it, and taking the
+//! newest undo back. Must not know who is shown it or how it reads.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::place::Place;
+use super::record::{Record, State};
+use super::{Shared, TurnSnapshots, UndoError};
+use crate::domain::{SessionId, TurnId, UnixMillis};
+use crate::snapshot::{Change, Kept, Plan, Snapshots};
+use crate::store::{AuditEntry, now_ms};
+
+/// Which turn is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The newest one of this workspace that is not undone; of one session, or of all.
+    Newest(Option<SessionId>),
+    /// This one, in whichever workspace it worked.
+    Turn(TurnId),
+    /// What the newest undo has changed is put back.
+    Redo,
+}
+
+/// What an undo would change at this moment.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    pub turn: TurnId,
+    pub began_ms: UnixMillis,
+    pub workspace: PathBuf,
+    /// The newest undo is taken back.
+    pub redo: bool,
+    pub plan: Plan,
+}
+
+/// What an undo has changed.
+#[derive(Clone, Debug)]
+pub struct UndoneFiles {
+    pub turn: TurnId,
+    pub workspace: PathBuf,
+    pub redo: bool,
+    pub changed: Vec<Change>,
+    pub kept: Vec<Kept>,
+}
+
+/// A turn that is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRow {
+    pub turn: TurnId,
+    pub began_ms: UnixMillis,
+    /// How many paths it has changed, if it has ended.
+    pub changed: Option<usize>,
+    /// Why it cannot be undone.
+    pub refused: Option<String>,
+    pub undone: bool,
+}
+
+/// A turn with its snapshots, which nobody else works on meanwhile.
+struct Found {
+    place: Place,
+    snapshots: Snapshots,
+    record: Record,
+}
+
+impl TurnSnapshots {
+    /// The turns of this workspace that may have changed files, newest first.
+    ///
+    /// # Errors
+    /// Their folder cannot be read.
+    pub async fn turns(&self) -> Result<Vec<TurnRow>, UndoError> {
+        self.apart(|shared| {
+            let place = shared.place();
+            let records = place.records.all().map_err(place.io())?;
+            Ok(records.into_iter().filter(|record| record.undid.is_none()).map(row).collect())
+        })
+        .await
+    }
+
+    /// What undoing a turn would change now. Changes nothing.
+    ///
+    /// # Errors
+    /// There is no such turn, it has not ended or cannot be undone, or its snapshots cannot be
+    /// read.
+    pub async fn preview(&self, which: Which) -> Result<Preview, UndoError> {
+        self.apart(move |shared| {
+            let Found { place, snapshots, record } = shared.find(&which)?;
+            let plan = snapshots.plan(&record.before(), &record.after())?;
+            Ok(Preview {
+                redo: record.undid.is_some(),
+                began_ms: record.began_ms,
+                turn: record.turn,
+                workspace: place.workspace,
+                plan,
+            })
+        })
+        .await
+    }
+
+    /// Undoes a turn in the name of `by`, a principal: what [`TurnSnapshots::preview`] says at this
+    /// moment. What is there now is remembered first, so that the undo can be taken back. After a
+    /// kill in the middle the next who opens the snapshots finishes it.
+    ///
+    /// # Errors
+    /// As [`TurnSnapshots::preview`], and no room to remember what is there now. A path that cannot
+    /// be put back is no error: it is among those that were kept.
+    pub async fn undo(&self, which: Which, by: &str) -> Result<UndoneFiles, UndoError> {
+        let (found, undo) = self.apart(move |shared| shared.begin(&which)).await?;
+        let body = json!({
+            "by": by, "turn": found.record.turn.to_string(), "redo": found.record.undid.is_some(),
+            "workspace": found.place.workspace.display().to_string(),
+        });
+        self.audit("undo.started", body).await?;
+        let undone = self.apart(move |_| carry_out(found, undo)).await?;
+        let body = json!({
+            "by": by, "turn": undone.turn.to_string(),
+            "changed": undone.changed.len(), "kept": undone.kept.len(),
+        });
+        self.audit("undo.ended", body).await?;
+        Ok(undone)
+    }
+
+    async fn audit(&self, kind: &'static str, body: serde_json::Value) -> Result<(), UndoError> {
+        let entry = AuditEntry { kind, call: String::new(), body };
+        Ok(self.shared.store.write(move |tx| tx.audit(&entry)).await?)
+    }
+}
+
+impl Shared {
+    /// The turn that is meant, if it can be undone now.
+    fn find(&self, which: &Which) -> Result<Found, UndoError> {
+        let (place, record) = self.meant(which)?;
+        self.refuse_while_a_turn_is_open(&place)?;
+        let snapshots = place.open(self.limits())?;
+        // It may be another thing since it was looked for.
+        let now = place.records.numbered(record.number).map_err(place.io())?;
+        let mut record = now.ok_or_else(|| nothing(which))?;
+        match &record.state {
+            State::Refused { why } => {
+                return Err(UndoError::Refused { turn: record.turn, why: why.clone() });
+            }
+            // It was killed, and its turn has ended otherwise: all that has changed is its own.
+            State::Remembered => {
+                let changed = snapshots.note_changes(&record.after(), &record.before())?;
+                record.state = State::Noted { changed };
+                place.records.put(&record).map_err(place.io())?;
+            }
+            State::Noted { .. } | State::Redoing => {}
+        }
+        if record.undone {
+            return Err(UndoError::Undone { turn: record.turn });
+        }
+        Ok(Found { place, snapshots, record })
+    }
+
+    fn meant(&self, which: &Which) -> Result<(Place, Record), UndoError> {
+        let place = self.place();
+        let records = place.records.all().map_err(place.io())?;
+        let of_session = |record: &Record, session: &Option<SessionId>| {
+            session.as_ref().is_none_or(|session| record.turn.session == *session)
+        };
+        let found = match which {
+            Which::Newest(session) => records.into_iter().find(|record| {
+                record.undid.is_none() && !record.undone && of_session(record, session)
+            }),
+            Which::Redo => records.into_iter().find(|record| {
+                record.undid.is_some() && !record.undone && record.state != State::Remembered
+            }),
+            Which::Turn(turn) => return self.turn_anywhere(turn),
+        };
+        found.map(|record| (place, record)).ok_or_else(|| nothing(which))
+    }
+
+    fn turn_anywhere(&self, turn: &TurnId) -> Result<(Place, Record), UndoError> {
+        let here = std::iter::once(self.place());
+        for place in here.chain(Place::every(&self.folder)) {
+            if let Some(record) = place.records.of_turn(turn).map_err(place.io())? {
+                return Ok((place, record));
+            }
+        }
+        Err(UndoError::Unknown { turn: turn.clone() })
+    }
+
+    /// The end of an open turn would take what an undo does for its own. A turn that has changed
+    /// nothing yet is none: its first change waits for the undo.
+    fn refuse_while_a_turn_is_open(&self, place: &Place) -> Result<(), UndoError> {
+        let records = place.records.all().map_err(place.io())?;
+        let has_no_end = |record: &&Record| {
+            record.undid.is_none() && !matches!(record.state, State::Noted { .. })
+        };
+        for record in records.iter().filter(has_no_end) {
+            let open = self.store.read(|tx| tx.open_turn(&record.turn.session))?;
+            if open == Some(record.turn.seq) {
+                return Err(UndoError::Open { turn: record.turn.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The turn, and the record by which its undo can be taken back; none if it is such a record.
+    fn begin(&self, which: &Which) -> Result<(Found, Option<Record>), UndoError> {
+        let mut found = self.find(which)?;
+        let Found { place, snapshots, record } = &mut found;
+        if record.undid.is_some() {
+            record.state = State::Redoing;
+            place.records.put(record).map_err(place.io())?;
+            return Ok((found, None));
+        }
+        let undo = Record {
+            number: place.records.next_number().map_err(place.io())?,
+            turn: record.turn.clone(),
+            undid: Some(record.number),
+            began_ms: now_ms(),
+            state: State::Remembered,
+            undone: false,
+        };
+        snapshots.remember(&undo.before()).map_err(UndoError::NotRemembered)?;
+        place.records.put(&undo).map_err(place.io())?;
+        Ok((found, Some(undo)))
+    }
+}
+
+fn carry_out(found: Found, undo: Option<Record>) -> Result<UndoneFiles, UndoError> {
+    let Found { place, snapshots, mut record } = found;
+    let undone = snapshots.undo(&record.before(), &record.after())?;
+    match undo {
+        Some(mut undo) => place.end_undo(&snapshots, &mut undo)?,
+        None => place.end_redo(&mut record)?,
+    }
+    Ok(UndoneFiles {
+        redo: record.undid.is_some(),
+        turn: record.turn,
+        workspace: place.workspace,
+        changed: undone.changed,
+        kept: undone.kept,
+    })
+}
+
+fn row(record: Record) -> TurnRow {
+    let (changed, refused) = match record.state {
+        State::Noted { changed } => (Some(changed), None),
+        State::Refused { why } => (None, Some(why)),
+        State::Remembered | State::Redoing => (None, None),
+    };
+    let Record { turn, began_ms, undone, .. } = record;
+    TurnRow { turn, began_ms, changed, refused, undone }
+}
+
+fn nothing(which: &Which) -> UndoError {
+    match which {
+        Which::Newest(None) => UndoError::Nothing { scope: "in this workspace".to_owned() },
+        Which::Newest(Some(session)) => {
+            UndoError::Nothing { scope: format!("of the session {session} in this workspace") }
+        }
+        Which::Turn(turn) => UndoError::Unknown { turn: turn.clone() },
+        Which::Redo => UndoError::NothingToRedo,
+    }
+}

@@ -1,0 +1,96 @@
+//! What the workspace was before each turn that may have changed it, and the way back. Owns the
+//! folder of the snapshots, which turn each belongs to, and what an undo says. Must not know how a
+//! call is judged, how a turn goes, or doors.
+//!
+//! A turn is remembered before its first call that may change something starts, and what it has
+//! left is noted at its end. Both are files, written before anything else counts on them, so a turn
+//! that goes on after a kill finds the snapshot of its beginning.
+
+mod back;
+mod error;
+mod place;
+mod record;
+mod turn;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+pub use back::{Preview, TurnRow, UndoneFiles, Which};
+pub use error::UndoError;
+pub use turn::Left;
+pub use words::{preview_lines, undone_lines};
+
+use crate::domain::TurnId;
+use crate::snapshot::Limits;
+use crate::store::Store;
+use place::Place;
+
+/// The most turns whose failure is remembered in memory, because the disk takes no note of it.
+const FAILED_MAX: usize = 64;
+
+/// The snapshots of one agent. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct TurnSnapshots {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// For the audit, and for which turns are open.
+    store: Store,
+    /// Has a folder for each workspace.
+    folder: PathBuf,
+    /// Where the tools work.
+    workspace: PathBuf,
+    /// Replaced when the owner changes them.
+    limits: RwLock<Limits>,
+    /// Spares the open turns of this process a look at the disk.
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Open turns that were remembered, or refused. A turn leaves at its end.
+    looked: HashSet<TurnId>,
+    /// Why a turn cannot be undone, where the disk takes no note.
+    failed: HashMap<TurnId, String>,
+}
+
+impl TurnSnapshots {
+    /// `folder` is made when the first turn is remembered.
+    pub fn new(store: Store, folder: PathBuf, workspace: PathBuf, limits: Limits) -> Self {
+        let (limits, known) = (RwLock::new(limits), Mutex::default());
+        Self { shared: Arc::new(Shared { store, folder, workspace, limits, known }) }
+    }
+
+    /// For the turns that are remembered from now on.
+    pub fn set_limits(&self, limits: Limits) {
+        *self.shared.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    /// Does work that waits for the disk, beside the loop that everything else runs on.
+    async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<T, UndoError> + Send + 'static,
+    ) -> Result<T, UndoError> {
+        let shared = self.shared.clone();
+        let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+        done.map_err(|bug| UndoError::Bug { why: bug.to_string() })?
+    }
+}
+
+impl Shared {
+    fn limits(&self) -> Limits {
+        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Of the workspace that the tools work in now.
+    fn place(&self) -> Place {
+        Place::of(&self.folder, &self.workspace)
+    }
+}

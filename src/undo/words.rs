@@ -1,0 +1,78 @@
+//! What a person reads of an undo: which paths change, and which stay. Plain lines, so that each
+//! door paints them. Must not know doors.
+
+use super::{Preview, UndoneFiles};
+use crate::domain::escape;
+use crate::snapshot::{Change, Kept, KeptBecause};
+
+/// How many paths of each kind a list names.
+const NAMED_MAX: usize = 12;
+
+/// What would change, and what would stay.
+pub fn preview_lines(preview: &Preview) -> Vec<String> {
+    let what = if preview.redo { "Taking back the undo of the turn" } else { "Undoing the turn" };
+    let Preview { turn, workspace, plan, .. } = preview;
+    let place = escape::visible(&workspace.display().to_string());
+    let mut lines = if plan.changes.is_empty() {
+        vec![format!("{what} {turn} would change nothing in {place}.")]
+    } else {
+        vec![format!("{what} {turn} changes {} in {place}:", paths(plan.changes.len()))]
+    };
+    lines.extend(listed(&plan.changes, in_words));
+    lines.extend(kept(&plan.kept, "It leaves"));
+    lines
+}
+
+/// What has changed, and what has stayed.
+pub fn undone_lines(undone: &UndoneFiles) -> Vec<String> {
+    let what = if undone.redo { "The undo is taken back" } else { "Undone" };
+    let mut lines = vec![format!("{what}: {}.", paths(undone.changed.len()))];
+    lines.extend(kept(&undone.kept, "Left"));
+    lines
+}
+
+fn kept(kept: &[Kept], verb: &str) -> Vec<String> {
+    if kept.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("{verb} {} as now:", paths(kept.len()))];
+    lines.extend(listed(kept, |kept| {
+        format!("{} ({})", escape::visible(&kept.path.as_path().display().to_string()), why(kept))
+    }));
+    lines
+}
+
+fn listed<T>(all: &[T], words: impl Fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<String> =
+        all.iter().take(NAMED_MAX).map(|one| format!("  {}", words(one))).collect();
+    match all.len().saturating_sub(NAMED_MAX) {
+        0 => {}
+        more => lines.push(format!("  … and {more} more")),
+    }
+    lines
+}
+
+fn in_words(change: &Change) -> String {
+    let path = escape::visible(&change.path.as_path().display().to_string());
+    let verb = match (&change.now, &change.before) {
+        (_, None) => "remove",
+        (None, Some(_)) => "restore",
+        (Some(now), Some(before)) if now.holds_the_same(before) => "set mode",
+        (Some(_), Some(_)) => "put back",
+    };
+    format!("{verb:<8} {path}")
+}
+
+fn why(kept: &Kept) -> &'static str {
+    match kept.why {
+        KeptBecause::ChangedSince => "changed since",
+        KeptBecause::NotEmpty => "holds other files",
+        KeptBecause::NoFolderAbove => "its folder is gone",
+        KeptBecause::NotRemembered => "was not remembered",
+        KeptBecause::Failed => "could not be written",
+    }
+}
+
+fn paths(count: usize) -> String {
+    if count == 1 { "1 path".to_owned() } else { format!("{count} paths") }
+}
