@@ -189,7 +189,7 @@ fn of_delete(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
         _ if recursive => format!("Delete {path} and everything in it"),
         _ => format!("Delete {path}"),
     };
-    Effect { says: format!("{what}. No way back"), danger: true, told, ..Effect::default() }
+    Effect { says: what, danger: true, told, ..Effect::default() }
 }
 
 fn of_move(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
@@ -209,8 +209,8 @@ fn of_move(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
         danger = !matches!(seen, Some(Seen::Nothing));
         says.push_str(match seen {
             Some(Seen::Nothing) => "",
-            Some(_) => " and replace what is there. No way back",
-            None => " and replace what may be there. No way back",
+            Some(_) => " and replace what is there",
+            None => " and replace what may be there",
         });
     }
     if facts.arguments.get("overwrite").is_some_and(Value::is_boolean) {

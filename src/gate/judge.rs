@@ -36,7 +36,7 @@ pub(super) enum Judged {
 enum Answered {
     /// There is none that counts.
     No,
-    Holds(Judged),
+    Holds(Box<Judged>),
     /// It was a yes to something that is not so any more: to a difference from a file that has
     /// changed since.
     Outdated,
@@ -88,7 +88,7 @@ impl Gate {
             return Ok(denied(DeniedBy::Request, "builtin.tool", why));
         }
         match self.by_answer(pass, &tool).await? {
-            Answered::Holds(judged) => Ok(judged),
+            Answered::Holds(judged) => Ok(*judged),
             Answered::No => self.by_policy(call, tool),
             Answered::Outdated => {
                 let mut judged = self.by_policy(call, tool)?;
@@ -131,7 +131,7 @@ impl Gate {
             && approval.expires_ms > now_ms();
         Ok(match (row.state, approval.state) {
             (CallState::Waiting, ApprovalState::Waiting) if same => {
-                Answered::Holds(Judged::StillWaiting(approval.id))
+                Answered::Holds(Box::new(Judged::StillWaiting(approval.id)))
             }
             // One that was started has perhaps changed what was looked at.
             (CallState::Approved, ApprovalState::Approved)
@@ -144,12 +144,12 @@ impl Gate {
                 let grounds = Grounds::by_answer(approval.id, format!("{by} allowed it"));
                 let verdict =
                     self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
-                Answered::Holds(match verdict {
+                Answered::Holds(Box::new(match verdict {
                     Verdict::Deny { by, rule, why, instead } => {
                         denied(by, &rule, format!("{why}; instead, {instead}"))
                     }
                     _ => Judged::Allowed(Allowed::new(tool.clone(), grounds)),
-                })
+                }))
             }
             _ => Answered::No,
         })

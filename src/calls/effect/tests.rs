@@ -85,19 +85,16 @@ fn deleting_and_moving_say_what_is_lost() {
     };
     assert_eq!(
         delete(true, Some(&folder(212, false, false))),
-        "⚠ Delete photos/ and the 212 files in it. No way back"
+        "⚠ Delete photos/ and the 212 files in it"
     );
-    assert_eq!(
-        delete(true, Some(&folder(1, false, false))),
-        "⚠ Delete photos/ and one file in it. No way back"
-    );
+    assert_eq!(delete(true, Some(&folder(1, false, false))), "⚠ Delete photos/ and one file in it");
     assert_eq!(
         delete(true, Some(&folder(10_000, true, false))),
-        "⚠ Delete photos/ and the more than 10000 files in it. No way back"
+        "⚠ Delete photos/ and the more than 10000 files in it"
     );
     assert_eq!(delete(false, Some(&folder(0, false, true))), "Delete photos/, an empty folder");
-    assert_eq!(delete(false, Some(&text(1))), "⚠ Delete photos (1 line). No way back");
-    assert_eq!(delete(true, None), "⚠ Delete photos and everything in it. No way back");
+    assert_eq!(delete(false, Some(&text(1))), "⚠ Delete photos (1 line)");
+    assert_eq!(delete(true, None), "⚠ Delete photos and everything in it");
     let moves = |to: &str, overwrite: bool, seen: Option<&Seen>| {
         let arguments = json!({"source": "in/a.txt", "destination": to, "overwrite": overwrite});
         file("move", &arguments, seen)
@@ -108,7 +105,7 @@ fn deleting_and_moving_say_what_is_lost() {
     assert_eq!(moves("out/b.txt", true, Some(&Seen::Nothing)), "Move in/a.txt to out/b.txt");
     assert_eq!(
         moves("out/b.txt", true, Some(&text(2))),
-        "⚠ Move in/a.txt to out/b.txt and replace what is there. No way back"
+        "⚠ Move in/a.txt to out/b.txt and replace what is there"
     );
 }
 
