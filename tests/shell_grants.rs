@@ -202,6 +202,7 @@ fn the_console_offers_it_and_takes_it() {
 fn a_command_that_can_only_look_runs_whatever_its_words_and_says_so() {
     let Some(house) = boxed_house() else { return };
     house.write("workspace/notes", "one\ntwo\nthree\n");
+    house.write("claw.toml", "");
     assert!(looks(&house, "cat notes | head -n 2 | wc -l").contains("\n2\n"));
     let body = verdict(&house)["body"].clone();
     assert_eq!(
@@ -236,7 +237,8 @@ fn a_command_that_can_only_look_runs_whatever_its_words_and_says_so() {
         assert!(said.contains("Permission denied"), "{secret}: {said}");
     }
     let network = looks(&house, "exec 3<>/dev/tcp/127.0.0.1/9");
-    assert!(network.contains("not permitted"), "{network}");
+    let refused = ["not permitted", "Connection refused"];
+    assert!(refused.iter().any(|words| network.contains(words)), "{network}");
     asks(&house, "cat notes");
     house.is_whole();
 }
@@ -262,6 +264,32 @@ fn looking_can_be_switched_off_and_a_rule_overrides_it() {
     );
     house.claw(&["ask", "run `pwd` to look"]).expect(0);
     assert_eq!(outcomes(&house.events("main")).pop().unwrap()["kind"], "denied");
+}
+
+#[test]
+fn a_question_names_the_hosts_and_a_grant_covers_these_alone() {
+    let Some(house) = boxed_house() else { return };
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let held = |row: &Value| row["id"] == "box" && row.to_string().contains("networks");
+    if !doctor.iter().any(held) {
+        eprintln!("skipped: this system gives commands no network of their own");
+        return;
+    }
+    let id = house.ask_parks("run `cargo test one` with the network to crates.io, *.crates.io");
+    let shown = house.claw(&["approvals"]).expect(0).out;
+    assert!(shown.contains("crates.io, *.crates.io"), "{shown}");
+    house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]).expect(0);
+    let listed = house.claw(&["grants"]).expect(0).out;
+    assert!(listed.contains("with the network to crates.io, *.crates.io"), "{listed}");
+    house.claw(&["ask", "run `cargo test two` with the network to crates.io"]).expect(0);
+    house.claw(&["ask", "run `cargo test three`"]).expect(0);
+    for other in ["with the network to crates.io, evil.com", "with the network"] {
+        let id = house.ask_parks(&format!("run `cargo test four` {other}"));
+        house.claw(&["deny", &id]).expect(0);
+    }
+    let ran = house.in_workspace("ran");
+    assert_eq!(ran.lines().count(), 3, "{ran}");
+    house.is_whole();
 }
 
 #[test]

@@ -131,12 +131,12 @@ impl Calls {
             Shape::Below { path } => {
                 format!("{}/{} for any path at or below {path}", row.server, row.tool)
             }
-            Shape::Command { words, needs } => {
+            Shape::Command { words, needs, hosts } => {
                 format!(
                     "{}/{} for {}",
                     row.server,
                     row.tool,
-                    crate::policy::shape::says_command(words, *needs)
+                    crate::policy::shape::says_command(words, *needs, hosts.as_deref())
                 )
             }
         };

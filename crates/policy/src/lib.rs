@@ -152,7 +152,7 @@ impl Policy {
         let verdict = match self.by_rule(facts) {
             Some(verdict) => verdict,
             None if self.lets_look(facts) => {
-                let why = format!("level read: {}", level::says(Level::Read));
+                let why = format!("level read: {}", level::says(Level::Read, facts));
                 return Verdict::Allow { rule: "builtin.level-read".to_owned(), why };
             }
             None => self.by_class(facts),
@@ -213,7 +213,7 @@ impl Policy {
             Class::Safe => Verdict::Allow { rule, why: format!("{name} only reads") },
             Class::Mutating => {
                 let why = match level::of(facts) {
-                    Some(level) if facts.held.levels => level::says(level).to_owned(),
+                    Some(level) if facts.held.levels => level::says(level, facts),
                     _ => format!("{name} can change something"),
                 };
                 Verdict::Ask { rule, why }

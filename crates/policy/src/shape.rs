@@ -25,7 +25,7 @@ const EXACT_KEYS: &[(&str, Term)] =
     &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
 
 /// The arguments of a command that change where and how long it runs, and not what.
-const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s", "needs"];
+const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s", "needs", "hosts"];
 
 /// Which arguments a grant covers. It stands beside the server and the tool, which the grant names
 /// itself.
@@ -48,6 +48,9 @@ pub enum Shape {
         words: Vec<String>,
         #[serde(default = "without_network")]
         needs: Level,
+        /// With the network: these hosts and no others. `None`: all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hosts: Option<Vec<String>>,
     },
 }
 
@@ -58,9 +61,11 @@ impl Shape {
         let shape = match scope {
             Scope::Exact => Self::Exact { digest: canonical::digest(facts.arguments) },
             Scope::Below { path } => Self::Below { path: components(path)?.join("/") },
-            Scope::Command { words } => {
-                Self::Command { words: words.clone(), needs: level::of(facts)? }
-            }
+            Scope::Command { words } => Self::Command {
+                words: words.clone(),
+                needs: level::of(facts)?,
+                hosts: level::hosts(facts)?,
+            },
         };
         covers(&shape, facts).then_some(shape)
     }
@@ -75,8 +80,10 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
             let Some(paths) = call_paths(facts) else { return false };
             paths.iter().all(|path| components(path).is_some_and(|path| path.starts_with(&prefix)))
         }
-        Shape::Command { words, needs } => {
-            level::of(facts).is_some_and(|level| level <= *needs)
+        Shape::Command { words, needs, hosts } => {
+            let Some(level) = level::of(facts) else { return false };
+            level <= *needs
+                && (level < Level::Network || reaches_no_other(facts, hosts.as_deref()))
                 && command_words(facts).is_some_and(|found| found == *words)
         }
     }
@@ -97,18 +104,30 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         };
         offered.push((Scope::Below { path }, sentence));
     }
-    if let (Some(words), Some(needs)) = (command_words(facts), level::of(facts)) {
-        let sentence = format!("{tool} for {}", says_command(&words, needs));
+    let reach = level::of(facts).zip(level::hosts(facts));
+    if let (Some(words), Some((needs, hosts))) = (command_words(facts), reach) {
+        let sentence = format!("{tool} for {}", says_command(&words, needs, hosts.as_deref()));
         offered.push((Scope::Command { words }, sentence));
     }
     offered
 }
 
 /// What a grant for a program and subcommand covers, in words.
-pub fn says_command(words: &[String], needs: Level) -> String {
-    let network = if needs == Level::Network { "with the network" } else { "without a network" };
+pub fn says_command(words: &[String], needs: Level, hosts: Option<&[String]>) -> String {
+    let network = match hosts {
+        _ if needs < Level::Network => "without a network".to_owned(),
+        Some(hosts) => format!("with the network to {}", visible(&hosts.join(", "))),
+        None => "with all of the network".to_owned(),
+    };
     let words = visible(&words.join(" "));
     format!("any `{words}` with known options and plain words, in the box and {network}")
+}
+
+/// Whether the call names hosts, and each of them is among those that were granted.
+fn reaches_no_other(facts: &Facts<'_>, granted: Option<&[String]>) -> bool {
+    let Some(granted) = granted else { return true };
+    let Some(Some(named)) = level::hosts(facts) else { return false };
+    named.iter().all(|host| granted.contains(host))
 }
 
 fn without_network() -> Level {

@@ -287,7 +287,7 @@ fn a_question_about_a_command_says_what_its_level_can_do() {
         why("write", HeldLevels::ALL),
         "it can change files in the workspace; it has no network"
     );
-    assert!(why("network", HeldLevels::ALL).contains("reach the network"));
+    assert!(why("network", HeldLevels::ALL).contains("reach all of the network"));
     assert_eq!(why("write", HeldLevels::NONE), "bash/run can change something");
 }
 

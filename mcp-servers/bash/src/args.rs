@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
 use crate::limits::CommandLimits;
+use crate::network::HostRule;
 use crate::scratch::make_private;
 
 /// The least that the head, the tail and the words around them need.
@@ -56,6 +57,10 @@ pub struct Args {
     pub background_max: usize,
     #[command(flatten)]
     pub command: CommandLimits,
+    /// A host that commands may name although its address lies on this machine or in its network, for
+    /// example localhost:5432. Repeatable
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = HostRule::parse)]
+    pub private_host: Vec<HostRule>,
     /// Serve without namespaces for processes, mounts and System V memory, also where the system
     /// gives them
     #[arg(long)]
@@ -99,6 +104,7 @@ pub struct Settings {
     pub protect: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
     pub output_dir: Option<PathBuf>,
+    pub private_hosts: Vec<HostRule>,
     pub limits: Limits,
     #[cfg(feature = "http")]
     pub http: bool,
@@ -137,6 +143,7 @@ impl Settings {
             protect,
             read_only,
             output_dir,
+            private_hosts: args.private_host.clone(),
             limits: limits(args)?,
             #[cfg(feature = "http")]
             http: args.http,
@@ -260,6 +267,7 @@ mod tests {
             jobs_max: 8,
             background_max: 8,
             command: CommandLimits::default(),
+            private_host: Vec::new(),
             without_namespaces: false,
             inside: false,
             cgroup_fd: None,

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Limits;
 use crate::capture::whole_characters;
 use crate::kept::{self, Kept, Shelf};
-use crate::level::Level;
+use crate::level::Scope;
 use crate::run::{RunRequest, Runner, Sink};
 use crate::tool::Ending;
 
@@ -139,8 +139,8 @@ impl Background {
 
 impl Job {
     /// Runs it to its end.
-    pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf, level: Level) {
-        let request = RunRequest { command: self.command.clone(), cwd, timeout: None, level };
+    pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf, scope: Scope) {
+        let request = RunRequest { command: self.command.clone(), cwd, timeout: None, scope };
         let mut sink = Into(&self);
         let ending = runner.run(request, &self.stop, &mut sink).await;
         let ran = self.started.elapsed();

@@ -12,10 +12,11 @@ use serde_json::json;
 
 use crate::args::Limits;
 use crate::background::Look;
+use crate::confine::Enforcement;
 use crate::kept;
 use crate::level::Level;
 use crate::schema;
-use crate::tool::{Ending, check_command, signal_name};
+use crate::tool::{Ending, arguments, check_command, signal_name};
 
 pub const START: &str = "start";
 pub const OUTPUT: &str = "output";
@@ -40,6 +41,9 @@ pub struct StartArguments {
     /// What the command has to do, as in `run`. Default: read.
     #[serde(default)]
     pub needs: Option<Level>,
+    /// With `needs: network`, the hosts that it has to reach, as in `run`.
+    #[serde(default)]
+    pub hosts: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -90,7 +94,7 @@ pub struct ListResult {
     pub jobs: Vec<JobResult>,
 }
 
-pub fn tools(limits: &Limits) -> Result<Vec<Tool>, String> {
+pub fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Vec<Tool>, String> {
     let start = format!(
         "Start a shell command (bash) in the background of the workspace, for example a server, a watcher or a long build, and \
          return at once with the number of the job. It is confined like `run`. It lives until it ends, until `stop`, or until \
@@ -113,7 +117,7 @@ pub fn tools(limits: &Limits) -> Result<Vec<Tool>, String> {
         };
     let job = || schema::output::<JobResult>();
     Ok(vec![
-        tool(START, start, schema::input::<StartArguments>()?, changes("Start a job"), "Start a job")
+        tool(START, start, arguments::<StartArguments>(enforcement)?, changes("Start a job"), "Start a job")
             .with_raw_output_schema(job()),
         tool(OUTPUT, output.to_owned(), schema::input::<OutputArguments>()?, reads("Look at a job"), "Look at a job")
             .with_raw_output_schema(job()),

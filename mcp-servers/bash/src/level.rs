@@ -4,6 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::confine::Enforcement;
+use crate::network::{HOSTS_MAX, HostRule};
+
 /// What a command may do. Each level may do what the one before it may.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -19,6 +22,43 @@ pub enum Level {
     Write,
     /// Also reach the network, and read what the system keeps for all its users.
     Network,
+}
+
+/// Where hosts are named and nothing would hold the command to them.
+const NOT_HELD: &str = "This system gives commands no network of their own, so no command can be kept to hosts. Call again \
+     without `hosts`: it then has all of the network. Nothing was run.";
+
+/// What one command may do, with the hosts that it has named.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    pub level: Level,
+    /// Empty at `network`: all of the network.
+    pub hosts: Vec<HostRule>,
+}
+
+impl Scope {
+    /// Reads what a model has said; the error tells it what to change.
+    pub fn parse(
+        needs: Option<Level>,
+        hosts: Option<&[String]>,
+        enforcement: Enforcement,
+    ) -> Result<Self, String> {
+        let level = needs.unwrap_or_default();
+        let hosts = hosts.unwrap_or_default();
+        if !hosts.is_empty() && !level.has_network() {
+            return Err("`hosts` go with needs: \"network\". Nothing was run.".into());
+        }
+        if !hosts.is_empty() && !enforcement.own_networks {
+            return Err(NOT_HELD.into());
+        }
+        if hosts.len() > HOSTS_MAX {
+            return Err(format!("At most {HOSTS_MAX} hosts can be named. Nothing was run."));
+        }
+        let hosts = hosts.iter().map(|host| HostRule::parse(host));
+        let hosts =
+            hosts.collect::<Result<_, _>>().map_err(|why| format!("{why}. Nothing was run."))?;
+        Ok(Self { level, hosts })
+    }
 }
 
 impl Level {
@@ -77,6 +117,9 @@ const NOT_CONNECTED: &[&str] = &[
     "Name or service not known",
     "unable to resolve host address",
     "Network is unreachable",
+    "Connection refused",
+    "connection refused",
+    "ECONNREFUSED",
     "network is unreachable",
     "EAI_AGAIN",
     "getaddrinfo",

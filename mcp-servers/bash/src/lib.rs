@@ -5,7 +5,7 @@
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
 //! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
-//! `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one
+//! `job_tools` for jobs that stay) → `run` (one job as the server sees it; `network` what it reaches) → `supervisor` (one
 //! small process a job, which kills what it started).
 
 mod args;
@@ -23,6 +23,7 @@ mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
+mod network;
 mod progress;
 mod queue;
 mod run;

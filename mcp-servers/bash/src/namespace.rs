@@ -28,6 +28,7 @@ use rustix::thread::{
 
 use crate::args::Args;
 use crate::cgroup::Settled;
+use crate::confine::OF_NETWORKS;
 use crate::error::StartError;
 
 /// The flag by which the outer process starts the inner one.
@@ -100,10 +101,13 @@ fn prepare() -> io::Result<()> {
     if own_user {
         // An exec of an ordinary user drops what the namespace gave, and the inner one has to
         // mount.
-        let mount = CapabilitySet::SYS_ADMIN;
+        let needed = OF_NETWORKS;
         let now = capabilities(None)?;
-        set_capabilities(None, CapabilitySets { inheritable: mount, ..now })?;
-        configure_capability_in_ambient_set(mount, true)?;
+        set_capabilities(
+            None,
+            CapabilitySets { inheritable: needed.into_iter().collect(), ..now },
+        )?;
+        needed.into_iter().try_for_each(|one| configure_capability_in_ambient_set(one, true))?;
     }
     unshare(UnshareFlags::NEWPID)
 }

@@ -7,12 +7,14 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use tokio::io::Interest;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::{TcpListener, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -21,8 +23,11 @@ use crate::cgroup::Folder;
 use crate::confine::Enforcement;
 use crate::environment::Environment;
 use crate::error::StartError;
-use crate::level::Level;
+use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
+#[cfg(target_os = "linux")]
+use crate::network;
+use crate::network::{Access, HostRule, Proxy};
 use crate::scratch;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
@@ -48,6 +53,8 @@ pub struct Runner {
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
     enforcement: Enforcement,
+    /// Of those that a command names, the ones that may lie in private networks.
+    private_hosts: Vec<HostRule>,
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
@@ -59,7 +66,7 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
-    pub level: Level,
+    pub scope: Scope,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -104,9 +111,15 @@ impl Runner {
             limits,
             cgroups,
             enforcement,
+            private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
         })
+    }
+
+    /// Commands may also name these hosts, wherever their addresses lie.
+    pub fn reaching(self, private_hosts: Vec<HostRule>) -> Self {
+        Self { private_hosts, ..self }
     }
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive.
@@ -117,7 +130,11 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
-        let scratch = match self.scratch(request.level) {
+        let Scope { level, hosts } = request.scope;
+        let access = Access::of(level, !hosts.is_empty(), self.enforcement);
+        let proxy =
+            (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
+        let scratch = match self.scratch(level) {
             Ok(scratch) => scratch,
             Err(error) => {
                 return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
@@ -138,13 +155,17 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
-            level: request.level,
+            level,
+            access,
             own_process_table: self.enforcement.namespaces,
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
-        let cut = job.drive(&spec, deadline, stop, sink).await;
+        let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
+        if let Some(proxy) = proxy {
+            proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
+        }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
@@ -303,19 +324,30 @@ impl Job {
     async fn drive(
         &mut self,
         spec: &JobSpec,
+        proxy: Option<&Arc<Proxy>>,
         deadline: Option<Instant>,
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Option<Cut> {
         let mut line = serde_json::to_vec(spec).unwrap_or_default();
         line.push(b'\n');
-        let Self { child, lifeline, output, .. } = self;
+        let Self { child, lifeline, output, report } = self;
         let work = async {
             if let Some(lifeline) = lifeline {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            read_output(output, sink).await;
+            let serving = async {
+                let Some(proxy) = proxy else { return };
+                // Without a socket the supervisor says in its report why there is none.
+                if let Some(listener) = listener_of(report.get_ref().as_ref()).await {
+                    proxy.serve(listener).await;
+                }
+            };
+            tokio::select! {
+                () = read_output(output, sink) => {}
+                () = async { serving.await; std::future::pending().await } => {}
+            }
         };
         tokio::select! {
             biased;
@@ -331,6 +363,19 @@ impl Job {
     async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
         let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
     }
+}
+
+/// The socket that the supervisor has made in the network of its command. It is the first thing
+/// that it says. `None` where it says something else, or nothing.
+#[cfg(target_os = "linux")]
+async fn listener_of(line: &UnixStream) -> Option<TcpListener> {
+    let taken = line.async_io(Interest::READABLE, || network::own::take_in(line)).await;
+    taken.and_then(TcpListener::from_std).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn listener_of(_line: &UnixStream) -> Option<TcpListener> {
+    None
 }
 
 /// Until every process that could write is gone, or the pipe breaks.

@@ -13,6 +13,15 @@ pub fn input<T: JsonSchema + 'static>() -> Result<Arc<JsonObject>, String> {
     Ok(Arc::new(plain(&*schema_for_input::<T>()?)))
 }
 
+/// The arguments of a tool without one of them, which means nothing on this system.
+pub fn input_without<T: JsonSchema + 'static>(name: &str) -> Result<Arc<JsonObject>, String> {
+    let mut schema = plain(&*schema_for_input::<T>()?);
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.remove(name);
+    }
+    Ok(Arc::new(schema))
+}
+
 /// The structured result of a tool.
 pub fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     Arc::new(plain(&schema_for_output::<T>()))

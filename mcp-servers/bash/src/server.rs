@@ -26,6 +26,7 @@ use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
+use crate::level::Scope;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::run::{RunRequest, Runner, Sink};
@@ -68,8 +69,10 @@ pub async fn serve(
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
-    let runner =
-        Arc::new(Runner::new(workspace, environment, limits.command, cgroups, enforcement)?);
+    let runner = Arc::new(
+        Runner::new(workspace, environment, limits.command, cgroups, enforcement)?
+            .reaching(settings.private_hosts),
+    );
     let server = BashServer {
         runner: runner.clone(),
         workspace: settings.workspace,
@@ -245,14 +248,19 @@ impl BashServer {
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let level = arguments.needs.unwrap_or_default();
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refused(why),
+            };
+        let level = scope.level;
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(
                 arguments.timeout_s.unwrap_or(self.limits.timeout_s),
             )),
-            level,
+            scope,
         };
         let capture = Capture::new(
             self.shelf.clone(),
@@ -279,14 +287,18 @@ impl BashServer {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
+        let scope =
+            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
+                Ok(scope) => scope,
+                Err(why) => return refusal(why),
+            };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {
             Ok(job) => job,
             Err(why) => return refusal(why),
         };
         let (runner, running) = (self.runner.clone(), job.clone());
         let cwd = arguments.cwd.unwrap_or_default().into();
-        let level = arguments.needs.unwrap_or_default();
-        self.jobs.spawn(async move { running.run(&runner, cwd, level).await });
+        self.jobs.spawn(async move { running.run(&runner, cwd, scope).await });
         // What cannot even begin, or ends at once, is told at once.
         job.wait(FIRST_LOOK).await;
         job_tools::result(job.look(true)).into()
@@ -349,7 +361,7 @@ impl Sink for Shown {
 
 fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Arc<[Tool]>, String> {
     let mut tools = vec![tool::tool(limits, enforcement)?];
-    tools.extend(job_tools::tools(limits)?);
+    tools.extend(job_tools::tools(limits, enforcement)?);
     Ok(tools.into())
 }
 
@@ -359,5 +371,9 @@ fn no_job(number: u32) -> CallToolResponse {
 
 /// For the model: what was wrong with the request. Not a protocol error, which hosts hide from it.
 fn refusal(why: String) -> CallToolResponse {
-    CallToolResult::error(vec![ContentBlock::text(why)]).into()
+    refused(why).into()
+}
+
+fn refused(why: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
 }

@@ -21,6 +21,9 @@ use crate::cgroup::{Leaf, Ticket};
 use crate::confine;
 use crate::disk::Disk;
 use crate::limits::{CommandLimits, Met};
+use crate::network;
+#[cfg(target_os = "linux")]
+use crate::network::{Access, own};
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example
@@ -57,17 +60,40 @@ fn supervise() -> std::io::Result<()> {
     let spec: JobSpec = serde_json::from_str(&spec)?;
     // The command must not inherit what we have inherited.
     close_fds::set_fds_cloexec(3, &[]);
+    let proxy = enter_network(&spec, &line);
     become_reaper()?;
 
-    let end = run(&spec, reader);
+    let end = match proxy {
+        Ok(proxy) => run(&spec, proxy, reader),
+        Err(why) => JobEnd { how: JobReport::NotStarted(why), met: None, without_cgroup: None },
+    };
     let mut text = serde_json::to_string(&end)?;
     text.push('\n');
     // A server that is dead does not listen.
     line.write_all(text.as_bytes()).or(Ok(()))
 }
 
+/// Enters the network of the command, and gives up the powers that took. The port of the proxy, if
+/// it has one.
+#[cfg(target_os = "linux")]
+fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Option<u16>, String> {
+    let failed = |error: std::io::Error| format!("it can have no network of its own: {error}");
+    if spec.access.is_own() {
+        own::enter().map_err(failed)?;
+    }
+    let proxied = spec.access == Access::Proxied;
+    let port = proxied.then(|| own::hand_out(line)).transpose().map_err(failed)?;
+    confine::drop_dangerous(false).map_err(|error| failed(error.into()))?;
+    Ok(port)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enter_network(_spec: &JobSpec, _line: &UnixStream) -> Result<Option<u16>, String> {
+    Ok(None)
+}
+
 /// Runs the command to its end.
-fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
+fn run(spec: &JobSpec, proxy: Option<u16>, reader: BufReader<UnixStream>) -> JobEnd {
     let reaper = Reaper::new(reader);
     let leaf = spec.cgroup.as_ref().map(|ticket| leaf(ticket, &spec.limits));
     let (leaf, without_cgroup) = match leaf {
@@ -75,7 +101,7 @@ fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
         Some(Err(why)) => (None, Some(why)),
         None => (None, None),
     };
-    let (how, met) = match start(spec, leaf.as_ref()) {
+    let (how, met) = match start(spec, proxy, leaf.as_ref()) {
         Ok(shell) => {
             reaper.begin();
             let places = [spec.workspace.clone(), spec.scratch.clone()];
@@ -102,8 +128,8 @@ fn leaf(ticket: &Ticket, limits: &CommandLimits) -> Result<Leaf, String> {
 
 /// Starts the shell in the inner layer of the box, and leaves its cgroup again. Gives its process
 /// id.
-fn start(spec: &JobSpec, leaf: Option<&Leaf>) -> Result<i32, String> {
-    let started = spawn(spec, leaf.is_some());
+fn start(spec: &JobSpec, proxy: Option<u16>, leaf: Option<&Leaf>) -> Result<i32, String> {
+    let started = spawn(spec, proxy, leaf.is_some());
     if let Some(Err(error)) = leaf.map(Leaf::leave) {
         processes::kill(&own_descendants());
         return Err(format!("its supervisor could not leave the cgroup of the command: {error}"));
@@ -115,12 +141,13 @@ fn start(spec: &JobSpec, leaf: Option<&Leaf>) -> Result<i32, String> {
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn spawn(spec: &JobSpec, in_cgroup: bool) -> Result<i32, String> {
+fn spawn(spec: &JobSpec, proxy: Option<u16>, in_cgroup: bool) -> Result<i32, String> {
     enter(spec)?;
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
     // dash a command.
     command.env("TMPDIR", &spec.scratch);
+    command.envs(proxy.map(network::variables).into_iter().flatten());
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
     // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this
     // process itself has to stay outside of it, so that the job cannot touch it.

@@ -34,6 +34,11 @@ pub struct RunArguments {
     /// files of the workspace. `network`: also reach the network. Default: read.
     #[serde(default)]
     pub needs: Option<Level>,
+    /// With `needs: network`, the hosts that it has to reach: `crates.io`, `*.crates.io`,
+    /// `example.com:8443`. It then reaches these alone, through a proxy that HTTP_PROXY and
+    /// HTTPS_PROXY name. Left out: all of the network.
+    #[serde(default)]
+    pub hosts: Option<Vec<String>>,
 }
 
 /// The structured result of a command that was started.
@@ -82,15 +87,22 @@ pub enum Ending {
 }
 
 pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
+    let named = if enforcement.own_networks {
+        "; name its `hosts`, and it reaches these alone"
+    } else {
+        ""
+    };
     let reach = if enforcement.keeps_files() {
-        "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace (also its \
+        format!(
+            "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace (also its \
          HOME) and run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
          change the workspace. `network`: also reach the network. Take `read` first: it is rarely asked about. Say `write` where \
-         files of the workspace change (edit, build, commit), `network` where something is fetched or sent. A command beyond its level \
+         files of the workspace change (edit, build, commit), `network` where something is fetched or sent{named}. A command beyond its level \
          fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
          The user's own home and Unix sockets are refused at every level. "
+        )
     } else {
-        "It runs in the workspace (also its HOME). "
+        "It runs in the workspace (also its HOME). ".to_owned()
     };
     let description = format!(
         "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \
@@ -105,10 +117,22 @@ pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
         .destructive(true)
         .idempotent(false)
         .open_world(true);
-    Ok(Tool::new(NAME, description, schema::input::<RunArguments>()?)
+    Ok(Tool::new(NAME, description, arguments::<RunArguments>(enforcement)?)
         .with_title("Run a shell command")
         .with_raw_output_schema(schema::output::<RunResult>())
         .with_annotations(annotations))
+}
+
+/// The arguments of a tool that runs a command. No system without network namespaces can keep it to
+/// hosts, so there nobody can name any.
+pub fn arguments<T: JsonSchema + 'static>(
+    enforcement: Enforcement,
+) -> Result<std::sync::Arc<JsonObject>, String> {
+    if enforcement.own_networks {
+        schema::input::<T>()
+    } else {
+        schema::input_without::<T>("hosts")
+    }
 }
 
 /// Reads what the model sent; the error tells it what to change.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup::Ticket;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
+use crate::network::Access;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -21,6 +22,7 @@ pub struct JobSpec {
     /// The command's TMPDIR.
     pub scratch: PathBuf,
     pub level: Level,
+    pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,
     pub limits: CommandLimits,

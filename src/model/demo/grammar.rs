@@ -4,7 +4,7 @@
 //! request  = step { " and then " step | " then " step }
 //! step     = command { " and " command }
 //! command  = list [DIR] | show FILE | write FILE: TEXT | write TEXT to FILE | search WORD [in DIR]
-//!          | run COMMAND [ "to look" | "with the network" ] | help
+//!          | run COMMAND [ "to look" | "with the network" [ "to" HOSTS ] ] | help
 //! ```
 //! A joint counts only if a verb follows it, and never inside double quotes or backticks, so that
 //! texts and commands may hold the word "and".
@@ -18,7 +18,7 @@ pub(super) enum Command {
     Show { file: String },
     Write { file: String, text: String },
     Search { pattern: String, dir: String },
-    Run { command: String, needs: Level },
+    Run { command: String, needs: Level, hosts: Vec<String> },
     Help,
 }
 
@@ -136,11 +136,21 @@ fn command(part: &str) -> Option<Command> {
         Verb::Write => write(rest),
         Verb::Search => search(rest),
         Verb::Run => {
+            let (rest, hosts) = hosts(rest);
             let (rest, needs) = needs(rest);
             let command = unquote(rest);
-            (!command.is_empty()).then_some(Command::Run { command, needs })
+            (!command.is_empty()).then_some(Command::Run { command, needs, hosts })
         }
     }
+}
+
+/// A command, and the hosts that are named behind it.
+fn hosts(text: &str) -> (&str, Vec<String>) {
+    let Some((before, named)) = text.rsplit_once(" with the network to ") else {
+        return (text, Vec::new());
+    };
+    let named = named.split(',').map(|host| host.trim().to_owned()).collect();
+    (&text[..before.len() + " with the network".len()], named)
 }
 
 /// A command, and what is said behind it of what it needs.

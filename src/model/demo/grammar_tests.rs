@@ -20,7 +20,7 @@ fn search(pattern: &str, dir: &str) -> Command {
 }
 
 fn run(command: &str) -> Command {
-    Command::Run { command: command.into(), needs: Level::Write }
+    Command::Run { command: command.into(), needs: Level::Write, hosts: Vec::new() }
 }
 
 fn one(said: &str) -> Command {
@@ -56,10 +56,25 @@ fn every_verb() {
         ("run cargo test", run("cargo test")),
         ("run: echo hi", run("echo hi")),
         ("run `ls -l | wc`", run("ls -l | wc")),
-        ("run `ls -l` to look", Command::Run { command: "ls -l".into(), needs: Level::Read }),
+        (
+            "run `ls -l` to look",
+            Command::Run { command: "ls -l".into(), needs: Level::Read, hosts: Vec::new() },
+        ),
         (
             "run cargo fetch with the network",
-            Command::Run { command: "cargo fetch".into(), needs: Level::Network },
+            Command::Run {
+                command: "cargo fetch".into(),
+                needs: Level::Network,
+                hosts: Vec::new(),
+            },
+        ),
+        (
+            "run cargo fetch with the network to crates.io, *.crates.io",
+            Command::Run {
+                command: "cargo fetch".into(),
+                needs: Level::Network,
+                hosts: vec!["crates.io".into(), "*.crates.io".into()],
+            },
         ),
         ("help", Command::Help),
         ("Hello!", Command::Help),

@@ -214,8 +214,11 @@ impl Command {
             Self::Search { pattern, dir } => {
                 ("filesystem__search", json!({ "pattern": pattern, "path": dir }))
             }
-            Self::Run { command, needs } => {
+            Self::Run { command, needs, hosts } if hosts.is_empty() => {
                 ("bash__run", json!({ "command": command, "needs": needs }))
+            }
+            Self::Run { command, needs, hosts } => {
+                ("bash__run", json!({ "command": command, "needs": needs, "hosts": hosts }))
             }
             Self::Help => return None,
         })

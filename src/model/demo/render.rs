@@ -18,7 +18,7 @@ const COMMANDS: &str = "- `list [DIR]`\n\
      - `show FILE`\n\
      - `write FILE: TEXT` or `write TEXT to FILE`\n\
      - `search WORD [in DIR]`\n\
-     - `run COMMAND`, `run COMMAND to look` or `run COMMAND with the network`\n\
+     - `run COMMAND`, `run COMMAND to look` or `run COMMAND with the network [to HOSTS]`\n\
      - `help`";
 
 pub(super) fn help() -> String {

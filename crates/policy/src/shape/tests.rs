@@ -262,3 +262,47 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_grant_for_a_command_with_hosts_covers_these_hosts_and_no_others() {
+    let call = |needs: &str, hosts: Option<Value>| {
+        let mut arguments = json!({"command": "cargo build", "needs": needs});
+        if let Some(hosts) = hosts {
+            arguments["hosts"] = hosts;
+        }
+        arguments
+    };
+    let named = call("network", Some(json!(["crates.io", "*.crates.io"])));
+    let scope = Scope::Command { words: vec!["cargo".into(), "build".into()] };
+    let granted = Shape::of(&scope, &facts("bash", "run", &named)).unwrap();
+    for covered in [
+        named.clone(),
+        call("network", Some(json!(["crates.io"]))),
+        call("write", None),
+        call("read", None),
+    ] {
+        assert!(covers(&granted, &facts("bash", "run", &covered)), "{covered}");
+    }
+    for other in [
+        call("network", None),
+        call("network", Some(json!([]))),
+        call("network", Some(Value::Null)),
+        call("network", Some(json!("crates.io"))),
+        call("network", Some(json!(["crates.io", "evil.com"]))),
+        call("network", Some(json!(["CRATES.IO.evil.com"]))),
+    ] {
+        assert!(!covers(&granted, &facts("bash", "run", &other)), "{other}");
+    }
+    let all = Shape::of(&scope, &facts("bash", "run", &call("network", None))).unwrap();
+    assert!(covers(&all, &facts("bash", "run", &named)));
+    let write = Shape::of(&scope, &facts("bash", "run", &call("write", None))).unwrap();
+    assert!(!covers(&write, &facts("bash", "run", &named)));
+    let says = offered_shapes(&facts("bash", "run", &named)).pop().unwrap().1;
+    assert!(says.ends_with("with the network to crates.io, *.crates.io"), "{says}");
+    let before: Shape =
+        serde_json::from_value(json!({"kind": "command", "words": ["cargo", "build"]})).unwrap();
+    assert!(
+        covers(&before, &facts("bash", "run", &call("write", None)))
+            && !covers(&before, &facts("bash", "run", &named))
+    );
+}

@@ -18,10 +18,14 @@ pub struct Enforcement {
     pub seccomp: bool,
     /// Whether commands have a process table, System V memory and mounts of their own.
     pub namespaces: bool,
+    /// Whether a command can have a network of its own, so that it reaches the hosts that it named
+    /// and no others.
+    pub own_networks: bool,
 }
 
 impl Enforcement {
-    pub const NONE: Self = Self { landlock_abi: 0, seccomp: false, namespaces: false };
+    pub const NONE: Self =
+        Self { landlock_abi: 0, seccomp: false, namespaces: false, own_networks: false };
 
     /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3
     /// a command can still truncate a file that it cannot open, so that is no box.
@@ -46,12 +50,14 @@ impl Enforcement {
         self.landlock_abi >= 6 && self.seccomp
     }
 
-    /// A short name for structured results: `landlock-7+seccomp+namespaces`, `landlock-4`, `none`.
+    /// A short name for structured results: `landlock-7+seccomp+namespaces+networks`, `landlock-4`, `none`.
     pub fn label(self) -> String {
         let landlock = (self.landlock_abi > 0).then(|| format!("landlock-{}", self.landlock_abi));
         let seccomp = self.seccomp.then(|| "seccomp".to_owned());
         let namespaces = self.namespaces.then(|| "namespaces".to_owned());
-        let parts: Vec<String> = [landlock, seccomp, namespaces].into_iter().flatten().collect();
+        let networks = self.own_networks.then(|| "networks".to_owned());
+        let parts: Vec<String> =
+            [landlock, seccomp, namespaces, networks].into_iter().flatten().collect();
         if parts.is_empty() { "none".into() } else { parts.join("+") }
     }
 
@@ -106,14 +112,16 @@ mod tests {
 
     #[test]
     fn a_kernel_on_which_files_can_be_truncated_is_no_box() {
-        let old = Enforcement { landlock_abi: 2, seccomp: true, namespaces: false };
+        let old =
+            Enforcement { landlock_abi: 2, seccomp: true, namespaces: false, own_networks: false };
         assert!(!old.keeps_files());
         assert!(old.to_string().starts_with("no box (landlock-2+seccomp)"), "{old}");
     }
 
     #[test]
     fn a_level_is_held_only_where_all_of_it_is() {
-        let full = Enforcement { landlock_abi: 7, seccomp: true, namespaces: true };
+        let full =
+            Enforcement { landlock_abi: 7, seccomp: true, namespaces: true, own_networks: true };
         let held = |enforcement: Enforcement| {
             [Level::Read, Level::Write, Level::Network].map(|level| enforcement.holds(level))
         };
@@ -129,17 +137,19 @@ mod tests {
 
     #[test]
     fn the_sentence_names_what_is_not_stopped() {
-        let middle = Enforcement { landlock_abi: 4, seccomp: false, namespaces: true };
+        let middle =
+            Enforcement { landlock_abi: 4, seccomp: false, namespaces: true, own_networks: true };
         let sentence = middle.to_string();
         for gap in ["ioctls", "signals", "Docker"] {
             assert!(sentence.contains(gap), "{sentence}");
         }
-        let full = Enforcement { landlock_abi: 7, seccomp: true, namespaces: true };
+        let full =
+            Enforcement { landlock_abi: 7, seccomp: true, namespaces: true, own_networks: true };
         assert!(
             !full.to_string().contains("not stopped")
                 && !full.to_string().contains("list of processes")
         );
-        assert_eq!(full.label(), "landlock-7+seccomp+namespaces");
+        assert_eq!(full.label(), "landlock-7+seccomp+namespaces+networks");
         assert!(
             Enforcement { namespaces: false, ..full }.to_string().contains("list of processes")
         );

@@ -7,7 +7,7 @@
 //! signal, no ptrace, nothing of their `/proc` that is guarded by ptrace (`environ`, `mem`, `fd`,
 //! `root`, `cwd`). It is narrower the less a command needs (`level`): at `read` it opens the
 //! workspace, a TMPDIR of its own and what the system's programs need, and writes that TMPDIR
-//! alone; at `read` and `write` there is no network.
+//! alone; at `read` and `write` there is no network but a loopback of the command's own.
 //!
 //! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`,
 //! `inotify`), at `network` TCP and UDP (services on loopback included), hard links that somebody
@@ -25,30 +25,36 @@ mod paths;
 #[cfg(target_os = "linux")]
 mod seccomp;
 
+#[cfg(target_os = "linux")]
+pub use capabilities::{OF_NETWORKS, drop_dangerous};
 pub use enforcement::Enforcement;
 pub use paths::{Boundary, ESSENTIAL_PATHS, Inner};
 
 use crate::error::StartError;
+#[cfg(target_os = "linux")]
+use crate::network::Access;
 
 /// Closes the box around the whole process, for good. Must run before a second thread exists.
 #[cfg(target_os = "linux")]
 pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<Enforcement, StartError> {
+    // Tried while nothing is closed yet. The thread has ended when this returns.
+    let own_networks = namespaces && crate::network::own::can_be_had();
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
     if threads > 1 {
         return Err(StartError::Threads(threads));
     }
-    let level = close(boundary).map_err(StartError::Box)?;
-    Ok(Enforcement { namespaces, ..level })
+    let level = close(boundary, own_networks).map_err(StartError::Box)?;
+    Ok(Enforcement { namespaces, own_networks: own_networks && level.seccomp, ..level })
 }
 
 #[cfg(target_os = "linux")]
-fn close(boundary: &Boundary) -> Result<Enforcement, String> {
+fn close(boundary: &Boundary, own_networks: bool) -> Result<Enforcement, String> {
     // The capabilities of root first: the two others keep an exec from bringing them back
     // (no_new_privs).
-    capabilities::drop_dangerous().map_err(|error| error.to_string())?;
+    capabilities::drop_dangerous(own_networks).map_err(|error| error.to_string())?;
     let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
-    let seccomp = seccomp::apply()?;
-    Ok(Enforcement { landlock_abi, seccomp, namespaces: false })
+    let seccomp = seccomp::apply(own_networks)?;
+    Ok(Enforcement { landlock_abi, seccomp, ..Enforcement::NONE })
 }
 
 /// There is no box on this system; the caller says so.
@@ -62,9 +68,10 @@ pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<Enforcement, Sta
 pub fn probe() -> Enforcement {
     #[cfg(target_os = "linux")]
     {
-        let attempt = std::thread::spawn(|| close(&Boundary::default()));
+        let attempt = std::thread::spawn(|| close(&Boundary::default(), false));
         let level = attempt.join().ok().and_then(Result::ok).unwrap_or(Enforcement::NONE);
-        Enforcement { namespaces: crate::namespace::expected(), ..level }
+        let namespaces = crate::namespace::expected();
+        Enforcement { namespaces, own_networks: namespaces && level.seccomp, ..level }
     }
     #[cfg(not(target_os = "linux"))]
     Enforcement::NONE
@@ -73,7 +80,8 @@ pub fn probe() -> Enforcement {
 /// The inner layer: what this thread starts from now on can neither signal nor look into the
 /// processes around it, and writes where `inner` says; the server itself may also write the outputs
 /// that it keeps. A command that may only read opens what `inner` names, and changes no mode, time or
-/// attribute; one without a network makes no socket. Does nothing where there is no Landlock.
+/// attribute; one without any network makes no
+/// socket. Does nothing where there is no Landlock.
 #[cfg_attr(
     not(target_os = "linux"),
     expect(unused_variables, reason = "there is no box to tell it to")
@@ -85,7 +93,8 @@ pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
         if inner.reading.is_some() {
             seccomp::refuse_to_change()?;
         }
-        if !inner.network {
+        seccomp::refuse_networks()?;
+        if inner.access == Access::Refused {
             seccomp::refuse_sockets()?;
         }
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Settings;
 use crate::level::Level;
+use crate::network::Access;
 use crate::wire::JobSpec;
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
@@ -141,7 +142,7 @@ pub struct Inner {
     pub writable: Vec<PathBuf>,
     /// `None`: what the outer layer lets it.
     pub reading: Option<Reading>,
-    pub network: bool,
+    pub access: Access,
 }
 
 /// All that a command may open at level `read`.
@@ -156,9 +157,9 @@ pub struct Reading {
 impl Inner {
     pub fn new(spec: &JobSpec) -> Self {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
-        let network = spec.level.has_network();
+        let access = spec.access;
         if spec.level > Level::Read {
-            return Self { writable: vec![workspace, scratch], reading: None, network };
+            return Self { writable: vec![workspace, scratch], reading: None, access };
         }
         let real = |paths: &[&str]| {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
@@ -173,7 +174,7 @@ impl Inner {
         let mut programs: Vec<PathBuf> = real(PROGRAMS);
         programs.extend([workspace, scratch.clone()]);
         let reading = Reading { programs, data };
-        Self { writable: vec![scratch], reading: Some(reading), network }
+        Self { writable: vec![scratch], reading: Some(reading), access }
     }
 }
 

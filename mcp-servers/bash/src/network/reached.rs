@@ -1,0 +1,77 @@
+//! What one command reached and what it was refused, counted by host and port, and the sentences
+//! about it. Must not know how it is connected.
+
+use std::collections::BTreeMap;
+
+/// So many hosts are told apart; of the others the number is told.
+const HOSTS_SHOWN_MAX: usize = 20;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Count {
+    connections: u64,
+    bytes: u64,
+    refused: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Reached {
+    hosts: BTreeMap<(String, u16), Count>,
+    others: u64,
+}
+
+impl Reached {
+    pub fn refused(&mut self, host: &str, port: u16, why: &'static str) {
+        if let Some(count) = self.at(host, port) {
+            count.refused = Some(why);
+        }
+    }
+
+    pub fn connected(&mut self, host: &str, port: u16) {
+        if let Some(count) = self.at(host, port) {
+            count.connections += 1;
+        }
+    }
+
+    pub fn carried(&mut self, host: &str, port: u16, bytes: u64) {
+        if let Some(count) = self.at(host, port) {
+            count.bytes += bytes;
+        }
+    }
+
+    fn at(&mut self, host: &str, port: u16) -> Option<&mut Count> {
+        let key = (host.chars().take(253).collect::<String>(), port);
+        if self.hosts.len() >= HOSTS_SHOWN_MAX && !self.hosts.contains_key(&key) {
+            self.others += 1;
+            return None;
+        }
+        Some(self.hosts.entry(key).or_default())
+    }
+
+    /// For the model and the log of the call.
+    pub fn sentences(&self) -> Vec<String> {
+        let (mut reached, mut refused) = (Vec::new(), Vec::new());
+        for ((host, port), count) in &self.hosts {
+            let shown = host.escape_debug();
+            if count.connections > 0 {
+                reached.push(format!("{shown}:{port} ({} bytes)", count.bytes));
+            }
+            if let Some(why) = count.refused {
+                refused.push(format!("{shown}:{port} ({why})"));
+            }
+        }
+        let mut sentences = Vec::new();
+        if !reached.is_empty() {
+            sentences.push(format!("Over the network it reached {}.", reached.join(", ")));
+        }
+        if !refused.is_empty() {
+            sentences.push(format!(
+                "The proxy refused {}. Call again with these in `hosts` if they are needed.",
+                refused.join(", ")
+            ));
+        }
+        if self.others > 0 {
+            sentences.push(format!("{} connections to other hosts are not listed.", self.others));
+        }
+        sentences
+    }
+}
