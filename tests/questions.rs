@@ -1,7 +1,6 @@
 //! What a question says, for twenty calls through the whole program, at 40 and at 80 columns. And
 //! that a yes counts for what was shown alone.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod program;
 mod wires;
@@ -75,7 +74,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("filesystem__delete", json!({"path": "photos", "recursive": true})),
         ("filesystem__delete", json!({"path": "notes/list.txt"})),
         ("filesystem__delete", json!({"path": "empty"})),
-        ("bash__run", json!({"command": "cargo publish", "needs": "network"})),
+        (
+            "bash__run",
+            json!({"command": "cargo publish", "needs": "network", "hosts": ["crates.io"]}),
+        ),
         (
             "bash__run",
             json!({"command": "grep -rn --include='*.rs' 'a needle' . | sort | uniq -c | sort -rn | head -n 40 > report.txt && cat report.txt  ",

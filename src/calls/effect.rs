@@ -256,10 +256,25 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         None => (true, "Its level is not known"),
     };
     if level == Some(Level::Network) {
-        says.push_str(" with the network");
+        says.push_str(&reaches(facts, &mut told));
     }
     let notes = vec![note.to_owned()];
     Some(Effect { says, danger, notes, told, ..Effect::default() })
+}
+
+/// What of the network a command reaches. Hosts that do not fit stand among the arguments.
+fn reaches(facts: &Facts<'_>, told: &mut Vec<String>) -> String {
+    let hosts = level::hosts(facts);
+    let named = hosts.iter().flatten().map(|hosts| hosts.join(", ")).next();
+    match (hosts, named.as_deref().map(inline)) {
+        (Some(Some(_)), Some(Some(hosts))) => {
+            told.push("hosts".to_owned());
+            format!(" with the network: {hosts}")
+        }
+        (Some(Some(_)), _) => " with these hosts of the network".to_owned(),
+        (Some(None), _) => " with all of the network".to_owned(),
+        (None, _) => " with the network".to_owned(),
+    }
 }
 
 fn of_strange_tool(facts: &Facts<'_>, title: Option<&str>) -> Effect {

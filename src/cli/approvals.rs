@@ -160,7 +160,7 @@ pub fn question_text(question: &Question) -> String {
         "  claw approve {0} · claw deny {0} · claw approvals {0}",
         question.approval
     ));
-    rows.join("\n")
+    rows.join("\n") + &by_command(question)
 }
 
 fn whose(question: &Question) -> String {
@@ -207,6 +207,13 @@ fn whole_text(question: &Question) -> String {
         "\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]",
         question.approval
     ));
+    text.push_str(&by_command(question));
+    text
+}
+
+/// How a grant for a program and its subcommand is given.
+fn by_command(question: &Question) -> String {
+    let mut text = String::new();
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
         Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => {
             Some(words.join(" "))

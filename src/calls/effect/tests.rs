@@ -130,13 +130,17 @@ fn a_command_says_its_level_and_a_strange_one_stands_below() {
     };
     let told = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(
-        run(json!({"command": "cargo push", "needs": "network"})),
+        run(json!({"command": "cargo push", "needs": "network", "hosts": ["crates.io"]})),
         (
-            "Run `cargo push` with the network".to_owned(),
+            "Run `cargo push` with the network: crates.io".to_owned(),
             true,
             told(&["It can change files in the workspace"]),
-            told(&["command", "needs"])
+            told(&["command", "needs", "hosts"])
         )
+    );
+    assert_eq!(
+        run(json!({"command": "make", "needs": "network"})).0,
+        "Run `make` with all of the network"
     );
     assert_eq!(
         run(json!({"command": "cargo build", "needs": "write"})).2,
