@@ -7,7 +7,8 @@ here="$(cd "$(dirname "$0")" && pwd)"
 . "$here/lib.sh"
 claw="$(realpath "$1")"
 
-work="$(mktemp -d "${TMPDIR:-/tmp}/claw-box.XXXXXX")"
+# Not below /tmp, in whose place a command has a folder of its own.
+work="$(mktemp -d /var/tmp/claw-box.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/../docs/box.md" "$work/"

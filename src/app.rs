@@ -424,11 +424,12 @@ fn snapshot_limits(limits: &Limits) -> crate::snapshot::Limits {
 
 /// What this machine holds of the box.
 fn held() -> HeldLevels {
-    let enforcement = claw_mcp_bash::probe();
+    let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
     let levels = [claw_mcp_bash::Level::Read, claw_mcp_bash::Level::Write];
     HeldLevels {
         files: enforcement.keeps_files(),
         levels: levels.iter().all(|level| enforcement.holds(*level)),
+        protected: enforcement.keeps_what_is_obeyed(),
     }
 }
 

@@ -234,7 +234,9 @@ fn a_command_that_can_only_look_runs_whatever_its_words_and_says_so() {
     std::os::unix::fs::symlink("../claw.toml", house.workspace().join("link")).unwrap();
     for secret in ["cat ../claw.toml", "cat link", "cat /etc/shadow", "ls ~/..", "ls /root /home"] {
         let said = looks(&house, &format!("{secret}; false"));
-        assert!(said.contains("Permission denied"), "{secret}: {said}");
+        // What lies below /tmp is not even there for a command with a /tmp of its own.
+        let refused = ["Permission denied", "No such file"];
+        assert!(refused.iter().any(|words| said.contains(words)), "{secret}: {said}");
     }
     let network = looks(&house, "exec 3<>/dev/tcp/127.0.0.1/9");
     let refused = ["not permitted", "Connection refused"];

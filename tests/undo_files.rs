@@ -187,6 +187,12 @@ fn an_undo_that_a_kill_has_cut_is_finished() {
             && !what.ends_with("new\n");
         assert!(!is_half, "{path:?} is neither: {what:?}");
     }
+    // The doctor names it, if it was cut behind its note and before its end.
+    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
+    let is_cut = folder.path().join("undo.json").exists();
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let of = |id: &str| doctor.iter().filter(|row| row["id"] == id).count();
+    assert_eq!((of("undo"), of("snapshots")), (usize::from(is_cut), 1), "{doctor:?}");
     // It may have been cut before anything was noted, and then has not begun.
     let again = house.claw(&["undo", "--yes", &turn]);
     assert!(matches!(again.code, Some(0 | 2)), "{again:?}");
@@ -276,5 +282,89 @@ fn snapshots_are_out_of_the_reach_of_tools() {
     assert!(!format!("{listed:?}").contains("exit code 0"), "{listed:?}");
     let read = house.claw(&["ask", &format!("list {}", folder.display())]).expect(0);
     assert!(!read.out.contains("workspace.json"), "{read:?}");
+    house.is_whole();
+}
+
+/// The change goes on, and is not silent about it.
+#[test]
+fn a_workspace_that_cannot_be_remembered_is_changed_and_the_turn_says_why() {
+    let house = house();
+    house.claw(&["ask", "list"]).expect(0);
+    house.write("snapshots", "a file where the folder should be");
+    let ran = house.claw(&["ask", "write `one` to a.txt"]).expect(0);
+    assert_eq!(house.in_workspace("a.txt"), "one");
+    let told = "This turn's changes cannot be undone: ";
+    assert_eq!(ran.err.matches(told).count(), 1, "{ran:?}");
+    // As soon as there is room again, turns are remembered again.
+    fs::remove_file(house.home().join("snapshots")).unwrap();
+    house.claw(&["ask", "write `two` to b.txt"]).expect(0);
+    undo(&house, &[]);
+    assert_eq!(
+        (house.in_workspace("a.txt"), house.in_workspace("b.txt")),
+        ("one".into(), String::new())
+    );
+    house.is_whole();
+}
+
+#[test]
+fn a_chat_shows_what_would_change_and_does_it_by_a_line_that_names_the_turn() {
+    let house = house();
+    house.claw(&["ask", "write `one` to a.txt"]).expect(0);
+    house.claw(&["ask", "--session", "other", "write `two` to b.txt"]).expect(0);
+    // The newest turn is another conversation's.
+    let rows = house.claw(&["undo", "--list", "--json"]).expect(0).rows();
+    let turn = rows[1]["id"].as_str().unwrap().to_owned();
+    let number = turn.strip_prefix("main:").unwrap();
+    let shown = house.claw_with_stdin(&["chat"], b"/undo files\n/quit\n").expect(0).out;
+    let says = [&format!("Undoing the turn {turn} changes 1 path"), "remove   a.txt", number];
+    assert!(says.iter().all(|words| shown.contains(words)), "{shown}");
+    assert_eq!(house.in_workspace("a.txt"), "one");
+    let yes = format!("/undo files {number} yes\n/undo files {number} yes\n/quit\n");
+    let said = house.claw_with_stdin(&["chat"], yes.as_bytes()).expect(0).out;
+    assert!(said.contains("Undone: 1 path.") && said.contains("is undone already"), "{said}");
+    assert!(!house.workspace().join("a.txt").exists());
+    assert_eq!(house.in_workspace("b.txt"), "two");
+    house.claw_with_stdin(&["chat"], b"/undo files redo yes\n/quit\n").expect(0);
+    assert_eq!(house.in_workspace("a.txt"), "one");
+    house.is_whole();
+}
+
+#[test]
+fn old_turns_and_what_is_too_much_of_them_is_let_go() {
+    let house = house();
+    house.write("claw.toml", "[retention]\nundo_days = 3\nundo_bytes_max = 1048576\n");
+    let look_again = || {
+        house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
+        house.claw(&["ask", "list"]).expect(0);
+    };
+    let turns = || house.claw(&["undo", "--list", "--json"]).expect(0).rows().len();
+    house.claw(&["ask", "write `one` to a.txt"]).expect(0);
+    house.claw(&["ask", "write `two` to b.txt"]).expect(0);
+    look_again();
+    assert_eq!(turns(), 2, "they are young");
+
+    // The first one is four days old.
+    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
+    let mut records: Vec<PathBuf> = fs::read_dir(folder.path().join("turns"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    records.sort();
+    let mut record: serde_json::Value =
+        serde_json::from_slice(&fs::read(&records[0]).unwrap()).unwrap();
+    record["began_ms"] = (record["began_ms"].as_i64().unwrap() - 4 * 86_400_000).into();
+    fs::write(&records[0], record.to_string()).unwrap();
+    look_again();
+    assert_eq!(turns(), 1);
+    assert!(house.audit().iter().any(|row| row["kind"] == "retention" && row["body"]["undo"] == 1));
+
+    // What the second one remembers is more than is allowed.
+    fs::write(house.workspace().join("large"), vec![7; 2 << 20]).unwrap();
+    house.claw(&["ask", "write `three` to c.txt"]).expect(0);
+    look_again();
+    assert_eq!(turns(), 0);
+    house.claw(&["ask", "write `four` to d.txt"]).expect(0);
+    undo(&house, &[]);
+    assert!(!house.workspace().join("d.txt").exists());
     house.is_whole();
 }

@@ -47,6 +47,12 @@ SHUT = ("TCP to a service on loopback", "UDP to a service on loopback", "the lis
 AT_READ = {name: said for name, said in OPEN.items() if name not in SHUT}
 # With a process table of its own, which shows nobody else's processes.
 PROCESSES = "sees no process but its own"
+# What leads to nobody but the command itself.
+ITS_OWN = {"list /tmp": "`/tmp` is its temporary folder", "UDP to a service on loopback": "a loopback of its own", "read: read /tmp": "`/tmp` is its temporary folder"}
+ITS_OWN |= {f"read: a {kind} socket of family {family}": "a loopback of its own"
+            for family, kind in [(2, "stream"), (2, "datagram"), (10, "stream"), (10, "datagram"), (16, "datagram"), (16, "raw")]}
+if "--without-namespaces" not in OPTIONS:
+    OPEN["list /tmp"] = ITS_OWN["list /tmp"]
 # A system file that the wide levels show and level `read` does not, and a line of it.
 SYSTEM, MARK = next((name, line) for name in ("/etc/login.defs", "/etc/shells", "/etc/profile", "/etc/fstab") if os.path.isfile(name)
                     for line in pathlib.Path(name).read_text().splitlines() if len(line) > 8)
@@ -117,6 +123,8 @@ def open_at_read(name):
     """Where docs/box.md says that this is open at level `read`; None if it is to be held."""
     if "--without-namespaces" not in OPTIONS and (name.startswith("read: read /proc") or name in SHUT[2:]):
         return PROCESSES
+    if "--without-namespaces" not in OPTIONS and name in ITS_OWN:
+        return ITS_OWN[name]
     return AT_READ.get(name)
 
 

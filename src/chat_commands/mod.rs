@@ -1,6 +1,6 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the stop switch, take back
+//! `/approvals`, `/grants`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
 //! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
 //! picked.
 
@@ -14,6 +14,7 @@ mod quiet;
 mod role;
 mod status;
 mod switch;
+mod undo_files;
 mod usage;
 
 use std::path::PathBuf;
@@ -94,7 +95,8 @@ impl ChatCommands {
         session: &SessionId,
         turn_seq: u64,
     ) -> Result<Option<String>, StoreError> {
-        quiet::of_turn(&self.parts().store, session, turn_seq)
+        let parts = self.parts();
+        quiet::of_turn(&parts.store, parts.gate.snapshots(), session, turn_seq)
     }
 
     fn parts(&self) -> Arc<ChatCommandsParts> {
@@ -144,6 +146,7 @@ impl ChatCommands {
                 "Only the owner may see this.".to_owned()
             }
             ChatCommand::Status => status::markdown(&parts, session, is_owner(visitor)).await?,
+            ChatCommand::UndoFiles => undo_files::markdown(&parts, visitor, session, words).await?,
             ChatCommand::Usage => usage::markdown(&parts.store, &parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
             ChatCommand::Agents => agents::markdown(&(parts.agents)(), &parts.agent),

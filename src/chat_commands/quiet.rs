@@ -1,11 +1,12 @@
 //! The one quiet line under an answer: which calls of its turn ran by a grant without a question,
-//! and which a rule or the stop switch has denied. Owns its words; must not know how an answer is
-//! shown.
+//! which a rule or the stop switch has denied, and that its files cannot be put back. Owns its
+//! words; must not know how an answer is shown.
 
-use crate::domain::{DeniedBy, Outcome, SessionId, escape};
+use crate::domain::{DeniedBy, Outcome, SessionId, TurnId, escape};
 use crate::store::{Store, StoreError};
 use crate::turn::Turn;
 use crate::turn::state::Ended;
+use crate::undo::{Left, TurnSnapshots};
 
 /// How many tools of each kind are named.
 const NAMED_MAX: usize = 4;
@@ -14,6 +15,7 @@ const NAMED_MAX: usize = 4;
 /// do not change any more, so that a later process says the same.
 pub fn of_turn(
     store: &Store,
+    snapshots: &TurnSnapshots,
     session: &SessionId,
     turn_seq: u64,
 ) -> Result<Option<String>, StoreError> {
@@ -31,7 +33,18 @@ pub fn of_turn(
             _ => {}
         }
     }
-    Ok(line(&granted, &denied, &stopped))
+    let said = line(&granted, &denied, &stopped);
+    let no_way_back = match snapshots.left(&TurnId { session: session.clone(), seq: turn_seq }) {
+        Some(Left::CannotBeUndone(why)) => Some(format!(
+            "*This turn's changes cannot be undone: {}.*",
+            escape::visible(&why).replace(['*', '`'], "'")
+        )),
+        Some(Left::Changed(_)) | None => None,
+    };
+    Ok(match (said, no_way_back) {
+        (Some(said), Some(no_way_back)) => Some(format!("{said} {no_way_back}")),
+        (said, no_way_back) => said.or(no_way_back),
+    })
 }
 
 fn line(granted: &[String], denied: &[String], stopped: &[String]) -> Option<String> {

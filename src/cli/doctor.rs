@@ -9,6 +9,7 @@ mod repair;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use claw_mcp_bash::Level;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
@@ -339,11 +340,14 @@ fn user(report: &mut Report) {
 }
 
 fn confinement(report: &mut Report) {
-    let enforcement = claw_mcp_bash::probe();
+    let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
     if enforcement.keeps_files() {
-        report.good("box", enforcement.to_string())
+        report.good("box", enforcement.to_string());
     } else {
-        report.bad("box", enforcement.to_string())
+        report.bad("box", enforcement.to_string());
+    }
+    for level in [Level::Read, Level::Write, Level::Network] {
+        report.good(format!("level {}", level.as_str()), enforcement.says(level));
     }
 }
 

@@ -110,7 +110,8 @@ async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
     }
     let gone = carry_out(app, overdue(app)?).await?;
     let delivered = forget_delivered(app).await?;
-    tracing::info!(gone, delivered, "looked for what is older than [retention] allows");
+    let turns = forget_turns(app).await?;
+    tracing::info!(gone, delivered, turns, "looked for what is older than [retention] allows");
     // Noted behind it, so that a door that was open for a moment only leaves it to the next one.
     app.store
         .write_relaxed(|tx| {
@@ -132,6 +133,19 @@ async fn forget_delivered(app: &App) -> anyhow::Result<usize> {
             rows => gone += rows,
         }
     }
+}
+
+/// Lets go of what turns have changed, where that is too old or too much. Gives back how many went.
+async fn forget_turns(app: &App) -> anyhow::Result<usize> {
+    let settings = app.settings();
+    let before = now_ms() - settings.retention.undo_days as i64 * DAY_MS;
+    let gone = app.gate.snapshots().retain(before, settings.retention.undo_bytes_max).await?;
+    if gone.turns > 0 {
+        let body = json!({"undo": gone.turns, "bytes": gone.bytes});
+        let entry = AuditEntry { kind: WHY, call: String::new(), body };
+        app.store.write(move |tx| tx.audit(&entry)).await?;
+    }
+    Ok(gone.turns)
 }
 
 /// Looks, and changes nothing.

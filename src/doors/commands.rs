@@ -86,8 +86,8 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(
         ChatCommand::Undo,
         "/undo",
-        "",
-        "drop the last exchange from what the model sees; the log keeps it",
+        "[files]",
+        "drop the last exchange from what the model sees; with `files`, put back what a turn changed in the workspace",
     ),
     info(ChatCommand::Compact, "/compact", "", "summarise the older part of this conversation"),
     info(
@@ -164,6 +164,7 @@ fn split(line: &str) -> Option<(&str, &str)> {
 fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
     let wanted = word.to_ascii_lowercase();
     match at(door).find(|known| known.names().any(|name| name == wanted)) {
+        Some(known) if known.command == ChatCommand::Undo && !rest.is_empty() => undo_of(rest),
         Some(known) if rest.is_empty() || !known.words.is_empty() => {
             Parsed::Command(known.command, rest.to_owned())
         }
@@ -182,6 +183,15 @@ fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
             None => format!("There is no command {word}. /help lists them all."),
         }),
     }
+}
+
+/// What is undone besides the exchange.
+fn undo_of(rest: &str) -> Parsed {
+    let (what, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if what.eq_ignore_ascii_case("files") {
+        return Parsed::Command(ChatCommand::UndoFiles, words.trim_start().to_owned());
+    }
+    Parsed::Unknown("There are /undo, for the last exchange, and /undo files.".to_owned())
 }
 
 /// The commands of a door, in the order of the help; also for a messenger's menu.
@@ -239,6 +249,9 @@ mod tests {
     #[test]
     fn some_take_words_and_some_do_not() {
         assert_eq!(typed("/panic  off "), command(ChatCommand::Panic, "off"));
+        assert_eq!(typed("/undo files 12 yes"), command(ChatCommand::UndoFiles, "12 yes"));
+        assert_eq!(typed("/undo FILES"), command(ChatCommand::UndoFiles, ""));
+        assert!(matches!(typed("/undo it"), Parsed::Unknown(_)));
         assert_eq!(typed("/grants revoke 3"), command(ChatCommand::Grants, "revoke 3"));
         assert!(
             matches!(typed("/stop it"), Parsed::Unknown(text) if text.contains("start it with a space"))

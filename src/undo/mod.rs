@@ -10,6 +10,7 @@ mod back;
 mod error;
 mod place;
 mod record;
+mod retain;
 mod turn;
 mod words;
 
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 pub use back::{Preview, TurnRow, UndoneFiles, Which};
 pub use error::UndoError;
+pub use retain::LetGo;
 pub use turn::Left;
 pub use words::{preview_lines, undone_lines};
 

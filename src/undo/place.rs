@@ -75,6 +75,19 @@ impl Place {
         move |source| SnapshotError::Io { path, source }.into()
     }
 
+    /// Whether an undo was begun here and has no end.
+    pub(super) fn is_cut(&self) -> bool {
+        Snapshots::is_cut(&self.folder)
+    }
+
+    /// Forgets all of it.
+    pub(super) fn remove(&self) -> Result<(), UndoError> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.io()(error)),
+            _ => Ok(()),
+        }
+    }
+
     fn says_whose_it_is(&self) -> io::Result<()> {
         let path = self.folder.join("workspace.json");
         if path.exists() {

@@ -18,6 +18,8 @@ pub enum ChatCommand {
     Grants,
     AllowedUsers,
     Undo,
+    /// `/undo files`.
+    UndoFiles,
     Compact,
     Panic,
     Help,

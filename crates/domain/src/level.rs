@@ -23,11 +23,15 @@ pub struct HeldLevels {
     pub files: bool,
     /// Commands do nothing beyond the levels `read` and `write`.
     pub levels: bool,
+    /// A command of the tool `run` at level `write` leaves what other programs run or obey on sight
+    /// as it is (`.git/hooks`, `.envrc`, `AGENTS.md`, …). A job of the tool `start` may add such a
+    /// file.
+    pub protected: bool,
 }
 
 impl HeldLevels {
     /// All of it.
-    pub const ALL: Self = Self { files: true, levels: true };
+    pub const ALL: Self = Self { files: true, levels: true, protected: true };
     /// There is no box.
-    pub const NONE: Self = Self { files: false, levels: false };
+    pub const NONE: Self = Self { files: false, levels: false, protected: false };
 }

@@ -1,5 +1,6 @@
 //! What several crates of ours share and no library offers: files that survive a power loss, the
-//! points at which the kill rigs end the process, and how a supervisor leaves nothing behind. The
+//! points at which the kill rigs end the process, which files others obey, and how a supervisor leaves
+//! nothing behind. The
 //! tool servers know this crate of ours alone. Must not know any room.
 
 /// How a file is written so that a power loss leaves it whole or not there.
@@ -7,6 +8,9 @@ pub mod durable;
 
 /// Named points of the kill rigs; nothing in a release.
 pub mod killpoint;
+
+/// Files that other programs run or obey on sight, by name.
+pub mod obeyed;
 
 /// The process table, and how a process is killed with all that it started.
 pub mod processes;

@@ -53,7 +53,7 @@ fn without_rules_the_class_decides() {
         ("ask", "class.mutating")
     );
     assert_eq!(
-        kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls"})))),
+        kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls", "needs": "write"})))),
         ("ask", "class.mutating")
     );
     assert_eq!(kind(&policy.judge(&facts("time", "now", &none))), ("allow", "class.safe"));
@@ -254,7 +254,7 @@ fn a_command_that_looks_runs_where_no_rule_speaks_and_its_level_is_held() {
     assert!(!runs(&policy(""), &Facts { held: HeldLevels::NONE, ..boxed }));
     assert!(!runs(
         &policy(""),
-        &Facts { held: HeldLevels { files: true, levels: false }, ..boxed }
+        &Facts { held: HeldLevels { levels: false, ..HeldLevels::ALL }, ..boxed }
     ));
     assert!(!runs(&policy(""), &Facts { builtin: None, ..boxed }), "a stranger's shell");
     for origin in [Origin::Forwarded, Origin::McpClient, Origin::Schedule, Origin::SubAgent] {

@@ -23,6 +23,8 @@ use crate::walk::Walk;
 const OWNER_ONLY: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 const NAME_BYTES_MAX: usize = 128;
+/// The note of an undo that is under way.
+const JOURNAL: &str = "undo.json";
 
 /// What is kept of one workspace, in a folder outside of it.
 ///
@@ -65,6 +67,11 @@ impl Snapshots {
         };
         let undone = undo::resume(&snapshots)?;
         Ok((snapshots, undone))
+    }
+
+    /// Whether an undo was begun in this folder and has no end. One that is under way counts, too.
+    pub fn is_cut(folder: &Path) -> bool {
+        folder.join(JOURNAL).exists()
     }
 
     /// Remembers the workspace under `name`: with all contents. It is on the disk when this
@@ -202,7 +209,7 @@ impl Snapshots {
 
     /// The note of an undo that is under way.
     pub(crate) fn journal(&self) -> PathBuf {
-        self.folder.join("undo.json")
+        self.folder.join(JOURNAL)
     }
 
     pub(crate) fn plan_of(

@@ -65,6 +65,9 @@ pub struct Args {
     /// gives them
     #[arg(long)]
     pub without_namespaces: bool,
+    /// Serves nobody: says in one line what this system holds of the box, as JSON.
+    #[arg(long, hide = true)]
+    pub try_box: bool,
     /// Serves inside of the namespaces; the server starts itself with it.
     #[arg(long, hide = true)]
     pub inside: bool,
@@ -269,6 +272,7 @@ mod tests {
             command: CommandLimits::default(),
             private_host: Vec::new(),
             without_namespaces: false,
+            try_box: false,
             inside: false,
             cgroup_fd: None,
             cgroup_home: None,

@@ -80,15 +80,21 @@ impl Level {
         let has = |words: &[&str]| words.iter().any(|word| output.contains(word));
         match self {
             Self::Read if has(NOT_CONNECTED) && !has(NOT_WRITTEN) => Some(
-                "It ran at level `read`, which has no network. It changed nothing; call again with needs: \"network\" if it has to reach one.",
+                "It ran at level `read`, which has no network but a loopback of its own. It changed nothing; call again with \
+                 needs: \"network\" if it has to reach one.",
             ),
             Self::Read if has(NOT_WRITTEN) => Some(
                 "It ran at level `read`, which can only look: at the workspace and at the system's programs. It changed nothing; \
                  call again with needs: \"write\" to change files in the workspace, or needs: \"network\".",
             ),
+            Self::Write if has(NOT_REPLACED) => Some(
+                "It ran at level `write`, which changes no file that other programs run or obey on sight (.git/config, .git/hooks, .envrc, \
+                 .vscode, AGENTS.md, .github/workflows and the like). What it did until then stays done; needs: \"network\" may change \
+                 them.",
+            ),
             Self::Write if has(NOT_CONNECTED) => Some(
-                "It ran at level `write`, which has no network. What it did until then stays done; call again with needs: \"network\" \
-                 if it has to reach one.",
+                "It ran at level `write`, which has no network but a loopback of its own. What it did until then stays done; call \
+                 again with needs: \"network\" if it has to reach one.",
             ),
             _ => None,
         }
@@ -109,6 +115,11 @@ const NOT_WRITTEN: &[&str] = &[
     "PermissionError",
 ];
 
+/// What programs print for EROFS and EBUSY: a file that is mounted read-only is neither written nor
+/// replaced.
+const NOT_REPLACED: &[&str] =
+    &["Read-only file system", "Device or resource busy", "EROFS", "EBUSY"];
+
 /// What programs print when they can make no socket, or find no name without one.
 const NOT_CONNECTED: &[&str] = &[
     "Could not resolve host",
@@ -116,6 +127,8 @@ const NOT_CONNECTED: &[&str] = &[
     "Temporary failure in name resolution",
     "Name or service not known",
     "unable to resolve host address",
+    "Connection refused",
+    "ECONNREFUSED",
     "Network is unreachable",
     "Connection refused",
     "connection refused",
@@ -142,6 +155,8 @@ mod tests {
             assert!(network.contains("needs: \"network\""), "{network}");
         }
         assert_eq!(Level::Read.refusal("no such file"), None);
+        let obeyed = Level::Write.refusal("could not lock config file: Read-only file system");
+        assert!(obeyed.unwrap().contains(".git/config"));
         // At `write` a permission is the file's own business.
         assert_eq!(Level::Write.refusal("Permission denied"), None);
         assert_eq!(Level::Network.refusal("Could not resolve host: x"), None);

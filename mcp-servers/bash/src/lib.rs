@@ -19,11 +19,16 @@ mod eof;
 mod error;
 mod job_tools;
 mod kept;
+#[cfg(target_os = "linux")]
+mod launcher;
 mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
 mod network;
+mod obeyed;
+#[cfg(target_os = "linux")]
+mod own_namespaces;
 mod progress;
 mod queue;
 mod run;
@@ -39,7 +44,7 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, probe};
+pub use confine::{Enforcement, probe, try_box};
 pub use level::Level;
 
 use args::Settings;
@@ -47,8 +52,12 @@ use cgroup::{Folder, Settled};
 use confine::Boundary;
 use error::StartError;
 #[cfg(target_os = "linux")]
+use launcher::Launcher;
+#[cfg(target_os = "linux")]
 use namespace::Place;
+use run::Apart;
 use scratch::Scratch;
+use server::Surroundings;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
 /// it is the last thing that a program does, and it must be called before any thread exists.
@@ -72,8 +81,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     // A host may have leaked descriptors of its own files to us, and the box does not take back
     // what is open already.
     close_fds::set_fds_cloexec(3, &[]);
+    confine::check_threads()?;
     // Before there are mounts of our own, through which the tree is read-only.
-    let room = cgroup_room(args);
+    let room = if args.try_box { None } else { cgroup_room(args) };
     #[cfg(target_os = "linux")]
     let namespaces = match namespace::enter(args, room.as_ref())? {
         Place::Served(code) => return Ok(code),
@@ -82,6 +92,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     };
     #[cfg(not(target_os = "linux"))]
     let namespaces = false;
+    if args.try_box {
+        return tell_of_the_box(namespaces);
+    }
     let mut settings = Settings::new(args)?;
     let folder = room.and_then(folder_for_commands);
     if folder.is_some() {
@@ -96,11 +109,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         cgroup: folder.as_ref().map(Folder::path),
         ..Boundary::new(&settings, scratch.path(), &output_dir)
     };
-    #[cfg(target_os = "linux")]
-    if namespaces {
-        namespace::seal(&boundary.writable)?;
-    }
-    let enforcement = confine::apply(&boundary, namespaces)?;
+    let apart = set_apart(namespaces, &boundary)?;
+    let enforcement =
+        Enforcement { own_mounts: apart.is_some(), ..confine::apply(&boundary, namespaces)? };
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
@@ -109,8 +120,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let served =
-        runtime.block_on(server::serve(settings, output_dir, environment, enforcement, folder));
+    let surroundings = Surroundings { output_dir, environment, enforcement, folder, apart };
+    let served = runtime.block_on(server::serve(settings, surroundings));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
@@ -118,6 +129,35 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         own.clear();
     }
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Closes a box around nothing, and says on stdout what came of it.
+fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
+    let boundary = Boundary::default();
+    let own_mounts = set_apart(namespaces, &boundary)?.is_some();
+    let enforcement = Enforcement { own_mounts, ..confine::apply(&boundary, namespaces)? };
+    let line = serde_json::to_string(&enforcement)
+        .map_err(|error| StartError::Opening(error.to_string()))?;
+    // A host that does not listen has no use for it.
+    let _ = writeln!(std::io::stdout(), "{line}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Seals the server's own namespaces, and finds out whether each command can have its own. Must run
+/// before the box closes.
+#[cfg(target_os = "linux")]
+fn set_apart(inside: bool, boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    if !inside {
+        return Ok(None);
+    }
+    namespace::seal(&boundary.writable)?;
+    let launcher = own_namespaces::are_given().then(Launcher::start).flatten();
+    Ok(launcher.map(|launcher| Apart { launcher, boundary: boundary.clone() }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_apart(_inside: bool, _boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+    Ok(None)
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

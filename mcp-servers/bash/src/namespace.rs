@@ -113,7 +113,7 @@ fn prepare() -> io::Result<()> {
 }
 
 #[expect(deprecated, reason = "only the flag FILES makes it unsafe, and this never passes it")]
-fn unshare(flags: UnshareFlags) -> io::Result<()> {
+pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
     Ok(rustix::thread::unshare(flags)?)
 }
 
@@ -164,23 +164,23 @@ pub fn seal(writable: &[PathBuf]) -> Result<(), StartError> {
 }
 
 /// One row of `/proc/self/mountinfo`.
-struct Mount {
-    target: PathBuf,
+pub struct Mount {
+    pub target: PathBuf,
     kind: String,
     /// Those that a change has to repeat, because a user namespace may not take them away.
-    flags: MountFlags,
+    pub flags: MountFlags,
 }
 
 impl Mount {
     /// Served by another machine or by a program: a look at one whose server is gone never returns.
-    fn may_hang(&self) -> bool {
+    pub fn may_hang(&self) -> bool {
         ["fuse", "nfs", "cifs", "smb", "9p", "afs", "ceph", "autofs", "virtiofs"]
             .iter()
             .any(|kind| self.kind.starts_with(kind))
     }
 }
 
-fn mounts() -> Vec<Mount> {
+pub fn mounts() -> Vec<Mount> {
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     table.split(|byte| *byte == b'\n').filter_map(parse).collect()
 }

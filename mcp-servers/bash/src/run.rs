@@ -20,9 +20,11 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
-use crate::confine::Enforcement;
+use crate::confine::{Boundary, Enforcement};
 use crate::environment::Environment;
 use crate::error::StartError;
+#[cfg(target_os = "linux")]
+use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
 #[cfg(target_os = "linux")]
@@ -53,11 +55,20 @@ pub struct Runner {
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
     enforcement: Enforcement,
+    /// For commands with namespaces of their own.
+    apart: Option<Apart>,
     /// Of those that a command names, the ones that may lie in private networks.
     private_hosts: Vec<HostRule>,
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
+}
+
+/// How commands get namespaces of their own, and the box that is closed in there.
+pub struct Apart {
+    #[cfg(target_os = "linux")]
+    pub launcher: Launcher,
+    pub boundary: Boundary,
 }
 
 /// The request for one job, already checked.
@@ -91,6 +102,7 @@ impl Runner {
         limits: CommandLimits,
         cgroups: Option<Folder>,
         enforcement: Enforcement,
+        apart: Option<Apart>,
     ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
@@ -111,6 +123,7 @@ impl Runner {
             limits,
             cgroups,
             enforcement,
+            apart,
             private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             supervisors: Mutex::default(),
@@ -140,7 +153,7 @@ impl Runner {
                 return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
             }
         };
-        let mut job = match self.spawn() {
+        let mut job = match self.spawn().await {
             Ok(job) => job,
             Err(error) => {
                 return Ending::NotStarted(format!("the supervisor could not be started: {error}"));
@@ -158,6 +171,9 @@ impl Runner {
             level,
             access,
             own_process_table: self.enforcement.namespaces,
+            own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.clone()),
+            only_tmp_can_change: false,
+            sets_aside: request.timeout.is_some(),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
@@ -181,7 +197,7 @@ impl Runner {
         clippy::disallowed_methods,
         reason = "the bash server is one of the two that start processes"
     )]
-    fn spawn(&self) -> std::io::Result<Job> {
+    async fn spawn(&self) -> std::io::Result<Job> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let (reader, writer) = std::io::pipe()?;
@@ -194,12 +210,33 @@ impl Runner {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer));
-        let child = command.spawn()?;
-        // Our copies of the job's ends of the pipes would keep them open for ever.
-        drop(command);
+        // The command goes with it: our copies of the job's ends of the pipes would keep them open
+        // for ever.
+        let child = self.start(command).await?;
         let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
         Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
+    #[cfg(target_os = "linux")]
+    async fn start(&self, mut command: Command) -> std::io::Result<Child> {
+        match &self.apart {
+            Some(apart) => apart.launcher.spawn(command).await,
+            None => command.spawn(),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
+    #[cfg(not(target_os = "linux"))]
+    async fn start(&self, mut command: Command) -> std::io::Result<Child> {
+        command.spawn()
     }
 
     /// The TMPDIR of a command: that of all commands, or for one that only looks an empty one of
@@ -250,7 +287,8 @@ impl Runner {
                     "It ran without a cgroup of its own ({why}); its processes had limits each."
                 )
             });
-            met.into_iter().chain(without).for_each(|sentence| sink.note(sentence));
+            let aside = end.set_aside.clone();
+            met.into_iter().chain(without).chain(aside).for_each(|sentence| sink.note(sentence));
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },

@@ -29,7 +29,7 @@ use crate::kept::Shelf;
 use crate::level::Scope;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
-use crate::run::{RunRequest, Runner, Sink};
+use crate::run::{Apart, RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -56,21 +56,27 @@ struct BashServer {
     closed: CancellationToken,
 }
 
+/// What there is for commands, found out before the runtime was made.
+pub struct Surroundings {
+    pub output_dir: PathBuf,
+    pub environment: Environment,
+    pub enforcement: Enforcement,
+    /// Where commands get cgroups of their own.
+    pub folder: Option<Folder>,
+    /// How they get namespaces of their own.
+    pub apart: Option<Apart>,
+}
+
 /// Serves until stdin closes. When it returns, no job is alive.
-pub async fn serve(
-    settings: Settings,
-    output_dir: PathBuf,
-    environment: Environment,
-    enforcement: Enforcement,
-    cgroups: Option<Folder>,
-) -> Result<(), StartError> {
+pub async fn serve(settings: Settings, surroundings: Surroundings) -> Result<(), StartError> {
+    let Surroundings { output_dir, environment, enforcement, folder, apart } = surroundings;
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
     let runner = Arc::new(
-        Runner::new(workspace, environment, limits.command, cgroups, enforcement)?
+        Runner::new(workspace, environment, limits.command, folder, enforcement, apart)?
             .reaching(settings.private_hosts),
     );
     let server = BashServer {

@@ -24,6 +24,9 @@ use crate::limits::{CommandLimits, Met};
 use crate::network;
 #[cfg(target_os = "linux")]
 use crate::network::{Access, own};
+use crate::obeyed::Obeyed;
+#[cfg(target_os = "linux")]
+use crate::own_namespaces;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example
@@ -57,20 +60,53 @@ fn supervise() -> std::io::Result<()> {
         // The server changed its mind before it had said anything.
         return Ok(());
     }
-    let spec: JobSpec = serde_json::from_str(&spec)?;
+    let mut spec: JobSpec = serde_json::from_str(&spec)?;
     // The command must not inherit what we have inherited.
     close_fds::set_fds_cloexec(3, &[]);
-    let proxy = enter_network(&spec, &line);
+    let arrived = arrive(&mut spec, &line);
     become_reaper()?;
 
-    let end = match proxy {
-        Ok(proxy) => run(&spec, proxy, reader),
-        Err(why) => JobEnd { how: JobReport::NotStarted(why), met: None, without_cgroup: None },
+    let end = match arrived {
+        Ok((obeyed, proxy)) => {
+            let end = run(&spec, proxy, reader);
+            JobEnd { set_aside: obeyed.and_then(|found| found.set_aside_what_is_new()), ..end }
+        }
+        Err(why) => JobEnd {
+            how: JobReport::NotStarted(why),
+            met: None,
+            without_cgroup: None,
+            set_aside: None,
+        },
     };
     let mut text = serde_json::to_string(&end)?;
     text.push('\n');
     // A server that is dead does not listen.
     line.write_all(text.as_bytes()).or(Ok(()))
+}
+
+/// Enters what the command has for itself, and closes the box around this process where it is not
+/// there yet. Gives what is obeyed on sight, as it was before, if it is to be compared afterwards,
+/// and the port of the proxy, if there is one.
+#[cfg(target_os = "linux")]
+fn arrive(spec: &mut JobSpec, line: &UnixStream) -> Result<(Option<Obeyed>, Option<u16>), String> {
+    let mut boundary = spec.own_namespaces.clone();
+    let obeyed = match &mut boundary {
+        Some(boundary) => own_namespaces::enter(spec, boundary)
+            .map_err(|error| format!("it can have no namespaces of its own: {error}"))?,
+        None => None,
+    };
+    let port = enter_network(spec, line)?;
+    boundary.iter().try_for_each(confine::apply_to_supervisor)?;
+    Ok((obeyed.filter(|_| spec.sets_aside), port))
+}
+
+/// There is nothing to enter on this system.
+#[cfg(not(target_os = "linux"))]
+fn arrive(
+    _spec: &mut JobSpec,
+    _line: &UnixStream,
+) -> Result<(Option<Obeyed>, Option<u16>), String> {
+    Ok((None, None))
 }
 
 /// Enters the network of the command, and gives up the powers that took. The port of the proxy, if
@@ -85,11 +121,6 @@ fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Option<u16>, Strin
     let port = proxied.then(|| own::hand_out(line)).transpose().map_err(failed)?;
     confine::drop_dangerous(false).map_err(|error| failed(error.into()))?;
     Ok(port)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn enter_network(_spec: &JobSpec, _line: &UnixStream) -> Result<Option<u16>, String> {
-    Ok(None)
 }
 
 /// Runs the command to its end.
@@ -113,7 +144,7 @@ fn run(spec: &JobSpec, proxy: Option<u16>, reader: BufReader<UnixStream>) -> Job
     if let Some(leaf) = leaf {
         leaf.remove();
     }
-    JobEnd { how, met, without_cgroup }
+    JobEnd { how, met, without_cgroup, set_aside: None }
 }
 
 /// The cgroup of the command, with this process in it, so that the shell begins there.

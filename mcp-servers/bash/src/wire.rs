@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Ticket;
+use crate::confine::Boundary;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
@@ -25,6 +26,15 @@ pub struct JobSpec {
     pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,
+    /// The box that its supervisor closes around itself, in namespaces of the command's own. `None`
+    /// where there are none: then the server's box is around it already.
+    pub own_namespaces: Option<Boundary>,
+    /// At level `read`: no file system is left in which it could change something but its TMPDIR.
+    /// Found out in the namespaces.
+    #[serde(default)]
+    pub only_tmp_can_change: bool,
+    /// At level `write`: what has appeared and is obeyed on sight gets another name at the end.
+    pub sets_aside: bool,
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,
@@ -38,6 +48,8 @@ pub struct JobEnd {
     pub met: Option<Met>,
     /// Why the command had no cgroup of its own, although there is room for one.
     pub without_cgroup: Option<String>,
+    /// What became of files that it was not to make.
+    pub set_aside: Option<String>,
 }
 
 /// How the command ended.

@@ -110,10 +110,10 @@ fn commands_read_what_is_kept_and_do_not_write_to_it() {
             "kept\n",
             "the workspace and TMPDIR are as writable as ever"
         );
-        assert_eq!(
-            server.output("ls ../claw.toml 2>/dev/null; cat ../claw.toml 2>&1 | grep -c denied"),
-            "../claw.toml\n1\n"
-        );
+        let seen =
+            server.output("ls ../claw.toml 2>/dev/null; cat ../claw.toml 2>&1 | grep -c denied");
+        // In namespaces of its own a command does not even see what lies below /tmp.
+        assert!(["../claw.toml\n1\n", "0\n"].contains(&&*seen), "{seen}");
     }
 }
 

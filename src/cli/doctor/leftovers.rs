@@ -32,6 +32,7 @@ pub fn look(app: &App, report: &mut Report) {
     if let Err(error) = retention(app, report) {
         report.bad("retention", format!("{error:#}"));
     }
+    snapshots(app, report);
     if let Err(error) = logs(app, report) {
         report.bad("logs", format!("{error:#}"));
     }
@@ -68,6 +69,25 @@ fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
         report.left("restores", text, Repair::RemoveFolders(left));
     }
     Ok(())
+}
+
+/// What turns have changed, and undos that a kill has cut.
+fn snapshots(app: &App, report: &mut Report) {
+    let snapshots = app.gate.snapshots();
+    let bytes = snapshots.bytes();
+    if bytes > 0 {
+        let text = format!(
+            "what turns have changed takes {bytes} bytes; `claw undo --list` names the turns"
+        );
+        report.good("snapshots", text);
+    }
+    for workspace in snapshots.cut() {
+        let text = format!(
+            "an undo in {} was cut in the middle; `claw undo` there finishes it before it asks",
+            workspace.display()
+        );
+        report.bad("undo", text);
+    }
 }
 
 /// The stores as they were before updates.

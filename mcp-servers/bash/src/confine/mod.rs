@@ -34,17 +34,34 @@ use crate::error::StartError;
 #[cfg(target_os = "linux")]
 use crate::network::Access;
 
-/// Closes the box around the whole process, for good. Must run before a second thread exists.
+/// Whether this process has one thread alone: a box closes around threads, and the first to be there
+/// would stay outside.
+#[cfg(target_os = "linux")]
+pub fn check_threads() -> Result<(), StartError> {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
+    if threads > 1 { Err(StartError::Threads(threads)) } else { Ok(()) }
+}
+
+/// There is no box on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn check_threads() -> Result<(), StartError> {
+    Ok(())
+}
+
+/// Closes the box around this thread and all that it starts, for good. Of the process only the
+/// launcher stays outside (`launcher.rs`).
 #[cfg(target_os = "linux")]
 pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<Enforcement, StartError> {
-    // Tried while nothing is closed yet. The thread has ended when this returns.
+    // Tried while nothing is closed yet.
     let own_networks = namespaces && crate::network::own::can_be_had();
-    let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
-    if threads > 1 {
-        return Err(StartError::Threads(threads));
-    }
     let level = close(boundary, own_networks).map_err(StartError::Box)?;
     Ok(Enforcement { namespaces, own_networks: own_networks && level.seccomp, ..level })
+}
+
+/// Closes the same box around a supervisor that stands in namespaces of its command's own.
+#[cfg(target_os = "linux")]
+pub fn apply_to_supervisor(boundary: &Boundary) -> Result<(), String> {
+    close(boundary, false).map(|_| ())
 }
 
 #[cfg(target_os = "linux")]
@@ -71,9 +88,41 @@ pub fn probe() -> Enforcement {
         let attempt = std::thread::spawn(|| close(&Boundary::default(), false));
         let level = attempt.join().ok().and_then(Result::ok).unwrap_or(Enforcement::NONE);
         let namespaces = crate::namespace::expected();
-        Enforcement { namespaces, own_networks: namespaces && level.seccomp, ..level }
+        Enforcement {
+            namespaces,
+            own_networks: namespaces && level.seccomp,
+            own_mounts: namespaces,
+            ..level
+        }
     }
     #[cfg(not(target_os = "linux"))]
+    Enforcement::NONE
+}
+
+/// What this system offers, found out by a process that really closes the box, namespaces included:
+/// this program, started with `words`, by which it is the bash server. Where that cannot be
+/// started, nothing is held.
+#[cfg(target_os = "linux")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the bash server is one of the two that start processes"
+)]
+pub fn try_box(words: &[&str]) -> Enforcement {
+    use std::process::{Command, Stdio};
+    let tried = Command::new("/proc/self/exe")
+        .args(words)
+        .arg("--try-box")
+        .env_clear()
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let said = tried.ok().and_then(|tried| serde_json::from_slice(&tried.stdout).ok());
+    said.unwrap_or(Enforcement::NONE)
+}
+
+/// There is no box on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn try_box(_words: &[&str]) -> Enforcement {
     Enforcement::NONE
 }
 
@@ -90,7 +139,7 @@ pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     {
         landlock::isolate(inner).map_err(|error| error.to_string())?;
-        if inner.reading.is_some() {
+        if inner.changes_nothing {
             seccomp::refuse_to_change()?;
         }
         seccomp::refuse_networks()?;

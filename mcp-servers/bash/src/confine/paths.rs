@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::args::Settings;
 use crate::level::Level;
 use crate::network::Access;
@@ -98,7 +100,7 @@ const DEVICES: &[&str] =
 
 /// Everything that a command can reach.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Boundary {
     /// Everything is allowed below these.
     pub writable: Vec<PathBuf>,
@@ -142,6 +144,8 @@ pub struct Inner {
     pub writable: Vec<PathBuf>,
     /// `None`: what the outer layer lets it.
     pub reading: Option<Reading>,
+    /// No mode, owner, time or attribute of a file is changed.
+    pub changes_nothing: bool,
     pub access: Access,
 }
 
@@ -159,7 +163,8 @@ impl Inner {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
         let access = spec.access;
         if spec.level > Level::Read {
-            return Self { writable: vec![workspace, scratch], reading: None, access };
+            let writable = vec![workspace, scratch];
+            return Self { writable, reading: None, changes_nothing: false, access };
         }
         let real = |paths: &[&str]| {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
@@ -174,7 +179,12 @@ impl Inner {
         let mut programs: Vec<PathBuf> = real(PROGRAMS);
         programs.extend([workspace, scratch.clone()]);
         let reading = Reading { programs, data };
-        Self { writable: vec![scratch], reading: Some(reading), access }
+        Self {
+            writable: vec![scratch],
+            reading: Some(reading),
+            changes_nothing: !spec.only_tmp_can_change,
+            access,
+        }
     }
 }
 

@@ -238,21 +238,29 @@ pub fn pid_in(file: &Path) -> i32 {
     pid.unwrap()
 }
 
-/// Who is called `inside` by itself and stands in this workspace. A job with a namespace of its own
-/// has two numbers.
+/// Who is called `inside` by itself and stands in this workspace; of several the youngest, because
+/// each job with a namespace of its own counts from 1.
 pub fn from_outside(inside: i32, workspace: &Path) -> Option<i32> {
     if !cfg!(target_os = "linux") {
         return Some(inside);
     }
     let entries = fs::read_dir("/proc").unwrap().flatten();
-    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.find(|pid| {
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let named = pids.filter(|pid| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let numbers =
             status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
         numbers.split_whitespace().last() == Some(&inside.to_string())
             && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(workspace))
-    })
+    });
+    named.max_by_key(|pid| (started(*pid), *pid))
+}
+
+/// When a process began, in ticks since the machine did: field 22 of proc_pid_stat(5).
+fn started(pid: i32) -> u64 {
+    let row = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = row.rsplit(')').next().unwrap_or_default();
+    fields.split_whitespace().nth(19).and_then(|ticks| ticks.parse().ok()).unwrap_or_default()
 }
 
 pub fn alive(pid: i32) -> bool {

@@ -1,0 +1,205 @@
+//! What other programs run or obey on sight (`claw_kit::obeyed`), as it lies in one workspace: found
+//! before a command at level `write`, so that it can be mounted read-only, and compared afterwards,
+//! because what is not there yet cannot be. Must not know how a command is run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use claw_kit::obeyed::OBEYED;
+
+/// How deep below the workspace is looked, and into how many folders: this is done for each
+/// command. What lies deeper is not held.
+const DEPTH_MAX: usize = 2;
+const FOLDERS_MAX: usize = 512;
+/// Folders of others, full of what nobody obeys there.
+const PASSED_OVER: &[&str] = &["node_modules", "target", "vendor", ".venv", "__pycache__"];
+/// Behind the name of what was set aside.
+const ASIDE: &str = "set-aside";
+/// A repository that is new holds these keys, and `*.sample` hooks that git does not run.
+const HARMLESS_KEYS: &[&str] = &[
+    "repositoryformatversion",
+    "filemode",
+    "bare",
+    "logallrefupdates",
+    "ignorecase",
+    "precomposeunicode",
+    "symlinks",
+];
+const CONFIG_BYTES_MAX: u64 = 4096;
+
+/// What there was before the command.
+pub struct Obeyed {
+    workspace: PathBuf,
+    found: BTreeMap<PathBuf, Identity>,
+}
+
+/// A file that was replaced is another one.
+type Identity = (u64, u64);
+
+impl Obeyed {
+    pub fn below(workspace: &Path) -> Self {
+        Self { workspace: workspace.to_owned(), found: find(workspace) }
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.found.keys().map(PathBuf::as_path)
+    }
+
+    /// The folders between the workspace and what was found, each before those below it.
+    pub fn folders_on_the_way(&self, workspace: &Path) -> BTreeSet<PathBuf> {
+        let ways = self.paths().flat_map(|path| path.ancestors().skip(1));
+        ways.filter(|folder| folder.starts_with(workspace) && *folder != workspace)
+            .map(Path::to_owned)
+            .collect()
+    }
+
+    /// What has appeared meanwhile gets another name, so that nobody obeys it. One sentence about
+    /// it, if there is something.
+    pub fn set_aside_what_is_new(&self) -> Option<String> {
+        let mut said = Vec::new();
+        for (path, identity) in find(&self.workspace) {
+            if self.found.get(&path) == Some(&identity) || is_harmless(&path) {
+                continue;
+            }
+            let name = self.shown(&path);
+            match free_name(&path).map(|aside| fs::rename(&path, &aside).map(|()| aside)) {
+                Some(Ok(aside)) => said.push(format!("{name} is now {}", self.shown(&aside))),
+                Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Some(Err(error)) => said.push(format!("{name} is still there ({error})")),
+                None => said.push(format!("{name} is still there (no name is free for it)")),
+            }
+        }
+        (!said.is_empty()).then(|| {
+            format!(
+                "Level `write` makes nothing that other programs run or obey on sight, so that was set aside: {}. \
+                 Call again with needs: \"network\" if it has to be there.",
+                said.join(", ")
+            )
+        })
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+}
+
+fn find(workspace: &Path) -> BTreeMap<PathBuf, Identity> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![(workspace.to_owned(), 0)];
+    let mut looked = 0;
+    while let Some((folder, depth)) = folders.pop() {
+        looked += 1;
+        for name in OBEYED {
+            let path = folder.join(name);
+            if let Ok(meta) = fs::symlink_metadata(&path) {
+                found.insert(path, (meta.dev(), meta.ino()));
+            }
+        }
+        if depth == DEPTH_MAX || looked + folders.len() >= FOLDERS_MAX {
+            continue;
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let below = entries.filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let passed = name.starts_with('.') || PASSED_OVER.contains(&&*name);
+            !passed && entry.file_type().is_ok_and(|kind| kind.is_dir())
+        });
+        folders.extend(below.map(|entry| (entry.path(), depth + 1)));
+    }
+    found
+}
+
+/// What `git init` makes.
+fn is_harmless(path: &Path) -> bool {
+    if path.ends_with(".git/hooks") {
+        let entries = fs::read_dir(path).map(|entries| entries.flatten().collect::<Vec<_>>());
+        return entries.is_ok_and(|entries| {
+            entries.iter().all(|entry| entry.file_name().to_string_lossy().ends_with(".sample"))
+        });
+    }
+    let is_small = || {
+        fs::symlink_metadata(path)
+            .is_ok_and(|meta| meta.is_file() && meta.len() <= CONFIG_BYTES_MAX)
+    };
+    path.ends_with(".git/config")
+        && is_small()
+        && fs::read_to_string(path).is_ok_and(|text| text.lines().all(is_harmless_line))
+}
+
+fn is_harmless_line(line: &str) -> bool {
+    let line = line.trim();
+    let key = line.split('=').next().unwrap_or_default().trim();
+    line.is_empty() || line == "[core]" || HARMLESS_KEYS.contains(&key)
+}
+
+fn free_name(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let names = (1..1000).map(|number| match number {
+        1 => path.with_file_name(format!("{name}.{ASIDE}")),
+        _ => path.with_file_name(format!("{name}.{ASIDE}-{number}")),
+    });
+    names.into_iter().find(|candidate| fs::symlink_metadata(candidate).is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workspace() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("one/two/three/.git/hooks")).unwrap();
+        fs::create_dir_all(dir.path().join("one/.git/hooks")).unwrap();
+        fs::write(dir.path().join("one/AGENTS.md"), "").unwrap();
+        dir
+    }
+
+    #[test]
+    fn what_is_obeyed_is_found_and_so_are_the_folders_on_the_way() {
+        let dir = workspace();
+        let found = Obeyed::below(dir.path());
+        let shown: Vec<String> = found.paths().map(|path| found.shown(path)).collect();
+        assert_eq!(shown, ["one/.git/hooks", "one/AGENTS.md"], "and nothing deeper");
+        let folders = found.folders_on_the_way(dir.path());
+        let shown: Vec<String> = folders.iter().map(|path| found.shown(path)).collect();
+        assert_eq!(shown, ["one", "one/.git"]);
+    }
+
+    #[test]
+    fn what_is_new_is_set_aside_and_what_was_there_is_not() {
+        let dir = workspace();
+        let before = Obeyed::below(dir.path());
+        assert_eq!(before.set_aside_what_is_new(), None);
+        fs::write(dir.path().join(".envrc"), "x").unwrap();
+        fs::write(dir.path().join(".envrc.set-aside"), "older").unwrap();
+        fs::remove_file(dir.path().join("one/AGENTS.md")).unwrap();
+        std::os::unix::fs::symlink("/", dir.path().join("one/AGENTS.md")).unwrap();
+        let said = before.set_aside_what_is_new().unwrap();
+        assert!(said.contains(".envrc is now .envrc.set-aside-2"), "{said}");
+        assert!(said.contains("one/AGENTS.md is now one/AGENTS.md.set-aside"), "{said}");
+        assert_eq!(fs::read_to_string(dir.path().join(".envrc.set-aside")).unwrap(), "older");
+        assert!(!dir.path().join(".envrc").exists());
+        assert_eq!(before.set_aside_what_is_new(), None);
+    }
+
+    #[test]
+    fn a_new_repository_stays_and_one_that_starts_something_does_not() {
+        let dir = workspace();
+        let before = Obeyed::below(dir.path());
+        let git = dir.path().join("new/.git");
+        fs::create_dir_all(git.join("hooks")).unwrap();
+        fs::write(git.join("hooks/pre-commit.sample"), "").unwrap();
+        fs::write(git.join("config"), "[core]\n\tbare = false\n\tfilemode = true\n").unwrap();
+        assert_eq!(before.set_aside_what_is_new(), None);
+        fs::write(git.join("hooks/pre-commit"), "").unwrap();
+        fs::write(git.join("config"), "[core]\n\tfsmonitor = ./x\n").unwrap();
+        let said = before.set_aside_what_is_new().unwrap();
+        assert!(said.contains("new/.git/hooks is now"), "{said}");
+        assert!(said.contains("new/.git/config is now"), "{said}");
+        for odd in ["[core] fsmonitor = x", "[alias]", "bare", "[core]\nhookspath=x"] {
+            assert_eq!(odd.lines().all(is_harmless_line), odd == "bare", "{odd}");
+        }
+    }
+}

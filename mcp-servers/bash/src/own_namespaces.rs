@@ -1,0 +1,156 @@
+//! The namespaces of one command, which its supervisor enters before the box closes: mounts, System
+//! V memory and `/tmp`. The namespace of process ids is the launcher's to begin (`launcher.rs`), the
+//! network has its own file (`network/own.rs`). Must not know jobs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
+    mount_remount,
+};
+use rustix::thread::UnshareFlags;
+
+use crate::confine::Boundary;
+use crate::level::Level;
+use crate::namespace::{Mount, mounts, unshare};
+use crate::obeyed::Obeyed;
+use crate::wire::JobSpec;
+
+/// What the command sees there instead of the system's.
+const TMP: &str = "/tmp";
+
+/// Whether this system gives a command namespaces of its own, found out by entering some on a
+/// thread that then ends.
+pub fn are_given() -> bool {
+    std::thread::spawn(|| begin().is_ok()).join().unwrap_or(false)
+}
+
+/// Enters the namespaces. Afterwards `spec` and `boundary` name the places as they are there. Gives
+/// at level `write` what is obeyed on sight, which cannot be changed from then on.
+pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<Obeyed>> {
+    begin()?;
+    mount_bind(&spec.scratch, &spec.scratch)?;
+    let mut obeyed = None;
+    match spec.level {
+        Level::Read => spec.only_tmp_can_change = seal(&spec.workspace, &spec.scratch)?,
+        Level::Write => {
+            let found = Obeyed::below(&spec.workspace);
+            hold(&found, &spec.workspace)?;
+            obeyed = Some(found);
+        }
+        Level::Network => {}
+    }
+    let workspace = spec.workspace.clone();
+    // What the server keeps of outputs is for reading, and its other TMPDIRs are not.
+    let others = std::mem::replace(&mut boundary.writable, vec![workspace.clone()]);
+    let kept = |path: &PathBuf| *path != workspace && !spec.scratch.starts_with(path);
+    for path in others.into_iter().filter(kept) {
+        // Landlock looks through mounts to the folder that they lie in, which may be TMPDIR.
+        make_read_only(&path, flags_at(&mounts(), &path))?;
+        boundary.readable.push(path);
+    }
+    if has_own_tmp(&workspace, &spec.scratch, boundary)? {
+        spec.scratch = PathBuf::from(TMP);
+    }
+    boundary.writable.push(spec.scratch.clone());
+    Ok(obeyed)
+}
+
+/// The namespaces, with nothing closed in them yet.
+fn begin() -> io::Result<()> {
+    unshare(UnshareFlags::NEWNS | UnshareFlags::NEWIPC)?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let harmless = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    Ok(mount("proc", "/proc", "proc", harmless, None)?)
+}
+
+/// Makes everything read-only but `scratch`. Whether there is nothing left that can change: a file
+/// system of another machine or of a program is left alone, because its server may be gone.
+fn seal(workspace: &Path, scratch: &Path) -> io::Result<bool> {
+    let mut nothing_left = true;
+    for mount in mounts() {
+        if mount.flags.contains(MountFlags::RDONLY) || mount.target.starts_with(scratch) {
+            continue;
+        }
+        let in_workspace = mount.target.starts_with(workspace);
+        if mount.may_hang() && !in_workspace {
+            nothing_left = false;
+            continue;
+        }
+        let sealed = make_read_only(&mount.target, mount.flags);
+        if in_workspace {
+            sealed?;
+        }
+    }
+    Ok(nothing_left)
+}
+
+fn make_read_only(target: &Path, flags: MountFlags) -> io::Result<()> {
+    Ok(mount_remount(target, flags | MountFlags::BIND | MountFlags::RDONLY, "")?)
+}
+
+/// Makes what is obeyed on sight read-only, and keeps the folders on the way to it from being moved
+/// away: a mount has to stay where it is.
+fn hold(obeyed: &Obeyed, workspace: &Path) -> io::Result<()> {
+    let table = mounts();
+    for folder in obeyed.folders_on_the_way(workspace) {
+        mount_bind_recursive(&folder, &folder)?;
+    }
+    for path in obeyed.paths() {
+        mount_bind_recursive(path, path)?;
+        make_read_only(path, flags_at(&table, path))?;
+    }
+    Ok(())
+}
+
+/// The flags of the mount that a path lies in, which a copy of it has, too.
+fn flags_at(table: &[Mount], path: &Path) -> MountFlags {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // The last of equally deep ones covers the others.
+    let holding = table.iter().filter(|mount| real.starts_with(&mount.target));
+    holding
+        .max_by_key(|mount| mount.target.components().count())
+        .map_or(MountFlags::empty(), |mount| mount.flags)
+}
+
+/// Puts the command's TMPDIR in the place of `/tmp`, and what lies below `/tmp` and belongs into the
+/// box back to where it was. `false` where there is no such folder to cover.
+fn has_own_tmp(workspace: &Path, scratch: &Path, boundary: &Boundary) -> io::Result<bool> {
+    let tmp = Path::new(TMP);
+    let is_plain = fs::symlink_metadata(tmp).is_ok_and(|meta| meta.is_dir());
+    if !is_plain || tmp.starts_with(workspace) {
+        return Ok(false);
+    }
+    let mut below: Vec<&PathBuf> = boundary
+        .readable
+        .iter()
+        .chain(&boundary.writable)
+        .filter(|path| path.starts_with(tmp))
+        .collect();
+    below.sort();
+    // What lies below another one comes back with it.
+    below.dedup_by(|path, kept| path.starts_with(kept));
+    let opened = |path: &PathBuf| -> io::Result<(PathBuf, OwnedFd, bool)> {
+        let flags = OFlags::PATH.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let is_dir = file.metadata()?.is_dir();
+        Ok((path.clone(), file.into(), is_dir))
+    };
+    let below = below.into_iter().map(opened).collect::<io::Result<Vec<_>>>()?;
+    mount_bind(scratch, tmp)?;
+    for (path, file, is_dir) in below {
+        if is_dir {
+            fs::create_dir_all(&path)?;
+        } else {
+            fs::create_dir_all(path.parent().unwrap_or(tmp))?;
+            File::create(&path)?;
+        }
+        mount_bind_recursive(format!("/proc/self/fd/{}", file.as_raw_fd()), &path)?;
+    }
+    Ok(true)
+}

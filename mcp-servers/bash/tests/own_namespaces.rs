@@ -1,0 +1,203 @@
+//! What a command has for itself where the system gives it namespaces: `/tmp`, processes, loopback;
+//! and what it leaves alone at level `write`, because other programs obey it on sight.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
+
+mod common;
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+
+use common::{House, Server, box_or_skip};
+use serde_json::{Value, json};
+
+/// A server whose commands have namespaces of their own. `None` where the system gives none: then
+/// its label says so, and the host asks about each level that it cannot hold.
+fn apart(test: &str, house: &House) -> Option<Server> {
+    if !box_or_skip(test, 3) {
+        return None;
+    }
+    let mut server = house.server();
+    let label = server.run("true")["box"].as_str().unwrap().to_owned();
+    let has = label.ends_with("+mounts");
+    if !has {
+        eprintln!("SKIPPED {test}: {label}");
+    }
+    has.then_some(server)
+}
+
+fn output(result: &Value) -> &str {
+    result["structuredContent"]["output"].as_str().unwrap_or_default()
+}
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn tmp_is_empty_and_the_commands_own() {
+    let house = House::new();
+    let Some(mut server) = apart("tmp_is_empty_and_the_commands_own", &house) else { return };
+    let mark = format!("claw-own-tmp-{}", std::process::id());
+    let write =
+        format!("ls /tmp | grep -c {mark}; echo x > /tmp/{mark} && cat /tmp/{mark}; echo $TMPDIR");
+    for level in ["read", "read", "write", "network"] {
+        let result = server.at(level, &write);
+        assert_eq!(output(&result), "0\nx\n/tmp\n", "{level}: {result}");
+        assert!(!Path::new("/tmp").join(&mark).exists(), "{level}");
+        if level == "write" {
+            server.at("write", &format!("rm /tmp/{mark}"));
+        }
+    }
+    // Modes and programs of its own work there, too.
+    let program = "printf '#!/bin/sh\\necho ran' > /tmp/p && chmod 755 /tmp/p && /tmp/p && cp -rp . /tmp/copy";
+    assert_eq!(output(&server.at("read", program)), "ran\n");
+}
+
+#[test]
+fn a_workspace_below_tmp_stays_where_it_is() {
+    let house = House::new();
+    let Some(mut server) = apart("a_workspace_below_tmp_stays_where_it_is", &house) else { return };
+    fs::write(house.workspace().join("notes"), "one\n").unwrap();
+    for level in ["read", "write", "network"] {
+        assert_eq!(output(&server.at(level, "cat \"$PWD/notes\"")), "one\n", "{level}");
+    }
+    server.at("write", "echo two >> \"$PWD/notes\"");
+    assert_eq!(fs::read_to_string(house.workspace().join("notes")).unwrap(), "one\ntwo\n");
+    let refused = server.at("read", "echo three >> \"$PWD/notes\"");
+    assert!(text(&refused).contains("needs: \"write\""), "{refused}");
+}
+
+#[test]
+fn a_command_sees_no_other_command() {
+    let house = House::new();
+    let Some(mut server) = apart("a_command_sees_no_other_command", &house) else { return };
+    let mark = format!("sleep 300.{}", std::process::id());
+    server.post("tools/call", json!({"name": "start", "arguments": {"command": mark}}));
+    let seen = server.at("read", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; ps -e -o args 2>&1");
+    assert!(!output(&seen).contains("sleep 300"), "{seen}");
+    server.at("write", "kill -9 -1");
+    let id = server.post("tools/call", json!({"name": "list", "arguments": {}}));
+    let jobs = server.answer(id)["result"].take();
+    assert_eq!(jobs["structuredContent"]["jobs"][0]["running"], true, "{jobs}");
+}
+
+#[test]
+fn loopback_is_its_own_and_leads_nowhere() {
+    let house = House::new();
+    let Some(mut server) = apart("loopback_is_its_own_and_leads_nowhere", &house) else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let out = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
+    for level in ["read", "write"] {
+        let result = server.at(level, &out);
+        assert!(output(&result).contains("Connection refused"), "{level}: {result}");
+        assert!(text(&result).contains("needs: \"network\""), "{level}: {result}");
+        let devices = server.at(level, "tail -n +3 /proc/net/dev | cut -d: -f1");
+        assert_eq!(output(&devices).trim(), "lo", "{level}");
+        let away = server.at(level, "exec 3<>/dev/tcp/192.0.2.1/80");
+        assert!(output(&away).contains("unreachable"), "{level}: {away}");
+    }
+    assert_eq!(output(&server.at("network", &format!("{out} && echo there"))), "there\n");
+    let listens = "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); \
+                   c = socket.create_connection(s.getsockname()); print(\"answered\", s.accept()[0].fileno() > 0)'";
+    let result = server.at("read", listens);
+    if !output(&result).contains("not found") {
+        assert_eq!(output(&result), "answered True\n", "{result}");
+    }
+}
+
+/// Changes the level `write` refuses, each with a file that must stay as it is.
+const REFUSED: &[&str] = &[
+    "echo x >> AGENTS.md",
+    "rm AGENTS.md",
+    "mv AGENTS.md other",
+    "ln -f notes AGENTS.md",
+    "sed -i s/own/x/ sub/CLAUDE.md",
+    "echo x > .git/hooks/pre-commit",
+    "rm -r .git/hooks",
+    "mv .git/hooks .git/h",
+    "mv .git other",
+    "echo '[alias]' >> .git/config",
+    "cp notes .git/config",
+    "mv notes .git/config",
+    "chmod 777 .git/config",
+    "echo x > .vscode/tasks.json",
+    "truncate -s 0 .github/workflows/ci.yml",
+    "ln AGENTS.md l && echo x >> l",
+    "mv sub moved",
+];
+
+fn with_what_is_obeyed(house: &House) -> Vec<std::path::PathBuf> {
+    let at = house.workspace();
+    let files = [
+        "AGENTS.md",
+        "sub/CLAUDE.md",
+        ".git/hooks/pre-push",
+        ".git/config",
+        ".vscode/settings.json",
+        ".github/workflows/ci.yml",
+    ];
+    fs::write(at.join("notes"), "plain\n").unwrap();
+    files
+        .map(|name| {
+            let path = at.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "own\n").unwrap();
+            path
+        })
+        .to_vec()
+}
+
+#[test]
+fn level_write_changes_nothing_that_other_programs_obey() {
+    let house = House::new();
+    let test = "level_write_changes_nothing_that_other_programs_obey";
+    let Some(mut server) = apart(test, &house) else { return };
+    let files = with_what_is_obeyed(&house);
+    for command in REFUSED {
+        let result = server.at("write", command);
+        assert_ne!(result["structuredContent"]["exit_code"], 0, "{command}: {result}");
+        for file in &files {
+            assert_eq!(fs::read_to_string(file).unwrap(), "own\n", "{command}");
+        }
+        assert!(!house.workspace().join(".git/hooks/pre-commit").exists(), "{command}");
+    }
+    let result = server.at("write", "echo x >> .git/config");
+    assert!(text(&result).contains("needs: \"network\" may change"), "{result}");
+    assert_eq!(
+        output(&server.at("write", "echo y >> notes && mkdir .git/objects && echo ok")),
+        "ok\n"
+    );
+    // Who may more, changes it.
+    assert_eq!(output(&server.at("network", "echo x >> AGENTS.md && echo ok")), "ok\n");
+}
+
+#[test]
+fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
+    let house = House::new();
+    let test = "what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named";
+    let Some(mut server) = apart(test, &house) else { return };
+    let at = house.workspace();
+    for (command, made) in [
+        ("echo x > .envrc", ".envrc"),
+        (
+            "mkdir -p .github/workflows; echo x > .github/workflows/a.yml; false",
+            ".github/workflows",
+        ),
+        ("mkdir new; echo x > new/AGENTS.md; kill -9 $$", "new/AGENTS.md"),
+        ("ln -s notes .mcp.json", ".mcp.json"),
+        ("mkdir -p r/.git/hooks; echo x > r/.git/hooks/pre-commit", "r/.git/hooks"),
+    ] {
+        let result = server.at("write", command);
+        assert!(text(&result).contains(&format!("{made} is now {made}.set-aside")), "{result}");
+        assert!(fs::symlink_metadata(at.join(made)).is_err(), "{command}");
+        assert!(fs::symlink_metadata(at.join(format!("{made}.set-aside"))).is_ok(), "{command}");
+    }
+    let result = server.at("write", "echo x > plain");
+    assert!(!text(&result).contains("set aside"), "{result}");
+    let result = server.at("network", "echo x > .envrc");
+    assert!(at.join(".envrc").exists() && !text(&result).contains("set aside"), "{result}");
+}
