@@ -23,7 +23,8 @@ async fn main() -> anyhow::Result<()> {
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     // Which outputs have reached the terminal. Nothing is marked here, so that nobody listens.
     let (written, _unheard) = mpsc::unbounded_channel();
-    let console = Console::open(EditorSettings { history, no_colour }, written)?;
+    let console =
+        Console::open(EditorSettings { history, no_colour, ..EditorSettings::default() }, written)?;
     let (show, shows) = mpsc::channel(64);
     let (events, mut inbox) = mpsc::channel(64);
     let house = async move {

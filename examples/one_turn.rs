@@ -121,6 +121,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             calls_at_once: 8,
             surroundings: Surroundings {
                 workspace: workspace.to_owned(),
+                usual_workspace: workspace.to_owned(),
                 home: home.to_owned(),
                 user_home: home.to_owned(),
                 held: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
@@ -130,6 +131,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 tool_result_bytes: 16 * 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
+                mode_idle_time: Duration::from_secs(28_800),
             },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(5),

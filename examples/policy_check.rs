@@ -39,6 +39,7 @@ fn main() -> ExitCode {
             origin,
             destructive_hint: None,
             held: HeldLevels::ALL,
+            workspace: Path::new("/home/ann/work"),
             home: Path::new("/home/ann/.claw"),
             user_home: Path::new("/home/ann"),
         };

@@ -393,6 +393,7 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
         calls_at_once: limits.tool_calls_parallel_max as usize,
         surroundings: Surroundings {
             workspace: config.workspace.clone(),
+            usual_workspace: config.usual_workspace.clone(),
             home: config.home.root().to_owned(),
             user_home: config.user_home.clone(),
             // Asked at the first call: a turn without one does not need to know.
@@ -403,6 +404,7 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             tool_result_bytes: limits.tool_result_bytes as usize,
             question_time: Duration::from_secs(limits.question_time_s),
             staged_actions_max: limits.staged_actions_max as usize,
+            mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
         },
         catalog: CatalogSettings {
             server_wait: Duration::from_millis(limits.server_wait_ms),

@@ -68,7 +68,7 @@ fn a_link_that_is_swapped_under_a_command_that_looks_leads_nowhere() {
     );
     for (name, reader) in [
         ("notes", "cat notes"),
-        (".magic", "file readme"),
+        (".magic", "file -m .magic readme"),
         ("notes", "grep DAYS notes; head -n 300 notes"),
     ] {
         house.write("workspace/notes", "plain\n");

@@ -1,6 +1,7 @@
 //! Hands the persona as it is written to whoever makes a request of it. Must not know what a prompt
 //! looks like.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{self, Config, MAIN, MEMORY, USER};
@@ -9,6 +10,13 @@ use crate::gate::Gate;
 use crate::hub::Hub;
 use crate::turn::persona::{Notes, Persona, PersonaSeen, PersonaText, Personas};
 
+/// Where the programs of the system are.
+const SYSTEM: [&str; 2] = ["/usr", "/bin"];
+/// What a model may want to know of before it tries.
+const PROGRAMS: [&str; 16] = [
+    "git", "rg", "jq", "make", "cmake", "gcc", "clang", "cargo", "go", "node", "npm", "python3",
+    "pytest", "java", "docker", "sqlite3",
+];
 /// The file whose text needs no name in front of it: it says who is spoken to.
 const UNNAMED: &str = "SOUL.md";
 
@@ -23,6 +31,9 @@ pub(super) fn personas(
     let workspace = config.workspace.display().to_string();
     let name = introduction(&config.agent);
     let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    // Looked at once, so that all requests of a process begin with the same bytes.
+    let is_repository = config.workspace.join(".git").symlink_metadata().is_ok();
+    let programs = programs(config.env.get("PATH").unwrap_or_default());
     let now = move |role: Option<&str>| {
         let read = settings.read(role);
         let notes = has_file_tools(gate.hub()).then(|| notes(&settings, &read));
@@ -34,12 +45,27 @@ pub(super) fn personas(
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());
         PersonaSeen {
-            persona: Persona { texts: texts(name.clone(), read), notes, workspace, platform },
+            persona: Persona {
+                texts: texts(name.clone(), read),
+                notes,
+                workspace,
+                platform,
+                is_repository,
+                programs: programs.clone(),
+            },
             files,
             role_is_gone,
         }
     };
     Personas { now: Arc::new(now), default_role }
+}
+
+/// Those of the programs on this path that lie among the system's, where every command may run them.
+fn programs(path: &str) -> Vec<String> {
+    let of_system = |folder: &&Path| SYSTEM.iter().any(|system| folder.starts_with(system));
+    let folders: Vec<&Path> = path.split(':').map(Path::new).filter(of_system).collect();
+    let is_there = |name: &&&str| folders.iter().any(|folder| folder.join(name).is_file());
+    PROGRAMS.iter().filter(is_there).map(|name| (*name).to_owned()).collect()
 }
 
 /// Whether our filesystem server is among the servers: nobody else can reach the folder.

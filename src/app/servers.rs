@@ -66,7 +66,10 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
             match args.get(1).map(String::as_str) {
-                Some("bash") => own.extra_args.extend(bash_limits(config)),
+                Some("bash") => {
+                    own.extra_args.extend(bash_limits(config));
+                    own.extra_env.extend(toolchain_variables(config));
+                }
                 Some("filesystem") => own.extra_args.extend(settings.persona.server_args()),
                 _ => {}
             }
@@ -121,13 +124,21 @@ fn bash_limits(config: &Config) -> Vec<String> {
         ("--command-memory-bytes-max", limits.command_memory_bytes_max),
         ("--command-file-bytes-max", limits.command_file_bytes_max),
         ("--command-output-kept-bytes-max", limits.command_output_kept_bytes_max),
+        ("--command-home-bytes-max", limits.command_home_bytes_max),
         ("--command-open-files-max", limits.command_open_files_max),
         ("--command-disk-free-bytes-min", limits.command_disk_free_bytes_min),
     ]
     .into_iter()
     .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
     .chain(["--output-dir".to_owned(), config.home.command_output().display().to_string()])
+    .chain(["--home".to_owned(), config.home.command_home(&config.workspace).display().to_string()])
     .collect()
+}
+
+/// By which the bash server finds the owner's programs. No command gets them as they are.
+fn toolchain_variables(config: &Config) -> impl Iterator<Item = (String, String)> {
+    let set = |name: &&str| Some((name.to_string(), config.env.get(name)?.to_owned()));
+    claw_mcp_bash::TOOLCHAIN_VARIABLES.iter().filter_map(set)
 }
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.

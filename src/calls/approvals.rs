@@ -4,6 +4,8 @@
 use serde_json::{Value, json};
 
 use super::Calls;
+use super::grants::Stored;
+use super::modes::NewMode;
 use super::wake::wake;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
@@ -15,6 +17,12 @@ use crate::store::{
     ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, new_approval_id,
     now_ms,
 };
+
+/// What an answer leaves behind for later calls.
+pub(super) enum Standing {
+    Grant(NewGrant),
+    Mode(NewMode),
+}
 
 /// How long "10 minutes" is.
 const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
@@ -96,7 +104,7 @@ impl Calls {
         approval: &ApprovalRow,
         row: &CallRow,
         answer: &Answer,
-    ) -> Result<Option<NewGrant>, DecideError> {
+    ) -> Result<Option<Standing>, DecideError> {
         let (effect, scope, term) = match answer {
             Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
             Answer::Press { .. } => {
@@ -118,12 +126,22 @@ impl Calls {
             _ => None,
         };
         let facts = self.facts(&call, None);
-        let Some(shape) = Shape::of(&scope, &facts) else {
+        let offered = Shape::of(&scope, &facts);
+        if let Some(Shape::Mode { mode }) = offered {
+            let session = session.ok_or_else(|| {
+                DecideError::NotOffered("a mode is for a session; use `--for session`".to_owned())
+            })?;
+            let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id))?;
+            return Ok(Some(Standing::Mode(of_mode)));
+        }
+        let Some(shape) = offered else {
             let text =
                 format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
             return Err(DecideError::NotOffered(text));
         };
         let says = match &shape {
+            // Handled above.
+            Shape::Mode { mode } => format!("mode {mode}"),
             Shape::Exact { .. } => {
                 let shown = escape::visible(&row.arguments);
                 format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
@@ -140,18 +158,18 @@ impl Calls {
                 )
             }
         };
-        Ok(Some(NewGrant {
+        Ok(Some(Standing::Grant(NewGrant {
             effect,
             principal: row.principal.clone(),
             session,
             server: row.server.clone(),
             tool: row.tool.clone(),
-            shape: serde_json::to_string(&shape).map_err(StoreError::from)?,
+            shape: Stored::of(shape, self.workspace()).text()?,
             origin: row.origin,
             says,
             expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
             approval: approval.id.0.clone(),
-        }))
+        })))
     }
 
     /// The question with this id, if it is still open.
@@ -229,7 +247,7 @@ pub(super) fn decide_in(
     call: &CallId,
     answer: &Answer,
     by: &str,
-    grant: Option<&NewGrant>,
+    standing: Option<&Standing>,
 ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
     let allowed = matches!(answer, Answer::Allow { .. });
     let state = if allowed { ApprovalState::Approved } else { ApprovalState::Denied };
@@ -243,13 +261,17 @@ pub(super) fn decide_in(
         tx.end_call(call, &Outcome::denied(DeniedBy::Answer, denial(answer)))?;
     }
     let mut body = json!({"approval": id.0, "answer": answer, "by": by, "digest": approval.digest});
-    if let Some(grant) = grant {
-        let grant_id = tx.add_grant(grant)?;
+    if let Some(standing) = standing {
+        let told = match standing {
+            Standing::Grant(grant) => {
+                json!({"id": tx.add_grant(grant)?, "effect": grant.effect, "says": grant.says})
+            }
+            Standing::Mode(mode) => {
+                json!({"id": mode.set_in(tx)?, "effect": GrantEffect::Allow, "says": mode.says()})
+            }
+        };
         if let Value::Object(map) = &mut body {
-            map.insert(
-                "grant".to_owned(),
-                json!({"id": grant_id, "effect": grant.effect, "says": grant.says}),
-            );
+            map.insert("grant".to_owned(), told);
         }
     }
     tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;

@@ -1,10 +1,48 @@
 //! Matches a call against the owner's standing answers. A grant turns *ask* into *allow* and
 //! nothing else; a refusal denies. Must not know rules.
 
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
 use super::{Calls, Grounds};
 use crate::domain::{GrantEffect, ToolCall};
 use crate::policy::shape::{self, Shape};
 use crate::store::{GrantRow, StoreError};
+
+/// A shape as a grant holds it: with the workspace in which it was given. A grant of before this
+/// was kept has none. An older claw passes over it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Stored {
+    #[serde(flatten)]
+    pub(super) shape: Shape,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
+}
+
+impl Stored {
+    pub(super) fn of(shape: Shape, workspace: &Path) -> Self {
+        Self { shape, workspace: Some(workspace.display().to_string()) }
+    }
+
+    pub(super) fn text(&self) -> Result<String, StoreError> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    /// `None` for a shape that this claw does not know, which covers nothing.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// Whether it was given where these calls run. What is allowed in one folder says nothing of
+    /// another one.
+    pub(super) fn is_for(&self, calls: &Calls) -> bool {
+        match &self.workspace {
+            Some(given) => Path::new(given) == calls.workspace(),
+            None => calls.is_usual_workspace(),
+        }
+    }
+}
 
 impl Calls {
     /// The grant that covers this call, if there is one. It reaches the origin that it was given
@@ -13,6 +51,16 @@ impl Calls {
         let found =
             self.standing(call, GrantEffect::Allow, |grant, call| call.origin >= grant.origin)?;
         Ok(found.map(|(_, grounds)| grounds))
+    }
+
+    /// What lets a call run that the rule of this name asks about: a grant, or the mode of its
+    /// session. A mode stands for the question that its class would ask, and for no rule of the
+    /// owner's.
+    pub fn leave_for(&self, call: &ToolCall, rule: &str) -> Result<Option<Grounds>, StoreError> {
+        match self.grant_for(call)? {
+            None if rule == CLASS_MUTATING => self.mode_for(call),
+            found => Ok(found),
+        }
     }
 
     /// The owner's "never" that covers this call, with its number. It holds whoever asks.
@@ -33,8 +81,11 @@ impl Calls {
                 && grant.session.as_ref().is_none_or(|session| Some(session) == call.session())
                 && (effect == GrantEffect::Deny || grant.principal == call.principal)
                 && reaches(grant, call)
-                && serde_json::from_str::<Shape>(&grant.shape)
-                    .is_ok_and(|shape| shape::covers(&shape, &facts))
+                && Stored::read(&grant.shape).is_some_and(|stored| {
+                    // What is forbidden in one folder stays forbidden in all.
+                    (effect == GrantEffect::Deny || stored.is_for(self))
+                        && shape::covers(&stored.shape, &facts)
+                })
         });
         Ok(found.map(|grant| {
             let why = format!("{}: {}", effect_word(&grant), grant.says);
@@ -43,6 +94,9 @@ impl Calls {
         }))
     }
 }
+
+/// The rule of the question that is asked of every tool that can change something.
+const CLASS_MUTATING: &str = "class.mutating";
 
 fn effect_word(grant: &GrantRow) -> &'static str {
     match grant.effect {

@@ -9,6 +9,7 @@ mod effect;
 mod frozen;
 mod grants;
 mod keep;
+pub mod modes;
 mod pause;
 mod propose;
 mod record;
@@ -32,11 +33,11 @@ pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, ToolCall};
+use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
-use crate::store::{Artifacts, CallRow, Store};
+use crate::store::{Artifacts, CallRow, Store, StoreError};
 
 /// What the room is made of.
 pub struct CallsParts {
@@ -55,6 +56,9 @@ pub struct CallsParts {
 pub struct Surroundings {
     /// Where the tools work.
     pub workspace: PathBuf,
+    /// Where they work if nothing else is found or typed. Grants that name no workspace are from
+    /// there.
+    pub usual_workspace: PathBuf,
     /// Claw's home.
     pub home: PathBuf,
     /// The home of the user that claw runs as.
@@ -75,6 +79,8 @@ pub struct CallLimits {
     pub question_time: Duration,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
+    /// How long the mode of a session lasts whose owner writes nothing there.
+    pub mode_idle_time: Duration,
 }
 
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
@@ -91,6 +97,8 @@ pub struct Grounds {
     pub grant: Option<i64>,
     /// The owner has answered, and what the answer was about is not as it was shown any more.
     pub again: bool,
+    /// The grant is a mode: nobody has seen which files it changes.
+    pub by_mode: bool,
 }
 
 /// Why a call that may have been judged as allowed is not run after all.
@@ -114,7 +122,8 @@ impl From<Denied> for Outcome {
 
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None, grant: None, again: false }
+        let (rule, why) = (rule.into(), why.into());
+        Self { rule, why, approval: None, grant: None, again: false, by_mode: false }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {
@@ -176,6 +185,20 @@ impl Calls {
         &self.surroundings.workspace
     }
 
+    fn is_usual_workspace(&self) -> bool {
+        self.surroundings.workspace == self.surroundings.usual_workspace
+    }
+
+    /// The session keeps to this workspace from now on: no process goes on with it elsewhere.
+    pub async fn keep_session_here(&self, session: &SessionId) -> Result<(), StoreError> {
+        let here = (!self.is_usual_workspace()).then(|| self.workspace().display().to_string());
+        if self.store.read(|tx| tx.session_workspace(session))? == here {
+            return Ok(());
+        }
+        let session = session.clone();
+        self.store.write(move |tx| tx.set_session_workspace(&session, here.as_deref())).await
+    }
+
     /// Everything about a call that a verdict may depend on.
     pub fn facts<'a>(&'a self, call: &'a ToolCall, destructive_hint: Option<bool>) -> Facts<'a> {
         Facts {
@@ -186,6 +209,7 @@ impl Calls {
             origin: call.origin,
             destructive_hint,
             held: **self.surroundings.held,
+            workspace: &self.surroundings.workspace,
             home: &self.surroundings.home,
             user_home: &self.surroundings.user_home,
         }
@@ -195,9 +219,10 @@ impl Calls {
         self.policy().is_idempotent(self.hub.builtin(server), server, tool)
     }
 
-    /// Whether a stored call is what was frozen, for the same approvers.
+    /// Whether a stored call is what was frozen, for the same approvers, in this workspace.
     pub fn is_intact(&self, row: &CallRow) -> bool {
         frozen::is_intact(row, &self.surroundings.approvers)
+            && Path::new(&row.cwd) == self.workspace()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
+//! `/approvals`, `/grants`, `/mode`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
 //! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
 //! picked.
 
@@ -8,6 +8,7 @@ mod agents;
 mod allowed_users;
 mod grants;
 mod lists;
+mod mode;
 mod model;
 mod once;
 mod quiet;
@@ -145,7 +146,7 @@ impl ChatCommands {
             {
                 "Only the owner may see this.".to_owned()
             }
-            ChatCommand::Status => status::markdown(&parts, session, is_owner(visitor)).await?,
+            ChatCommand::Status => status::markdown(&parts, session, visitor).await?,
             ChatCommand::UndoFiles => undo_files::markdown(&parts, visitor, session, words).await?,
             ChatCommand::Usage => usage::markdown(&parts.store, &parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
@@ -154,6 +155,7 @@ impl ChatCommands {
             ChatCommand::Tools => lists::tools(&parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,
+            ChatCommand::Mode => return self.mode_command(visitor, session, words, to).await,
             ChatCommand::AllowedUsers => return self.allowed_users(visitor, words, to).await,
             ChatCommand::Panic => return self.panic(visitor, words, to).await,
             // The orders are carried out above; help and leaving are the door's own.

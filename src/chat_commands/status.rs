@@ -2,10 +2,11 @@
 //! that it is as true in this process as in any other; servers and background jobs are those of
 //! this process. Must not know doors.
 
-use super::{ChatCommandsParts, code, lists, role, usage};
+use super::{ChatCommandsParts, code, is_owner, lists, mode, role, usage};
 use crate::domain::SessionId;
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
+use crate::router::Visitor;
 use crate::store::{StoreError, now_ms};
 use crate::turn::{Log, estimate};
 
@@ -13,8 +14,9 @@ use crate::turn::{Log, estimate};
 pub(super) async fn markdown(
     parts: &ChatCommandsParts,
     session: &SessionId,
-    owner: bool,
+    visitor: &Visitor,
 ) -> Result<String, StoreError> {
+    let owner = is_owner(visitor);
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
@@ -26,11 +28,12 @@ pub(super) async fn markdown(
     })?;
     let workspace = format!("- workspace: {}\n", code(&parts.workspace.display().to_string()));
     let mut text = format!(
-        "- model: {} ({})\n{}- session: `{session}`\n- context: {}\n- used in this session: {}\n{}\
+        "- model: {} ({})\n{}- session: `{session}`\n{}- context: {}\n- used in this session: {}\n{}\
          - running: {}\n- open questions: {}\n- queued messages: {queued}\n",
         code(&parts.model.name),
         parts.model.provider,
         role::status_line(&parts.roles, chosen.as_deref(), &log),
+        mode::status_line(parts, session, visitor)?,
         context(&log, parts.window_tokens),
         usage::in_words(&used),
         if owner { workspace.as_str() } else { "" },

@@ -61,6 +61,10 @@ pub async fn answer(
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
+    if let Some(session) = &decided.question.session {
+        // The turn goes on where it was asked.
+        worker.keep_here(session).await?;
+    }
     out::err_line(&in_words(&decided.question, &answer));
     let Some(session) = decided.question.session.clone() else {
         return told_to_client(&decided.question, as_json);
@@ -79,8 +83,13 @@ pub async fn answer(
         follow.finish_leftovers().await?;
         ask::answer_until_done(app, &follow, &visitor).await
     };
-    let asked =
-        ask::Ask { text: String::new(), session: session.clone(), json: as_json, own_turn: false };
+    let asked = ask::Ask {
+        text: String::new(),
+        session: session.clone(),
+        json: as_json,
+        own_turn: false,
+        mode: None,
+    };
     match super::interrupt::stoppable(app, &visitor, &session, told).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
@@ -223,6 +232,16 @@ fn by_command(question: &Question) -> String {
     for command in scopes {
         text.push_str(&format!(
             "\n  For any `{command}` with known options and plain words: claw approve {} --for always --command '{command}'",
+            question.approval
+        ));
+    }
+    let modes = question.choices.iter().filter_map(|choice| match &choice.answer {
+        Answer::Allow { scope: Scope::Mode { mode }, .. } => Some(mode),
+        _ => None,
+    });
+    for mode in modes {
+        text.push_str(&format!(
+            "\n  For this and the like in this session: claw approve {} --mode {mode}",
             question.approval
         ));
     }

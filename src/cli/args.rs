@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::domain::TurnId;
+use crate::domain::{Mode, TurnId};
 
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
@@ -109,6 +109,11 @@ pub enum AtHome {
     Chat {
         #[command(flatten)]
         session: SessionArg,
+        #[command(flatten)]
+        place: PlaceArg,
+        /// What runs without a question in this conversation, as `/mode` sets it
+        #[arg(long, value_name = "MODE")]
+        mode: Option<ModeArg>,
     },
     /// Ask once: the reply on stdout, everything else on stderr
     ///
@@ -120,9 +125,14 @@ pub enum AtHome {
         text: Vec<String>,
         #[command(flatten)]
         session: SessionArg,
+        #[command(flatten)]
+        place: PlaceArg,
         /// Wait until no turn is open in the session, instead of joining it
         #[arg(long)]
         own_turn: bool,
+        /// What runs without a question until this command ends
+        #[arg(long, value_name = "MODE")]
+        mode: Option<ModeArg>,
         /// Print reply, calls and usage as one JSON object
         #[arg(long)]
         json: bool,
@@ -157,8 +167,11 @@ pub enum AtHome {
         /// options and plain words (needs --for)
         #[arg(long, value_name = "WORDS", requires = "term", conflicts_with = "below")]
         command: Option<String>,
+        /// Give the session the mode that lets it through: edits or work
+        #[arg(long, value_name = "MODE", conflicts_with_all = ["term", "below", "command"])]
+        mode: Option<ModeArg>,
         /// Press this one of several buttons that a tool has staged, counted from one
-        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "command"])]
+        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "command", "mode"])]
         button: Option<NonZeroU32>,
         #[command(flatten)]
         json: Json,
@@ -241,9 +254,17 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub struct SessionArg {
-    /// Which conversation
-    #[arg(long, default_value = "main", value_name = "NAME")]
-    pub session: String,
+    /// Which conversation [default: main; in a repository, or with -C, the one of the folder]
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct PlaceArg {
+    /// Work in this folder, or in the repository that holds it [default: the repository here, if
+    /// there is one, else the configured workspace]
+    #[arg(short = 'C', value_name = "DIR")]
+    pub folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -259,6 +280,27 @@ pub enum For {
     TenMinutes,
     Session,
     Always,
+}
+
+/// The modes of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    /// Each change asks
+    Ask,
+    /// Writing, editing and moving files of the workspace runs
+    Edits,
+    /// The same, and commands that change the workspace without the network
+    Work,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(written: ModeArg) -> Self {
+        match written {
+            ModeArg::Ask => Self::Ask,
+            ModeArg::Edits => Self::Edits,
+            ModeArg::Work => Self::Work,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::fail::{self, UserError};
 use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
-use crate::domain::{Live, LiveSink, Question, SessionId, TurnEnd, escape};
+use crate::domain::{Live, LiveSink, Mode, Question, SessionId, TurnEnd, escape};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
@@ -30,6 +30,8 @@ pub struct Ask {
     pub json: bool,
     /// Wait until no turn is open, instead of joining one.
     pub own_turn: bool,
+    /// What runs without a question until the command ends.
+    pub mode: Option<Mode>,
 }
 
 /// How often a session is looked at whose open turn is waited for.
@@ -40,13 +42,26 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
-    for warning in &app.warnings {
-        out::err_line(&format!("claw: {warning}"));
+    let of_place = app.config.place_notice.iter();
+    for warning in app.warnings.iter().chain(of_place) {
+        out::err_line(&out::clean(&format!("claw: {warning}")));
+    }
+    if app.config.session_of_folder.is_some() {
+        let folder = app.config.workspace.display().to_string();
+        out::err_line(&format!(
+            "claw: working in {}, session `{}`.",
+            out::clean(&folder),
+            ask.session
+        ));
     }
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &ask.session),
         worker,
         live: on_stderr(),
+    };
+    let before = match ask.mode {
+        Some(mode) => Some(in_mode(app, &visitor, &ask.session, mode).await?),
+        None => None,
     };
     // Ctrl-C while another's turn is waited for leaves, and does not stop that turn.
     let alone = if ask.own_turn {
@@ -83,8 +98,27 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         }
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
     };
+    // A mode of one question does not stay for the next one.
+    if let Some(before) = before {
+        in_mode(app, &visitor, &ask.session, before).await?;
+    }
     super::retention::behind_a_command(app).await;
     done
+}
+
+/// Gives the session a mode. The one that it had.
+async fn in_mode(
+    app: &App,
+    visitor: &Visitor,
+    session: &SessionId,
+    mode: Mode,
+) -> anyhow::Result<Mode> {
+    let chat_commands = app.chat_commands(app.agents()).await?;
+    let before = chat_commands.mode(visitor, session)?;
+    if before != mode {
+        chat_commands.set_mode(visitor, session, mode).await?;
+    }
+    Ok(before)
 }
 
 /// Waits until no turn is open and nothing is queued, and says it then: what is said next joins

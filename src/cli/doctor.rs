@@ -5,6 +5,7 @@ mod disk;
 mod leftovers;
 mod persona;
 mod repair;
+mod toolbox;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -262,6 +263,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
         );
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
+    toolbox::look(&config, report);
     bot(&config, report).await;
     persona::look(&config.persona, report);
     let mcp_json = config.home.mcp_json();

@@ -45,11 +45,12 @@ use clap::error::ErrorKind;
 
 use crate::app::App;
 use crate::chat_commands::when;
-use crate::config::{self, Config, Overrides};
-use crate::domain::{Answer, Scope, SessionId, Term};
+use crate::config::{self, Config, MAIN, Overrides, Started};
+use crate::domain::{Answer, Mode, Scope, SessionId, Term};
 use crate::store::{AuditHead, Store};
 use args::{
-    AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction,
+    AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionArg, SessionsAction,
+    ToolsAction,
 };
 
 /// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was
@@ -85,7 +86,14 @@ pub async fn run(cli: Cli) -> ExitCode {
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let overrides = Overrides { workspace: cli.workspace, model: cli.model, agent: cli.agent };
+    let started = started(&cli.command)?;
+    if started.as_ref().is_some_and(|started| started.is_meant) && cli.workspace.is_some() {
+        return Err(fail::UserError::because(
+            "`-C` and `--workspace` are both given; leave one out",
+        ));
+    }
+    let overrides =
+        Overrides { workspace: cli.workspace, model: cli.model, agent: cli.agent, started };
     let all = matches!(
         cli.command,
         Command::Backup { .. }
@@ -125,6 +133,28 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// Where a conversation was started; it works in the repository there.
+fn started(command: &Command) -> anyhow::Result<Option<Started>> {
+    let folder = match command {
+        Command::AtHome(AtHome::Chat { place, .. } | AtHome::Ask { place, .. }) => &place.folder,
+        Command::AtHome(AtHome::Undo { .. }) => &None,
+        _ => return Ok(None),
+    };
+    Ok(match folder {
+        Some(folder) => Some(Started { folder: std::path::absolute(folder)?, is_meant: true }),
+        // A folder that was removed is no place to be.
+        None => std::env::current_dir().ok().map(|folder| Started { folder, is_meant: false }),
+    })
+}
+
+/// The session that was named, or that of the folder. It keeps to this workspace from now on.
+async fn session(app: &App, named: SessionArg) -> anyhow::Result<SessionId> {
+    let of_folder = app.config.session_of_folder.clone();
+    let session = SessionId::new(named.session.or(of_folder).unwrap_or_else(|| MAIN.to_owned()))?;
+    app.gate.calls().keep_session_here(&session).await?;
+    Ok(session)
+}
+
 async fn at_home(overrides: Overrides, command: AtHome) -> anyhow::Result<ExitCode> {
     let mut app = App::open(Config::load(overrides.clone())?)?;
     tell_migration(&app.store);
@@ -132,7 +162,13 @@ async fn at_home(overrides: Overrides, command: AtHome) -> anyhow::Result<ExitCo
         && let Some(agent) = whose::other_agent(&app, &command)?
     {
         app.close().await;
-        app = App::open(Config::load(Overrides { agent: Some(agent), ..overrides })?)?;
+        app = App::open(Config::load(Overrides { agent: Some(agent), ..overrides.clone() })?)?;
+    }
+    if let Some(workspace) = whose::other_workspace(&app, &command)? {
+        app.close().await;
+        let agent = Some(app.config.agent.name.clone());
+        let there = Overrides { agent, workspace: Some(workspace), ..overrides };
+        app = App::open(Config::load(there)?)?;
     }
     let app = Arc::new(app);
     let done = carry_out(&app, command).await;
@@ -149,10 +185,13 @@ fn tell_migration(store: &Store) {
 
 async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
     match command {
-        AtHome::Chat { session } => chat::run(app.clone(), SessionId::new(session.session)?).await,
-        AtHome::Ask { text, session, own_turn, json } => {
-            let session = SessionId::new(session.session)?;
-            ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn }).await
+        AtHome::Chat { session, mode, .. } => {
+            let session = self::session(app, session).await?;
+            chat::run(app.clone(), session, mode.map(Mode::from)).await
+        }
+        AtHome::Ask { text, session, own_turn, mode, json, .. } => {
+            let (session, mode) = (self::session(app, session).await?, mode.map(Mode::from));
+            ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn, mode }).await
         }
         AtHome::Tools { action, server, json } => match action {
             None => tools::list(app, server.as_deref(), json.json).await,
@@ -168,7 +207,12 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
         }
-        AtHome::Approve { id, term, below, command, button: None, json } => {
+        AtHome::Approve { id, mode: Some(mode), json, .. } => {
+            let scope = Scope::Mode { mode: mode.into() };
+            let answer = Answer::Allow { term: Term::Session, scope };
+            approvals::answer(app, &id, answer, json.json).await
+        }
+        AtHome::Approve { id, term, below, command, json, .. } => {
             approvals::answer(app, &id, allow(term, below, command), json.json).await
         }
         AtHome::Deny { id, words, never, json } => {

@@ -1,8 +1,11 @@
 //! Which agent a command is about that names a question and no agent: ids of questions are random,
 //! so one home has each of them once. Must not know what is done with it.
 
+use std::path::PathBuf;
+
 use crate::app::App;
 use crate::cli::args::AtHome;
+use crate::cli::fail::UserError;
 use crate::cli::out;
 use crate::domain::ApprovalId;
 use crate::store::{Store, StoreError};
@@ -21,6 +24,28 @@ pub fn other_agent(app: &App, command: &AtHome) -> Result<Option<String>, StoreE
         }
     }
     Ok(None)
+}
+
+/// The workspace in which the call was frozen that a command answers, if it is another one than this
+/// process works in: what was shown there runs there.
+pub fn other_workspace(app: &App, command: &AtHome) -> anyhow::Result<Option<PathBuf>> {
+    let (AtHome::Approve { id, .. } | AtHome::Deny { id, .. }) = command else { return Ok(None) };
+    let id = ApprovalId(id.clone());
+    let frozen = app.store.read(|tx| match tx.approval(&id)? {
+        Some(approval) => tx.call(&approval.call),
+        None => Ok(None),
+    })?;
+    let Some(folder) = frozen.map(|row| PathBuf::from(row.cwd)) else { return Ok(None) };
+    if folder.as_os_str().is_empty() || folder == app.config.workspace {
+        return Ok(None);
+    }
+    if !folder.is_dir() {
+        return Err(UserError::because(format!(
+            "the folder {} in which this was asked is not there any more; make it again, or let the question expire",
+            out::clean(&folder.display().to_string())
+        )));
+    }
+    Ok(Some(folder))
 }
 
 /// Says on stderr where else something waits for an answer.

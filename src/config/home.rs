@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::agents::is_agent_name;
 use super::env::Env;
 use super::error::ConfigError;
+use crate::domain::canonical::sha256_hex;
 use crate::durable;
 
 /// The tool servers that a new user starts with.
@@ -16,6 +17,9 @@ pub const DEFAULT_MCP_JSON: &str = include_str!("../../mcp.json");
 pub const DEFAULT_SOUL_MD: &str = include_str!("../../SOUL.md");
 
 const OWNER_ONLY_DIR: u32 = 0o700;
+/// What of a workspace's name and of its path's digest stands in the name of its commands' HOME.
+const NAME_CHARS_MAX: usize = 32;
+const DIGEST_CHARS: usize = 12;
 
 /// The paths of one home: claw's own, or that of one agent inside of it. Its files need not be
 /// there, except where `ensure` makes them.
@@ -129,6 +133,22 @@ impl Home {
         self.path.join("command-output")
     }
 
+    /// Where commands have their HOME, a folder for each workspace. Caches: no backup holds them.
+    pub fn command_homes(&self) -> PathBuf {
+        self.path.join("command-homes")
+    }
+
+    /// That of the commands of one workspace.
+    pub fn command_home(&self, workspace: &Path) -> PathBuf {
+        use std::os::unix::ffi::OsStrExt as _;
+        let name = workspace.file_name().unwrap_or_default().to_string_lossy();
+        let mut plain: String =
+            name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+        plain.truncate(NAME_CHARS_MAX);
+        let digest = sha256_hex(workspace.as_os_str().as_bytes());
+        self.command_homes().join(format!("{plain}-{}", &digest[..DIGEST_CHARS]))
+    }
+
     /// What workspaces were before turns that changed them. No tool may enter it.
     pub fn snapshots(&self) -> PathBuf {
         self.path.join("snapshots")
@@ -174,7 +194,14 @@ impl Home {
         }
         self.root = real;
         create_dir(&self.root.join("locks"))?;
-        for folder in [self.artifacts(), self.logs(), self.locks(), self.command_output()] {
+        let folders = [
+            self.artifacts(),
+            self.logs(),
+            self.locks(),
+            self.command_output(),
+            self.command_homes(),
+        ];
+        for folder in folders {
             create_dir(&folder)?;
             refuse_link(&folder)?;
             notices.extend(make_private(&folder)?);

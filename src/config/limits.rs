@@ -34,6 +34,8 @@ pub struct Limits {
     pub server_instructions_bytes: u64,
     /// Seconds that a question stays open.
     pub question_time_s: u64,
+    /// Seconds that the mode of a session lasts whose owner writes nothing there.
+    pub mode_idle_time_s: u64,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
     /// Messages that wait in one session.
@@ -48,6 +50,8 @@ pub struct Limits {
     pub command_file_bytes_max: u64,
     /// Bytes of the outputs of commands that are kept, all together.
     pub command_output_kept_bytes_max: u64,
+    /// Bytes at which the HOME of the commands of one workspace is emptied after a command.
+    pub command_home_bytes_max: u64,
     /// Files that one process of a command may have open.
     pub command_open_files_max: u64,
     /// Bytes that a command leaves free on the file systems of the workspace and of its temporary
@@ -86,6 +90,7 @@ impl Default for Limits {
             tool_result_bytes: 16_384,
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
+            mode_idle_time_s: 28_800,
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
@@ -93,6 +98,7 @@ impl Default for Limits {
             command_memory_bytes_max: 8 * GIB,
             command_file_bytes_max: 10 * GIB,
             command_output_kept_bytes_max: GIB / 4,
+            command_home_bytes_max: 10 * GIB,
             command_open_files_max: 65_536,
             command_disk_free_bytes_min: GIB / 2,
             undo_files_max: 50_000,
@@ -117,6 +123,7 @@ impl Limits {
             command_memory_bytes_max: self.command_memory_bytes_max,
             command_file_bytes_max: self.command_file_bytes_max,
             command_output_kept_bytes_max: self.command_output_kept_bytes_max,
+            command_home_bytes_max: self.command_home_bytes_max,
             command_open_files_max: self.command_open_files_max,
             ..new.clone()
         }
@@ -143,6 +150,7 @@ impl Limits {
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
+            ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
@@ -155,6 +163,7 @@ impl Limits {
                 64 * 1024,
                 1 << 50,
             ),
+            ("command_home_bytes_max", self.command_home_bytes_max, 1 << 20, 1 << 50),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
             ("undo_files_max", self.undo_files_max, 1, 10_000_000),

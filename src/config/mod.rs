@@ -8,6 +8,7 @@ mod env;
 mod error;
 mod expand;
 mod file;
+mod here;
 mod home;
 mod kept_apart;
 mod limits;
@@ -40,6 +41,7 @@ pub use draft::{ConfigDraft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
+pub use here::Started;
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
 pub use limits::Limits;
@@ -67,6 +69,8 @@ pub struct Overrides {
     pub model: Option<String>,
     /// `--agent NAME`
     pub agent: Option<String>,
+    /// Where the command was started, if it works where that is.
+    pub started: Option<Started>,
 }
 
 /// An agent's name and its settings, or what is wrong with them.
@@ -89,6 +93,12 @@ pub struct Config {
     pub user_home: PathBuf,
     /// The folder that tools work in: real, existing, and apart from claw's own files.
     pub workspace: PathBuf,
+    /// The one that is configured, where another was found or typed. It need not be there.
+    pub usual_workspace: PathBuf,
+    /// The session of a conversation that names none, if it belongs to a folder.
+    pub session_of_folder: Option<String>,
+    /// Why claw does not work in the repository where it was started; a sentence.
+    pub place_notice: Option<String>,
     /// Who the agent is, and the roles within it.
     pub persona: PersonaSources,
     pub model: model::ModelSection,
@@ -214,7 +224,8 @@ impl Config {
             // A folder that is typed is the main one's, like the one that is set: two agents must
             // not meet in it by chance.
             let workspace = overrides.workspace.clone().filter(|_| card.name == MAIN);
-            let of_agent = Overrides { agent: Some(card.name.clone()), workspace, model: None };
+            let agent = Some(card.name.clone());
+            let of_agent = Overrides { agent, workspace, model: None, started: None };
             let typed = overrides.model.as_deref();
             (card.name, Self::load_as(env.clone(), of_agent, typed))
         };
@@ -243,11 +254,11 @@ impl Config {
         let mut notices = home.ensure()?;
         let (written, keys) =
             (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
-        let (folder, said_by) =
-            workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
-        let workspace = workspace::prepare(&folder, &said_by, &home)?;
-        let (persona, made) =
-            persona_of(&written.file, &place, &home, &workspace, user_home.as_deref())?;
+        let agent_at = (agent.as_str(), user_home.as_deref());
+        let (usual_workspace, chosen) =
+            place_of(&env, &overrides, &written.file, &place, &home, agent_at)?;
+        let here::Chosen { workspace, session_of_folder, place_notice, made: (persona, made) } =
+            chosen;
         notices.extend(made);
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
@@ -255,8 +266,8 @@ impl Config {
         let transcription = written.file.transcription.resolve();
         let transcription = transcription
             .map_err(|message| ConfigError::new(&place, message, "Correct the section"))?;
-        let written_secrets = file::secrets_of_all(&place, &text, &env)?;
-        let secrets = all_secrets(&env, written_secrets, telegram.as_ref());
+        let secrets = file::secrets_of_all(&place, &text, &env)?;
+        let secrets = all_secrets(&env, secrets, telegram.as_ref());
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
@@ -264,12 +275,7 @@ impl Config {
         let env = env_for(env, typed, own_model);
         let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } =
             written.file;
-        if let Some(said) = server_start(&env) {
-            said.map_or_else(
-                |notice| notices.push(notice),
-                |seconds| limits.server_start_s = seconds,
-            );
-        }
+        notices.extend(set_server_start(&env, &mut limits));
         Ok(Self {
             agent: AgentCard {
                 name: agent,
@@ -282,6 +288,9 @@ impl Config {
             home,
             user_home,
             workspace,
+            usual_workspace,
+            session_of_folder,
+            place_notice,
             persona,
             model,
             prices,
@@ -310,6 +319,18 @@ fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
     match typed_model {
         Some(model) => env.with("CLAW_MODEL", model),
         None => env,
+    }
+}
+
+/// Sets how long a server may take to start, if the environment says so. A notice about what it
+/// says wrongly.
+fn set_server_start(env: &Env, limits: &mut Limits) -> Option<String> {
+    match server_start(env)? {
+        Ok(seconds) => {
+            limits.server_start_s = seconds;
+            None
+        }
+        Err(notice) => Some(notice),
     }
 }
 
@@ -353,6 +374,26 @@ fn workspace_of(
         }
         None => (home.workspace(), "workspace".to_owned()),
     }
+}
+
+/// The persona beside a workspace, and what was made on the way, a sentence each.
+type PersonaAt = (PersonaSources, Vec<String>);
+
+/// The configured workspace, and the one that is worked in.
+fn place_of(
+    env: &Env,
+    overrides: &Overrides,
+    file: &file::ClawToml,
+    place: &str,
+    home: &Home,
+    agent_at: (&str, Option<&Path>),
+) -> Result<(PathBuf, here::Chosen<PersonaAt>), ConfigError> {
+    let with = |workspace: &Path| persona_of(file, place, home, workspace, agent_at.1);
+    let untyped = Overrides { workspace: None, ..overrides.clone() };
+    let (configured, _) = workspace_of(env, &untyped, file, home, agent_at);
+    let usual = workspace_of(env, overrides, file, home, agent_at);
+    let chosen = here::choose(env, overrides, &agent_at, home, &usual, with)?;
+    Ok((workspace::real_part(&configured), chosen))
 }
 
 fn persona_of(

@@ -51,7 +51,7 @@ fn refuse_overlap(workspace: &Path, place: &str, home: &Home) -> Result<(), Conf
 }
 
 /// The path with the part of it that exists made real.
-fn real_part(path: &Path) -> PathBuf {
+pub(super) fn real_part(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let existing =
         absolute.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));

@@ -78,6 +78,12 @@ pub const COMMANDS: &[CommandInfo] = &[
         "what you have allowed or forbidden for longer; take one back",
     ),
     info(
+        ChatCommand::Mode,
+        "/mode",
+        "[ask|edits|work]",
+        "what runs in this conversation without a question; set it",
+    ),
+    info(
         ChatCommand::AllowedUsers,
         "/guests",
         "[remove ID]",
@@ -319,6 +325,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 20);
+        assert_eq!(completions("/").len(), 21);
     }
 }

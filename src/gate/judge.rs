@@ -111,8 +111,8 @@ impl Gate {
             (Verdict::Allow { rule, why }, None) => {
                 Judged::Allowed(Allowed::new(tool, Grounds::new(rule, why)))
             }
-            (Verdict::Ask { rule, why }, None) => match self.calls.grant_for(call)? {
-                Some(grant) => Judged::Allowed(Allowed::new(tool, grant)),
+            (Verdict::Ask { rule, why }, None) => match self.calls.leave_for(call, &rule)? {
+                Some(leave) => Judged::Allowed(Allowed::new(tool, leave)),
                 None => Judged::Ask(tool, Grounds::new(rule, why)),
             },
         })

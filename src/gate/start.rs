@@ -3,9 +3,10 @@
 
 use super::judge::Allowed;
 use super::{Gate, Pass};
-use crate::calls::Denied;
+use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live};
 use crate::hub::{Permit, PermitParts};
+use crate::policy::obeyed;
 use crate::store::CallRow;
 
 impl Gate {
@@ -21,7 +22,7 @@ impl Gate {
             self.remember(pass).await?;
         }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.permit(row)
+        self.permit(row, grounds)
     }
 
     /// Remembers the workspace before the first call of a turn that may change it. A turn that
@@ -40,7 +41,7 @@ impl Gate {
         Ok(())
     }
 
-    fn permit(&self, row: CallRow) -> Result<Permit, Denied> {
+    fn permit(&self, row: CallRow, grounds: &Grounds) -> Result<Permit, Denied> {
         let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
@@ -52,6 +53,8 @@ impl Gate {
             arguments,
             pin: row.pin,
             timeout,
+            // A link can hide from the judge what a path is; the server sees where it leads.
+            keep_off: if grounds.by_mode { obeyed::NAMES } else { &[] },
         }))
     }
 }

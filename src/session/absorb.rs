@@ -7,8 +7,8 @@ use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{
-    Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Outbound, OutboundBody,
-    PauseCause,
+    Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Origin, Outbound,
+    OutboundBody, PauseCause,
 };
 use crate::store::InboxRow;
 use crate::turn::{Step, next};
@@ -120,6 +120,10 @@ impl Drive<'_> {
                 principal: row.inbound.principal.clone(),
                 role,
             });
+        }
+        if origin == Origin::Owner {
+            let until_ms = self.worker.gate.calls().mode_until();
+            self.pending.mode_used = Some((row.inbound.principal.clone(), until_ms));
         }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });

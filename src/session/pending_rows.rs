@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::calls::StagedList;
-use crate::domain::{Event, Outbound, SessionId};
+use crate::calls::{StagedList, modes};
+use crate::domain::{Event, Outbound, SessionId, UnixMillis};
 use crate::store::{DaySpent, StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct PendingRows {
     pub(super) actions: Vec<StagedList>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
+    /// An owner has written: whose mode holds on, and until when.
+    pub(super) mode_used: Option<(String, UnixMillis)>,
     /// The provider refused the model's key: what a person has to be told, wherever they are.
     pub(super) key_refused: Option<String>,
     /// What the owner knows to be wrong with the persona, by what it is wrong with.
@@ -31,6 +33,7 @@ impl PendingRows {
             && self.outbound.is_empty()
             && self.actions.is_empty()
             && !self.end_session_grants
+            && self.mode_used.is_none()
             && self.key_refused.is_none()
             && self.persona_faults.is_none()
     }
@@ -51,6 +54,9 @@ impl PendingRows {
         }
         for outbound in &self.outbound {
             tx.add_outbound(outbound)?;
+        }
+        if let Some((principal, until_ms)) = &self.mode_used {
+            modes::prolong_in(tx, session, principal, *until_ms)?;
         }
         if self.end_session_grants {
             tx.revoke_session_grants(session)?;

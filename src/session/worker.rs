@@ -1,7 +1,7 @@
 //! The worker of a session: takes the lock, does what there is to do, lets go, and looks once more.
 //! Must not know what a step does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::budget::Budget;
@@ -123,6 +123,10 @@ impl Worker {
     pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
         let mut left_before = Vec::new();
         loop {
+            // Its words are about another folder; a process that works there goes on with it.
+            if !self.works_here(session)? {
+                return Ok(Ran::Elsewhere);
+            }
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
             crate::killpoint::here("session.locked");
             let held = Held::new(lock, self.store.clone());
@@ -157,6 +161,16 @@ impl Worker {
                 || !tx.queued_inbound(session)?.is_empty()
                 || tx.staged_is_due(session, crate::store::now_ms())?)
         })?)
+    }
+
+    /// Somebody speaks to the session here: it works in this process' workspace from now on.
+    pub async fn keep_here(&self, session: &SessionId) -> Result<(), SessionError> {
+        Ok(self.gate.calls().keep_session_here(session).await?)
+    }
+
+    fn works_here(&self, session: &SessionId) -> Result<bool, SessionError> {
+        let folder = self.store.read(|tx| tx.session_workspace(session))?;
+        Ok(folder.is_none_or(|folder| Path::new(&folder) == self.gate.calls().workspace()))
     }
 
     fn lock(&self, session: &SessionId) -> Result<Option<SessionLock>, SessionError> {

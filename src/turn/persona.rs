@@ -15,6 +15,10 @@ pub struct Persona {
     pub workspace: String,
     /// For example `linux x86_64`.
     pub platform: String,
+    /// The workspace is the root of a git repository.
+    pub is_repository: bool,
+    /// Programs that commands find there, of those that a model would ask for.
+    pub programs: Vec<String>,
 }
 
 /// One text of the persona.
@@ -68,6 +72,7 @@ impl Persona {
     /// A single text.
     pub fn of(text: &str, workspace: &str, platform: &str) -> Self {
         let texts = vec![PersonaText { name: None, text: text.to_owned() }];
-        Self { texts, notes: None, workspace: workspace.to_owned(), platform: platform.to_owned() }
+        let (workspace, platform) = (workspace.to_owned(), platform.to_owned());
+        Self { texts, workspace, platform, ..Self::default() }
     }
 }

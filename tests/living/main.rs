@@ -11,6 +11,7 @@ mod doctor;
 mod init;
 mod init_again;
 mod init_refused;
+mod mode;
 #[path = "../program/mod.rs"]
 mod program;
 mod pty;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, Effect, SessionId, Staged, UnixMillis};
+use super::{ApprovalId, CallId, Effect, Mode, SessionId, Staged, UnixMillis};
 
 /// How long an allowance holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub enum Scope {
     /// A shell command of this program and subcommand (`cargo test`), with whatever known options
     /// and plain words behind it.
     Command { words: Vec<String> },
+    /// Every call of the session that this mode lets through.
+    Mode { mode: Mode },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

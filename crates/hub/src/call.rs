@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject, ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +20,9 @@ use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink};
 use super::transport::Ticket;
 use crate::permit::Permit;
 use claw_domain::ToolOutput;
+
+/// The key in `_meta` by which our filesystem server is told what a call may not change.
+const KEEP_OFF: &str = "claw/keep_off";
 
 /// After a call is given up, the server is notified; a full queue must not hold up the answer.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
@@ -93,7 +98,7 @@ pub(super) async fn forward(
     let deadline = Instant::now() + permit.timeout();
     let send = connection.peer.send_request_with_option(
         ClientRequest::CallToolRequest(request),
-        PeerRequestOptions::no_options(),
+        options(permit.keep_off()),
     );
     let mut handle = tokio::select! {
         biased;
@@ -113,6 +118,15 @@ pub(super) async fn forward(
             give_up(connection, Some(handle), stop, &ticket, &permit).await
         }
     }
+}
+
+fn options(keep_off: &[&str]) -> PeerRequestOptions {
+    if keep_off.is_empty() {
+        return PeerRequestOptions::no_options();
+    }
+    let mut meta = RequestMetaObject::new();
+    meta.insert(KEEP_OFF.to_owned(), json!(keep_off));
+    PeerRequestOptions::no_options().with_meta(meta)
 }
 
 async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: Instant) -> Stop {

@@ -67,6 +67,7 @@ pub struct Permit {
     arguments: Value,
     pin: String,
     timeout: Duration,
+    keep_off: &'static [&'static str],
 }
 
 /// What a permit says: which call, and within which bounds.
@@ -80,6 +81,9 @@ pub struct PermitParts {
     pub pin: String,
     /// The longest that this call may take.
     pub timeout: Duration,
+    /// Names of files and folders that this call may not change, by whatever path. Our own
+    /// filesystem server is told.
+    pub keep_off: &'static [&'static str],
 }
 
 impl PermitMint {
@@ -89,8 +93,8 @@ impl PermitMint {
 
     /// Leave to forward this call, once.
     pub fn permit(&self, parts: PermitParts) -> Permit {
-        let PermitParts { call, server, tool, arguments, pin, timeout } = parts;
-        Permit { hub: self.0.clone(), call, server, tool, arguments, pin, timeout }
+        let PermitParts { call, server, tool, arguments, pin, timeout, keep_off } = parts;
+        Permit { hub: self.0.clone(), call, server, tool, arguments, pin, timeout, keep_off }
     }
 }
 
@@ -120,5 +124,10 @@ impl Permit {
     /// The longest that this call may take.
     pub fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// Names of files and folders that this call may not change.
+    pub fn keep_off(&self) -> &'static [&'static str] {
+        self.keep_off
     }
 }

@@ -5,6 +5,8 @@
 mod classes;
 mod deny;
 pub mod level;
+pub mod mode;
+pub mod obeyed;
 mod rules;
 pub mod shape;
 pub mod shell;
@@ -42,6 +44,8 @@ pub struct Facts<'a> {
     /// What the operating system holds of the box of our bash server. Where it does not hold a
     /// command's level, the command is asked about.
     pub held: HeldLevels,
+    /// Where the tools work.
+    pub workspace: &'a Path,
     /// Claw's home.
     pub home: &'a Path,
     /// The home of the user that claw runs as.

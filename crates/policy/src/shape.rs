@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, level, shell};
+use super::{Facts, level, mode, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
-use claw_domain::{Answer, Choice, Level, Scope, Term};
+use claw_domain::{Answer, Choice, Level, Mode, Scope, Term};
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
 /// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
@@ -52,6 +52,8 @@ pub enum Shape {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hosts: Option<Vec<String>>,
     },
+    /// What this mode lets through, of whatever tool of ours.
+    Mode { mode: Mode },
 }
 
 impl Shape {
@@ -66,6 +68,10 @@ impl Shape {
                 needs: level::of(facts)?,
                 hosts: level::hosts(facts)?,
             },
+            // The narrowest one; a wider one is given by a command, and not by an answer.
+            Scope::Mode { mode } => {
+                (mode::that_fits(facts) == Some(*mode)).then_some(Self::Mode { mode: *mode })?
+            }
         };
         covers(&shape, facts).then_some(shape)
     }
@@ -86,6 +92,7 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
                 && (level < Level::Network || reaches_no_other(facts, hosts.as_deref()))
                 && command_words(facts).is_some_and(|found| found == *words)
         }
+        Shape::Mode { mode } => mode::lets_through(*mode, facts),
     }
 }
 
@@ -109,6 +116,12 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         let sentence = format!("{tool} for {}", says_command(&words, needs, hosts.as_deref()));
         offered.push((Scope::Command { words }, sentence));
     }
+    if let Some(mode) = mode::that_fits(facts) {
+        offered.push((
+            Scope::Mode { mode },
+            format!("{} in this workspace (mode `{mode}`)", widely(mode)),
+        ));
+    }
     offered
 }
 
@@ -121,6 +134,24 @@ pub fn says_command(words: &[String], needs: Level, hosts: Option<&[String]>) ->
     };
     let words = visible(&words.join(" "));
     format!("any `{words}` with known options and plain words, in the box and {network}")
+}
+
+/// What an answer with a mode grants, in a few words.
+fn widely(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "nothing more",
+        Mode::Edits => "writing, editing and moving files",
+        Mode::Work => "edits, and commands without the network,",
+    }
+}
+
+/// A mode holds for a session and never for longer.
+fn mode_key(mode: Mode) -> &'static [(&'static str, Term)] {
+    match mode {
+        Mode::Ask => &[],
+        Mode::Edits => &[("e", Term::Session)],
+        Mode::Work => &[("w", Term::Session)],
+    }
 }
 
 /// Whether the call names hosts, and each of them is among those that were granted.
@@ -156,12 +187,13 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     let offered = offered_shapes(facts);
     let mut choices = Vec::new();
     for shape in &offered {
-        let keys: &[(&str, Term)] = match shape.0 {
+        let keys: &[(&str, Term)] = match &shape.0 {
             Scope::Exact => EXACT_KEYS,
             Scope::Below { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
             Scope::Command { .. } => {
                 &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)]
             }
+            Scope::Mode { mode } => mode_key(*mode),
         };
         choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
     }
@@ -199,7 +231,7 @@ pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
 }
 
 /// The paths that the call names; `None` where it is no call that paths alone describe.
-fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
+pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
     if facts.builtin != Some("filesystem") {
         return None;
     }
@@ -226,7 +258,7 @@ fn common_folder(facts: &Facts<'_>) -> Option<String> {
 /// A relative path without `.` and doubled slashes. `None` for everything that could mean another
 /// place to some reader: empty, absolute, `..`, a leading `~`, backslashes, control characters, and
 /// what is nothing but dots and slashes.
-fn components(path: &str) -> Option<Vec<&str>> {
+pub(super) fn components(path: &str) -> Option<Vec<&str>> {
     let strange = |c: char| c == '\\' || c.is_control();
     if path.starts_with('/') || path.contains(strange) {
         return None;

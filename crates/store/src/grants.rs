@@ -157,6 +157,22 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
+    /// Sets when a grant ends that is in force. One that has ended stays ended.
+    pub fn prolong_grant(&self, id: i64, expires_ms: UnixMillis) -> Result<(), StoreError> {
+        if !self.grant_holds(id)? {
+            return Ok(());
+        }
+        let (now, up) = (now_ms(), boot::uptime());
+        let boot_ends_ms = up.ms.saturating_add(expires_ms - now);
+        self.conn
+            .prepare_cached(
+                "UPDATE grants SET expires_ms = ?2, boot = ?3, boot_ends_ms = ?4
+                 WHERE id = ?1 AND revoked_ms IS NULL",
+            )?
+            .execute(params![id, expires_ms, up.boot, boot_ends_ms])?;
+        Ok(())
+    }
+
     /// Ends the grants that were given for one session only. Returns how many.
     pub fn revoke_session_grants(&self, session: &SessionId) -> Result<usize, StoreError> {
         Ok(self

@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use rusqlite::OptionalExtension as _;
 
 use super::{StoreError, Tx, now_ms};
-use claw_domain::UnixMillis;
+use claw_domain::{SessionId, UnixMillis};
 
 const PANIC: &str = "panic";
 const GATEWAY: &str = "gateway";
 const CLOCK: &str = "clock.believed";
 const KEY_REFUSED: &str = "model.key_refused";
 const PERSONA_FAULTS: &str = "persona.faults";
+/// Before the name of a session.
+const WORKSPACE: &str = "session.workspace.";
 const DAY_SPENT: &str = "spent.day";
 const DAY_GOES_ON: &str = "spent.goes_on";
 
@@ -63,6 +65,22 @@ impl Tx<'_> {
             })?;
         }
         Ok(())
+    }
+}
+
+impl Tx<'_> {
+    /// The folder that a session works in, if it is another one than the configured one.
+    pub fn session_workspace(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        Ok(self.meta(&format!("{WORKSPACE}{session}"))?.filter(|folder| !folder.is_empty()))
+    }
+
+    /// Says which folder a session works in; with `None` the configured one.
+    pub fn set_session_workspace(
+        &self,
+        session: &SessionId,
+        workspace: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.set_meta(&format!("{WORKSPACE}{session}"), workspace.unwrap_or_default())
     }
 }
 

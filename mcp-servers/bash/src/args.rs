@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
+use crate::home::{self, Parts};
 use crate::limits::CommandLimits;
 use crate::network::HostRule;
+use crate::openings::Openings;
 use crate::scratch::make_private;
 
 /// The least that the head, the tail and the words around them need.
@@ -30,6 +32,20 @@ pub struct Args {
     /// Repeatable
     #[arg(long, value_name = "DIR")]
     pub read_only: Vec<PathBuf>,
+    /// One more folder that commands may read, at every level. Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub open_read: Vec<PathBuf>,
+    /// One more folder that commands may read, and change from the level write on. Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub open_write: Vec<PathBuf>,
+    /// Folder for this workspace alone, outside of it: the HOME of commands (`home`), which they write
+    /// and in which their caches last, and what they are told (`told`). Default: a private one until
+    /// the end
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Size in bytes at which the HOME of commands is emptied after a command
+    #[arg(long, value_name = "BYTES", default_value_t = home::BYTES_MAX_DEFAULT)]
+    pub command_home_bytes_max: u64,
     /// Seconds that a command may take when the call does not say
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout_s: u64,
@@ -107,6 +123,9 @@ pub struct Settings {
     pub protect: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
     pub output_dir: Option<PathBuf>,
+    pub openings: Openings,
+    pub home: Option<Parts>,
+    pub home_bytes_max: u64,
     pub private_hosts: Vec<HostRule>,
     pub limits: Limits,
     #[cfg(feature = "http")]
@@ -141,10 +160,14 @@ impl Settings {
                 return Err(StartError::Overlap { protected: protected.clone(), granted });
             }
         }
+        let openings = Openings::new(&args.open_read, &args.open_write, &workspace, &protect)?;
         Ok(Self {
-            workspace,
             protect,
             read_only,
+            openings,
+            home: args.home.as_deref().map(|path| home_of(path, &workspace)).transpose()?,
+            home_bytes_max: home_bytes_max(args)?,
+            workspace,
             output_dir,
             private_hosts: args.private_host.clone(),
             limits: limits(args)?,
@@ -181,6 +204,25 @@ fn output_dir(path: &Path, workspace: &Path) -> Result<PathBuf, StartError> {
         return Err(StartError::OutputInside { path: canonical, workspace: workspace.to_owned() });
     }
     Ok(canonical)
+}
+
+/// Makes the folder of commands' HOME where it is missing.
+fn home_of(path: &Path, workspace: &Path) -> Result<Parts, StartError> {
+    let wrong = |source| StartError::Home { path: path.to_owned(), source };
+    let parts = home::prepare(path).map_err(wrong)?;
+    if parts.home.starts_with(workspace) || workspace.starts_with(&parts.home) {
+        let (path, workspace) = (path.to_owned(), workspace.to_owned());
+        return Err(StartError::HomeInside { path, workspace });
+    }
+    Ok(parts)
+}
+
+fn home_bytes_max(args: &Args) -> Result<u64, StartError> {
+    let bytes = args.command_home_bytes_max;
+    home::BYTES_MAX_RANGE
+        .contains(&bytes)
+        .then_some(bytes)
+        .ok_or(StartError::Limit("--command-home-bytes-max must be between 1048576 and 2^50"))
 }
 
 /// What a workspace may never hold, whoever starts us: the user's own home. (`/` holds it, too.) A
@@ -267,6 +309,10 @@ mod tests {
             file_bytes_max: 1024,
             command_output_kept_bytes_max: 65_536,
             output_dir: None,
+            open_read: Vec::new(),
+            open_write: Vec::new(),
+            home: None,
+            command_home_bytes_max: home::BYTES_MAX_DEFAULT,
             jobs_max: 8,
             background_max: 8,
             command: CommandLimits::default(),

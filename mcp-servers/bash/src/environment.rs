@@ -5,6 +5,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::wire::Given;
+
 const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 const SHELLS: &[&str] = &[
@@ -24,12 +26,49 @@ pub struct Environment {
     pub scratch: PathBuf,
 }
 
-/// HOME is the workspace, never the user's; PATH is the server's own, reduced to directories of the
-/// box that no command can write to.
-pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Environment {
+/// Where caches go that do not find HOME by themselves, below it.
+const CACHES: &[(&str, &str)] = &[
+    ("XDG_CACHE_HOME", ".cache"),
+    ("npm_config_cache", ".cache/npm"),
+    ("PIP_CACHE_DIR", ".cache/pip"),
+    ("UV_CACHE_DIR", ".cache/uv"),
+    ("GOCACHE", ".cache/go-build"),
+    ("GOPATH", "go"),
+    ("CARGO_HOME", ".cargo"),
+    ("RUSTUP_HOME", ".rustup"),
+    ("GRADLE_USER_HOME", ".gradle"),
+];
+
+/// What keeps programs from a question or from words that mislead here: a hard link from a cache
+/// into the workspace is one between two mounts, and rustup installs nothing by itself.
+const SETTINGS: &[(&str, &str)] = &[
+    ("UV_LINK_MODE", "copy"),
+    ("RUSTUP_AUTO_INSTALL", "0"),
+    ("NPM_CONFIG_UPDATE_NOTIFIER", "false"),
+];
+
+/// PATH is the server's own, reduced to directories of the box that no command can write to.
+pub fn search_path_of_jobs(
+    workspace: &Path,
+    scratch: &Path,
+    given: &Given,
+    readable: &[PathBuf],
+) -> OsString {
+    search_path(env::var_os("PATH"), readable, &[workspace, scratch, &given.home])
+}
+
+/// HOME is a folder of the server's, never the user's. `found` are the variables by which programs
+/// find what is the user's; `git` is the file that takes the place of git's system-wide one.
+pub fn of_jobs(
+    path: OsString,
+    scratch: &Path,
+    home: &Path,
+    found: &[(OsString, OsString)],
+    git: PathBuf,
+) -> Environment {
     let mut variables: Vec<(OsString, OsString)> = vec![
-        ("PATH".into(), search_path(env::var_os("PATH"), readable, &[workspace, scratch])),
-        ("HOME".into(), workspace.into()),
+        ("PATH".into(), path),
+        ("HOME".into(), home.into()),
         ("TMPDIR".into(), scratch.into()),
         ("TERM".into(), "dumb".into()),
         ("LANG".into(), plain("LANG").unwrap_or_else(|| "C.UTF-8".into())),
@@ -39,6 +78,10 @@ pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Enviro
             variables.push((name.into(), value));
         }
     }
+    variables.extend(CACHES.iter().map(|(name, below)| ((*name).into(), home.join(below).into())));
+    variables.extend(SETTINGS.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+    variables.push(("GIT_CONFIG_SYSTEM".into(), git.into()));
+    variables.extend(found.iter().cloned());
     let shell =
         SHELLS.iter().map(Path::new).find(|path| path.exists()).unwrap_or(Path::new("/bin/sh"));
     Environment { variables, shell: shell.to_owned(), scratch: scratch.to_owned() }

@@ -32,6 +32,16 @@ pub enum StartError {
         "--output-dir {path} and the workspace {workspace} must not hold each other; choose another folder"
     )]
     OutputInside { path: PathBuf, workspace: PathBuf },
+    #[error(
+        "--home {path} cannot be used: {source}; name a folder of your own, open to nobody else, whose parent exists"
+    )]
+    Home { path: PathBuf, source: io::Error },
+    #[error(
+        "--home {path} and the workspace {workspace} must not hold each other; choose another folder"
+    )]
+    HomeInside { path: PathBuf, workspace: PathBuf },
+    #[error("--open-read or --open-write {path} cannot be opened to commands: {why}")]
+    Opening { path: PathBuf, why: &'static str },
     #[error("{0}")]
     Limit(&'static str),
     #[error(
@@ -56,7 +66,7 @@ pub enum StartError {
     #[error("the program's own file is unknown: {0}")]
     OwnProgram(io::Error),
     #[error("the MCP client said something that is no opening of MCP: {0}")]
-    Opening(String),
+    Handshake(String),
 }
 
 impl StartError {
@@ -70,6 +80,9 @@ impl StartError {
             | Self::ReadOnly { .. }
             | Self::OutputDir { .. }
             | Self::OutputInside { .. }
+            | Self::Home { .. }
+            | Self::Opening { .. }
+            | Self::HomeInside { .. }
             | Self::Limit(_) => 2,
             _ => 1,
         }

@@ -115,6 +115,11 @@ const NOT_WRITTEN: &[&str] = &[
     "PermissionError",
 ];
 
+/// Whether a line of output speaks of a refusal.
+pub fn has_refusal(line: &str) -> bool {
+    NOT_WRITTEN.iter().any(|word| line.contains(word))
+}
+
 /// What programs print for EROFS and EBUSY: a file that is mounted read-only is neither written nor
 /// replaced.
 const NOT_REPLACED: &[&str] =

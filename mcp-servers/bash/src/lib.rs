@@ -13,10 +13,13 @@ mod background;
 mod capture;
 mod cgroup;
 mod confine;
+mod credentials;
 mod disk;
 mod environment;
 mod eof;
 mod error;
+mod home;
+mod identity;
 mod job_tools;
 mod kept;
 #[cfg(target_os = "linux")]
@@ -27,37 +30,52 @@ mod limits;
 mod namespace;
 mod network;
 mod obeyed;
+mod openings;
 #[cfg(target_os = "linux")]
 mod own_namespaces;
 mod progress;
 mod queue;
+mod refusals;
 mod run;
 mod schema;
 mod scratch;
 mod server;
+mod shared;
 mod supervisor;
 mod tool;
+mod toolchains;
 mod wire;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
 pub use confine::{Enforcement, probe, try_box};
+pub use home::{
+    BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
+};
 pub use level::Level;
+pub use openings::{CannotOpen, check as check_opening};
+pub use toolchains::{
+    LeftOut, Surroundings, Toolchains, VARIABLES as TOOLCHAIN_VARIABLES, not_on_path,
+};
 
 use args::Settings;
 use cgroup::{Folder, Settled};
 use confine::Boundary;
 use error::StartError;
+use home::CommandHome;
+use identity::Identity;
 #[cfg(target_os = "linux")]
 use launcher::Launcher;
 #[cfg(target_os = "linux")]
 use namespace::Place;
-use run::Apart;
+use run::{Apart, Machine};
 use scratch::Scratch;
-use server::Surroundings;
+use server::Serving;
+use wire::Given;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
 /// it is the last thing that a program does, and it must be called before any thread exists.
@@ -105,30 +123,66 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let output_dir =
         own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
     let output_dir = output_dir.unwrap_or_default();
+    let own_home = settings.home.is_none().then(|| Scratch::new("home")).transpose()?;
+    let (given, toolchains) = given(&settings, scratch.path(), own_home.as_ref())?;
     let boundary = Boundary {
         cgroup: folder.as_ref().map(Folder::path),
-        ..Boundary::new(&settings, scratch.path(), &output_dir)
+        ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
     };
+    let path = environment::search_path_of_jobs(
+        &settings.workspace,
+        scratch.path(),
+        &given,
+        &boundary.readable,
+    );
+    let search: Vec<_> = std::env::split_paths(&path).collect();
+    let identity = Identity::of_user(&search, &settings.workspace);
+    let git = identity
+        .write(&given.told, &settings.workspace)
+        .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
     let apart = set_apart(namespaces, &boundary)?;
     let enforcement =
         Enforcement { own_mounts: apart.is_some(), ..confine::apply(&boundary, namespaces)? };
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
-    let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
+    let home = CommandHome::new(given.home.clone(), settings.home_bytes_max, toolchains.shared);
+    home.fill();
+    let environment =
+        environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
+    let machine = Machine { environment, given, home };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let surroundings = Surroundings { output_dir, environment, enforcement, folder, apart };
-    let served = runtime.block_on(server::serve(settings, surroundings));
+    let serving = Serving { output_dir, machine, enforcement, folder, apart };
+    let served = runtime.block_on(server::serve(settings, serving));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
-    if let Some(own) = own_shelf {
-        own.clear();
-    }
+    own_shelf.into_iter().chain(own_home).for_each(Scratch::clear);
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// What commands get of the machine: their HOME, and the user's programs.
+fn given(
+    settings: &Settings,
+    scratch: &Path,
+    own_home: Option<&Scratch>,
+) -> Result<(Given, Toolchains), StartError> {
+    let parts = match (&settings.home, own_home) {
+        (Some(parts), _) => parts.clone(),
+        (None, own) => {
+            let path = own.map_or_else(|| scratch.to_owned(), |own| own.path().to_owned());
+            home::prepare(&path).map_err(|source| StartError::Home { path, source })?
+        }
+    };
+    let writable = [settings.workspace.clone(), scratch.to_owned(), parts.home.clone()];
+    let mut toolchains = Toolchains::find(&Surroundings::of_process(&writable, &settings.protect));
+    let programs = toolchains.readable.clone();
+    let opened = settings.openings.clone();
+    toolchains.shared.extend(shared::of_openings(&opened));
+    Ok((Given { home: parts.home, told: parts.told, programs, opened }, toolchains))
 }
 
 /// Closes a box around nothing, and says on stdout what came of it.
@@ -137,7 +191,7 @@ fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
     let own_mounts = set_apart(namespaces, &boundary)?.is_some();
     let enforcement = Enforcement { own_mounts, ..confine::apply(&boundary, namespaces)? };
     let line = serde_json::to_string(&enforcement)
-        .map_err(|error| StartError::Opening(error.to_string()))?;
+        .map_err(|error| StartError::Handshake(error.to_string()))?;
     // A host that does not listen has no use for it.
     let _ = writeln!(std::io::stdout(), "{line}");
     Ok(ExitCode::SUCCESS)

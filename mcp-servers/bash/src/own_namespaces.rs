@@ -47,8 +47,13 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     }
     let workspace = spec.workspace.clone();
     // What the server keeps of outputs is for reading, and its other TMPDIRs are not.
-    let others = std::mem::replace(&mut boundary.writable, vec![workspace.clone()]);
-    let kept = |path: &PathBuf| *path != workspace && !spec.scratch.starts_with(path);
+    let mut stays = vec![workspace.clone()];
+    if spec.level > Level::Read {
+        stays.push(spec.given.home.clone());
+        stays.extend(spec.given.opened.write.iter().cloned());
+    }
+    let others = std::mem::replace(&mut boundary.writable, stays.clone());
+    let kept = |path: &PathBuf| !stays.contains(path) && !spec.scratch.starts_with(path);
     for path in others.into_iter().filter(kept) {
         // Landlock looks through mounts to the folder that they lie in, which may be TMPDIR.
         make_read_only(&path, flags_at(&mounts(), &path))?;

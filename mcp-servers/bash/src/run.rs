@@ -23,6 +23,7 @@ use crate::cgroup::Folder;
 use crate::confine::{Boundary, Enforcement};
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::home::CommandHome;
 #[cfg(target_os = "linux")]
 use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
@@ -32,7 +33,7 @@ use crate::network;
 use crate::network::{Access, HostRule, Proxy};
 use crate::scratch;
 use crate::tool::Ending;
-use crate::wire::{JobEnd, JobReport, JobSpec};
+use crate::wire::{Given, JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
@@ -47,6 +48,8 @@ const SWEEP_ROUND: Duration = Duration::from_millis(5);
 pub struct Runner {
     workspace: PathBuf,
     environment: Environment,
+    given: Given,
+    home: Arc<CommandHome>,
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
     /// started by.
@@ -62,6 +65,13 @@ pub struct Runner {
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
+}
+
+/// What every command finds: variables, HOME, programs.
+pub struct Machine {
+    pub environment: Environment,
+    pub given: Given,
+    pub home: CommandHome,
 }
 
 /// How commands get namespaces of their own, and the box that is closed in there.
@@ -98,7 +108,7 @@ struct Job {
 impl Runner {
     pub fn new(
         workspace: PathBuf,
-        environment: Environment,
+        machine: Machine,
         limits: CommandLimits,
         cgroups: Option<Folder>,
         enforcement: Enforcement,
@@ -117,7 +127,9 @@ impl Runner {
         arguments.push("--supervise".into());
         Ok(Self {
             workspace,
-            environment,
+            environment: machine.environment,
+            given: machine.given,
+            home: Arc::new(machine.home),
             program,
             arguments,
             limits,
@@ -168,6 +180,7 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
+            given: self.given.clone(),
             level,
             access,
             own_process_table: self.enforcement.namespaces,
@@ -177,8 +190,13 @@ impl Runner {
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
+        let in_use = (level > Level::Read).then(|| self.home.in_use());
         let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
+        if let Some(in_use) = in_use {
+            drop(in_use);
+            self.keep_home_small(sink).await;
+        }
         if let Some(proxy) = proxy {
             proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
         }
@@ -190,6 +208,15 @@ impl Runner {
                 Ending::TimedOut { timeout_s: request.timeout.unwrap_or_default().as_secs() }
             }
             other => other,
+        }
+    }
+
+    /// After a command that could fill it.
+    async fn keep_home_small(&self, sink: &mut dyn Sink) {
+        let home = self.home.clone();
+        let told = tokio::task::spawn_blocking(move || home.keep_to_limit()).await;
+        if let Ok(Some(sentence)) = told {
+            sink.note(sentence);
         }
     }
 

@@ -22,14 +22,14 @@ use crate::background::Background;
 use crate::capture::Capture;
 use crate::cgroup::Folder;
 use crate::confine::Enforcement;
-use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::level::Scope;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
-use crate::run::{Apart, RunRequest, Runner, Sink};
+use crate::refusals::Refusals;
+use crate::run::{Apart, Machine, RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -48,6 +48,9 @@ struct BashServer {
     limits: Limits,
     enforcement: Enforcement,
     tools: Arc<[Tool]>,
+    refusals: Arc<Refusals>,
+    /// What the owner has opened, for a model.
+    opened: Option<String>,
     background: Arc<Background>,
     shelf: Arc<Shelf>,
     queue: Queue,
@@ -57,9 +60,9 @@ struct BashServer {
 }
 
 /// What there is for commands, found out before the runtime was made.
-pub struct Surroundings {
+pub struct Serving {
     pub output_dir: PathBuf,
-    pub environment: Environment,
+    pub machine: Machine,
     pub enforcement: Enforcement,
     /// Where commands get cgroups of their own.
     pub folder: Option<Folder>,
@@ -68,15 +71,19 @@ pub struct Surroundings {
 }
 
 /// Serves until stdin closes. When it returns, no job is alive.
-pub async fn serve(settings: Settings, surroundings: Surroundings) -> Result<(), StartError> {
-    let Surroundings { output_dir, environment, enforcement, folder, apart } = surroundings;
+pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartError> {
+    let Serving { output_dir, machine, enforcement, folder, apart } = serving;
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
+    let given = &machine.given;
+    let mut open = vec![workspace.clone(), given.home.clone()];
+    open.extend(given.programs.iter().chain(given.opened.all()).cloned());
+    let (refusals, opened) = (Arc::new(Refusals::new(open)), given.opened.words());
     let runner = Arc::new(
-        Runner::new(workspace, environment, limits.command, folder, enforcement, apart)?
+        Runner::new(workspace, machine, limits.command, folder, enforcement, apart)?
             .reaching(settings.private_hosts),
     );
     let server = BashServer {
@@ -84,7 +91,9 @@ pub async fn serve(settings: Settings, surroundings: Surroundings) -> Result<(),
         workspace: settings.workspace,
         limits,
         enforcement,
-        tools: tools(&limits, enforcement).map_err(StartError::Opening)?,
+        tools: tools(&limits, enforcement).map_err(StartError::Handshake)?,
+        refusals,
+        opened,
         background: Arc::new(Background::new(limits, shelf.clone())),
         shelf,
         queue: Queue::new(limits.jobs_max),
@@ -95,7 +104,7 @@ pub async fn serve(settings: Settings, surroundings: Surroundings) -> Result<(),
     let served = if settings.http {
         claw_kit::http::serve(move || server.clone())
             .await
-            .map_err(|error| StartError::Opening(error.to_string()))
+            .map_err(|error| StartError::Handshake(error.to_string()))
     } else {
         over_stdio(server, &closed).await
     };
@@ -119,7 +128,7 @@ async fn over_stdio(server: BashServer, closed: &CancellationToken) -> Result<()
         }
         // Nobody said anything: that is how a host looks whether a program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(StartError::Opening(error.to_string())),
+        Err(error) => Err(StartError::Handshake(error.to_string())),
     }
 }
 
@@ -141,9 +150,10 @@ impl ServerHandler for BashServer {
             Implementation::new("claw-mcp-bash", env!("CARGO_PKG_VERSION")).with_title("Bash");
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_instructions(format!(
-                "Runs shell commands in {}. {}.",
+                "Runs shell commands in {}. {}.{}",
                 self.workspace.display(),
-                self.enforcement
+                self.enforcement,
+                self.opened.as_ref().map(|words| format!(" {words}")).unwrap_or_default()
             ));
         info.server_info = name;
         info
@@ -283,7 +293,7 @@ impl BashServer {
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
         if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
-            output.notes.extend(level.refusal(&output.text).map(str::to_owned));
+            output.notes.extend(self.refusals.sentence(level, &output.text));
         }
         tool::result(&ending, took, output, self.enforcement, level)
     }

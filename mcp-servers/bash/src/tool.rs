@@ -94,16 +94,17 @@ pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
     };
     let reach = if enforcement.keeps_files() {
         format!(
-            "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace (also its \
-         HOME) and run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
-         change the workspace, but not what others run or obey on sight (.git/config, hooks, .envrc, AGENTS.md, CI). `network`: also \
+            "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace and \
+         run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
+         change the workspace and HOME, a folder for caches that is not the user's, but not what others run or obey on sight (.git/config, hooks, .envrc, AGENTS.md, CI). `network`: also \
          reach the network, and change these. Take `read` first: it is rarely asked about. Say `write` where \
          files of the workspace change (edit, build, commit), `network` where something is fetched or sent{named}. A command beyond its level \
          fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
          The user's own home and Unix sockets are refused at every level. "
         )
     } else {
-        "It runs in the workspace (also its HOME). ".to_owned()
+        "It runs in the workspace; its HOME is a folder for caches that is not the user's. "
+            .to_owned()
     };
     let description = format!(
         "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \

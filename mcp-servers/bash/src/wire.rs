@@ -12,6 +12,7 @@ use crate::confine::Boundary;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
+use crate::openings::Openings;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -22,6 +23,7 @@ pub struct JobSpec {
     pub cwd: PathBuf,
     /// The command's TMPDIR.
     pub scratch: PathBuf,
+    pub given: Given,
     pub level: Level,
     pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
@@ -38,6 +40,20 @@ pub struct JobSpec {
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,
+}
+
+/// What every command of a server gets of the machine beside the system's files. All paths are
+/// real.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Given {
+    /// Its HOME.
+    pub home: PathBuf,
+    /// A folder with what it is told, which it cannot change.
+    pub told: PathBuf,
+    /// The user's programs outside of the system's folders, for reading and executing.
+    pub programs: Vec<PathBuf>,
+    /// Folders of the user's that the owner has opened.
+    pub opened: Openings,
 }
 
 /// What the supervisor says at the end.

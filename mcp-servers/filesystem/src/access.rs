@@ -37,6 +37,12 @@ impl<'a> Access<'a> {
         access
     }
 
+    /// The same for a call that the host keeps off these names.
+    pub fn keeping_off(mut self, names: &[String]) -> Self {
+        self.guard.keep_off(names);
+        self
+    }
+
     /// The place that a user's path names.
     ///
     /// # Errors

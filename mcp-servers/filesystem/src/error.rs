@@ -22,6 +22,11 @@ pub enum ToolError {
         "`{path}` is read-only here, or holds what is: tools may read it and never change it. Tell its owner what should change."
     )]
     Fixed { path: String },
+    #[error(
+        "`{path}` leads to what other programs run or obey on sight, and nobody was asked about it. Nothing was changed. \
+         Call again with the path that it leads to, without a link: then the owner is asked."
+    )]
+    KeptOff { path: String },
     #[error("`{path}` does not exist.{hint}")]
     NotFound { path: String, hint: String },
     #[error("`{path}` is a directory. {instead}")]

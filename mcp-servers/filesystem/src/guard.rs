@@ -15,6 +15,8 @@ use crate::error::ToolError;
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     places: Vec<(Vec<String>, Shield)>,
+    /// Folded names that no component of a path may have.
+    names: Vec<String>,
     identities: Vec<((u64, u64), Shield)>,
 }
 
@@ -25,6 +27,8 @@ pub enum Shield {
     Protected,
     /// No tool may change it.
     ReadOnly,
+    /// The host keeps this one call off it.
+    KeptOff,
 }
 
 impl Shield {
@@ -33,6 +37,7 @@ impl Shield {
         match self {
             Self::Protected => ToolError::Protected { path: path.to_owned() },
             Self::ReadOnly => ToolError::Fixed { path: path.to_owned() },
+            Self::KeptOff => ToolError::KeptOff { path: path.to_owned() },
         }
     }
 }
@@ -60,12 +65,20 @@ impl Guard {
         }
     }
 
+    /// Keeps off every file and folder of such a name, wherever it lies.
+    pub fn keep_off(&mut self, names: &[String]) {
+        self.names.extend(names.iter().map(|name| folded_name(name)));
+    }
+
     /// What forbids this to happen to a path, relative to the root and with links resolved.
     pub fn forbids_path(&self, real: &Path, act: Act) -> Option<Shield> {
-        if self.places.is_empty() {
+        if self.places.is_empty() && self.names.is_empty() {
             return None;
         }
         let path = folded(real);
+        if path.iter().any(|name| self.names.contains(name)) {
+            return Some(Shield::KeptOff);
+        }
         let hit = |place: &Vec<String>| {
             path.starts_with(place) || (act == Act::Replace && place.starts_with(path.as_slice()))
         };
@@ -147,6 +160,19 @@ mod tests {
             guard.forbids_path(Path::new("\u{212a}EY"), Act::Touch),
             Some(Shield::Protected)
         );
+    }
+
+    #[test]
+    fn a_name_is_kept_off_wherever_it_lies() {
+        let mut guard = Guard::default();
+        guard.keep_off(&[".git".into(), "AGENTS.md".into()]);
+        for hit in [".git", ".GIT/config", "a/.git/hooks/x", "b/agents.md", ".g\u{200d}it"] {
+            let found = guard.forbids_path(Path::new(hit), Act::Touch);
+            assert_eq!(found, Some(Shield::KeptOff), "{hit}");
+        }
+        for miss in ["", ".gitignore", "git", "a/AGENTS.md.bak"] {
+            assert_eq!(guard.forbids_path(Path::new(miss), Act::Touch), None, "{miss}");
+        }
     }
 
     #[test]

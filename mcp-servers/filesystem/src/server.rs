@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    DiscoverResult, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    DiscoverResult, ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
@@ -23,12 +23,16 @@ use crate::error::ToolError;
 use crate::root::Root;
 use crate::tools::{self, Reply, ToolDef, Workspace};
 
+/// The key in `_meta` by which a host keeps one call off files and folders of some names, whatever
+/// path leads to them. Its value is a list of names.
+const KEEP_OFF: &str = "claw/keep_off";
+
 /// The list of tools is part of the program, so clients may keep it for an hour.
 const LIST_TTL_MS: u64 = 3_600_000;
 
 #[cfg_attr(feature = "http", derive(Clone))]
 pub struct Server {
-    workspace: Arc<Workspace>,
+    workspace: Workspace,
     tools: Vec<Arc<ToolDef>>,
     by_name: HashMap<String, usize>,
     instructions: String,
@@ -44,12 +48,7 @@ impl Server {
             .enumerate()
             .map(|(index, def)| (def.tool.name.to_string(), index))
             .collect();
-        Self {
-            workspace: Arc::new(Workspace::new(workspace, further, limits)),
-            tools,
-            by_name,
-            instructions,
-        }
+        Self { workspace: Workspace::new(workspace, further, limits), tools, by_name, instructions }
     }
 }
 
@@ -126,7 +125,8 @@ impl ServerHandler for Server {
                 None,
             ));
         };
-        let (def, workspace) = (Arc::clone(def), Arc::clone(&self.workspace));
+        let keep_off = keep_off(&context.meta)?;
+        let (def, workspace) = (Arc::clone(def), self.workspace.keeping_off(keep_off));
         let cancel = Cancel::new(context.ct.clone());
         let arguments = request.arguments.unwrap_or_default();
         // File work blocks; here it does not hold up other requests.
@@ -138,6 +138,21 @@ impl ServerHandler for Server {
                 })?;
         Ok(result_of(outcome).into())
     }
+}
+
+/// The names that this call may not change. Only the host writes `_meta`; a model's words are the
+/// arguments.
+///
+/// # Errors
+/// What is not understood is refused: the call would change more than it was meant to.
+fn keep_off(meta: &JsonObject) -> Result<Vec<String>, ErrorData> {
+    let Some(names) = meta.get(KEEP_OFF) else { return Ok(Vec::new()) };
+    serde_json::from_value(names.clone()).map_err(|error| {
+        ErrorData::invalid_params(
+            format!("`_meta` holds a `{KEEP_OFF}` that this server does not know: {error}"),
+            None,
+        )
+    })
 }
 
 fn result_of(outcome: Result<Reply<Value>, ToolError>) -> CallToolResult {

@@ -19,6 +19,7 @@ fn facts<'a>(
         origin,
         destructive_hint: None,
         held: HeldLevels::ALL,
+        workspace: std::path::Path::new("/home/claw/workspace"),
         home: std::path::Path::new("/home/claw"),
         user_home: std::path::Path::new("/home"),
     }

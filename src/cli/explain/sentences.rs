@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{field, plain};
-use crate::domain::DeniedBy;
+use crate::domain::{DeniedBy, Mode};
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
@@ -51,6 +51,7 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
+        "mode" => mode_set(&row.body),
         "pinned" if text("tool").is_empty() => format!(
             "What the server {} says about itself was seen for the first time, and was pinned.",
             text("server")
@@ -109,6 +110,21 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
         other => format!("{other}: {}", plain(&row.body)),
     }
+}
+
+/// A mode that a session was given, or that it has no more.
+fn mode_set(body: &Value) -> String {
+    let text = |key: &str| field(body, key);
+    if text("mode") == Mode::Ask.as_str() {
+        return format!("{} ended the mode of the session {}.", who(&text("by")), text("session"));
+    }
+    format!(
+        "{} gave the session {} a mode, the standing answer {}: {}.",
+        who(&text("by")),
+        text("session"),
+        text("grant"),
+        text("says")
+    )
 }
 
 /// What is said of the seal that proves the audit.

@@ -190,11 +190,20 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines.into_keys().collect())
 }
 
+/// Whether there is a service in whose PATH commands find nothing of the owner's.
+pub fn has_short_path(config: &Config) -> bool {
+    let environment = config.home.root().join(ENVIRONMENT);
+    let text = crate::config::read_if_there(&environment).ok().flatten().unwrap_or_default();
+    place(config).exists() && !text.lines().any(|line| unit::set_by(line) == Some("PATH"))
+}
+
 /// What claw itself reads, and what its files refer to. Nothing else of the environment is written
 /// down.
 fn is_a_setting(name: &str, written: &str) -> bool {
     let own = name.starts_with("CLAW_") && name != "CLAW_HOME" && name != "CLAW_LOG";
-    let known = ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST"].contains(&name)
+    // A service manager has a short PATH, in which commands find nothing of the owner's.
+    let known = ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST", "PATH"].contains(&name)
+        || claw_mcp_bash::TOOLCHAIN_VARIABLES.contains(&name)
         || crate::model::key_variables().any(|key| key == name);
     // The last one stands in `token_from`.
     let forms = [

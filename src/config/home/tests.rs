@@ -40,6 +40,7 @@ fn a_first_run_makes_everything_owner_only() {
         home.logs(),
         home.locks(),
         home.command_output(),
+        home.command_homes(),
     ] {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
     }
@@ -101,4 +102,19 @@ fn a_file_in_the_way_is_named() {
         error.to_string().contains("home") && error.to_string().contains("cannot be made"),
         "{error}"
     );
+}
+
+#[test]
+fn each_workspace_has_a_home_for_its_commands_with_a_name_that_says_which() {
+    let home = at(Path::new("/home/me/.claw"));
+    let name = |workspace: &str| {
+        let path = home.command_home(Path::new(workspace));
+        assert_eq!(path.parent(), Some(&*home.command_homes()));
+        path.file_name().unwrap().to_str().unwrap().to_owned()
+    };
+    let (one, other) = (name("/home/me/project"), name("/srv/project"));
+    assert!(one.starts_with("project-") && other.starts_with("project-") && one != other);
+    assert_eq!(one, name("/home/me/project"));
+    assert!(name("/home/me/a b \u{fc}").starts_with("ab-"));
+    assert!(name(&format!("/{}", "x".repeat(300))).len() < 64);
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::domain::{Answer, ApprovalId, Live, OutboundBody, Question};
+use crate::domain::{Answer, ApprovalId, Live, Mode, OutboundBody, Question};
 pub use crate::doors::commands::ChatCommand;
 
 use super::editor::{Console, Input};
@@ -62,6 +62,8 @@ pub enum ConsoleShow {
     Mark(i64),
     /// The answer to a command, in Markdown.
     Status(String),
+    /// What runs without a question from now on.
+    Mode(Mode),
     /// One sentence and a next step.
     Error(String),
     /// Nothing runs and nothing is queued, after `taken` events have been received; a turn that
@@ -99,6 +101,7 @@ pub async fn run(
             }
             input = signals.recv() => chat.input(input, &Clock::system()),
             show = shows.recv() => match show {
+                Some(ConsoleShow::Mode(mode)) => console.set_mode(mode),
                 Some(show) => chat.show(show, &Clock::system()),
                 None => break,
             },
@@ -244,6 +247,8 @@ impl Chat {
                 }
             }
             ConsoleShow::Mark(mark) => self.screen.mark(mark),
+            // The prompt is the console's.
+            ConsoleShow::Mode(_) => {}
             ConsoleShow::Status(text) => self.screen.markdown(&text),
             ConsoleShow::Error(text) => self.screen.error(&text),
             ConsoleShow::TurnIdle { taken } => {

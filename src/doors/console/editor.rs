@@ -22,9 +22,17 @@ use shared::Shared;
 
 use super::clean::clean;
 use super::paint::{MarksWritten, Painter, PromptGate, erase_rows, rows, terminal_size};
+use crate::domain::Mode;
 
 /// The prompt. Its width counts when a typed line is drawn again.
-const PROMPT: &str = "> ";
+fn prompt_of(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "> ",
+        Mode::Edits => "edits> ",
+        Mode::Work => "work> ",
+    }
+}
+
 /// Entries that the history file keeps.
 const HISTORY_LINES_MAX: usize = 1_000;
 /// The longest line that is read from a pipe, in bytes; the rest of it is the next line.
@@ -65,6 +73,8 @@ pub struct EditorSettings {
     pub history: Option<PathBuf>,
     /// No escape sequences for colours (`NO_COLOR`).
     pub no_colour: bool,
+    /// What runs without a question at the start; the prompt says it.
+    pub mode: Mode,
 }
 
 /// An open console: typed input and a painter for the screen. Dropping it gives the terminal back
@@ -81,6 +91,8 @@ pub struct Console {
     /// One token lets the editor read the next line; dropping it ends the editor.
     go_on: Option<SyncSender<()>>,
     restore: Option<Restore>,
+    /// Shared with the editor's thread, which ends with the console.
+    shared: Option<Arc<Shared>>,
 }
 
 impl Console {
@@ -96,7 +108,15 @@ impl Console {
         std::thread::Builder::new()
             .name("console-lines".into())
             .spawn(move || read_lines(std::io::stdin().lock(), &send))?;
-        Ok(Self { inputs, painter, interactive: false, colour: false, go_on: None, restore: None })
+        Ok(Self {
+            inputs,
+            painter,
+            interactive: false,
+            colour: false,
+            go_on: None,
+            restore: None,
+            shared: None,
+        })
     }
 
     /// `None` if the terminal cannot be driven (`TERM=dumb`).
@@ -118,7 +138,7 @@ impl Console {
             .build();
         let mut editor: LineEditor = rustyline::Editor::with_config(config)?;
         let Ok(mut printer) = editor.create_external_printer() else { return Ok(None) };
-        let shared = Arc::new(Shared::new(written));
+        let shared = Arc::new(Shared::new(written, prompt_of(settings.mode)));
         editor.set_helper(Some(ConsoleHelper(Arc::clone(&shared))));
         let history = settings.history.clone().filter(|path| prepare_history(path).is_ok());
         if let Some(path) = &history {
@@ -136,11 +156,13 @@ impl Console {
         let (send, inputs) = mpsc::channel(1);
         let (go_on, acks) = sync_channel(1);
         let restore = before.map(|before| Restore { before, shared: Arc::clone(&shared) });
+        let kept = Some(Arc::clone(&shared));
         std::thread::Builder::new()
             .name("console-editor".into())
             .spawn(move || edit_lines(editor, history.as_deref(), &shared, &send, &acks))?;
         let colour = !settings.no_colour;
-        Ok(Some(Self { inputs, painter, interactive: true, colour, go_on: Some(go_on), restore }))
+        let (interactive, go_on) = (true, Some(go_on));
+        Ok(Some(Self { inputs, painter, interactive, colour, go_on, restore, shared: kept }))
     }
 
     /// The last input has been taken care of: the next line may be read.
@@ -149,6 +171,12 @@ impl Console {
             // A full channel means that the editor already may; a closed one, that it has ended.
             let _ = go_on.try_send(());
         }
+    }
+
+    /// From the next line on the prompt says which mode the session has.
+    pub fn set_mode(&self, mode: Mode) {
+        let Some(shared) = &self.shared else { return };
+        *shared.prompt.lock().unwrap_or_else(PoisonError::into_inner) = prompt_of(mode);
     }
 
     /// Ends the editor, writes what is left and gives the terminal back.
@@ -203,12 +231,14 @@ fn edit_lines(
         shared.take_typed();
         shared.continued.lock().unwrap_or_else(PoisonError::into_inner).clear();
         shared.editing.store(true, Ordering::SeqCst);
-        let read = editor.readline(&DrawnPrompt(shared));
+        // The editor counts its width once, when a line begins.
+        let prompt = shared.prompt();
+        let read = editor.readline(&DrawnPrompt(shared, prompt));
         shared.gate.close();
         shared.editing.store(false, Ordering::SeqCst);
         let input = match read {
             Ok(line) => {
-                redraw_accepted(&line, &shared.gate);
+                redraw_accepted(prompt, &line, &shared.gate);
                 let line = join_continued(line, &shared.continued);
                 keep(&mut editor, history, &line);
                 Input::Line(line)
@@ -220,7 +250,7 @@ fn edit_lines(
                 if typed.is_empty() {
                     erase_prompt(&shared.gate);
                 } else {
-                    redraw_accepted(&typed, &shared.gate);
+                    redraw_accepted(prompt, &typed, &shared.gate);
                 }
                 Input::Interrupt { discarded: !typed.is_empty() }
             }
@@ -248,12 +278,12 @@ fn keep(editor: &mut LineEditor, history: Option<&Path>, line: &str) {
 
 /// A line that has ended stands below a draft, which will be shown again below it: takes both away
 /// and draws the line anew.
-fn redraw_accepted(line: &str, gate: &PromptGate) {
+fn redraw_accepted(prompt: &str, line: &str, gate: &PromptGate) {
     let draft = gate.take_draft_rows();
     if draft == 0 {
         return;
     }
-    let shown = format!("{PROMPT}{line}");
+    let shown = format!("{prompt}{line}");
     let columns = terminal_size().columns;
     let typed: usize = shown.split('\n').map(|row| rows(row, columns)).sum();
     let text = format!("{}{}\n", erase_rows(draft + typed), clean(&shown));

@@ -150,6 +150,7 @@ fn key_label(answer: &Answer) -> Option<String> {
             Scope::Exact => "again this session".to_owned(),
             Scope::Below { path } => format!("below {path}, this session"),
             Scope::Command { words } => format!("any {}, this session", words.join(" ")),
+            Scope::Mode { mode } => format!("mode {mode}, this session"),
         }),
         Answer::Allow { .. } | Answer::Never | Answer::Press { .. } => None,
     }

@@ -1,8 +1,8 @@
 //! The console on one side, the session on the other. Must not know how anything is drawn or how a
 //! turn goes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::Unwritten;
 use super::delivery::{Delivery, mark_shown};
-use crate::domain::{LiveSink, SessionId, escape};
+use crate::domain::{LiveSink, Mode, SessionId, escape};
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
 use crate::doors::context::Context;
@@ -45,6 +45,7 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> 
     let ConsoleStart { session, instance, editor, greeting, notices } = opening;
     let visitor = context.console_visitor(&instance);
     let (written, left) = mpsc::unbounded_channel();
+    let mode = editor.mode;
     let console = Console::open(editor, written)?;
     let (end_marking, ended) = oneshot::channel();
     let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
@@ -53,9 +54,9 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> 
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
     greet(&show, greeting, notices).await;
-    let (wake, handled) = (Notify::new(), AtomicU64::new(0));
-    let talk = Arc::new(Talk { context, session, outbox, show, wake, handled });
-    let keep_task = tokio::spawn(talk.clone().keep());
+    let (wake, handled, mode) = (Notify::new(), AtomicU64::new(0), Mutex::new(mode));
+    let talk = Arc::new(Talk { context, session, outbox, show, wake, handled, mode });
+    let keep_task = tokio::spawn(talk.clone().keep(visitor.clone()));
     let watching = tokio::spawn(talk.clone().watch_settings());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
@@ -99,6 +100,8 @@ struct Talk {
     wake: Notify,
     /// How many events of the person have been carried out.
     handled: AtomicU64,
+    /// The mode that the screen was told last.
+    mode: Mutex<Mode>,
 }
 
 impl Talk {
@@ -107,9 +110,23 @@ impl Talk {
         let _ = self.show.send(show).await;
     }
 
+    /// Tells the screen of another mode than the one that it was told last.
+    async fn tell_mode(&self, visitor: &Visitor) {
+        // A store that cannot be read shows itself at the next turn.
+        let Ok(now) = self.context.chat_commands.mode(visitor, &self.session) else { return };
+        let before = {
+            let mut told = self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *told, now)
+        };
+        if before != now {
+            self.say(ConsoleShow::Mode(now)).await;
+        }
+    }
+
     async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
         match event {
             ConsoleEvent::Line(text) => {
+                self.context.worker.keep_here(&self.session).await?;
                 self.context.router.message(visitor, &self.session, &text).await?;
             }
             ConsoleEvent::Answer { approval, answer } => {
@@ -125,6 +142,7 @@ impl Talk {
                     .command(visitor, &self.session, command, &words)
                     .await?
                 {
+                    self.tell_mode(visitor).await;
                     self.say(ConsoleShow::Status(text)).await;
                 }
             }
@@ -145,7 +163,7 @@ impl Talk {
     }
 
     /// Keeps the session going and the person informed, until it is aborted.
-    async fn keep(self: Arc<Self>) {
+    async fn keep(self: Arc<Self>, visitor: Visitor) {
         let mut delivery = Delivery::new(&self.context, self.outbox.clone(), self.show.clone());
         if let Err(error) = delivery.begin().await {
             self.say(ConsoleShow::Error(format!("{error:#}"))).await;
@@ -153,6 +171,7 @@ impl Talk {
         let mut idle_at = None;
         loop {
             let handled = self.handled.load(Ordering::SeqCst);
+            self.tell_mode(&visitor).await;
             let ran = match self.round(&mut delivery).await {
                 Ok(ran) => ran,
                 Err(error) => {

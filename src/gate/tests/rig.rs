@@ -86,6 +86,7 @@ impl Rig {
             calls_at_once: 8,
             surroundings: Surroundings {
                 workspace: home.clone(),
+                usual_workspace: home.clone(),
                 home: home.clone(),
                 user_home: home.clone(),
                 held: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
@@ -95,6 +96,7 @@ impl Rig {
                 tool_result_bytes: 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
+                mode_idle_time: Duration::from_secs(3600),
             },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(10),

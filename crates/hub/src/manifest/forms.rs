@@ -166,6 +166,7 @@ fn read_stdio(
     let own = (command == OWN_COMMAND).then(|| OwnProgram {
         exe: expander.expansion.claw_exe.clone(),
         extra_args: expander.expansion.extra_claw_args.clone(),
+        extra_env: BTreeMap::new(),
     });
     let launch = StdioLaunch {
         command,

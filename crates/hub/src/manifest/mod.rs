@@ -83,6 +83,8 @@ pub struct OwnProgram {
     pub exe: PathBuf,
     /// Appended after the arguments of the file.
     pub extra_args: Vec<String>,
+    /// Variables beside the usual ones; the entry's own go before them.
+    pub extra_env: BTreeMap<String, String>,
 }
 
 /// A file that cannot be used. Each names the place.

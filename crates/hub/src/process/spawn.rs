@@ -138,6 +138,7 @@ pub(crate) fn child_env(
     let passed_on = settings.base_env.iter().filter(|(name, _)| is_passed_on(name));
     let mut env: BTreeMap<String, String> =
         passed_on.map(|(name, value)| (name.clone(), value.clone())).collect();
+    env.extend(launch.own.iter().flat_map(|own| own.extra_env.clone()));
     if let Some(path) = &launch.env_file {
         let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let variables = read.and_then(|text| parse_env_file(&text));

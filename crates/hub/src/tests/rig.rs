@@ -143,6 +143,7 @@ pub(super) fn permit_parts(
         arguments,
         pin: pin.into(),
         timeout,
+        keep_off: &[],
     }
 }
 

@@ -85,7 +85,7 @@ fn below_is_for_our_file_tools_only() {
         let facts = facts(server, tool, &arguments);
         assert!(!covers(&below("d"), &facts), "{server} {tool}");
         assert_eq!(Shape::of(&Scope::Below { path: "d".into() }, &facts), None);
-        assert_eq!(offered_shapes(&facts).len(), 1);
+        assert!(!offered_shapes(&facts).iter().any(|shape| matches!(shape.0, Scope::Below { .. })));
         assert!(!choices(&facts).iter().any(|choice| matches!(choice.key.as_str(), "sb" | "ab")));
     }
 }
@@ -126,7 +126,7 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
     let keys: Vec<String> =
         choices(&facts(&arguments)).into_iter().map(|choice| choice.key).collect();
-    assert_eq!(keys, ["y", "10m", "s", "a", "10c", "sc", "ac", "n", "n WORDS", "never"]);
+    assert_eq!(keys, ["y", "10m", "s", "a", "10c", "sc", "ac", "w", "n", "n WORDS", "never"]);
     for covered in ["cargo test", "cargo  test 'a b'", "cargo test -p claw -- --nocapture"] {
         assert!(covers(&shape, &facts(&command(covered))), "{covered}");
     }
@@ -180,7 +180,8 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
         Facts { tool: "start", ..boxed },
     ] {
         assert!(!covers(&shape, &other), "{other:?}");
-        assert_eq!(offered_shapes(&other).len(), 1, "{other:?}");
+        let programs = |shape: &(Scope, String)| matches!(shape.0, Scope::Command { .. });
+        assert!(!offered_shapes(&other).iter().any(programs), "{other:?}");
     }
     let another = Scope::Command { words: vec!["cargo".into()] };
     assert_eq!(Shape::of(&another, &boxed), None, "a program alone is no shape");
@@ -202,6 +203,10 @@ fn the_answers_say_what_they_grant() {
             ("10m", "allow bash/run with exactly these arguments, for 10 minutes"),
             ("s", "allow bash/run with exactly these arguments, until this session ends or /new"),
             ("a", "allow bash/run with exactly these arguments, until you revoke it"),
+            (
+                "w",
+                "allow edits, and commands without the network, in this workspace (mode `work`), until this session ends or /new",
+            ),
             ("n", "deny this one call"),
             ("n WORDS", "deny this one call and tell the model WORDS"),
             ("never", "deny bash/run with exactly these arguments, now and always"),
@@ -213,15 +218,19 @@ fn the_answers_say_what_they_grant() {
     let folder = "allow filesystem/write_file for any path at or below docs/\\u{202e}a, whatever its other arguments, until";
     assert_eq!(write[4], ("sb".to_owned(), format!("{folder} this session ends or /new")));
     assert_eq!(write[5], ("ab".to_owned(), format!("{folder} you revoke it")));
+    let edits = "allow writing, editing and moving files in this workspace (mode `edits`), until this session ends or /new";
+    assert_eq!(write[6], ("e".to_owned(), edits.to_owned()));
     let file_in_the_workspace =
         shown("filesystem", "write_file", json!({"path": "x.md", "content": ""}));
-    assert_eq!(file_in_the_workspace.len(), 7);
+    assert_eq!(file_in_the_workspace.len(), 8);
     assert_eq!(
         shown("filesystem", "write_file", json!({"path": "./~/x.md", "content": ""})).len(),
         7
     );
     let apart = shown("filesystem", "move", json!({"source": "a/x", "destination": "b/x"}));
-    assert_eq!(apart.len(), 7);
+    assert_eq!(apart.len(), 8);
+    let hook = shown("filesystem", "write_file", json!({"path": ".envrc", "content": ""}));
+    assert_eq!(hook.len(), 7, "no mode is offered for what other programs obey");
 }
 
 /// Where a path leads by its text alone, as a list of names, or `None` where it leaves the

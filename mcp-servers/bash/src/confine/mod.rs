@@ -28,7 +28,7 @@ mod seccomp;
 #[cfg(target_os = "linux")]
 pub use capabilities::{OF_NETWORKS, drop_dangerous};
 pub use enforcement::Enforcement;
-pub use paths::{Boundary, ESSENTIAL_PATHS, Inner};
+pub use paths::{Boundary, ESSENTIAL_PATHS, Inner, PROGRAMS};
 
 use crate::error::StartError;
 #[cfg(target_os = "linux")]

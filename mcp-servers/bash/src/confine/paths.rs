@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::Settings;
 use crate::level::Level;
 use crate::network::Access;
-use crate::wire::JobSpec;
+use crate::wire::{Given, JobSpec};
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
 /// stops the start.
@@ -36,7 +36,7 @@ const OPTIONAL_PATHS: &[&str] = &[
 
 /// Where the system's programs lie, with their libraries and data: what a command that only reads
 /// may open beside the workspace. Not `/opt`, where the administrator puts anything.
-const PROGRAMS: &[&str] =
+pub const PROGRAMS: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
 /// What such programs open of `/etc`, which also holds what is nobody's business: names of users
@@ -117,7 +117,7 @@ pub struct Boundary {
 
 impl Boundary {
     /// `output` is writable for the server; the inner layer takes that from the commands.
-    pub fn new(settings: &Settings, scratch: &Path, output: &Path) -> Self {
+    pub fn new(settings: &Settings, given: &Given, scratch: &Path, output: &Path) -> Self {
         let system = ESSENTIAL_PATHS
             .iter()
             .chain(OPTIONAL_PATHS)
@@ -126,10 +126,20 @@ impl Boundary {
             |path: &PathBuf| !settings.protect.iter().any(|protected| protected.starts_with(path));
         let mut readable: Vec<PathBuf> =
             system.filter(holds_no_secret).chain(settings.read_only.iter().cloned()).collect();
+        readable.extend(given.programs.iter().cloned());
+        readable.push(given.told.clone());
+        readable.extend(given.opened.read.iter().cloned());
         readable.sort();
         readable.dedup();
+        let mut writable = vec![
+            settings.workspace.clone(),
+            scratch.to_owned(),
+            output.to_owned(),
+            given.home.clone(),
+        ];
+        writable.extend(given.opened.write.iter().cloned());
         Self {
-            writable: vec![settings.workspace.clone(), scratch.to_owned(), output.to_owned()],
+            writable,
             readable,
             devices: devices(),
             cgroup: None,
@@ -163,21 +173,25 @@ impl Inner {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
         let access = spec.access;
         if spec.level > Level::Read {
-            let writable = vec![workspace, scratch];
+            let mut writable = vec![workspace, scratch, spec.given.home.clone()];
+            writable.extend(spec.given.opened.write.iter().cloned());
             return Self { writable, reading: None, changes_nothing: false, access };
         }
-        let real = |paths: &[&str]| {
+        let real = |paths: &[&str]| -> Vec<PathBuf> {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
         };
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
         data.extend(real(COUNTERS_OF_PROGRAMS));
+        data.push(spec.given.told.clone());
+        data.extend(spec.given.opened.all().cloned());
         // A process table of the server's own holds nobody else's processes.
         if spec.own_process_table {
             data.push(PathBuf::from("/proc"));
         }
-        // A program of the workspace can do no more here than one of the system's.
+        // A program of the workspace or of HOME can do no more here than one of the system's.
         let mut programs: Vec<PathBuf> = real(PROGRAMS);
-        programs.extend([workspace, scratch.clone()]);
+        programs.extend([workspace, scratch.clone(), spec.given.home.clone()]);
+        programs.extend(spec.given.programs.iter().cloned());
         let reading = Reading { programs, data };
         Self {
             writable: vec![scratch],

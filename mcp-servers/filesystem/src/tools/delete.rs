@@ -51,7 +51,7 @@ struct Output {
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::to_change(workspace.root_of(&input.path));
+    let access = workspace.to_change(&input.path);
     let place = access.resolve(&input.path, Last::Keep, Missing::Fail)?;
     let Some(name) = &place.name else {
         return Err(ToolError::Refused(

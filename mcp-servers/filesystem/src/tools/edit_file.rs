@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length};
-use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::diff;
 use crate::edit;
@@ -81,7 +80,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     };
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::to_change(workspace.root_of(&input.path));
+    let access = workspace.to_change(&input.path);
     let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let (file, metadata) = access.open_file(&place)?;
     if metadata.len() > limit_bytes {

@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::access::Access;
 use crate::args::Limits;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -40,32 +41,51 @@ pub fn all() -> Vec<ToolDef> {
     ]
 }
 
-/// What every tool works on.
+/// What every tool works on, as one call sees it. Cheap to clone.
+#[derive(Clone)]
 pub struct Workspace {
+    roots: Arc<Roots>,
+    pub limits: Limits,
+    /// Names that this one call may not change, as its host says.
+    keep_off: Vec<String>,
+}
+
+/// The same for all calls, from the start of the server to its end.
+struct Roots {
     workspace: Root,
     /// Roots whose files are named by their absolute paths.
     further: Vec<Root>,
-    pub limits: Limits,
     mutation: Mutex<()>,
 }
 
 impl Workspace {
     /// `workspace` is where relative paths lead.
     pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
-        Self { workspace, further, limits, mutation: Mutex::new(()) }
+        let roots = Arc::new(Roots { workspace, further, mutation: Mutex::new(()) });
+        Self { roots, limits, keep_off: Vec::new() }
+    }
+
+    /// The same for a call that may not change what has such a name.
+    pub fn keeping_off(&self, names: Vec<String>) -> Self {
+        Self { keep_off: names, ..self.clone() }
+    }
+
+    /// The root that a path names, for a tool that changes something.
+    pub fn to_change(&self, path: impl AsRef<Path>) -> Access<'_> {
+        Access::to_change(self.root_of(path)).keeping_off(&self.keep_off)
     }
 
     /// The root that a path names: the innermost that an absolute one lies in, by its letters
     /// alone; else the workspace, which then says what is wrong with it.
     pub fn root_of(&self, path: impl AsRef<Path>) -> &Root {
-        let path = path.as_ref();
+        let (path, roots) = (path.as_ref(), &self.roots);
         let depth = |root: &&Root| {
             let fitting = root.forms.iter().filter(|form| path.starts_with(form));
             fitting.map(|form| form.components().count()).max()
         };
         let inside =
-            self.further.iter().chain([&self.workspace]).filter(|root| depth(root).is_some());
-        inside.max_by_key(depth).unwrap_or(&self.workspace)
+            roots.further.iter().chain([&roots.workspace]).filter(|root| depth(root).is_some());
+        inside.max_by_key(depth).unwrap_or(&roots.workspace)
     }
 
     /// Tools that change something hold this, so that two edits of one file in the same moment both
@@ -73,7 +93,7 @@ impl Workspace {
     pub fn changing(&self) -> MutexGuard<'_, ()> {
         // The lock protects files, not memory: a panic of another call leaves nothing half done in
         // here.
-        self.mutation.lock().unwrap_or_else(PoisonError::into_inner)
+        self.roots.mutation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

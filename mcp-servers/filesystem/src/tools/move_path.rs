@@ -53,8 +53,8 @@ struct Output {
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     let _changing = workspace.changing();
     cancel.check()?;
-    let from_access = Access::to_change(workspace.root_of(&input.source));
-    let to_access = Access::to_change(workspace.root_of(&input.destination));
+    let from_access = workspace.to_change(&input.source);
+    let to_access = workspace.to_change(&input.destination);
     let source = from_access.resolve(&input.source, Last::Keep, Missing::Fail)?;
     let destination = to_access.resolve(&input.destination, Last::Keep, Missing::Allow)?;
     let kind = source.kind().unwrap_or(Kind::Other);

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{About, Effect, Reply, ToolDef, Workspace};
-use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::replace;
@@ -54,7 +53,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     }
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::to_change(workspace.root_of(&input.path));
+    let access = workspace.to_change(&input.path);
     let place = access.resolve(&input.path, Last::Follow, Missing::Allow)?;
     let written = replace::write(&access, &place, input.content.as_bytes(), None)?;
     let output = Output {

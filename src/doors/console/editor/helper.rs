@@ -9,17 +9,17 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Prompt};
 
-use super::{PROMPT, Shared};
+use super::Shared;
 use crate::doors::commands;
 
-/// The prompt; rustyline asks for it each time that it draws, which it does after it has printed
+/// The prompt, the same while a line is typed; rustyline asks for it each time that it draws, which it does after it has printed
 /// what it was given.
-pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared);
+pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared, pub(super) &'static str);
 
 impl Prompt for DrawnPrompt<'_> {
     fn raw(&self) -> &str {
         self.0.note_draw();
-        PROMPT
+        self.1
     }
 }
 

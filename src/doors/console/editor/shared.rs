@@ -31,10 +31,12 @@ pub(super) struct Shared {
     /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays
     /// as it is.
     pub(super) continued: Mutex<Vec<String>>,
+    /// The prompt of the lines that begin from now on.
+    pub(super) prompt: Mutex<&'static str>,
 }
 
 impl Shared {
-    pub(super) fn new(written: MarksWritten) -> Self {
+    pub(super) fn new(written: MarksWritten, prompt: &'static str) -> Self {
         Self {
             gate: Arc::default(),
             written,
@@ -45,7 +47,12 @@ impl Shared {
             editing: AtomicBool::default(),
             typed: Mutex::default(),
             continued: Mutex::default(),
+            prompt: Mutex::new(prompt),
         }
+    }
+
+    pub(super) fn prompt(&self) -> &'static str {
+        *self.prompt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints, and hands the marks on when it is certain that the text has left. Outside of a line
@@ -122,7 +129,7 @@ mod tests {
 
     fn shared() -> (Shared, mpsc::UnboundedReceiver<i64>) {
         let (written, marks) = mpsc::unbounded_channel();
-        let shared = Shared::new(written);
+        let shared = Shared::new(written, "> ");
         shared.editing.store(true, Ordering::SeqCst);
         (shared, marks)
     }

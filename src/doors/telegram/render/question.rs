@@ -366,6 +366,7 @@ fn decision(answer: &Answer) -> String {
         Scope::Command { words } => {
             format!("{term}: any {}", short(&keyboard::shown_command(words)))
         }
+        Scope::Mode { mode } => format!("{term}: mode {mode}"),
     }
 }
 

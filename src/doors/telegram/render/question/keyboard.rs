@@ -93,6 +93,7 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Scope::Exact => name.to_owned(),
         Scope::Below { path } => format!("{name}: any path below {}", path_end(path)),
         Scope::Command { words } => format!("{name}: any {}", shown_command(words)),
+        Scope::Mode { mode } => format!("{name}: mode {mode}"),
     }
 }
 

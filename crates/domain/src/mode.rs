@@ -1,0 +1,70 @@
+//! What the owner lets a session do without a question. Must not know who gave it, or how a call is
+//! compared with it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A mode of one session. Each lets through what the one before it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Each change asks.
+    #[default]
+    Ask,
+    /// Writing, editing and moving files of the workspace runs. Deleting asks.
+    Edits,
+    /// The same, and commands that may change the workspace and have no network.
+    Work,
+}
+
+impl Mode {
+    /// From the narrowest to the widest.
+    pub const ALL: [Self; 3] = [Self::Ask, Self::Edits, Self::Work];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Edits => "edits",
+            Self::Work => "work",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+
+    /// Half a sentence about what runs without a question.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Ask => "each change asks",
+            Self::Edits => "writing, editing and moving files of the workspace runs; deleting asks",
+            Self::Work => {
+                "writing, editing and moving files of the workspace runs, and so do commands that \
+                 change it without the network"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text forms stand in stores that are in use.
+    #[test]
+    fn the_text_forms_lead_back() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::parse(mode.as_str()), Some(mode));
+            assert_eq!(serde_json::to_value(mode).unwrap(), mode.as_str());
+        }
+        assert_eq!((Mode::parse("Edits"), Mode::parse("")), (None, None));
+        assert!(Mode::Ask < Mode::Edits && Mode::Edits < Mode::Work);
+    }
+}

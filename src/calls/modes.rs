@@ -1,0 +1,168 @@
+//! The mode of a session: a grant of a shape of its own, under a name that no server has. It is
+//! given, found, prolonged and ended here. Must not know which calls a mode lets through.
+
+use serde_json::json;
+
+use super::grants::Stored;
+use super::{Calls, Grounds};
+use crate::domain::{ApprovalId, GrantEffect, Mode, Origin, SessionId, ToolCall, UnixMillis};
+use crate::policy::{mode, shape::Shape};
+use crate::store::{AuditEntry, GrantRow, NewGrant, StoreError, Tx, now_ms};
+
+const SERVER: &str = "claw";
+const TOOL: &str = "mode";
+
+/// A mode that is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModeInForce {
+    pub mode: Mode,
+    /// The grant that it is.
+    pub grant: i64,
+    pub given_ms: UnixMillis,
+    /// When it ends, if its owner writes nothing until then.
+    pub until_ms: Option<UnixMillis>,
+}
+
+/// A mode that an owner gives to a session.
+#[derive(Clone, Debug)]
+pub struct NewMode {
+    mode: Mode,
+    grant: NewGrant,
+}
+
+impl Calls {
+    /// The mode that this person has given to the session, in this workspace.
+    pub fn mode(
+        &self,
+        session: &SessionId,
+        principal: &str,
+    ) -> Result<Option<ModeInForce>, StoreError> {
+        let rows = self.store.read(|tx| tx.grants_for(SERVER, TOOL))?;
+        let found = rows.into_iter().rev().find_map(|row| {
+            let is_here = row.session.as_ref() == Some(session) && row.principal == principal;
+            let mode = self.mode_of(&row).filter(|_| is_here)?;
+            Some(ModeInForce {
+                mode,
+                grant: row.id,
+                given_ms: row.created_ms,
+                until_ms: row.expires_ms,
+            })
+        });
+        Ok(found)
+    }
+
+    fn mode_of(&self, row: &GrantRow) -> Option<Mode> {
+        let stored = Stored::read(&row.shape).filter(|stored| stored.is_for(self))?;
+        match stored.shape {
+            Shape::Mode { mode } if row.effect == GrantEffect::Allow => Some(mode),
+            _ => None,
+        }
+    }
+
+    /// The mode that lets this call through, if there is one.
+    pub(super) fn mode_for(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
+        let Some(session) = call.session() else { return Ok(None) };
+        let found = self.mode(session, &call.principal)?;
+        let facts = self.facts(call, None);
+        let found = found.filter(|found| mode::lets_through(found.mode, &facts));
+        Ok(found.map(|found| {
+            let why = format!("mode {}, given {}", found.mode, moment(found.given_ms));
+            let grounds = Grounds::new(format!("grant.{}", found.grant), why);
+            Grounds { grant: Some(found.grant), by_mode: true, ..grounds }
+        }))
+    }
+
+    /// A mode for the calls that this person's own words lead to in this session.
+    pub fn new_mode(
+        &self,
+        mode: Mode,
+        session: &SessionId,
+        principal: &str,
+        approval: Option<&ApprovalId>,
+    ) -> Result<NewMode, StoreError> {
+        let folder = self.workspace().display().to_string();
+        let grant = NewGrant {
+            effect: GrantEffect::Allow,
+            principal: principal.to_owned(),
+            session: Some(session.clone()),
+            server: SERVER.to_owned(),
+            tool: TOOL.to_owned(),
+            shape: Stored::of(Shape::Mode { mode }, self.workspace()).text()?,
+            origin: Origin::Owner,
+            says: format!("mode {mode} in {folder}: {}", mode.says()),
+            expires_ms: Some(self.mode_until()),
+            approval: approval.map(|id| id.0.clone()).unwrap_or_default(),
+        };
+        Ok(NewMode { mode, grant })
+    }
+
+    /// When a mode ends that somebody uses now.
+    pub fn mode_until(&self) -> UnixMillis {
+        now_ms() + self.limits().mode_idle_time.as_millis() as i64
+    }
+
+    /// Whether commands of the level `write` can profit from a mode on this machine.
+    pub fn holds_levels(&self) -> bool {
+        self.surroundings.held.levels && self.surroundings.held.protected
+    }
+}
+
+impl NewMode {
+    /// Takes the place of the mode that the session had by the same person. Gives back the grant,
+    /// which the mode `ask` needs none of.
+    pub fn set_in(&self, tx: &Tx<'_>) -> Result<Option<i64>, StoreError> {
+        let (session, principal) = (self.grant.session.as_ref(), &self.grant.principal);
+        for row in tx.grants_for(SERVER, TOOL)? {
+            if row.session.as_ref() == session && row.principal == *principal {
+                tx.revoke_grant(row.id)?;
+            }
+        }
+        if self.mode == Mode::Ask { Ok(None) } else { tx.add_grant(&self.grant).map(Some) }
+    }
+
+    /// The same, with a row of the audit.
+    pub fn set_by_command(&self, tx: &Tx<'_>) -> Result<(), StoreError> {
+        let grant = self.set_in(tx)?;
+        let body = json!({
+            "mode": self.mode, "session": self.grant.session, "by": self.grant.principal,
+            "grant": grant, "says": self.grant.says,
+        });
+        tx.audit(&AuditEntry { kind: "mode", call: String::new(), body })
+    }
+
+    pub fn says(&self) -> &str {
+        &self.grant.says
+    }
+}
+
+/// The owner has written in a session: the modes of this person there hold on. One that has ended
+/// stays ended.
+pub fn prolong_in(
+    tx: &Tx<'_>,
+    session: &SessionId,
+    principal: &str,
+    until_ms: UnixMillis,
+) -> Result<(), StoreError> {
+    for row in tx.grants_for(SERVER, TOOL)? {
+        if row.session.as_ref() == Some(session) && row.principal == principal {
+            tx.prolong_grant(row.id, until_ms)?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends the modes of all sessions: the stop switch was used.
+pub fn end_all_in(tx: &Tx<'_>) -> Result<usize, StoreError> {
+    let rows = tx.grants_for(SERVER, TOOL)?;
+    rows.iter().try_fold(0, |ended, row| Ok(ended + usize::from(tx.revoke_grant(row.id)?)))
+}
+
+/// In the owner's own time: the hour, and the day if it is another one than today.
+fn moment(at_ms: UnixMillis) -> String {
+    let zone = jiff::tz::TimeZone::system();
+    let Ok(at) = jiff::Timestamp::from_millisecond(at_ms) else { return format!("{at_ms} ms") };
+    let at = at.to_zoned(zone.clone());
+    let today = jiff::Timestamp::now().to_zoned(zone).date();
+    let form = if at.date() == today { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+    at.strftime(form).to_string()
+}

@@ -1,0 +1,75 @@
+//! What the doctor says of the machine as commands find it: the owner's programs, and the HOME that
+//! commands have. Looks, and changes nothing.
+
+use std::path::{Path, PathBuf};
+
+use claw_mcp_bash::{Surroundings, Toolchains, in_words, not_on_path, size};
+
+use super::Report;
+use crate::cli::service;
+use crate::config::Config;
+
+pub(super) fn look(config: &Config, report: &mut Report) {
+    home(config, report);
+    if report.agent.is_none() {
+        programs(config, report);
+    }
+}
+
+fn home(config: &Config, report: &mut Report) {
+    let folder = config.home.command_home(&config.workspace);
+    let (had, may) = (size(&folder.join("home")), config.limits.command_home_bytes_max);
+    report.good(
+        "commands:home",
+        format!(
+            "HOME of commands is {}: {} of at most {} (command_home_bytes_max), after which it is emptied",
+            folder.join("home").display(),
+            in_words(had),
+            in_words(may)
+        ),
+    );
+}
+
+/// What a claw that is started here finds. The service has a PATH of its own.
+fn programs(config: &Config, report: &mut Report) {
+    let writable = [config.workspace.clone(), config.home.command_homes()];
+    let mut protect = vec![config.home.root().to_owned()];
+    protect.extend(config.kept_apart.folder.clone());
+    let around = Surroundings::of_process(&writable, &protect);
+    let found = Toolchains::find(&around);
+    let name = |path: &PathBuf| with_tilde(path, &config.user_home);
+    let named: Vec<String> = found.search.iter().map(name).collect();
+    let text = match named.is_empty() {
+        true => "commands find the system's programs, and none of yours on PATH".to_owned(),
+        false => {
+            format!("commands find the system's programs, and yours in {}", named.join(", "))
+        }
+    };
+    report.good("commands:path", text);
+    for (path, why) in &found.left_out {
+        let text = format!("{} of PATH is kept from commands: {}", name(path), why.words());
+        report.good("commands:left-out", text);
+    }
+    let missing: Vec<String> = not_on_path(&around).iter().map(name).collect();
+    if !missing.is_empty() {
+        report.warn(
+            "commands:missing",
+            format!(
+                "commands find nothing in {}, because PATH does not name it; add it to PATH where claw is started",
+                missing.join(", ")
+            ),
+        );
+    }
+    if service::has_short_path(config) {
+        report.warn(
+            "commands:service",
+            "the service was installed without your PATH, so that its commands find the system's programs alone; run `claw \
+             service install` again from the shell that you work in",
+        );
+    }
+}
+
+fn with_tilde(path: &Path, home: &Path) -> String {
+    path.strip_prefix(home)
+        .map_or_else(|_| path.display().to_string(), |rest| format!("~/{}", rest.display()))
+}
