@@ -12,7 +12,7 @@ claw="$(realpath "$1")"
 work="$CI_SCRATCH/foreign"
 rm -rf "$work" "$CI_SCRATCH/user/claw"
 mkdir -p "$work/project"
-export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$CI_SCRATCH/user/claw"
+export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$CI_SCRATCH/user/claw" CLAW_WORKSPACE="$CI_SCRATCH/user/claw/workspace"
 json() { python "$here/json_rows.py" "$@"; }
 
 git -C "$work/project" init -q

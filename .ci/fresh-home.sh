@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . .ci/lib.sh
 
-export CLAW_HOME="$CI_SCRATCH/fresh-home"
+export CLAW_HOME="$CI_SCRATCH/fresh-home" CLAW_WORKSPACE="$CI_SCRATCH/fresh-home/workspace"
 rm -rf "$CLAW_HOME"
 
 printf '/help\n/quit\n' | timeout 120 cargo run -q --release -- chat >"$CI_SCRATCH/out" 2>&1 || fail "chat: exit code $?"

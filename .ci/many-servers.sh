@@ -22,7 +22,7 @@ python_servers=(
     "--with mcp<2 mcp-text-editor"
 )
 
-export PATH="$work/py/bin:$CI_SCRATCH/py/bin:$PATH" HOME="$work/user" CLAW_HOME="$work/user/claw" UV_CACHE_DIR="$work/uv"
+export PATH="$work/py/bin:$CI_SCRATCH/py/bin:$PATH" HOME="$work/user" CLAW_HOME="$work/user/claw" CLAW_WORKSPACE="$work/user/claw/workspace" UV_CACHE_DIR="$work/uv"
 mkdir -p "$HOME"
 installed="$work/installed-$(cksum <"$0" | cut -d ' ' -f 1)"
 if [ ! -e "$installed" ]; then

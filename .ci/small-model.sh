@@ -45,12 +45,12 @@ TOML
 echo '{ "mcpServers": { "bash": { "command": "claw", "args": ["server", "bash"] } } }' >"$work/home/mcp.json"
 printf '[[rule]]\ndecision = "ask"\nwhy = "Every call of this model is looked at"\n' >"$work/home/policy.toml"
 
-run() { env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" "$claw" "$@"; }
+run() { env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" CLAW_WORKSPACE="$work/home/workspace" "$claw" "$@"; }
 # The model may call with arguments that the server refuses; then it gets another sentence and a new conversation.
 approval=""
 for words in ls pwd date; do
     code=0
-    timeout --kill-after=5 900 env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" \
+    timeout --kill-after=5 900 env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" CLAW_WORKSPACE="$work/home/workspace" \
         "$claw" ask --session "$words" "Run the shell command: $words" >"$work/out" 2>"$work/err" </dev/null || code=$?
     run approvals --json >"$work/approvals.jsonl"
     approval="$(json get id "$work/approvals.jsonl" "session=$words" 2>/dev/null || true)"
@@ -62,7 +62,7 @@ done
 echo "ok  the model has called $(json get server "$work/approvals.jsonl" "id=$approval")/$(json get tool "$work/approvals.jsonl" \
     "id=$approval"), and the gate asks"
 
-timeout --kill-after=5 900 env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" "$claw" approve "$approval" \
+timeout --kill-after=5 900 env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" CLAW_WORKSPACE="$work/home/workspace" "$claw" approve "$approval" \
     >"$work/out" 2>"$work/err" </dev/null || { tail -n 20 "$work/err" >&2; fail "claw approve: exit code $?"; }
 run audit --json --limit 1000 >"$work/audit.jsonl"
 call="$(json get call "$work/audit.jsonl" kind=asked "body.approval=$approval")"

@@ -10,7 +10,7 @@ claw="$(realpath "$1")"
 work="$CI_SCRATCH/staged"
 rm -rf "$work"
 mkdir -p "$work/project"
-export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$work/home"
+export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$work/home" CLAW_WORKSPACE="$work/project"
 mkdir -m 700 "$CLAW_HOME"
 cat >"$CLAW_HOME/mcp.json" <<END
 {"mcpServers": {"shop": {"command": "python", "args": ["$(dirname "$here")/examples/staged_server.py"]}}}

@@ -62,7 +62,7 @@ open() {
 } }
 JSON
     tm new-session -d -s claw -x "$columns" -y 30 \
-        "env -i PATH='$PATH' HOME='$work' TERM=tmux-256color LC_ALL=C.UTF-8 TZ=UTC CLAW_HOME='$work/home' NO_COLOR=1 \
+        "env -i PATH='$PATH' HOME='$work' TERM=tmux-256color LC_ALL=C.UTF-8 TZ=UTC CLAW_HOME='$work/home' CLAW_WORKSPACE='$work/home/workspace' NO_COLOR=1 \
         CLAW_AGENT=openai-compatible CLAW_BASE_URL=http://127.0.0.1:$port/v1 CLAW_MODEL=stand-in '$claw' chat; sleep 600"
     see 'lists the commands'
     see '^>'

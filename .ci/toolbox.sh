@@ -27,7 +27,8 @@ fi
 python3 -m pip download --quiet --dest "$wheels" pytest 2>"$CI_SCRATCH/pytest.log" || echo "not there: pytest"
 uv="$CI_SCRATCH/uv/bin/uv"
 
-work="$(mktemp -d "${TMPDIR:-/tmp}/claw-toolbox.XXXXXX")"
+# Not below /tmp: a command may have one of its own, which hides what lies there and would prove nothing.
+work="$(mktemp -d /var/tmp/claw-toolbox.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 cp "$claw" "$here/toolbox/toolbox.py" "$work/"

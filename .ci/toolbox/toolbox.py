@@ -117,7 +117,7 @@ task(server, None, "read", "ls -A | grep -E '^\\.(npm|cache|cargo|config|local)$
 for level in ("read", "write", "network"):
     reads = " ".join(os.path.join(HOME, name) for name in SECRETS + [".gitconfig"])
     result = server.run(level, f"cat {reads} 2>/dev/null | wc -c; ls {HOME}/.ssh 2>&1")
-    good = result["output"].startswith("0\n") and "denied" in result["output"]
+    good = result["output"].startswith("0\n") and any(words in result["output"] for words in ("denied", "No such file"))
     print(f"  {'ok    ' if good else 'FAILED'} {level:8} none of {len(SECRETS)} files with credentials can be read")
     if not good:
         failures.append(f"credentials at {level}")

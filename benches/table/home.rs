@@ -22,6 +22,8 @@ impl Home {
         let base = [
             ("HOME", self.dir.path().display().to_string()),
             ("CLAW_HOME", self.dir.path().join("claw").display().to_string()),
+            // Not the repository in which the benchmark is started.
+            ("CLAW_WORKSPACE", self.dir.path().join("claw/workspace").display().to_string()),
             ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
         ];
         let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
