@@ -133,7 +133,7 @@ scene_streaming() {
 
 scene_question() {
     type_line 'a long command'
-    see '  never  '
+    see 'y yes · n no'
     same question-open
     answer 'n because it is too long'
     see 'report is there'
@@ -143,7 +143,7 @@ scene_question() {
 scene_diff() {
     printf 'fn greet(name: &str) -> String {\n    format!("Hello, {name}!")\n}\n' >"$work/home/workspace/greet.rs"
     type_line 'edit the file'
-    see '  never  '
+    see 'y yes · n no'
     same diff-question
     answer y
     see 'polite now'
@@ -152,7 +152,7 @@ scene_diff() {
 
 scene_progress() {
     type_line 'build it'
-    see '  never  '
+    see 'y yes · n no'
     answer y
     see 'crate 3 of'
     same progress-running
@@ -163,7 +163,7 @@ scene_progress() {
 
 scene_bar() {
     type_line 'count to ten'
-    see '  never  '
+    see 'y yes · n no'
     answer y
     see ' 6/10'
     same bar-running

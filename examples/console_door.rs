@@ -111,6 +111,7 @@ fn question(id: &str, call: CallId, session: SessionId, line: &str) -> Question 
         tool: "run".into(),
         arguments: vec![("command".into(), line.into()), ("timeout_s".into(), "30".into())],
         why: "running a command is mutating, and no rule allows this one".into(),
+        effect: None,
         expires_at_ms: UnixMillis::MAX / 1_000_000,
         staged: None,
         choices: vec![

@@ -272,7 +272,7 @@ fn an_answer_from_elsewhere_wakes_the_chat_that_asked() {
     let house = House::new();
     let mut chat = house.start(&["chat"]);
     chat.types(format!("{EFFECT}\n").as_bytes());
-    eventually("the chat asks", || chat.out().contains("bash/run"));
+    eventually("the chat asks", || chat.out().contains("y yes · n no"));
     let id = house.waiting();
     house.claw(&["approve", &id]).expect(0);
     eventually("the chat tells", || chat.out().contains("Running"));
@@ -288,7 +288,7 @@ fn a_chat_answers_its_own_question() {
     let mut chat = house.start(&["chat"]);
     for (round, (answer, ran)) in [("n not now", 0), ("y", 1), ("s", 2)].into_iter().enumerate() {
         chat.types(format!("{EFFECT}\n").as_bytes());
-        eventually("the chat asks", || chat.out().matches("never").count() > round);
+        eventually("the chat asks", || chat.out().matches("y yes · n no").count() > round);
         chat.types(format!("{answer}\n").as_bytes());
         eventually("it is answered", || house.claw(&["approvals", "--json"]).out.is_empty());
         eventually("it has run", || effects(&house) == ran);
@@ -363,7 +363,7 @@ fn a_denial_carries_the_layer_that_denied_it() {
     house.write("policy.toml", "");
     let mut open = house.start(&["chat"]);
     open.types(format!("{EFFECT}\n").as_bytes());
-    eventually("the chat asks", || open.out().contains("never"));
+    eventually("the chat asks", || open.out().contains("y yes · n no"));
     open.types(b"n not now (policy.toml:1)\n");
     eventually("the model has replied", || open.out().contains("Running `echo"));
     open.types(b"/quit\n");

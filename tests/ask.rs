@@ -53,7 +53,7 @@ fn a_file_is_written_after_an_approval_and_the_audit_tells_the_story() {
     let parked = house.claw(&["ask", "write notes.txt: hello"]).expect(3);
     let id = house.waiting();
     assert_eq!(parked.out, "");
-    for part in ["filesystem/write_file", "notes.txt", "hello", &format!("claw approve {id}")] {
+    for part in ["Create notes.txt (1 line)", "hello", &format!("claw approve {id}")] {
         assert!(parked.err.contains(part), "{part}: {parked:?}");
     }
     assert!(!house.workspace().join("notes.txt").exists(), "it ran before anybody said yes");

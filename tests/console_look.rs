@@ -7,7 +7,7 @@ use std::time::Instant;
 use claw::domain::{
     Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
 };
-use claw::doors::console::question::{Clock, question_lines};
+use claw::doors::console::question::{Clock, whole_lines};
 use claw::doors::console::screen::Screen;
 use claw::doors::console::stream::markdown_lines;
 use claw::doors::console::style::Look;
@@ -64,6 +64,7 @@ fn question() -> Question {
             ("path".into(), "src/main.rs".into()),
         ],
         why: "writing a file is mutating, and no rule allows this one".into(),
+        effect: None,
         expires_at_ms: 1_795_000_000_000 + 4 * 3_600_000,
         staged: None,
         choices: vec![
@@ -84,7 +85,7 @@ fn question() -> Question {
 fn a_question() {
     let clock = Clock { now_ms: 1_795_000_000_000, zone: TimeZone::UTC };
     let at = |width, number| {
-        question_lines(&question(), number, Look::new(width, false), &clock).join("\n")
+        whole_lines(&question(), number, Look::new(width, false), &clock).join("\n")
     };
     insta::assert_snapshot!(
         "question",

@@ -71,7 +71,7 @@ fn the_agent_edits_its_memory_after_a_yes_and_the_next_request_has_it() {
     let mut chat = house.start(&["chat"]);
     chat.types(b"my cat is called Ada\n");
     let shown = || one_line(&chat.out());
-    eventually("the question", || shown().contains("allow this one call"));
+    eventually("the question", || shown().contains("y yes · n no"));
     assert!(
         shown().contains(&path("MEMORY.md")) && shown().contains("Her cat is called Ada."),
         "{}",

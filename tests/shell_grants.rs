@@ -181,6 +181,8 @@ fn the_console_offers_it_and_takes_it() {
     let Some(house) = boxed_house() else { return };
     let mut chat = house.start(&["chat"]);
     chat.types(b"run `cargo test one`\n");
+    eventually("it is asked", || chat.out().contains("y yes"));
+    chat.types(b"?\n");
     eventually("it is offered", || {
         let words: Vec<String> = chat.out().split_whitespace().map(str::to_owned).collect();
         words

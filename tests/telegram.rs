@@ -45,7 +45,7 @@ fn a_message_is_answered_and_a_tap_runs_exactly_what_was_shown() {
     rig.anna.says(rig.anna.private(), "write notes.txt: hello");
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
     assert!(
-        asked.text.contains("write_file") && asked.text.contains("notes.txt"),
+        asked.text.contains("Create notes.txt (1 line)") && asked.text.contains("hello"),
         "{}",
         asked.text
     );

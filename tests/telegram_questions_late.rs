@@ -114,8 +114,8 @@ fn answered_while_on_its_way(telegram: &BotApi, anna: &User, house: &House) -> i
     let gateway = house.start(&["gateway"]);
     anna.says(anna.private(), "write notes.txt: hello");
     let asked = telegram.wait_for_button(anna.id, "Allow once");
-    // A question names the tool, and that is how a second one would be found.
-    assert!(asked.text.contains("write_file"), "{}", asked.text);
+    // A question names the file, and that is how a second one would be found.
+    assert!(asked.text.contains("Create notes.txt"), "{}", asked.text);
     program::eventually("it is not on record", || {
         house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap()
             == 0
@@ -137,7 +137,7 @@ fn assert_not_asked_again(telegram: &BotApi, anna: &User, asked: i32) {
     telegram.wait_for_text(anna.id, "session: ");
     let again: Vec<_> = telegram.sent(anna.id).into_iter().filter(|one| one.id > asked).collect();
     assert!(
-        !again.iter().any(|one| one.text.contains("write_file")),
+        !again.iter().any(|one| one.text.contains("Create notes.txt")),
         "it is asked again: {again:?}"
     );
 }

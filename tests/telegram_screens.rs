@@ -28,6 +28,11 @@ impl Rig {
             .unwrap()
             .replace_all(&screen, "HH:MM")
             .into_owned();
+        // What a question says of the box depends on the kernel.
+        let screen = regex::Regex::new(r"_?(It can change files in the workspace; no network|No box holds it: it can do what you can|The box holds no level here: it may use the network)_?")
+            .unwrap()
+            .replace_all(&screen, "(what the box lets it do)")
+            .replace("⚠️ ", "");
         screen.replace(&self.house.workspace().display().to_string(), "WORKSPACE")
     }
 }

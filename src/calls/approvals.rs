@@ -315,6 +315,7 @@ pub(super) fn question_about(
         tool: call.tool.clone(),
         arguments: super::shown::shown_arguments(&call.arguments),
         why,
+        effect: None,
         expires_at_ms,
         choices,
         staged,

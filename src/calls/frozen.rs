@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::Calls;
 use crate::domain::canonical::{canonical_json, digest};
-use crate::domain::{Approvers, CallState, ToolCall};
-use crate::store::{CallRow, now_ms};
+use crate::domain::{Approvers, CallState, Effect, ToolCall};
+use crate::store::{CallRow, StoreError, now_ms};
 
 /// What freezing adds to a call.
 pub(super) struct Freeze<'a> {
@@ -14,6 +14,8 @@ pub(super) struct Freeze<'a> {
     pub(super) pin: &'a str,
     pub(super) env_names: &'a str,
     pub(super) rule: &'a str,
+    /// The digest of what the question shows beside the arguments.
+    pub(super) shown: &'a str,
 }
 
 impl Calls {
@@ -30,6 +32,7 @@ impl Calls {
             cwd: self.surroundings.workspace.display().to_string(),
             env_names: freeze.env_names.to_owned(),
             policy_version: self.policy().version(),
+            shown: freeze.shown.to_owned(),
             digest: String::new(),
             rule: freeze.rule.to_owned(),
             outcome: None,
@@ -50,14 +53,19 @@ pub(super) fn is_intact(row: &CallRow, approvers: &Approvers) -> bool {
         || earlier().is_some_and(|id| row.digest == digest_under(&id, row, approvers))
 }
 
+/// What of a question is covered by its call's digest, beside the arguments.
+pub(super) fn shown_digest(effect: &Effect) -> Result<String, StoreError> {
+    Ok(digest(&serde_json::to_value(effect)?))
+}
+
 /// The digest over everything that a person approves: what, where, by which tool, under which
-/// rules, and who may say so.
+/// rules, what was said of it, and who may say so.
 pub(crate) fn digest_of(row: &CallRow, approvers: &Approvers) -> String {
     digest_under(&row.id.to_string(), row, approvers)
 }
 
 pub(crate) fn digest_under(id: &str, row: &CallRow, approvers: &Approvers) -> String {
-    digest(&json!({
+    let mut frozen = json!({
         "call": id,
         "server": row.server,
         "tool": row.tool,
@@ -69,5 +77,10 @@ pub(crate) fn digest_under(id: &str, row: &CallRow, approvers: &Approvers) -> St
         "env_names": row.env_names,
         "policy_version": row.policy_version,
         "approvers": approvers.to_string(),
-    }))
+    });
+    // A call that shows nothing else has the digest that it always had.
+    if !row.shown.is_empty() {
+        frozen["shown"] = row.shown.clone().into();
+    }
+    digest(&frozen)
 }

@@ -4,6 +4,8 @@
 mod abandon;
 mod approvals;
 mod copy;
+mod difference;
+mod effect;
 mod frozen;
 mod grants;
 mod keep;
@@ -11,6 +13,7 @@ pub mod modes;
 mod pause;
 mod propose;
 mod record;
+mod seen;
 mod shown;
 mod stage;
 mod start;
@@ -92,6 +95,8 @@ pub struct Grounds {
     /// The standing grant that it rests on, if it does. It must still be in force when the call
     /// starts.
     pub grant: Option<i64>,
+    /// The owner has answered, and what the answer was about is not as it was shown any more.
+    pub again: bool,
     /// The grant is a mode: nobody has seen which files it changes.
     pub by_mode: bool,
 }
@@ -117,7 +122,8 @@ impl From<Denied> for Outcome {
 
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None, grant: None, by_mode: false }
+        let (rule, why) = (rule.into(), why.into());
+        Self { rule, why, approval: None, grant: None, again: false, by_mode: false }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {

@@ -44,8 +44,10 @@ impl Calls {
             origin,
             principal: principal.to_owned(),
         };
-        let row = self
-            .freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
+        let row = self.freeze(
+            &call,
+            &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "", shown: "" },
+        );
         let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
         let question = question_about(&call, why, expires_at_ms, choices(yes), None)?;
         let asked =

@@ -53,8 +53,10 @@ impl Calls {
 
     /// A call has come: its row, and its row of the audit.
     pub fn receive(&self, call: &ToolCall) {
-        let row = self
-            .freeze(call, &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "" });
+        let row = self.freeze(
+            call,
+            &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "", shown: "" },
+        );
         let entry = entry(
             "received",
             call,

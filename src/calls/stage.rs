@@ -115,6 +115,7 @@ impl Calls {
             pin: &pin.pin,
             env_names: &env_names,
             rule: "staged",
+            shown: "",
         };
         let row = self.freeze(&call, &freeze);
         let question_ms = self.limits().question_time.as_millis() as i64;
@@ -229,7 +230,13 @@ impl Calls {
         };
         let row = self.freeze(
             &call,
-            &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "staged" },
+            &Freeze {
+                state: CallState::Waiting,
+                pin: "",
+                env_names: "",
+                rule: "staged",
+                shown: "",
+            },
         );
         let why = "servers propose it".to_owned();
         let question = Question {

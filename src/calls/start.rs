@@ -4,15 +4,14 @@
 use serde_json::json;
 
 use super::approvals::is_over;
-use super::frozen::{Freeze, is_intact};
+use super::frozen::{Freeze, is_intact, shown_digest};
 use super::record::entry;
 use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, DeniedBy, Outcome, Question,
-    Term, ToolCall, escape,
+    Term, ToolCall,
 };
-use crate::hub::names::look;
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
 
@@ -31,6 +30,7 @@ impl Calls {
             pin: &tool.pin,
             env_names: &tool.env_names,
             rule: &grounds.rule,
+            shown: "",
         };
         let row = match (known, &grounds.approval) {
             (Some(row), Some(_)) => row.clone(),
@@ -81,14 +81,16 @@ impl Calls {
         tool: &Tool,
         grounds: &Grounds,
     ) -> Result<ApprovalId, StoreError> {
+        let effect = self.effect(call, tool, grounds).await;
         let freeze = Freeze {
             state: CallState::Waiting,
             pin: &tool.pin,
             env_names: &tool.env_names,
             rule: &grounds.rule,
+            shown: &shown_digest(&effect)?,
         };
         let row = self.freeze(call, &freeze);
-        let question = self.question_about(call, grounds)?;
+        let question = Question { effect: Some(effect), ..self.question_about(call, grounds)? };
         let approval = question.approval.clone();
         let judged = entry(
             "verdict",
@@ -119,24 +121,10 @@ impl Calls {
         Outcome::denied(by, format!("{} ({})", grounds.why, grounds.rule))
     }
 
-    /// What a person should know of the names in a question, behind the reason.
-    fn look_of(&self, call: &ToolCall) -> String {
-        let pins = self.store.read(|tx| tx.pins(Some(&call.server))).unwrap_or_default();
-        let twin = look::twin(
-            &call.tool,
-            pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()),
-        );
-        let twin = twin.map(|twin| {
-            format!("the name `{}` looks like `{twin}`, which is another tool", call.tool)
-        });
-        let notes = [look::note(&call.server), look::note(&call.tool), twin];
-        let told =
-            notes.into_iter().flatten().map(|note| format!("; NOTE: {}", escape::visible(&note)));
-        told.collect()
-    }
-
     fn question_about(&self, call: &ToolCall, grounds: &Grounds) -> Result<Question, StoreError> {
-        let why = format!("{} ({}){}", grounds.why, grounds.rule, self.look_of(call));
+        let notes = self.look_of(call).into_iter().map(|note| format!("; NOTE: {note}"));
+        let notes: String = notes.collect();
+        let why = format!("{} ({}){notes}", grounds.why, grounds.rule);
         let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
         let mut choices = crate::policy::shape::choices(&self.facts(call, None));
         let of_session =

@@ -19,6 +19,8 @@ pub struct Tool {
     /// JSON Schema of its arguments, as pinned.
     pub input_schema: Value,
     pub destructive_hint: Option<bool>,
+    /// What its server calls it for people (MCP, `Tool.title`, else `annotations.title`).
+    pub title: Option<String>,
     pub env_names: String,
     /// Not offered to a model.
     pub hidden: bool,
@@ -69,6 +71,7 @@ impl Catalog {
             pin: entry.pin.clone(),
             input_schema: entry.input_schema.clone(),
             destructive_hint: destructive_hint(&entry.raw),
+            title: title(&entry.raw),
             env_names: self.hub.env_names(server).join(","),
             hidden: self.hides(server, tool, &entry.raw),
         })
@@ -185,6 +188,12 @@ pub(super) fn withheld(server: &str, tool: &str) -> String {
 /// The `destructiveHint` of a tool's annotations, if it is stated.
 pub fn destructive_hint(raw: &Value) -> Option<bool> {
     raw.get("annotations")?.get("destructiveHint")?.as_bool()
+}
+
+/// A stranger's name for its tool.
+fn title(raw: &Value) -> Option<String> {
+    let title = raw.get("title").or_else(|| raw.get("annotations")?.get("title"))?;
+    title.as_str().map(str::to_owned)
 }
 
 /// What is pinned of a server: its tools, and a stranger's words about itself.

@@ -9,9 +9,26 @@ use serde_json::{Value, json};
 use super::{ask, fail, out};
 use crate::app::App;
 use crate::domain::{Answer, ApprovalId, CallOwner, Question, Scope, SessionId, Staged, Term};
+use crate::doors::console::paint;
+use crate::doors::console::question::brief_lines;
+use crate::doors::console::style::Look;
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::staged_questions;
+use crate::store::DecideRefused;
+
+/// Shows all of one question, open or closed.
+pub fn show(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let id = ApprovalId(id.to_owned());
+    let Some(row) = app.store.read(|tx| tx.approval(&id))? else {
+        return Err(DecideRefused::NotFound(id.0).into());
+    };
+    out::line(&match as_json {
+        true => question_json(&row.question).to_string(),
+        false => whole_text(&row.question),
+    })?;
+    Ok(ExitCode::from(fail::DONE))
+}
 
 /// Lists the open questions.
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -133,19 +150,52 @@ pub fn question_json(question: &Question) -> Value {
         "tool": question.tool,
         "arguments": question.arguments.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
         "why": question.why,
+        "effect": question.effect,
         "expires_at_ms": question.expires_at_ms,
         "staged": question.staged,
         "choices": question.choices,
     })
 }
 
-/// A question for a person, whole, with how to answer it.
+/// A question for a person, as short as it gets, with how to answer it and how to see all of it.
 pub fn question_text(question: &Question) -> String {
+    if question.staged.is_some() {
+        return whole_text(question);
+    }
+    let look = Look::new(paint::terminal_size().columns, false);
+    let mut rows = brief_lines(question, &question.approval.0, look);
+    rows.push(format!("  {}.", whose(question)));
+    rows.push(format!(
+        "  claw approve {0} · claw deny {0} · claw approvals {0}",
+        question.approval
+    ));
+    rows.join("\n") + &by_command(question)
+}
+
+fn whose(question: &Question) -> String {
+    match question.call.owner() {
+        CallOwner::Session(session) => format!("Session `{session}`"),
+        CallOwner::Client(client) => format!("Client `{}`", out::clean(client)),
+    }
+}
+
+/// All of a question, with how to answer it.
+fn whole_text(question: &Question) -> String {
     let mut text = format!("? {}  {}/{}", question.approval, question.server, question.tool);
     if let Some(staged) = &question.staged {
         let group = staged_questions::group(staged)
             .map_or(String::new(), |group| format!("  (group {group})"));
         text.push_str(&format!("\n  {}{group}", staged_questions::in_a_list(staged)));
+    }
+    if let Some(effect) = &question.effect {
+        let danger = if effect.danger { "⚠ " } else { "" };
+        text.push_str(&format!("\n  {danger}{}.", effect.says));
+        for note in effect.notes.iter().chain(&effect.asker) {
+            text.push_str(&format!("\n  {note}."));
+        }
+        for line in effect.difference.lines() {
+            text.push_str(&format!("\n    {line}"));
+        }
     }
     for (name, value) in &question.arguments {
         if value.contains('\n') {
@@ -157,11 +207,7 @@ pub fn question_text(question: &Question) -> String {
             text.push_str(&format!("\n    {name}: {value}"));
         }
     }
-    let whose = match question.call.owner() {
-        CallOwner::Session(session) => format!("Session `{session}`"),
-        CallOwner::Client(client) => format!("Client `{}`", out::clean(client)),
-    };
-    text.push_str(&format!("\n  Asked because {}. {whose}.", question.why));
+    text.push_str(&format!("\n  Asked because {}. {}.", question.why, whose(question)));
     if let Some(staged) = &question.staged {
         text.push_str(&format!("\n  {}", how_to_answer(question, staged)));
         return text;
@@ -170,6 +216,13 @@ pub fn question_text(question: &Question) -> String {
         "\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]",
         question.approval
     ));
+    text.push_str(&by_command(question));
+    text
+}
+
+/// How a grant for a program and its subcommand is given.
+fn by_command(question: &Question) -> String {
+    let mut text = String::new();
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
         Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => {
             Some(words.join(" "))

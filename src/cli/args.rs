@@ -148,6 +148,8 @@ pub enum AtHome {
     },
     /// List the calls that wait for an answer
     Approvals {
+        /// Show all of this one
+        id: Option<String>,
         #[command(flatten)]
         json: Json,
     },

@@ -5,7 +5,9 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use super::out;
 use crate::domain::{Answer, Question};
-use crate::doors::console::question::{Clock, ParsedAnswer, parse_answer, question_lines};
+use crate::doors::console::question::{
+    Clock, ParsedAnswer, parse_answer, question_lines, whole_lines,
+};
 use crate::doors::console::{paint, style::Look};
 
 /// Whether there is somebody to ask.
@@ -16,11 +18,17 @@ pub fn possible() -> bool {
 /// Asks until the answer is clear. `None` at the end of input: the question then stays open.
 pub async fn ask(question: &Question) -> anyhow::Result<Option<Answer>> {
     let look = Look::new(paint::terminal_size().columns, false);
-    for line in question_lines(question, None, look, &Clock::system()) {
+    for line in question_lines(question, None, look) {
         out::err_line(&line);
     }
     loop {
         let Some(line) = tokio::task::spawn_blocking(read_line).await?? else { return Ok(None) };
+        if line.trim() == "?" {
+            for line in whole_lines(question, None, look, &Clock::system()) {
+                out::err_line(&line);
+            }
+            continue;
+        }
         match parse_answer(&line, question) {
             ParsedAnswer::Answer(answer) => return Ok(Some(answer)),
             ParsedAnswer::Unclear(sentence) => out::err_line(&sentence),

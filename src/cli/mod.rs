@@ -201,7 +201,8 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
         },
-        AtHome::Approvals { json } => approvals::list(app, json.json),
+        AtHome::Approvals { id: None, json } => approvals::list(app, json.json),
+        AtHome::Approvals { id: Some(id), json } => approvals::show(app, &id, json.json),
         AtHome::Approve { id, button: Some(number), json, .. } => {
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await

@@ -9,7 +9,7 @@ use super::patience::patiently;
 use super::questions::is_asked_in;
 use super::sessions::place_of_question;
 use crate::domain::{
-    Address, ApprovalId, ApprovalState, CallOwner, PostedState, Question, Staged, escape,
+    Address, ApprovalId, ApprovalState, CallOwner, Effect, PostedState, Question, Staged, escape,
 };
 use crate::mail::{ApprovalRow, MailError, PostedRow};
 
@@ -145,11 +145,17 @@ fn as_read_in<D: Door>(door: &D, to: &Address, question: &Question) -> Question 
 
 /// The question as another chat shows it, with the name of its session.
 pub fn from_elsewhere(question: &Question) -> Question {
-    let why = match question.call.owner() {
-        CallOwner::Session(session) => format!("in the session `{session}`, {}", question.why),
-        CallOwner::Client(client) => {
-            format!("for the client `{}`, {}", escape::visible(client), question.why)
-        }
+    let place = match question.call.owner() {
+        CallOwner::Session(session) => format!("in the session `{session}`"),
+        CallOwner::Client(client) => format!("for the client `{}`", escape::visible(client)),
     };
-    Question { why, ..question.clone() }
+    let effect = question.effect.clone().map(|effect| {
+        let asker = match effect.asker {
+            Some(asker) => format!("{asker}, {place}"),
+            None => format!("{}{}", place[..1].to_uppercase(), &place[1..]),
+        };
+        Effect { asker: Some(asker), ..effect }
+    });
+    let why = format!("{place}, {}", question.why);
+    Question { why, effect, ..question.clone() }
 }

@@ -2,6 +2,7 @@
 
 pub mod asking;
 mod beat;
+pub mod brief;
 pub mod chat_lock;
 pub mod chat_queue;
 pub mod clock;

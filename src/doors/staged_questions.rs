@@ -129,6 +129,7 @@ mod tests {
             tool: "confirm_add".into(),
             arguments: Vec::new(),
             why: String::new(),
+            effect: None,
             expires_at_ms: 0,
             choices: vec![
                 choice("y", confirm, Answer::Allow { term: Term::Once, scope: Scope::Exact }),

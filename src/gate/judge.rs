@@ -32,6 +32,16 @@ pub(super) enum Judged {
     Denied(DeniedBy, Grounds),
 }
 
+/// What the owner's answer about exactly this call comes to.
+enum Answered {
+    /// There is none that counts.
+    No,
+    Holds(Box<Judged>),
+    /// It was a yes to something that is not so any more: to a difference from a file that has
+    /// changed since.
+    Outdated,
+}
+
 fn denied(by: DeniedBy, rule: &str, why: impl Into<String>) -> Judged {
     Judged::Denied(by, Grounds::new(rule, why))
 }
@@ -77,9 +87,16 @@ impl Gate {
             let why = no_tool(&call.server, &call.tool);
             return Ok(denied(DeniedBy::Request, "builtin.tool", why));
         }
-        match self.by_answer(pass, &tool)? {
-            Some(judged) => Ok(judged),
-            None => self.by_policy(call, tool),
+        match self.by_answer(pass, &tool).await? {
+            Answered::Holds(judged) => Ok(*judged),
+            Answered::No => self.by_policy(call, tool),
+            Answered::Outdated => {
+                let mut judged = self.by_policy(call, tool)?;
+                if let Judged::Ask(_, grounds) = &mut judged {
+                    grounds.again = true;
+                }
+                Ok(judged)
+            }
         }
     }
 
@@ -104,31 +121,37 @@ impl Gate {
     /// What the owner has said about exactly this call. An answer counts only while everything that
     /// was shown is still so: the tool's pin, the rules, and the frozen row. Otherwise the call is
     /// judged, and asked about, again.
-    fn by_answer(&self, pass: &Pass, tool: &Tool) -> Result<Option<Judged>, StoreError> {
-        let Some(row) = &pass.row else { return Ok(None) };
+    async fn by_answer(&self, pass: &Pass, tool: &Tool) -> Result<Answered, StoreError> {
+        let Some(row) = &pass.row else { return Ok(Answered::No) };
         let Some(approval) = self.store.read(|tx| tx.approval_of(&row.id))? else {
-            return Ok(None);
+            return Ok(Answered::No);
         };
         let same = self.still_as_shown(row, &pass.call, tool)
             && approval.digest == row.digest
             && approval.expires_ms > now_ms();
         Ok(match (row.state, approval.state) {
             (CallState::Waiting, ApprovalState::Waiting) if same => {
-                Some(Judged::StillWaiting(approval.id))
+                Answered::Holds(Box::new(Judged::StillWaiting(approval.id)))
+            }
+            // One that was started has perhaps changed what was looked at.
+            (CallState::Approved, ApprovalState::Approved)
+                if same && !self.calls.is_as_shown(row, &approval, &pass.call).await =>
+            {
+                Answered::Outdated
             }
             (CallState::Approved | CallState::Started, ApprovalState::Approved) if same => {
                 let by = approval.decided_by.unwrap_or_default();
                 let grounds = Grounds::by_answer(approval.id, format!("{by} allowed it"));
                 let verdict =
                     self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
-                match verdict {
+                Answered::Holds(Box::new(match verdict {
                     Verdict::Deny { by, rule, why, instead } => {
-                        Some(denied(by, &rule, format!("{why}; instead, {instead}")))
+                        denied(by, &rule, format!("{why}; instead, {instead}"))
                     }
-                    _ => Some(Judged::Allowed(Allowed::new(tool.clone(), grounds))),
-                }
+                    _ => Judged::Allowed(Allowed::new(tool.clone(), grounds)),
+                }))
             }
-            _ => None,
+            _ => Answered::No,
         })
     }
 

@@ -3,6 +3,7 @@
 //! string. Must not know doors, or who asks.
 
 mod given;
+mod look;
 mod name;
 mod put;
 
@@ -13,6 +14,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 pub use given::{Given, NotGiven};
+pub use look::{FILES_COUNTED_MAX, Last, Seen};
 pub use name::safe_name;
 pub use put::{FileDraft, Put};
 

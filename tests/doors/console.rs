@@ -12,8 +12,9 @@ const ROWS: u16 = 2_000;
 const COLUMNS: u16 = 100;
 /// The second chat's session.
 const SECOND: &str = "second";
-/// How a question begins, and what stands behind one that is over.
-const QUESTION: &str = "run this?";
+/// How a question begins and what it ends with, and what stands behind one that is over.
+const BEGINS: &str = " ? ";
+const ANSWERS: &str = "y yes · n no · ";
 const OVER: [&str; 5] =
     ["Allowed once: ", "Denied: ", " was answered", " has expired", " was closed"];
 /// What a person is told who answers faster than anybody reads.
@@ -32,7 +33,7 @@ impl Console {
     /// The last question that names `about`, with all that stands below it.
     fn question(&mut self, about: &str) -> Option<String> {
         let shown = self.shown(Chat::First);
-        let from = shown.rfind(QUESTION)?;
+        let from = shown[..shown.rfind(ANSWERS)?].rfind(BEGINS)?;
         shown[from..].contains(about).then(|| shown[from..].to_owned())
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, Mode, SessionId, Staged, UnixMillis};
+use super::{ApprovalId, CallId, Effect, Mode, SessionId, Staged, UnixMillis};
 
 /// How long an allowance holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +75,10 @@ pub struct Question {
     pub arguments: Vec<(String, String)>,
     /// Why it asks: the rule's `why` or the class of the tool.
     pub why: String,
+    /// What the call does, in words. `None` for what was staged, for a pause, and for a question of
+    /// an older claw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     pub expires_at_ms: UnixMillis,
     pub choices: Vec<Choice>,
     /// What was staged, if the question is about that and not about a call that the model made.

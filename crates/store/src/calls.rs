@@ -22,6 +22,8 @@ pub struct CallRow {
     pub cwd: String,
     pub env_names: String,
     pub policy_version: String,
+    /// A digest of what its question shows beside the arguments; empty where it shows nothing else.
+    pub shown: String,
     pub digest: String,
     pub rule: String,
     pub outcome: Option<Outcome>,
@@ -31,7 +33,7 @@ pub struct CallRow {
 }
 
 const COLUMNS: &str = "id, server, tool, arguments, origin, principal, state, pin, cwd, env_names, policy_version, digest, \
-                       rule, outcome, received_ms, started_ms, ended_ms";
+                       rule, outcome, received_ms, started_ms, ended_ms, shown";
 
 fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
     let id: String = row.get(0)?;
@@ -50,6 +52,7 @@ fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
         cwd: row.get(8)?,
         env_names: row.get(9)?,
         policy_version: row.get(10)?,
+        shown: row.get(17)?,
         digest: row.get(11)?,
         rule: row.get(12)?,
         outcome: outcome.map(|text| serde_json::from_str(&text)).transpose()?,
@@ -85,11 +88,11 @@ impl Tx<'_> {
         self.conn
             .prepare_cached(
                 "INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, pin, cwd, env_names,
-                                   policy_version, digest, rule, outcome, received_ms, started_ms, ended_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                                   policy_version, digest, rule, outcome, received_ms, started_ms, ended_ms, shown)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
                  ON CONFLICT(id) DO UPDATE SET server = ?3, tool = ?4, arguments = ?5, origin = ?6, principal = ?7,
                      state = ?8, pin = ?9, cwd = ?10, env_names = ?11, policy_version = ?12,
-                     digest = ?13, rule = ?14
+                     digest = ?13, rule = ?14, shown = ?19
                  WHERE state IN ('received', 'waiting', 'approved')",
             )?
             .execute(params![
@@ -110,7 +113,8 @@ impl Tx<'_> {
                 row.outcome.as_ref().map(serde_json::to_string).transpose()?,
                 row.received_ms,
                 row.started_ms,
-                row.ended_ms
+                row.ended_ms,
+                row.shown
             ])?;
         Ok(())
     }

@@ -281,6 +281,7 @@ impl Tx<'_> {
             tool,
             arguments: Vec::new(),
             why: note.to_owned(),
+            effect: None,
             expires_at_ms: 0,
             choices: Vec::new(),
             staged: None,

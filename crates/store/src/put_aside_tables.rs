@@ -44,7 +44,7 @@ impl Tx<'_> {
         };
         self.conn.execute(
             "UPDATE calls SET session = ?2, server = ?3, tool = ?4, arguments = '{}', origin = '', principal = '',
-                 state = ?5, pin = '', cwd = '', env_names = '', policy_version = '', digest = '', rule = '',
+                 state = ?5, pin = '', cwd = '', env_names = '', policy_version = '', digest = '', rule = '', shown = '',
                  outcome = ?6, ended_ms = coalesce(ended_ms, ?7)
              WHERE id = ?1",
             params![

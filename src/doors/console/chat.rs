@@ -208,6 +208,9 @@ impl Chat {
                     let list = self.state.staged.again(Instant::now());
                     self.screen.staged(0, list, clock);
                 }
+                Effect::Whole(question, number) => {
+                    self.screen.whole_question(&question, number, clock);
+                }
                 Effect::Leave => self.leaving = true,
             }
         }
@@ -228,7 +231,6 @@ impl Chat {
                         turn_seq,
                         &question,
                         Some(number).filter(|number| *number > 1),
-                        clock,
                     );
                 }
             }

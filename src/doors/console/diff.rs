@@ -13,7 +13,6 @@ const INDENT: &str = "  ";
 /// The hunks of a unified diff as rows, without line feeds: every character, a long line on as many
 /// rows as it needs. The names of the file are left out, because they are in the title.
 pub(super) fn diff_lines(diff: &str, look: Look) -> Vec<String> {
-    let room = look.width.saturating_sub(INDENT.len() + 1).max(10);
     let mut rows = Vec::new();
     let mut lines = diff.lines().peekable();
     while let Some(line) = lines.next() {
@@ -21,30 +20,38 @@ pub(super) fn diff_lines(diff: &str, look: Look) -> Vec<String> {
             lines.next();
             continue;
         }
-        let style = match line.as_bytes().first() {
-            Some(b'+') => Style::CYAN,
-            Some(b'-') => Style::RED,
-            _ => Style::DIM,
-        };
-        let mark: String =
-            line.chars().take(1).filter(|mark| matches!(mark, '+' | '-' | ' ')).collect();
-        let text = spaces_seen(&clean(&line[mark.len()..]));
-        for (part, piece) in chop(&text, room - mark.len()).into_iter().enumerate() {
-            // The mark is repeated, so that a continued line is not taken for one that was not
-            // changed.
-            let joint = if part == 0 { "" } else { "┊" };
-            let piece = if part == 0 { piece } else { format!("{joint}{piece}") };
-            rows.push(paint_line(
-                &[Span::new(INDENT, Style::PLAIN), Span::new(&format!("{mark}{piece}"), style)],
-                look,
-            ));
-        }
+        rows.extend(changed_rows(line, look));
     }
     let more = rows.len().saturating_sub(ROWS_MAX);
     if more > 0 {
         rows.truncate(ROWS_MAX);
         rows.push(paint_line(
             &[Span::new(&format!("{INDENT}… and {more} more rows"), Style::DIM)],
+            look,
+        ));
+    }
+    rows
+}
+
+/// One line of a difference, behind its mark.
+pub(super) fn changed_rows(line: &str, look: Look) -> Vec<String> {
+    let room = look.width.saturating_sub(INDENT.len() + 1).max(10);
+    let mut rows = Vec::new();
+    let style = match line.as_bytes().first() {
+        Some(b'+') => Style::CYAN,
+        Some(b'-') => Style::RED,
+        _ => Style::DIM,
+    };
+    let mark: String =
+        line.chars().take(1).filter(|mark| matches!(mark, '+' | '-' | ' ')).collect();
+    let text = spaces_seen(&clean(&line[mark.len()..]));
+    for (part, piece) in chop(&text, room - mark.len()).into_iter().enumerate() {
+        // The mark is repeated, so that a continued line is not taken for one that was not
+        // changed.
+        let joint = if part == 0 { "" } else { "┊" };
+        let piece = if part == 0 { piece } else { format!("{joint}{piece}") };
+        rows.push(paint_line(
+            &[Span::new(INDENT, Style::PLAIN), Span::new(&format!("{mark}{piece}"), style)],
             look,
         ));
     }

@@ -14,6 +14,7 @@ mod markdown;
 pub mod paint;
 mod progress;
 pub mod question;
+mod question_view;
 pub mod run;
 mod running;
 pub mod screen;

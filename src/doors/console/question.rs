@@ -1,14 +1,12 @@
-//! How a question to a human looks on the console, and how a typed answer is read. Owns the wording
-//! of the frame and the line between an answer and a message; must not know how an answer is
-//! decided or what it grants.
+//! How a typed answer to a question is read. Owns the line between an answer and a message; must not
+//! know how an answer is decided, what it grants, or how a question is painted.
 
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::doors::clock::Clock;
 use crate::doors::typed::{Typed, typed};
 
 use super::clean::clean;
-use super::style::{Line, Look, Span, Style, paint_line};
-use super::wrap::{Long, chop, width, wrap};
+pub use super::question_view::{brief_lines, question_lines, whole_lines};
 
 /// What a typed line is to an open question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,113 +16,6 @@ pub enum ParsedAnswer {
     NotAnAnswer,
     /// Too close to an answer to be taken for a message; the sentence says what to type.
     Unclear(String),
-}
-
-/// The widest name of an argument that stands beside its value.
-const NAME_COLUMNS_MAX: usize = 16;
-
-/// The whole question as lines, without line feeds. `number` is what a person types to answer this
-/// one of several.
-pub fn question_lines(
-    question: &Question,
-    number: Option<usize>,
-    look: Look,
-    clock: &Clock,
-) -> Vec<String> {
-    let mut lines: Vec<Line> = Vec::new();
-    let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
-    let title = [
-        Span::new("May ", Style::PLAIN),
-        Span::new(
-            &format!("{}/{}", one_row(&question.server), one_row(&question.tool)),
-            Style::BOLD,
-        ),
-        Span::new(&format!(" run this?{label}"), Style::PLAIN),
-    ];
-    hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);
-    arguments(&mut lines, question, look);
-    hang(
-        &mut lines,
-        Span::new("  why: ", Style::DIM),
-        &[Span::new(&one_row(&question.why), Style::PLAIN)],
-        look,
-    );
-    let until = format!("open until {}", clock.until(question.expires_at_ms));
-    hang(&mut lines, Span::new("  ", Style::PLAIN), &[Span::new(&until, Style::DIM)], look);
-    let keys =
-        question.choices.iter().map(|choice| width(&one_row(&choice.key))).max().unwrap_or(0);
-    for choice in &question.choices {
-        let key = one_row(&choice.key);
-        let label = format!("  {key}{}  ", " ".repeat(keys.saturating_sub(width(&key))));
-        let grants = Span::new(&one_row(&choice.label), Style::PLAIN);
-        hang(&mut lines, Span::new(&label, Style::BOLD.with(Style::CYAN)), &[grants], look);
-    }
-    lines.iter().map(|line| paint_line(line, look)).collect()
-}
-
-/// Every argument whole.
-pub(super) fn arguments(lines: &mut Vec<Line>, question: &Question, look: Look) {
-    if question.arguments.is_empty() {
-        lines.push(vec![Span::new("  (no arguments)", Style::DIM)]);
-    }
-    // A longer name has a row of its own and does not push the values to the side.
-    let fits = |name: &usize| *name <= NAME_COLUMNS_MAX.min(look.width / 4);
-    let names = question
-        .arguments
-        .iter()
-        .map(|(name, _)| width(&one_row(name)))
-        .filter(fits)
-        .max()
-        .unwrap_or(0);
-    for (name, value) in &question.arguments {
-        argument(lines, name, value, names, look);
-    }
-}
-
-/// Every character of the value, on as many rows as it needs: `│` starts a line of the value, `┊`
-/// continues it.
-pub(super) fn argument(lines: &mut Vec<Line>, name: &str, value: &str, names: usize, look: Look) {
-    let name = one_row(name);
-    let own_row = width(&name) > names;
-    if own_row {
-        lines.push(vec![Span::new(&format!("  {name}"), Style::BOLD)]);
-    }
-    let room = look.width.saturating_sub(names + 6).max(10);
-    let mut label = if own_row { String::new() } else { name };
-    for row in clean(value).replace('\t', "␉").split('\n') {
-        for (part, text) in chop(row, room).iter().enumerate() {
-            let pad = " ".repeat(names.saturating_sub(width(&label)));
-            let bar = if part == 0 { "│ " } else { "┊ " };
-            lines.push(vec![
-                Span::new(&format!("  {label}{pad}  "), Style::BOLD),
-                Span::new(bar, Style::DIM),
-                Span::new(&visible_end(text), Style::PLAIN),
-            ]);
-            label.clear();
-        }
-    }
-}
-
-/// Spaces at the end of a row would be lost to the eye.
-fn visible_end(row: &str) -> String {
-    let text = row.trim_end();
-    format!("{text}{}", "·".repeat(row[text.len()..].chars().count()))
-}
-
-pub(super) fn one_row(text: &str) -> String {
-    clean(text).replace('\n', "␊").replace('\t', "␉")
-}
-
-/// A label and a text beside it, wrapped under its own start.
-pub(super) fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look) {
-    let indent = width(label.text());
-    for (index, row) in
-        wrap(text, look.width.saturating_sub(indent).max(10), Long::Break).into_iter().enumerate()
-    {
-        let start =
-            if index == 0 { label.clone() } else { Span::new(&" ".repeat(indent), Style::PLAIN) };
-        lines.push(std::iter::once(start).chain(row).collect());
-    }
 }
 
 const HINT: &str = "To send it as a message instead, start the line with a space.";
@@ -219,13 +110,11 @@ fn near_miss(lower: &str, question: &Question) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use jiff::tz::TimeZone;
-
+pub(super) mod tests {
     use super::*;
     use crate::domain::{ApprovalId, CallId, Choice, SessionId};
 
-    fn question() -> Question {
+    pub(in crate::doors::console) fn question() -> Question {
         let allow = |term, scope| Answer::Allow { term, scope };
         let below = || Scope::Below { path: "src".into() };
         let choice = |key: &str, answer| Choice { key: key.into(), label: "…".into(), answer };
@@ -241,6 +130,7 @@ mod tests {
             tool: "write_file".into(),
             arguments: vec![],
             why: "it changes files".into(),
+            effect: None,
             expires_at_ms: 0,
             staged: None,
             choices: vec![
@@ -319,25 +209,5 @@ mod tests {
         ] {
             assert_eq!(parse_answer(line, &question), ParsedAnswer::NotAnAnswer, "{line}");
         }
-    }
-
-    #[test]
-    fn arguments_are_shown_whole() {
-        let mut question = question();
-        let value = format!("first  line \n{}\u{1b}[2J\u{202e}", "x".repeat(200));
-        question.arguments = vec![("content".into(), value)];
-        let lines = question_lines(
-            &question,
-            None,
-            Look::new(40, false),
-            &Clock { now_ms: 0, zone: TimeZone::UTC },
-        );
-        assert!(lines.iter().all(|line| width(line) <= 40), "{lines:#?}");
-        let shown: String = lines
-            .iter()
-            .filter_map(|line| line.split_once(['│', '┊']))
-            .map(|(_, text)| &text[1..])
-            .collect();
-        assert_eq!(shown, format!("first  line·{}␛[2J<U+202E>", "x".repeat(200)));
     }
 }

@@ -10,7 +10,7 @@ use super::clean::{clean, clean_line};
 use super::diff::diff_lines;
 use super::paint::Frame;
 use super::progress::Thinking;
-use super::question::{Clock, question_lines};
+use super::question::{Clock, question_lines, whole_lines};
 use super::running::RunningCalls;
 use super::staged_answers::Open;
 use super::staged_list::staged_lines;
@@ -189,24 +189,28 @@ impl Screen {
             }
             OutboundBody::Notice { text } => self.notice(text),
             OutboundBody::Question { turn_seq, question } => {
-                self.question(*turn_seq, question, None, &Clock::system())
+                self.question(*turn_seq, question, None)
             }
         }
     }
 
     /// Shows a question of turn `turn`, whose text is complete by now.
-    pub fn question(
+    pub fn question(&mut self, turn: u64, question: &Question, number: Option<usize>) {
+        if self.step.is_some_and(|(running, _)| running == turn) {
+            self.end_step();
+        }
+        let lines = question_lines(question, number, self.look);
+        self.add(Shown::Question, lines);
+    }
+
+    /// All of a question that is open.
+    pub(super) fn whole_question(
         &mut self,
-        turn: u64,
         question: &Question,
         number: Option<usize>,
         clock: &Clock,
     ) {
-        if self.step.is_some_and(|(running, _)| running == turn) {
-            self.end_step();
-        }
-        let lines = question_lines(question, number, self.look, clock);
-        self.add(Shown::Question, lines);
+        self.add(Shown::Question, whole_lines(question, number, self.look, clock));
     }
 
     /// What was staged in turn `turn`, as one list.

@@ -225,6 +225,7 @@ mod tests {
             tool: "confirm".into(),
             arguments: Vec::new(),
             why: String::new(),
+            effect: None,
             expires_at_ms: 1_000,
             choices: (0..choices).map(choice).collect(),
             staged: Some(staged),

@@ -5,7 +5,7 @@ use crate::domain::{Question, Staged};
 use crate::doors::clock::Clock;
 use crate::doors::staged_questions::{count, group, label};
 
-use super::question::{argument, arguments, hang, one_row};
+use super::question_view::{argument, arguments, hang, one_row};
 use super::staged_answers::Open;
 use super::style::{Line, Look, Span, Style, paint_line};
 use super::wrap::width;
@@ -142,6 +142,7 @@ mod tests {
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
             why: "the server `shop` proposes it".into(),
+            effect: None,
             expires_at_ms: 1_795_000_000_000 + 4 * 3_600_000,
             choices: labels.iter().enumerate().map(choice).collect(),
             staged: Some(staged),

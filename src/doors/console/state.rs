@@ -28,6 +28,8 @@ pub(super) enum Effect {
     Markdown(String),
     /// Everything that is staged and open, once more.
     Staged,
+    /// All of a question, and what each answer means. The number is there where several are open.
+    Whole(Box<Question>, Option<usize>),
     Leave,
 }
 
@@ -194,6 +196,9 @@ impl ChatState {
         if self.open.is_empty() {
             return vec![self.send(ConsoleEvent::Line(line.to_owned()))];
         }
+        if let Some(whole) = self.whole(line, now) {
+            return vec![whole];
+        }
         match self.addressee(line) {
             Ok((index, rest)) => self.maybe_answer(index, &rest, line, now, now_ms),
             Err(sentence) => vec![Effect::Note(sentence)],
@@ -280,6 +285,18 @@ impl ChatState {
             effects.push(Effect::Note(text));
         }
         effects
+    }
+
+    /// `?` shows all of the oldest question, `? 2` of that one. It counts as shown anew.
+    fn whole(&mut self, line: &str, now: Instant) -> Option<Effect> {
+        let rest = line.trim().strip_prefix('?')?.trim();
+        let several = self.open.len() > 1;
+        let open = match rest {
+            "" => self.open.first_mut()?,
+            number => self.open.iter_mut().find(|open| open.number.to_string() == number)?,
+        };
+        open.shown = now;
+        Some(Effect::Whole(Box::new(open.question.clone()), several.then_some(open.number)))
     }
 
     /// What is said beside a message that answers nothing.

@@ -58,6 +58,7 @@ fn question(id: &str, expires_at_ms: i64) -> Question {
         tool: "t".into(),
         arguments: Vec::new(),
         why: "w".into(),
+        effect: None,
         expires_at_ms,
         choices: Vec::new(),
         staged: None,

@@ -15,6 +15,7 @@ fn question(id: &str) -> Question {
         tool: "run".into(),
         arguments: vec![("command".into(), format!("echo {id}"))],
         why: "it asks".into(),
+        effect: None,
         expires_at_ms: 1_000,
         choices: vec![Choice { key: "y".into(), label: "allow once".into(), answer: ONCE }],
         staged: None,

@@ -35,6 +35,8 @@ pub enum Tap {
     Back,
     /// Deny, with a word to the model in the next message.
     DenyWithWord,
+    /// Show all of the call, and what each answer means.
+    Whole,
 }
 
 /// What any of our buttons means.
@@ -65,6 +67,7 @@ impl Callback {
                 Tap::MenuNever => format!("q:{id}:n"),
                 Tap::Back => format!("q:{id}:b"),
                 Tap::DenyWithWord => format!("q:{id}:w"),
+                Tap::Whole => format!("q:{id}:i"),
             },
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
             Self::AcceptPins(id) if is_id(id) => format!("c:{id}"),
@@ -93,6 +96,7 @@ impl Callback {
                     "n" => Tap::MenuNever,
                     "b" => Tap::Back,
                     "w" => Tap::DenyWithWord,
+                    "i" => Tap::Whole,
                     _ => Tap::Choice(code.strip_prefix('=').filter(|key| is_key(key))?.to_owned()),
                 };
                 is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))

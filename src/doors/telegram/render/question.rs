@@ -1,10 +1,11 @@
 //! A frozen call as a message: what is asked, and what became of it. Owns the wording; must not
 //! know how an answer is decided, or how messages are sent.
 //!
-//! A person approves what is on the screen, so every argument is there whole, and nothing in it can
-//! pass for something else: each value is a block of its own, and what Telegram would delete or
-//! trim is written out. A call that is too long for a message goes into a file, never cut.
+//! A question is as short as `doors/brief.rs` makes it. Its whole call is one tap away, or in the
+//! file that comes with it where it is too long for a message. Nothing in a value can pass for
+//! something else: each is code, and what Telegram would delete or trim is written out.
 
+mod brief_question;
 mod keyboard;
 mod staged_question;
 mod value;
@@ -26,6 +27,7 @@ const UNTIL_UNITS_MAX: usize = 48;
 const SHORT_CHARS_MAX: usize = 160;
 
 const ALLOW: &str = "Allow this?";
+const CHANGES: &str = "What changes";
 const SEE_FILE: &str = "What each button allows is at the end of the file.";
 
 /// A question as it is sent.
@@ -40,6 +42,18 @@ pub enum QuestionText {
 
 /// The question with everything that a person needs for an answer.
 pub fn question(question: &Question, clock: &Clock) -> QuestionText {
+    let until = clock.until(question.expires_at_ms);
+    if question.staged.is_none()
+        && !is_long(question)
+        && let Some(part) = brief_part(question, &until)
+    {
+        return QuestionText::Whole(part);
+    }
+    whole_question(question, clock)
+}
+
+/// All of it, with what each answer means: for a tap that asks for that.
+pub fn whole_question(question: &Question, clock: &Clock) -> QuestionText {
     let until = clock.until(question.expires_at_ms);
     // The time is measured at its longest, so that a question does not change its form when its
     // message is edited.
@@ -80,9 +94,27 @@ pub fn is_long(question: &Question) -> bool {
     whole(question, &"m".repeat(UNTIL_UNITS_MAX)).is_none()
 }
 
+fn brief_part(question: &Question, until: &str) -> Option<Part> {
+    let mut rich = Rich::default();
+    brief_question::push(&mut rich, question);
+    rich.push(&format!("\n{}", open_until(until)), Style::PLAIN);
+    only_part(rich, MESSAGE_UNITS_MAX)
+}
+
+/// The caption of the file that has all of it. `None` if what there is to say is too much for one.
+fn brief_caption(question: &Question, until: &str) -> Option<Part> {
+    let mut rich = Rich::default();
+    brief_question::push(&mut rich, question);
+    rich.push(&format!("\n{}\n{}", in_the_file(question), open_until(until)), Style::PLAIN);
+    only_part(rich, CAPTION_UNITS_MAX)
+}
+
 fn as_file(question: &Question, until: &str) -> QuestionText {
     QuestionText::Long {
-        summary: summary(question, until),
+        summary: Some(question)
+            .filter(|question| question.staged.is_none())
+            .and_then(|question| brief_caption(question, until))
+            .unwrap_or_else(|| summary(question, until)),
         document: document(question, until),
         file_name: file_name(question),
     }
@@ -95,10 +127,13 @@ pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) ->
     outcome(&mut head, question, how, clock);
     let mut all = head.clone();
     all.push("\n\n", Style::PLAIN);
-    if let Some(staged) = &question.staged {
-        staged_question::heading(&mut all, question, staged, false);
+    match &question.staged {
+        Some(staged) => {
+            staged_question::heading(&mut all, question, staged, false);
+            call(&mut all, question);
+        }
+        None => brief_question::push(&mut all, question),
     }
-    call(&mut all, question);
     if !file && let Some(part) = only_part(all, MESSAGE_UNITS_MAX) {
         return part;
     }
@@ -122,6 +157,9 @@ fn heading(rich: &mut Rich, question: &Question, brief: bool) {
         None => {
             rich.push(ALLOW, Style::BOLD);
             rich.push("\n", Style::PLAIN);
+            for line in sentences(question) {
+                rich.push(&format!("{line}\n"), Style::PLAIN);
+            }
         }
         Some(staged) => {
             staged_question::heading(rich, question, staged, brief);
@@ -134,6 +172,10 @@ fn call(rich: &mut Rich, question: &Question) {
     if question.staged.as_ref().is_none_or(staged_question::has_title) {
         rich.push(&title(question), Style::PLAIN);
     }
+    if let Some(difference) = difference(question) {
+        rich.push(&format!("\n\n{CHANGES}\n"), Style::BOLD);
+        rich.push_pre(&shown_value(difference), Some("diff"), None);
+    }
     if question.arguments.is_empty() {
         rich.push("\n\n(no arguments)", Style::ITALIC);
     }
@@ -141,6 +183,22 @@ fn call(rich: &mut Rich, question: &Question) {
         rich.push("\n\n", Style::PLAIN);
         argument(rich, name, value);
     }
+}
+
+/// What the call does, and what stands beside that.
+fn sentences(question: &Question) -> impl Iterator<Item = String> {
+    let effect = question.effect.iter();
+    effect.flat_map(|effect| {
+        let danger = if effect.danger { "⚠️ " } else { "" };
+        let says = format!("{danger}{}", cleaned_line(&effect.says));
+        let beside = effect.notes.iter().chain(&effect.asker).map(|line| cleaned_line(line));
+        std::iter::once(says).chain(beside)
+    })
+}
+
+fn difference(question: &Question) -> Option<&str> {
+    let difference = question.effect.as_ref()?.difference.trim_end_matches('\n');
+    (!difference.is_empty()).then_some(difference)
 }
 
 fn argument(rich: &mut Rich, name: &str, value: &str) {
@@ -223,8 +281,14 @@ fn takes(room: &mut usize, text: &str) -> bool {
 fn document(question: &Question, until: &str) -> String {
     let head =
         question.staged.as_ref().map(|staged| staged_question::document_heading(question, staged));
-    let mut text =
-        format!("{}{}\n\n", head.unwrap_or_else(|| format!("{ALLOW}\n")), title(question));
+    let ours = || {
+        let said: String = sentences(question).map(|line| format!("{line}\n")).collect();
+        format!("{ALLOW}\n{said}")
+    };
+    let mut text = format!("{}{}\n\n", head.unwrap_or_else(ours), title(question));
+    if let Some(difference) = difference(question) {
+        text.push_str(&format!("{CHANGES}\n{}\n", document_value(difference)));
+    }
     text.push_str(
         "Every argument is here whole. What cannot be seen is written as \\u{…}, and a backslash is doubled.\n",
     );

@@ -2,9 +2,11 @@
 //! Must not know when, or what a tap does.
 
 use super::context::GatewayContext;
+use super::pacing::{self, until_sent};
 use crate::domain::Question;
 use crate::doors::door::{Asked, Closed};
 use crate::doors::telegram::api::fault::ApiFault;
+use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question::{self, QuestionText};
 use crate::doors::telegram::{Part, Sent};
@@ -42,6 +44,26 @@ pub(super) async fn send(
         }
         sent => sent,
     }
+}
+
+/// Sends all of a question without buttons: the message that asks keeps them.
+pub(super) async fn send_whole(
+    ctx: &GatewayContext,
+    place: &Place,
+    question: &Question,
+) -> Result<(), ApiFault> {
+    let text = question::whole_question(question, &ctx.clock());
+    let send = || async {
+        match &text {
+            QuestionText::Whole(part) => pacing::send(ctx, place, part).await,
+            QuestionText::Long { summary, document, file_name } => {
+                let file = (file_name.as_str(), document.clone());
+                ctx.api.send_file(place, file, summary, &[]).await
+            }
+        }
+    };
+    until_sent(ctx, place, Urgency::Answer, send).await?;
+    Ok(())
 }
 
 /// Before a message's form was on record, the length of its question told it.

@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::pacing::until_sent;
-use super::{changed_tools, pairing, tap_notice};
-use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, PostedState, telegram_principal};
+use super::{changed_tools, pairing, question_message, tap_notice};
+use crate::domain::{
+    Answer, ApprovalId, ApprovalState, Origin, PostedState, Question, telegram_principal,
+};
 use crate::doors::asking;
 use crate::doors::door::Asked;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
@@ -37,6 +39,8 @@ enum Told {
     PutRight(Place, i64, Box<ApprovalRow>),
     /// A message to reply to.
     AskForWord(Place, ApprovalId),
+    /// All of a question, in a message of its own.
+    Whole(Place, Box<Question>),
 }
 
 /// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
@@ -143,6 +147,7 @@ async fn question_tap(
         Tap::DenyWithWord if row.question.staged.is_none() => {
             Ok(Told::AskForWord(place, id.clone()))
         }
+        Tap::Whole => Ok(Told::Whole(place, Box::new(row.question))),
         Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
             Some(choice) => Ok(Told::Words(decide(ctx, &visitor, id, &choice.answer).await?)),
             None => words("This answer is not offered."),
@@ -200,6 +205,12 @@ async fn say(ctx: &GatewayContext, query: &str, told: Told) {
                 tracing::error!(%error, "a message that was on nobody's record could not be put right");
             }
             NOTHING.to_owned()
+        }
+        Told::Whole(place, question) => {
+            match question_message::send_whole(ctx, &place, &question).await {
+                Ok(()) => "All of it is in the message below.".to_owned(),
+                Err(fault) => fault.to_string(),
+            }
         }
         Told::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),

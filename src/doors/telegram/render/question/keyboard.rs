@@ -5,6 +5,7 @@ use crate::domain::{Answer, Choice, Question, Scope, Term};
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::render::clean::cleaned_line;
 
+use super::brief_question;
 use super::value::shown_value;
 
 /// How much of a path a button shows, in characters: its end, because that is what differs. The
@@ -39,7 +40,9 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
     rows.push(vec![choices(question, is_deny).next(), menu("Never…", Tap::MenuNever, is_never)]);
     let with_word =
         deny.then(|| button(question, "Deny and say why".to_owned(), Tap::DenyWithWord)).flatten();
-    rows.push(vec![with_word]);
+    let more = if brief_question::says_all(question) { "?" } else { "Show all" };
+    let more = button(question, more.to_owned(), Tap::Whole);
+    rows.push(vec![with_word, more.filter(|_| !question.choices.is_empty())]);
     let rows = rows.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>());
     rows.filter(|row| !row.is_empty()).collect()
 }
@@ -60,7 +63,7 @@ pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
         Tap::MenuAlways => is_always,
         Tap::MenuNever => is_never,
         Tap::Back => return Some(keyboard(question)),
-        Tap::Choice(_) | Tap::DenyWithWord => return None,
+        Tap::Choice(_) | Tap::DenyWithWord | Tap::Whole => return None,
     };
     let back = button(question, "Back".to_owned(), Tap::Back);
     Some(choices(question, is).chain(back).map(|button| vec![button]).collect())

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::escape::{unescape, visible, visible_multiline};
-use crate::domain::{ApprovalId, CallId, Choice, SessionId};
+use crate::domain::{ApprovalId, CallId, Choice, Effect, SessionId};
 use crate::doors::telegram::api::callback::{Tap, parse_data};
 use crate::doors::telegram::render::tests::{all_faults, covered, drawn};
 
@@ -32,6 +32,7 @@ pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
             .map(|(name, value)| (visible(name), visible_multiline(value)))
             .collect(),
         why: "it changes files, and no rule allows it".into(),
+        effect: None,
         expires_at_ms: clock().now_ms + 4 * 3_600_000,
         staged: None,
         choices: vec![
@@ -90,13 +91,13 @@ pub(super) fn keys(rows: &[Vec<crate::doors::telegram::api::callback::Button>]) 
 }
 
 #[test]
-fn a_question() {
+fn all_of_a_question() {
     let asked = asked(&[
         ("content", "fn main() {\n    go()\u{202e};  \n}\n"),
         ("path", "src/bin/a.rs"),
         ("mode", ""),
     ]);
-    assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
+    assert_snapshot!(drawn(&[whole_of(whole_question(&asked, &clock()))]), @r"
     <b>Allow this?</b>
     filesystem/write_file
 
@@ -125,10 +126,10 @@ fn a_question() {
 }
 
 #[test]
-fn a_call_without_arguments() {
+fn all_of_a_call_without_arguments() {
     let mut asked = asked(&[]);
     asked.choices.truncate(1);
-    assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
+    assert_snapshot!(drawn(&[whole_of(whole_question(&asked, &clock()))]), @r"
     <b>Allow this?</b>
     filesystem/write_file
 
@@ -141,6 +142,44 @@ fn a_call_without_arguments() {
     ");
 }
 
+/// A question about a call that is told in words.
+fn asked_in_words() -> Question {
+    let lines = (1..=60).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let effect = Effect {
+        says: "Replace notes/letter.md (3 of 40 lines change). No way back".into(),
+        danger: true,
+        notes: vec!["It can change files in the workspace; no network".into()],
+        asker: Some("Asked for by a schedule".into()),
+        difference: "@ line 3\n same\n-old\\u{202e}\n+new  \n".into(),
+        told: vec!["path".into(), "content".into()],
+        seen: Some("text 1".into()),
+        ..Effect::default()
+    };
+    let path = ("path", "notes/letter.md");
+    Question { effect: Some(effect), ..asked(&[path, ("encoding", "utf-8"), ("content", &lines)]) }
+}
+
+#[test]
+fn a_question() {
+    let asked = asked_in_words();
+    assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
+    <b>⚠️ Replace</b> <code>notes/letter.md</code> <b>(3 of 40 lines change). No way back</b>
+    <i>It can change files in the workspace; no network</i>
+    <i>Asked for by a schedule</i>
+    <pre diff>@ line 3
+     same
+    -old\u{202e}
+    +new \u{20}</pre>
+    <b>encoding</b> <code>utf-8</code>
+    Open until 05:46 (4 h)
+    ");
+    assert!(keys(&keyboard(&asked)).contains("[Show all q:k3v9q0m2xz:i]"));
+    let QuestionText::Whole(all) = whole_question(&asked, &clock()) else { panic!("it fits") };
+    for part in ["What changes\n@ line 3\n same\n-old\\u{202e}\n+new \\u{20}", "line 37\n"] {
+        assert!(all.text.contains(part), "{part}: {}", all.text);
+    }
+}
+
 #[test]
 fn the_buttons() {
     let mut asked = asked(&[]);
@@ -149,7 +188,7 @@ fn the_buttons() {
     [This session q:k3v9q0m2xz:=s] [Always… q:k3v9q0m2xz:a]
     [This session: any path below src/bin q:k3v9q0m2xz:=sb]
     [Deny q:k3v9q0m2xz:=n] [Never… q:k3v9q0m2xz:n]
-    [Deny and say why q:k3v9q0m2xz:w]
+    [Deny and say why q:k3v9q0m2xz:w] [? q:k3v9q0m2xz:i]
     ");
     assert_snapshot!(keys(&menu(&asked, &Tap::MenuAlways).unwrap()), @r"
     [Always: exactly these arguments q:k3v9q0m2xz:=a]
@@ -166,7 +205,7 @@ fn the_buttons() {
     assert_snapshot!(keys(&keyboard(&asked)), @r"
     [Allow once q:k3v9q0m2xz:=y]
     [Deny q:k3v9q0m2xz:=n]
-    [Deny and say why q:k3v9q0m2xz:w]
+    [Deny and say why q:k3v9q0m2xz:w] [? q:k3v9q0m2xz:i]
     ");
     asked.choices.clear();
     assert!(keyboard(&asked).is_empty());
@@ -196,7 +235,7 @@ fn the_buttons_of_a_command() {
     [10 min: any cargo test q:k3v9q0m2xz:=10c]
     [This session: any cargo test q:k3v9q0m2xz:=sc]
     [Deny q:k3v9q0m2xz:=n] [Never… q:k3v9q0m2xz:n]
-    [Deny and say why q:k3v9q0m2xz:w]
+    [Deny and say why q:k3v9q0m2xz:w] [? q:k3v9q0m2xz:i]
     ");
     assert_snapshot!(keys(&menu(&asked, &Tap::MenuAlways).unwrap()), @r"
     [Always: exactly these arguments q:k3v9q0m2xz:=a]
@@ -255,7 +294,8 @@ fn what_became_of_it() {
     let parts: Vec<Part> =
         all.iter().map(|how| answered(&asked, how, is_long(&asked), &clock())).collect();
     assert_eq!(all_faults(&parts, MESSAGE_UNITS_MAX), []);
-    let call = "\n\nfilesystem/write_file\n\n<b>path</b>\n<pre>src/bin/a.rs</pre>";
+    let call = "\n\n<b>May filesystem/write_file run this?</b>\n<i>Why: it changes files, and no rule allows it</i>\n\
+                <b>path</b> <code>src/bin/a.rs</code>";
     let shown: Vec<String> =
         parts.iter().map(|part| drawn(std::slice::from_ref(part)).replace(call, " …")).collect();
     assert_snapshot!(shown.join("\n\n"), @r"
@@ -308,24 +348,17 @@ fn what_is_too_long_is_attached_whole() {
     assert!(document.contains("│ line of text\\n\n"));
     assert_eq!(all_faults(std::slice::from_ref(&summary), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[summary]), @r"
-    <b>Allow this?</b>
-    filesystem/write_file
+    <b>May filesystem/write_file run this?</b>
+    <i>Why: it changes files, and no rule allows it</i>
+    <b>path</b> <code>src/bin/a.rs</code>
+    <b>content</b>
+    <pre>line of text
+    line of text
+    line of text</pre>
+    <i>… 397 more lines</i>
 
-    The call is too long for a message: it is attached whole as question-k3v9q0m2xz.txt.
-
-    <b>path</b>
-    <pre>src/bin/a.rs</pre>
-
-    Why it asks: it changes files, and no rule allows it
+    The whole call is in the file question-k3v9q0m2xz.txt.
     Open until 05:46 (4 h)
-
-    <b>Allow once</b> – allow this one call
-    <b>10 min</b> – allow filesystem/write_file with exactly these arguments, for 10 minutes
-    <b>This session</b> – allow filesystem/write_file with exactly these arguments, until this session ends or /new
-    <b>Always: exactly these arguments</b> – allow filesystem/write_file with exactly these arguments, until you revoke it
-    <b>This session: any path below src/bin</b> – allow filesystem/write_file for any path at or below src/bin, whatever its other arguments, until this session ends or /new
-    <b>Always: any path below src/bin</b> – allow filesystem/write_file for any path at or below src/bin, whatever its other arguments, until you revoke it
-    <b>Never: exactly these arguments</b> – deny filesystem/write_file with exactly these arguments, now and always
     ");
     let end = answered(&asked, &Closed::AskedAgain, is_long(&asked), &clock());
     assert_eq!(all_faults(std::slice::from_ref(&end), CAPTION_UNITS_MAX), []);
@@ -367,7 +400,12 @@ proptest! {
     fn what_is_shown_reads_back(values in values()) {
         let pairs: Vec<(&str, &str)> = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let asked = asked(&pairs);
-        let text = question(&asked, &clock());
+        let first = match question(&asked, &clock()) {
+            QuestionText::Whole(part) => all_faults(&[part], MESSAGE_UNITS_MAX),
+            QuestionText::Long { summary, .. } => all_faults(&[summary], CAPTION_UNITS_MAX),
+        };
+        prop_assert_eq!(first, vec![]);
+        let text = whole_question(&asked, &clock());
         let shown: Vec<String> = match &text {
             QuestionText::Whole(part) => {
                 prop_assert_eq!(all_faults(std::slice::from_ref(part), MESSAGE_UNITS_MAX), vec![]);

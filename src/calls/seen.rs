@@ -1,0 +1,102 @@
+//! The effect of a call, with a look at the workspace where the words need one, and whether that
+//! look would see the same again. Must not know what is said of it.
+
+use std::time::Duration;
+
+use super::frozen::shown_digest;
+use super::{Calls, Grounds, effect};
+use crate::catalog::Tool;
+use crate::domain::{Effect, ToolCall, escape};
+use crate::hub::names::look;
+use crate::store::{ApprovalRow, CallRow};
+use crate::workspace::{Seen, Workspace};
+
+/// How long a question waits for a look. Without it the sentence says less.
+const LOOK_TIME_MAX: Duration = Duration::from_secs(2);
+/// The longest reason in a question, in characters; the whole is behind `?`.
+const WHY_CHARS_MAX: usize = 72;
+/// Rules that say no more than what class the tool is of.
+const CLASSES: &str = "class.";
+
+impl Calls {
+    /// What a person reads of a call before the answer.
+    pub(super) async fn effect(&self, call: &ToolCall, tool: &Tool, grounds: &Grounds) -> Effect {
+        let facts = self.facts(call, tool.destructive_hint);
+        let seen = self.look(call).await;
+        let mark = seen.as_ref().map(Seen::mark);
+        // A file may hold a secret that claw knows.
+        let seen = seen.map(|seen| match seen {
+            Seen::Text(text) => Seen::Text(self.redactor.redact(&text).into_owned()),
+            seen => seen,
+        });
+        let mut effect = effect::effect_of(&facts, seen.as_ref(), tool.title.as_deref());
+        effect.seen = mark;
+        let strange = self.look_of(call);
+        effect.danger |= !strange.is_empty();
+        effect.notes.extend(strange);
+        if grounds.again {
+            let note = "Asked again: what it changes has changed since your answer";
+            effect.notes.insert(0, note.to_owned());
+        }
+        if !grounds.rule.starts_with(CLASSES) {
+            effect.why = Some(short(&grounds.why));
+        }
+        effect
+    }
+
+    /// Whether everything that a question showed of a call is still so. What was stored of it is
+    /// the same, and so is what the workspace has where the words rest on that.
+    pub async fn is_as_shown(
+        &self,
+        row: &CallRow,
+        approval: &ApprovalRow,
+        call: &ToolCall,
+    ) -> bool {
+        let Some(effect) = &approval.question.effect else { return row.shown.is_empty() };
+        if shown_digest(effect).ok().as_ref() != Some(&row.shown) {
+            return false;
+        }
+        match &effect.seen {
+            None => true,
+            mark => self.look(call).await.as_ref().map(Seen::mark) == *mark,
+        }
+    }
+
+    async fn look(&self, call: &ToolCall) -> Option<Seen> {
+        let facts = self.facts(call, None);
+        let (path, last) = effect::looks_at(&facts)?;
+        let (path, workspace) = (path.to_owned(), self.surroundings.workspace.clone());
+        let look = tokio::task::spawn_blocking(move || {
+            Workspace::open(&workspace).ok()?.look(&path, last)
+        });
+        match tokio::time::timeout(LOOK_TIME_MAX, look).await {
+            Ok(seen) => seen.ok().flatten(),
+            Err(_) => {
+                tracing::warn!(call = %call.id, "the workspace takes long; a question says less");
+                None
+            }
+        }
+    }
+
+    /// What a person should know of the names in a question.
+    pub(super) fn look_of(&self, call: &ToolCall) -> Vec<String> {
+        let pins = self.store.read(|tx| tx.pins(Some(&call.server))).unwrap_or_default();
+        let twin = look::twin(
+            &call.tool,
+            pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()),
+        );
+        let twin = twin.map(|twin| {
+            format!("the name `{}` looks like `{twin}`, which is another tool", call.tool)
+        });
+        let notes = [look::note(&call.server), look::note(&call.tool), twin];
+        notes.into_iter().flatten().map(|note| escape::visible(&note)).collect()
+    }
+}
+
+fn short(why: &str) -> String {
+    let why = escape::visible(why);
+    match why.char_indices().nth(WHY_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", why[..end].trim_end()),
+        None => why,
+    }
+}
