@@ -125,10 +125,12 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let output_dir = output_dir.unwrap_or_default();
     let own_home = settings.home.is_none().then(|| Scratch::new("home")).transpose()?;
     let (given, toolchains) = given(&settings, scratch.path(), own_home.as_ref())?;
-    let boundary = Boundary {
+    let mut boundary = Boundary {
         cgroup: folder.as_ref().map(Folder::path),
         ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
     };
+    // It goes with the server, which has to remove what lies in it. Commands write their HOME alone.
+    boundary.writable.extend(own_home.as_ref().map(|own| own.path().to_owned()));
     let path = environment::search_path_of_jobs(
         &settings.workspace,
         scratch.path(),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use claw_kit::obeyed::OBEYED;
 
@@ -35,8 +36,9 @@ pub struct Obeyed {
     found: BTreeMap<PathBuf, Identity>,
 }
 
-/// A file that was replaced is another one.
-type Identity = (u64, u64);
+/// A file that was replaced is another one, also where its number is given out again: then it was
+/// born later.
+type Identity = (u64, u64, Option<SystemTime>);
 
 impl Obeyed {
     pub fn below(workspace: &Path) -> Self {
@@ -94,7 +96,7 @@ fn find(workspace: &Path) -> BTreeMap<PathBuf, Identity> {
         for name in OBEYED {
             let path = folder.join(name);
             if let Ok(meta) = fs::symlink_metadata(&path) {
-                found.insert(path, (meta.dev(), meta.ino()));
+                found.insert(path, (meta.dev(), meta.ino(), meta.created().ok()));
             }
         }
         if depth == DEPTH_MAX || looked + folders.len() >= FOLDERS_MAX {
