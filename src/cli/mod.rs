@@ -207,13 +207,9 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
         }
-        AtHome::Approve { id, mode: Some(mode), json, .. } => {
-            let scope = Scope::Mode { mode: mode.into() };
-            let answer = Answer::Allow { term: Term::Session, scope };
+        AtHome::Approve { id, term, below, command, mode, json, .. } => {
+            let answer = allow(term, below, command, mode.map(Mode::from));
             approvals::answer(app, &id, answer, json.json).await
-        }
-        AtHome::Approve { id, term, below, command, json, .. } => {
-            approvals::answer(app, &id, allow(term, below, command), json.json).await
         }
         AtHome::Deny { id, words, never, json } => {
             let word = (!words.is_empty()).then(|| words.join(" "));
@@ -255,7 +251,16 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
     }
 }
 
-fn allow(term: Option<For>, below: Option<String>, command: Option<String>) -> Answer {
+/// The yes that the flags of `claw approve` mean. A mode is for the session.
+fn allow(
+    term: Option<For>,
+    below: Option<String>,
+    command: Option<String>,
+    mode: Option<Mode>,
+) -> Answer {
+    if let Some(mode) = mode {
+        return Answer::Allow { term: Term::Session, scope: Scope::Mode { mode } };
+    }
     let term = match term {
         None => Term::Once,
         Some(For::TenMinutes) => Term::TenMinutes,
