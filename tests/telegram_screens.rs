@@ -33,6 +33,9 @@ impl Rig {
             .unwrap()
             .replace_all(&screen, "(what the box lets it do)")
             .replace("⚠️ ", "");
+        // So does the mode that it offers.
+        let shown = screen.lines().filter(|line| !line.contains("This session: mode work"));
+        let screen = shown.map(|line| format!("{line}\n")).collect::<String>();
         screen.replace(&self.house.workspace().display().to_string(), "WORKSPACE")
     }
 }

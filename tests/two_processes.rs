@@ -86,9 +86,9 @@ fn what_one_terminal_does_the_other_sees() {
     let house = House::new();
     let mut asking = house.start(&["chat"]);
     asking.types(b"write a.txt: hello\n");
-    eventually("the first asks", || asking.out().contains("write_file"));
+    eventually("the first asks", || asking.out().contains("Create a.txt"));
     let mut other = house.start(&["chat"]);
-    eventually("the second asks, too", || other.out().contains("write_file"));
+    eventually("the second asks, too", || other.out().contains("Create a.txt"));
     other.types(b"y\n");
     eventually("it is written", || house.in_workspace("a.txt") == "hello");
     eventually("the first hears of the answer", || asking.out().contains("was answered"));
