@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::address::is_public;
 use super::head::{self, HEAD_BYTES_MAX, Head};
 use super::hosts::HostRule;
-use super::reached::Reached;
+use super::reached::{NOT_NAMED, Reached};
 
 /// Connections of one command at the same time. More wait.
 const CONNECTIONS_MAX: usize = 64;
@@ -97,7 +97,7 @@ impl Proxy {
     async fn connect(&self, head: &Head) -> Result<TcpStream, Refusal> {
         let refused = |why| Refusal { status: "403 Forbidden", why };
         if !self.hosts.iter().any(|rule| rule.covers(&head.host, head.port)) {
-            return Err(refused("not among the hosts that were named"));
+            return Err(refused(NOT_NAMED));
         }
         let failed = |why| Refusal { status: "502 Bad Gateway", why };
         let found = lookup_host((head.host.as_str(), head.port))

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// So many hosts are told apart; of the others the number is told.
 const HOSTS_SHOWN_MAX: usize = 20;
 
+/// Why most connections are refused, and the one reason that a model can do something about.
+pub const NOT_NAMED: &str = "not among the hosts that were named";
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Count {
     connections: u64,
@@ -64,10 +67,10 @@ impl Reached {
             sentences.push(format!("Over the network it reached {}.", reached.join(", ")));
         }
         if !refused.is_empty() {
-            sentences.push(format!(
-                "The proxy refused {}. Call again with these in `hosts` if they are needed.",
-                refused.join(", ")
-            ));
+            sentences.push(format!("The proxy did not connect to {}.", refused.join(", ")));
+        }
+        if self.hosts.values().any(|count| count.refused == Some(NOT_NAMED)) {
+            sentences.push("Call again with what is missing in `hosts`, if it is needed.".into());
         }
         if self.others > 0 {
             sentences.push(format!("{} connections to other hosts are not listed.", self.others));
