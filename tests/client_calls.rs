@@ -54,8 +54,9 @@ const PASSES_MAX: usize = 60;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    // The hub starts the supervisors of its servers with this very executable.
-    if let Some(code) = claw::cli::supervise::run_if_asked(&arguments) {
+    // The hub starts supervisors, and the gate a box that it tries, with this very executable.
+    let server = claw::cli::server::run_if_asked(&arguments);
+    if let Some(code) = server.or_else(|| claw::cli::supervise::run_if_asked(&arguments)) {
         return code;
     }
     let arguments: Vec<String> = std::env::args().collect();

@@ -99,6 +99,10 @@ pub fn probe() -> Enforcement {
     Enforcement::NONE
 }
 
+/// Marks a process that was started to try the box.
+#[cfg(target_os = "linux")]
+const TRYING: &str = "CLAW_TRIES_THE_BOX";
+
 /// What this system offers, found out by a process that really closes the box, namespaces included:
 /// this program, started with `words`, by which it is the bash server. Where that cannot be
 /// started, nothing is held.
@@ -109,10 +113,15 @@ pub fn probe() -> Enforcement {
 )]
 pub fn try_box(words: &[&str]) -> Enforcement {
     use std::process::{Command, Stdio};
+    // A program that does not know these words would begin anew, and try again without end.
+    if std::env::var_os(TRYING).is_some() {
+        return Enforcement::NONE;
+    }
     let tried = Command::new("/proc/self/exe")
         .args(words)
         .arg("--try-box")
         .env_clear()
+        .env(TRYING, "1")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
