@@ -22,6 +22,7 @@ pub const NAMES: &[&str] = &[
     "mcp.json",
     ".claude",
     ".cursor",
+    ".cursorrules",
     ".claw",
     "AGENTS.md",
     "AGENTS.override.md",

@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::collections::BTreeMap;
+mod common;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use claw_snapshot::{KeptBecause, Limits, SnapshotError, Snapshots};
+use common::picture;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use tempfile::TempDir;
@@ -43,29 +45,6 @@ impl Rig {
     fn read(&self, path: &str) -> String {
         fs::read_to_string(self.at(path)).unwrap()
     }
-}
-
-/// All that a person could see of a folder: kinds, contents, modes, targets.
-fn picture(root: &Path) -> BTreeMap<PathBuf, String> {
-    let mut seen = BTreeMap::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let meta = path.symlink_metadata().unwrap();
-            let mode = meta.permissions().mode() & 0o777;
-            let what = if meta.is_symlink() {
-                format!("-> {}", fs::read_link(&path).unwrap().display())
-            } else if meta.is_dir() {
-                folders.push(path.clone());
-                format!("{mode:o} folder")
-            } else {
-                format!("{mode:o} {:?}", fs::read(&path).unwrap())
-            };
-            seen.insert(path.strip_prefix(root).unwrap().to_owned(), what);
-        }
-    }
-    seen
 }
 
 /// One change of a turn. Names are few, so that changes meet.

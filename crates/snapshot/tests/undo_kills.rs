@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "it starts itself, to be killed")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use claw_snapshot::{Limits, Snapshots};
+use common::picture;
 
 const ROOT: &str = "CLAW_TEST_UNDO_ROOT";
 const SIGKILL: i32 = 9;
@@ -41,28 +44,6 @@ fn undo_in_child(root: &Path, at: &str) -> bool {
         .status;
     assert!(status.success() || status.signal() == Some(SIGKILL), "{status}");
     !status.success()
-}
-
-fn picture(root: &Path) -> BTreeMap<PathBuf, String> {
-    let mut seen = BTreeMap::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let meta = path.symlink_metadata().unwrap();
-            let mode = meta.permissions().mode() & 0o777;
-            let what = if meta.is_symlink() {
-                format!("-> {}", fs::read_link(&path).unwrap().display())
-            } else if meta.is_dir() {
-                folders.push(path.clone());
-                format!("{mode:o} folder")
-            } else {
-                format!("{mode:o} {:?}", fs::read(&path).unwrap())
-            };
-            seen.insert(path.strip_prefix(root).unwrap().to_owned(), what);
-        }
-    }
-    seen
 }
 
 fn mode(path: &Path, mode: u32) {
