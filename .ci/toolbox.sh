@@ -10,11 +10,14 @@ claw="$(realpath "$1")"
 
 # Tools that a plain image lacks. A registry that cannot be reached costs its part of the step, which then says so.
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    for program in go npm git; do
+    for program in go npm git sshd; do
         command -v "$program" >/dev/null && continue
         package="$program"
         [ "$program" = go ] && package=golang-go
-        apt-get install -y --no-install-recommends "$package" >"$CI_SCRATCH/apt.log" 2>&1 || echo "not there: $program ($package cannot be installed)"
+        [ "$program" = sshd ] && package="openssh-server openssh-client"
+        # Two packages are two words.
+        # shellcheck disable=SC2086
+        apt-get install -y --no-install-recommends $package >"$CI_SCRATCH/apt.log" 2>&1 || echo "not there: $program ($package cannot be installed)"
     done
 fi
 python="$(command -v /usr/bin/python3 || command -v python3)"

@@ -406,6 +406,7 @@ fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
             question_time: Duration::from_secs(limits.question_time_s),
             staged_actions_max: limits.staged_actions_max as usize,
             mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
+            openings: settings.openings.clone(),
         },
         catalog: CatalogSettings {
             server_wait: Duration::from_millis(limits.server_wait_ms),

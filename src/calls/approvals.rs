@@ -142,6 +142,8 @@ impl Calls {
         let says = match &shape {
             // Handled above.
             Shape::Mode { mode } => format!("mode {mode}"),
+            // No answer offers it.
+            Shape::Opening { opening } => opening.to_string(),
             Shape::Exact { .. } => {
                 let shown = escape::visible(&row.arguments);
                 format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)

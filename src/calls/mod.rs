@@ -10,6 +10,7 @@ mod frozen;
 mod grants;
 mod keep;
 pub mod modes;
+pub mod openings;
 mod pause;
 mod propose;
 mod record;
@@ -33,7 +34,9 @@ pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall};
+use crate::domain::{
+    ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, SessionId, ToolCall,
+};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
@@ -81,6 +84,8 @@ pub struct CallLimits {
     pub staged_actions_max: usize,
     /// How long the mode of a session lasts whose owner writes nothing there.
     pub mode_idle_time: Duration,
+    /// What `claw.toml` opens to commands that name it.
+    pub openings: Vec<Opening>,
 }
 
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an

@@ -97,6 +97,7 @@ impl Rig {
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
                 mode_idle_time: Duration::from_secs(3600),
+                openings: Vec::new(),
             },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(10),
