@@ -397,11 +397,3 @@ fn a_mode_given_by_a_command_closes_the_messages_of_the_questions_that_it_covers
     rig.telegram.wait_for_text(rig.anna.id, "saved 2 questions, last");
     rig.stop(gateway);
 }
-
-/// The box and the file tools have a list each, because the box mounts single paths.
-#[test]
-fn what_level_write_leaves_alone_asks_in_every_mode() {
-    for path in claw_kit::obeyed::OBEYED {
-        assert!(claw::policy::obeyed::is_obeyed(path), "{path}");
-    }
-}

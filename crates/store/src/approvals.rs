@@ -133,7 +133,9 @@ impl Tx<'_> {
     pub fn approvals_settled_with(&self, id: &ApprovalId) -> Result<Vec<ApprovalRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM approvals
-             WHERE decided_by IN (SELECT 'grant ' || id FROM grants WHERE approval = ?1)
+             WHERE answer IS NOT NULL
+               AND decided_ms >= (SELECT decided_ms FROM approvals WHERE id = ?1)
+               AND decided_by IN (SELECT 'grant ' || id FROM grants WHERE approval = ?1)
              ORDER BY session, asked_ms, id"
         );
         let mut query = self.conn.prepare_cached(&sql)?;

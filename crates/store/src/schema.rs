@@ -431,8 +431,10 @@ DELETE FROM kept_windows;
 // of its call. A call that was frozen before shows nothing else.
 const MIGRATION_20: &str = "ALTER TABLE calls ADD COLUMN shown TEXT NOT NULL DEFAULT '';";
 
-// How many questions each standing answer has saved, and when it did last.
+// How many questions each standing answer has saved, and when it did last. Questions are found by
+// when they were answered.
 const MIGRATION_21: &str = "
+CREATE INDEX approvals_answered ON approvals(decided_ms) WHERE answer IS NOT NULL;
 ALTER TABLE grants ADD COLUMN uses INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE grants ADD COLUMN last_used_ms INTEGER;
 ";
