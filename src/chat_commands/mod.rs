@@ -34,6 +34,7 @@ pub use grants::{revoke, until};
 pub use once::AnswerTo;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
+pub use undo_files::UndoTold;
 
 /// The most characters of one value that a list shows; the command line shows it whole.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -98,6 +99,21 @@ impl ChatCommands {
     ) -> Result<Option<String>, StoreError> {
         let parts = self.parts();
         quiet::of_turn(&parts.store, parts.gate.snapshots(), session, turn_seq)
+    }
+
+    /// The quiet line, and behind it how to put the files of the turn back: for doors without
+    /// buttons.
+    pub fn quiet_lines(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+    ) -> Result<Option<String>, StoreError> {
+        let quiet = self.quiet_line(session, turn_seq)?;
+        let hint = self.changed_files(session, turn_seq).map(undo_files::hint);
+        Ok(match (quiet, hint) {
+            (Some(quiet), Some(hint)) => Some(format!("{quiet}\n\n{hint}")),
+            (quiet, hint) => quiet.or(hint),
+        })
     }
 
     fn parts(&self) -> Arc<ChatCommandsParts> {
