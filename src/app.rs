@@ -1,6 +1,7 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod doors;
+mod folders;
 mod persona;
 mod servers;
 mod settings;
@@ -8,7 +9,7 @@ pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -29,7 +30,7 @@ use crate::model::{Chain, LoadImage};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::router::{Router, Visitor};
-use crate::session::{Budget, TurnSettings, Worker, WorkerParts};
+use crate::session::{Budget, Ending, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
@@ -62,6 +63,10 @@ pub struct App {
     worker: OnceCell<Arc<Worker>>,
     /// Made when a door first asks for it.
     chat_commands: OnceCell<ChatCommands>,
+    /// By which the process tells all its sessions that it ends, in whichever folder.
+    ending: Ending,
+    /// Where conversations work that have a folder of their own. Made at the first one.
+    folders: OnceLock<folders::Folders>,
 }
 
 impl App {
@@ -71,6 +76,11 @@ impl App {
             &config.home.claw_db(),
             anchor_place(&config.kept_apart).as_ref(),
         )?;
+        Self::open_on(config, store, Ending::default())
+    }
+
+    /// The same on a store that is open, as a part of a process that ends as a whole.
+    fn open_on(config: Config, store: Store, ending: Ending) -> anyhow::Result<Self> {
         let watched = watch::Watched::begin(&config).into();
         let policy = load_policy(&config)?;
         let settings = LiveSettings::of(&config);
@@ -113,6 +123,8 @@ impl App {
             chosen,
             worker,
             chat_commands,
+            ending,
+            folders: OnceLock::new(),
         })
     }
 
@@ -133,6 +145,11 @@ impl App {
     /// Whether one of the models that answer sees images.
     pub fn sees_images(&self) -> bool {
         self.model_now().is_some_and(|chain| chain.sees_images)
+    }
+
+    /// The models of another app of the same settings.
+    fn take_model(&self, chain: Arc<Chain>) {
+        drop(self.chosen.set(RwLock::new(chain)));
     }
 
     /// Whoever picks models first picks by the new settings anyway.
@@ -168,6 +185,7 @@ impl App {
                     gate: self.gate.clone(),
                     locks: self.config.home.locks(),
                     settings,
+                    ending: self.ending.clone(),
                 })))
             })
             .await?;
@@ -281,6 +299,10 @@ impl App {
             roles: roles(&settings),
             prices: settings.prices.clone(),
             workspace: self.config.workspace.clone(),
+            folder_for_chat: {
+                let folders = self.config.chat_folders();
+                Arc::new(move |written: &str| folders.folder(written))
+            },
             agents,
             agent: self.config.agent.name.clone(),
             others,
@@ -303,6 +325,10 @@ impl App {
     /// Ends the servers. Everything that was committed stays; the store commits what is left when
     /// it is dropped.
     pub async fn close(&self) {
+        if let Some(folders) = self.folders.get() {
+            // An app of a folder has none of its own, but its type does not say so.
+            Box::pin(folders.close()).await;
+        }
         self.gate.catalog().remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }

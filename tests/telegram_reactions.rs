@@ -4,10 +4,14 @@
 mod botapi;
 mod program;
 mod telegram_rig;
+mod wires;
 
-use botapi::{Message, User};
+use botapi::{BotApi, ChatId, Message, User};
 use program::{House, eventually};
+use serde_json::json;
 use telegram_rig::Rig;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
 
 impl Rig {
     /// A question about a file in a chat, on the screen and on record.
@@ -32,16 +36,21 @@ impl Rig {
     }
 }
 
-/// A group with the owner and somebody else, in which the bot is an administrator.
-fn in_a_group() -> (Rig, User, i64) {
-    let telegram = botapi::BotApi::start();
+/// A group that `make` makes of the owner and somebody else, in which the bot is an administrator
+/// and its model writes a file.
+fn in_a_group(make: impl FnOnce(&BotApi, &[&User]) -> ChatId) -> (Rig, User, ChatId, Threaded) {
+    let telegram = BotApi::start();
     let (anna, bob) = (telegram.user("Anna"), telegram.user("Bob"));
     anna.starts();
-    let group = telegram.supergroup("flat", &[&anna, &bob]);
+    let group = make(&telegram, &[&anna, &bob]);
     telegram.makes_admin(group);
+    let arguments = json!({"path": "a.txt", "content": "1"}).to_string();
+    let writes = Answer::Turn(Turn::calls(&[Call::new("1", "filesystem__write_file", &arguments)]));
+    let model = Threaded::start(Wire::OpenAi, [writes, Answer::text("Written.")]);
+    let house = House::at("openai-compatible", &model.base_url);
     let allowed = format!("{},{group}", anna.id);
-    let house = House::new().with_bot(&telegram.token(), telegram.url(), &allowed);
-    (Rig { telegram, anna, house }, bob, group)
+    let house = house.with_bot(&telegram.token(), telegram.url(), &allowed);
+    (Rig { telegram, anna, house }, bob, group, model)
 }
 
 #[test]
@@ -122,9 +131,9 @@ fn a_reaction_to_an_older_copy_is_told() {
 
 #[test]
 fn in_a_group_only_an_owner_under_their_own_name_answers() {
-    let (rig, bob, group) = in_a_group();
+    let (rig, bob, group, _model) = in_a_group(|api, all| api.supergroup("flat", all));
     let gateway = rig.start();
-    rig.anna.says(group, "@claw_test_bot write a.txt: 1");
+    rig.anna.says(group, "@claw_test_bot write it");
     let asked = rig.question(group, "a.txt");
     bob.reacts(group, asked.id, &["👍"]).unwrap();
     rig.telegram.wait_for_text(group, "Only an owner's 👍 or 👎 answers a question.");
@@ -142,17 +151,10 @@ fn in_a_group_only_an_owner_under_their_own_name_answers() {
 /// Telegram counts the messages of all topics together, and names no topic in a reaction.
 #[test]
 fn a_reaction_in_a_topic_answers_its_question() {
-    let telegram = botapi::BotApi::start();
-    let anna = telegram.user("Anna");
-    anna.starts();
-    let forum = telegram.forum("flat", &[&anna]);
-    telegram.makes_admin(forum);
-    let allowed = format!("{},{forum}", anna.id);
-    let house = House::new().with_bot(&telegram.token(), telegram.url(), &allowed);
-    let rig = Rig { telegram, anna, house };
+    let (rig, _, forum, _model) = in_a_group(|api, all| api.forum("flat", all));
     let gateway = rig.start();
     let topic = rig.anna.opens_topic(forum, "rent");
-    rig.anna.says(topic, "@claw_test_bot write a.txt: 1");
+    rig.anna.says(topic, "@claw_test_bot write it");
     let asked = rig.question(forum, "a.txt");
     rig.anna.reacts(forum, asked.id, &["👍"]).unwrap();
     rig.wait_edited(&asked, "ran: ok");

@@ -33,7 +33,7 @@ pub(super) async fn markdown(
         },
         _ => return Ok(USAGE.to_owned()),
     };
-    let snapshots = parts.gate.snapshots();
+    let snapshots = parts.snapshots_of(session)?;
     let said = if yes {
         snapshots.undo(which, &visitor.principal).await.map(|undone| done(&undone))
     } else {
@@ -61,12 +61,16 @@ pub enum UndoTold {
 
 impl ChatCommands {
     /// How many files the turn of an answer has changed, if they can be put back.
-    pub fn changed_files(&self, session: &SessionId, turn_seq: u64) -> Option<usize> {
+    pub fn changed_files(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+    ) -> Result<Option<usize>, StoreError> {
         let turn = TurnId { session: session.clone(), seq: turn_seq };
-        match self.parts().gate.snapshots().left(&turn)? {
-            Left::Changed { files } => Some(files),
-            Left::CannotBeUndone(_) => None,
-        }
+        Ok(match self.parts().snapshots_of(session)?.left(&turn) {
+            Some(Left::Changed { files }) => Some(files),
+            Some(Left::CannotBeUndone(_)) | None => None,
+        })
     }
 
     /// Shows what undoing a turn would change, or does it after a yes. Of two at once one does it.
@@ -78,7 +82,7 @@ impl ChatCommands {
         yes: bool,
     ) -> Result<UndoTold, StoreError> {
         let parts = self.parts();
-        let snapshots = parts.gate.snapshots();
+        let snapshots = parts.snapshots_of(session)?;
         let which = Which::Turn(TurnId { session: session.clone(), seq: turn_seq });
         let said = if yes {
             let undone = snapshots.undo(which, &visitor.principal).await;

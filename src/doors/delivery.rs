@@ -90,7 +90,7 @@ async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), M
             delivered.begin(&row.outbound.session, *turn_seq, None);
             let text = &with_quiet_line(door, to, &row.outbound.session, *turn_seq, text)?;
             let mut pieces = door.pieces(&row.outbound.body, text);
-            add_undo_button(door, to, &row.outbound.session, *turn_seq, &mut pieces);
+            add_undo_button(door, to, &row.outbound.session, *turn_seq, &mut pieces)?;
             if write_said(door, to, row, (*turn_seq, *step), &pieces, shown).await? {
                 forget_drafts(door, to, row, (*turn_seq, *step), None).await?;
                 door.shared().mail().said(row, *turn_seq, None).await?;
@@ -329,13 +329,13 @@ fn add_undo_button<D: Door>(
     session: &SessionId,
     turn_seq: u64,
     pieces: &mut [DoorPiece<D::Text>],
-) {
+) -> Result<(), MailError> {
     if !D::HAS_UNDO_BUTTON || !door.has_an_owner(to) || door.place_of(session).as_ref() != Some(to)
     {
-        return;
+        return Ok(());
     }
     let commands = &door.shared().context.chat_commands;
-    let Some(files) = commands.changed_files(session, turn_seq) else { return };
+    let Some(files) = commands.changed_files(session, turn_seq)? else { return Ok(()) };
     let last = pieces.iter_mut().rev().find_map(|piece| match piece {
         DoorPiece::Text(text) => Some(text),
         DoorPiece::File(_) => None,
@@ -343,4 +343,5 @@ fn add_undo_button<D: Door>(
     if let Some(text) = last {
         *text = D::with_undo_button(text.clone(), to, UndoButton { turn_seq, files });
     }
+    Ok(())
 }

@@ -58,7 +58,9 @@ fn react(
         let there = world.message(chat, message).is_some_and(|message| !message.deleted);
         assert!(there, "there is no message {message} to react to");
         let now: Vec<String> = emoji.iter().map(|one| (*one).to_owned()).collect();
-        let before = world.reactions.insert((chat, message, user.id), now.clone());
+        // Whoever is anonymous reacts as the group, apart from what they do as themselves.
+        let actor = if anonymous { chat } else { user.id };
+        let before = world.reactions.insert((chat, message, actor), now.clone());
         let before = before.unwrap_or_default();
         let place = world.chat(chat)?;
         if before == now || (place.is_group() && !place.bot_is_admin) {

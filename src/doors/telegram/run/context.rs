@@ -22,6 +22,7 @@ use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::{Api, Me};
 use crate::mail::{Mail, MailError, PostedRow};
 use crate::router::Router;
+use crate::workspace::Workspace;
 
 /// An unknown user is mentioned in the log once in this time.
 const UNKNOWN_USER_EVERY: Duration = Duration::from_secs(3600);
@@ -111,6 +112,20 @@ impl GatewayContext {
         } else {
             principal.to_owned()
         }
+    }
+
+    /// Where the files of a conversation lie: in the folder that it works in.
+    pub(super) fn workspace_at(&self, place: &Place) -> Arc<Workspace> {
+        let own = place.session().ok().and_then(|session| {
+            let folder = self.mail.session_folder(&session).ok()??;
+            let opened = Workspace::open(&folder);
+            opened
+                .inspect_err(|error| {
+                    tracing::warn!(folder = %folder.display(), %error, "a folder cannot be opened; files go to the usual one");
+                })
+                .ok()
+        });
+        own.map_or_else(|| self.files.workspace.clone(), Arc::new)
     }
 
     pub(super) fn is_owner(&self, user: i64) -> bool {
