@@ -2,6 +2,7 @@
 
 mod doors;
 mod folders;
+mod gate;
 mod persona;
 mod servers;
 mod settings;
@@ -9,21 +10,18 @@ pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use anyhow::Context as _;
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use crate::calls::{CallLimits, Surroundings};
-use crate::catalog::CatalogSettings;
 use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
 };
-use crate::config::{Config, KeptApart, Limits, MAIN, Written, is_agent_name};
+use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::domain::{Address, Approvers, HeldLevels, Origin};
-use crate::gate::{Gate, GateParts, GateSettings};
+use crate::gate::{Gate, GateParts};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
@@ -36,6 +34,7 @@ use crate::turn::Bounds;
 use crate::turn::run::Runner;
 use crate::undo::TurnSnapshots;
 
+use gate::{gate_settings, snapshot_limits};
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::LiveSettings;
 
@@ -412,44 +411,6 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
         .with_context(|| refused(&path))
 }
 
-fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
-    let limits = &settings.limits;
-    GateSettings {
-        tool_timeout: Duration::from_secs(limits.tool_timeout_s),
-        calls_at_once: limits.tool_calls_parallel_max as usize,
-        surroundings: Surroundings {
-            workspace: config.workspace.clone(),
-            usual_workspace: config.usual_workspace.clone(),
-            home: config.home.root().to_owned(),
-            user_home: config.user_home.clone(),
-            // Asked at the first call: a turn without one does not need to know.
-            held: Arc::new(LazyLock::new(held)),
-            approvers: approvers(config),
-        },
-        limits: CallLimits {
-            tool_result_bytes: limits.tool_result_bytes as usize,
-            question_time: Duration::from_secs(limits.question_time_s),
-            staged_actions_max: limits.staged_actions_max as usize,
-            mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
-        },
-        catalog: CatalogSettings {
-            server_wait: Duration::from_millis(limits.server_wait_ms),
-            server_instructions_bytes: limits.server_instructions_bytes as usize,
-            tools: settings.tools.clone(),
-            program: program(),
-        },
-    }
-}
-
-/// How much of a workspace is remembered.
-fn snapshot_limits(limits: &Limits) -> crate::snapshot::Limits {
-    crate::snapshot::Limits {
-        files_max: limits.undo_files_max as usize,
-        bytes_max: limits.undo_bytes_max,
-        file_bytes_max: limits.undo_file_bytes_max,
-    }
-}
-
 /// What this machine holds of the box.
 fn held() -> HeldLevels {
     let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
@@ -459,14 +420,4 @@ fn held() -> HeldLevels {
         levels: levels.iter().all(|level| enforcement.holds(*level)),
         protected: enforcement.keeps_what_is_obeyed(),
     }
-}
-
-/// Which build this is: its version, and the size and time of its file.
-fn program() -> String {
-    let file = std::env::current_exe().and_then(std::fs::metadata);
-    let stamp = file.ok().and_then(|meta| {
-        let modified = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        Some(format!("{}:{}", meta.len(), modified.as_nanos()))
-    });
-    format!("{} {}", env!("CARGO_PKG_VERSION"), stamp.unwrap_or_default())
 }

@@ -1,5 +1,6 @@
 //! `/here` at Telegram: conversations of one gateway with a folder each. What runs, is remembered,
 //! granted and undone goes by that folder; what is refused is said with a next step.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;

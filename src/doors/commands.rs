@@ -259,7 +259,8 @@ mod tests {
         assert_eq!(typed("/new"), command(ChatCommand::New, ""));
         assert_eq!(typed("/RESET "), command(ChatCommand::New, ""));
         for known in COMMANDS {
-            assert_eq!(typed(known.name), command(known.command, ""));
+            let door = known.only_at.unwrap_or(DoorKind::Console);
+            assert_eq!(parse(known.name, door), command(known.command, ""));
         }
     }
 
