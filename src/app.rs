@@ -3,6 +3,7 @@
 mod doors;
 mod folders;
 mod gate;
+pub mod openings;
 mod persona;
 mod servers;
 mod settings;

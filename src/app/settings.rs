@@ -10,7 +10,8 @@ use super::gate::{gate_settings, snapshot_limits};
 use super::servers::load_manifest;
 use crate::config::model::ModelSection;
 use crate::config::{
-    AuditSection, ChangedKey, Config, Limits, Overrides, PersonaSources, Prices, Retention, Tools,
+    AuditSection, ChangedKey, Config, Limits, OpenFolder, Overrides, PersonaSources, Prices,
+    Retention, Tools,
 };
 
 /// The most changed keys that a notice names.
@@ -26,6 +27,8 @@ pub struct LiveSettings {
     pub audit: AuditSection,
     pub tools: Tools,
     pub persona: PersonaSources,
+    /// What is opened to commands beside the workspace.
+    pub open_folders: Vec<OpenFolder>,
 }
 
 impl LiveSettings {
@@ -38,6 +41,7 @@ impl LiveSettings {
             audit: config.audit,
             tools: config.tools.clone(),
             persona: config.persona.clone(),
+            open_folders: config.open_folders.clone(),
         }
     }
 
@@ -63,7 +67,9 @@ impl App {
         let settings = LiveSettings::following(&self.config, &new);
         let before = self.settings();
         // All that can fail comes first.
-        let manifest = match settings.persona.server_args() == before.persona.server_args() {
+        let same_servers = settings.persona.server_args() == before.persona.server_args()
+            && settings.open_folders == before.open_folders;
+        let manifest = match same_servers {
             true => None,
             false => Some(load_manifest(&self.config, &settings)?),
         };
