@@ -185,6 +185,7 @@ impl Runner {
             access,
             own_process_table: self.enforcement.namespaces,
             own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.clone()),
+            mounts_must_hold: !self.enforcement.landlock_keeps_files(),
             only_tmp_can_change: false,
             sets_aside: request.timeout.is_some(),
             limits: self.limits,
