@@ -265,6 +265,16 @@ fn a_mode_is_one_sessions_and_one_commands_where_it_is_given_so() {
     house.is_whole();
 }
 
+/// Several people may write in one session.
+#[test]
+fn a_mode_is_its_givers_alone() {
+    let house = House::new();
+    typed(&house, "/mode edits");
+    house.claw(&["ask", WRITE]).expect(0);
+    house.db().execute("UPDATE grants SET principal = 'telegram:7'", []).expect("an update");
+    house.ask_parks(WRITE);
+}
+
 #[test]
 fn a_rule_that_asks_asks_in_every_mode() {
     let house = House::new();
