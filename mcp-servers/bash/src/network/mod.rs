@@ -22,6 +22,7 @@ use tokio::net::{TcpListener, UnixStream};
 
 pub use hosts::{HOSTS_MAX, HostRule};
 pub use proxy::Proxy;
+pub use reached::HostAccount;
 
 use crate::confine::Enforcement;
 use crate::level::Level;

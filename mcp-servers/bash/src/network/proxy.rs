@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::address::is_public;
 use super::head::{self, HEAD_BYTES_MAX, Head};
 use super::hosts::HostRule;
-use super::reached::{NOT_NAMED, Reached};
+use super::reached::{HostAccount, NOT_NAMED, Reached};
 
 /// Connections of one command at the same time. More wait.
 const CONNECTIONS_MAX: usize = 64;
@@ -67,6 +67,10 @@ impl Proxy {
     /// What such a connection has carried.
     pub fn carried(&self, host: &str, port: u16, bytes: u64) {
         self.reached().carried(host, port, bytes);
+    }
+
+    pub fn accounts(&self) -> Vec<HostAccount> {
+        self.reached().accounts()
     }
 
     /// Serves until the future is dropped; all connections end with it.
