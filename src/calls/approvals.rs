@@ -82,6 +82,9 @@ impl Calls {
         if approval.question.staged.is_some() {
             return self.decide_staged(approval, answer, by).await;
         }
+        if approval.question.list.is_some() {
+            return self.decide_list(approval, row, answer, by, with).await;
+        }
         let grant = self.grant_of(&approval, &row, answer)?;
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         killpoint::here("gate.decided.before");
@@ -107,9 +110,9 @@ impl Calls {
     ) -> Result<Option<Standing>, DecideError> {
         let (effect, scope, term) = match answer {
             Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
-            Answer::Press { .. } => {
+            Answer::Press { .. } | Answer::Pick { .. } => {
                 return Err(DecideError::NotOffered(format!(
-                    "the question {} has no buttons of its own",
+                    "the question {} has no buttons or numbers of its own",
                     approval.id
                 )));
             }
@@ -319,5 +322,6 @@ pub(super) fn question_about(
         expires_at_ms,
         choices,
         staged,
+        list: None,
     })
 }

@@ -7,7 +7,7 @@ pub(super) const FIRST: u32 = 18;
 
 /// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
 /// next version, the first one from `FIRST`.
-pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19, MIGRATION_20];
+pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19, MIGRATION_20, MIGRATION_21];
 
 /// A new store, before the migrations. Never edited: a store of this version may be anywhere.
 pub(super) const SCHEMA: &str = "
@@ -430,3 +430,10 @@ DELETE FROM kept_windows;
 // What a question shows beside the arguments (the effect, the difference) is covered by the digest
 // of its call. A call that was frozen before shows nothing else.
 const MIGRATION_20: &str = "ALTER TABLE calls ADD COLUMN shown TEXT NOT NULL DEFAULT '';";
+
+// A call that is asked about together with others of its reply names the question about all of
+// them. One of before stands by itself.
+const MIGRATION_21: &str = "
+ALTER TABLE approvals ADD COLUMN list TEXT;
+CREATE INDEX approvals_list ON approvals(list) WHERE list IS NOT NULL;
+";
