@@ -1,6 +1,7 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod doors;
+pub mod openings;
 mod persona;
 mod servers;
 mod settings;

@@ -108,7 +108,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/domain", &[]),
     ("crates/hub", &["domain", "kit"]),
     ("crates/kit", &[]),
-    ("crates/policy", &["domain", "toml-fault"]),
+    ("crates/policy", &["domain", "kit", "toml-fault"]),
     ("crates/snapshot", &["domain", "kit"]),
     ("crates/store", &["domain", "kit"]),
     ("crates/test-kit", &[]),

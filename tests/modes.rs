@@ -265,6 +265,16 @@ fn a_mode_is_one_sessions_and_one_commands_where_it_is_given_so() {
     house.is_whole();
 }
 
+/// Several people may write in one session.
+#[test]
+fn a_mode_is_its_givers_alone() {
+    let house = House::new();
+    typed(&house, "/mode edits");
+    house.claw(&["ask", WRITE]).expect(0);
+    house.db().execute("UPDATE grants SET principal = 'telegram:7'", []).expect("an update");
+    house.ask_parks(WRITE);
+}
+
 #[test]
 fn a_rule_that_asks_asks_in_every_mode() {
     let house = House::new();
@@ -334,12 +344,4 @@ fn a_button_gives_the_session_the_mode() {
         asked.find(|one| one.button("Allow once").is_some() && one.text.contains("c.txt")).cloned()
     });
     rig.stop(gateway);
-}
-
-/// The box and the file tools have a list each, because the box mounts single paths.
-#[test]
-fn what_level_write_leaves_alone_asks_in_every_mode() {
-    for path in claw_kit::obeyed::OBEYED {
-        assert!(claw::policy::obeyed::is_obeyed(path), "{path}");
-    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{LiveSettings, variables};
+use super::{LiveSettings, openings, variables};
 use crate::config::{Config, MAIN};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
@@ -68,6 +68,7 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
             match args.get(1).map(String::as_str) {
                 Some("bash") => {
                     own.extra_args.extend(bash_limits(config));
+                    own.extra_args.extend(openings::folder_args(config, &settings.open_folders)?);
                     own.extra_env.extend(toolchain_variables(config));
                 }
                 Some("filesystem") => own.extra_args.extend(settings.persona.server_args()),

@@ -9,7 +9,8 @@ use super::servers::load_manifest;
 use super::{App, gate_settings, snapshot_limits};
 use crate::config::model::ModelSection;
 use crate::config::{
-    AuditSection, ChangedKey, Config, Limits, Overrides, PersonaSources, Prices, Retention, Tools,
+    AuditSection, ChangedKey, Config, Limits, OpenFolder, Overrides, PersonaSources, Prices,
+    Retention, Tools,
 };
 
 /// The most changed keys that a notice names.
@@ -25,6 +26,8 @@ pub struct LiveSettings {
     pub audit: AuditSection,
     pub tools: Tools,
     pub persona: PersonaSources,
+    /// What is opened to commands beside the workspace.
+    pub open_folders: Vec<OpenFolder>,
 }
 
 impl LiveSettings {
@@ -37,6 +40,7 @@ impl LiveSettings {
             audit: config.audit,
             tools: config.tools.clone(),
             persona: config.persona.clone(),
+            open_folders: config.open_folders.clone(),
         }
     }
 
@@ -62,7 +66,9 @@ impl App {
         let settings = LiveSettings::following(&self.config, &new);
         let before = self.settings();
         // All that can fail comes first.
-        let manifest = match settings.persona.server_args() == before.persona.server_args() {
+        let same_servers = settings.persona.server_args() == before.persona.server_args()
+            && settings.open_folders == before.open_folders;
+        let manifest = match same_servers {
             true => None,
             false => Some(load_manifest(&self.config, &settings)?),
         };

@@ -14,6 +14,7 @@ use super::error::ConfigError;
 use super::expand::Expander;
 use super::limits::Limits;
 use super::model::ModelSection;
+use super::openings::BoxSection;
 use super::prices::Prices;
 use super::retention::Retention;
 use super::roles::RoleSection;
@@ -73,6 +74,8 @@ pub(super) struct ClawToml {
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
     pub(super) update: UpdateSection,
+    #[serde(rename = "box")]
+    pub(super) openings: BoxSection,
     #[serde(rename = "redact")]
     _redact: RedactSection,
     pub(super) workspace: Option<String>,

@@ -13,6 +13,7 @@ mod home;
 mod kept_apart;
 mod limits;
 pub mod model;
+mod openings;
 mod persona;
 mod prices;
 mod retention;
@@ -45,6 +46,7 @@ pub use here::Started;
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
 pub use limits::Limits;
+pub use openings::OpenFolder;
 pub use persona::{MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER};
 pub use prices::{Price, Prices};
 pub use retention::Retention;
@@ -110,6 +112,8 @@ pub struct Config {
     pub kept_apart: KeptApart,
     pub tools: Tools,
     pub console: ConsoleSection,
+    /// What is opened to commands beside the workspace.
+    pub open_folders: Vec<OpenFolder>,
     /// Where the owner lives.
     pub zone: jiff::tz::TimeZone,
     /// The Telegram door, if there is a token for it.
@@ -269,6 +273,7 @@ impl Config {
         let secrets = file::secrets_of_all(&place, &text, &env)?;
         let secrets = all_secrets(&env, secrets, telegram.as_ref());
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
+        let open_folders = written.file.openings.folders(user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
@@ -300,6 +305,7 @@ impl Config {
             kept_apart,
             tools: written.tools,
             console,
+            open_folders,
             zone,
             telegram,
             bot_missing,

@@ -91,7 +91,7 @@ fn counts_now(key: &str) -> bool {
         "tools" => name != "pins",
         // What `[update]` says is read by `claw update` alone.
         "model" | "prices" | "retention" | "audit" | "persona" | "roles" | "default_role"
-        | "redact" | "update" => true,
+        | "redact" | "update" | "box" => true,
         _ => false,
     }
 }

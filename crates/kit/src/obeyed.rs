@@ -1,37 +1,268 @@
-//! Files that other programs run or obey on sight: hooks and settings of git, what a shell loads in
-//! a folder, what an editor starts, what steers another agent, what a build service runs. Whoever
-//! writes one acts later and outside of every box. Names alone; must not know who asks.
+//! Files that other programs run or obey on sight: a hook that git runs, a task that an editor
+//! starts, a definition that a CI carries out, rules that an agent follows. Whoever writes one acts
+//! later and outside of every box. One table; the file tools and the box both go by it. Must not
+//! know who asks.
 
-/// Each stands for itself and all below it, at any depth of a workspace.
-pub const OBEYED: &[&str] = &[
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".husky",
-    ".pre-commit-config.yaml",
-    ".envrc",
-    ".vscode",
-    ".idea",
-    ".cursor",
-    ".cursorrules",
-    ".claude",
-    ".mcp.json",
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".github/workflows",
-    ".github/actions",
-    ".github/copilot-instructions.md",
-    ".forgejo/workflows",
-    ".gitea/workflows",
-    ".gitlab-ci.yml",
-    ".circleci",
-    ".travis.yml",
-    ".buildkite",
-    ".drone.yml",
-    ".woodpecker",
-    ".woodpecker.yml",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "Jenkinsfile",
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A name that counts at any depth of a workspace, with all that lies below it.
+#[derive(Debug)]
+pub struct Obeyed {
+    pub name: &'static str,
+    pub held: Held,
+}
+
+/// What a command at level `write` leaves alone of it. The file tools leave all of it alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    Whole,
+    /// These paths below it: the rest is what such a program itself writes all day. `*` stands for
+    /// one folder. A file or a link in the place of the folder is held itself.
+    Parts(&'static [&'static str]),
+}
+
+const fn whole(name: &'static str) -> Obeyed {
+    Obeyed { name, held: Held::Whole }
+}
+
+const fn parts(name: &'static str, parts: &'static [&'static str]) -> Obeyed {
+    Obeyed { name, held: Held::Parts(parts) }
+}
+
+/// Each name once. Programs that only an explicit order starts (`make`, `cargo`) are not meant.
+pub const TABLE: &[Obeyed] = &[
+    // Version control: hooks, and configuration that names programs. `commondir` says where the
+    // configuration of a repository lies (gitrepository-layout(5)).
+    parts(
+        ".git",
+        &[
+            "hooks",
+            "config",
+            "config.worktree",
+            "commondir",
+            "worktrees/*/commondir",
+            "worktrees/*/config.worktree",
+            "modules/*/hooks",
+            "modules/*/config",
+            "modules/*/config.worktree",
+            "modules/*/commondir",
+        ],
+    ),
+    parts(".hg", &["hgrc", "hgrc-not-shared", "sharedpath"]),
+    parts(".jj", &["repo/config.toml"]),
+    // Nothing in it is run; its records change with each command of Subversion.
+    parts(".svn", &[]),
+    whole(".husky"),
+    whole(".pre-commit-config.yaml"),
+    whole("lefthook.yml"),
+    whole("lefthook.yaml"),
+    whole(".lefthook.yml"),
+    // Shells and editors.
+    whole(".envrc"),
+    whole(".vscode"),
+    whole(".idea"),
+    whole(".zed"),
+    whole(".exrc"),
+    whole(".nvim.lua"),
+    whole(".devcontainer"),
+    whole(".devcontainer.json"),
+    // Agents.
+    whole(".mcp.json"),
+    whole("mcp.json"),
+    whole(".claude"),
+    whole(".cursor"),
+    whole(".cursorrules"),
+    whole(".windsurf"),
+    whole(".windsurfrules"),
+    whole(".clinerules"),
+    whole(".codex"),
+    whole(".gemini"),
+    whole(".opencode"),
+    whole("opencode.json"),
+    whole(".claw"),
+    whole("AGENT.md"),
+    whole("AGENTS.md"),
+    whole("AGENTS.override.md"),
+    whole("CLAUDE.md"),
+    whole("CLAUDE.local.md"),
+    whole("GEMINI.md"),
+    // Definitions of a CI.
+    whole(".github"),
+    whole(".gitlab"),
+    whole(".gitlab-ci.yml"),
+    whole(".gitea"),
+    whole(".forgejo"),
+    whole(".circleci"),
+    whole(".buildkite"),
+    whole(".woodpecker"),
+    whole(".woodpecker.yml"),
+    whole(".woodpecker.yaml"),
+    whole(".drone.yml"),
+    whole(".travis.yml"),
+    whole(".cirrus.yml"),
+    whole(".ci"),
+    whole("Jenkinsfile"),
+    whole("azure-pipelines.yml"),
+    whole("bitbucket-pipelines.yml"),
+    whole("appveyor.yml"),
+    whole(".appveyor.yml"),
+    // Claw's own persona, wherever its folder is.
+    whole("SOUL.md"),
+    whole("IDENTITY.md"),
+    whole("USER.md"),
+    whole("MEMORY.md"),
 ];
+
+/// The names alone.
+pub const NAMES: &[&str] = &names();
+
+const fn names() -> [&'static str; TABLE.len()] {
+    let mut names = [""; TABLE.len()];
+    let mut at = 0;
+    while at < TABLE.len() {
+        names[at] = TABLE[at].name;
+        at += 1;
+    }
+    names
+}
+
+static BY_NAME: LazyLock<HashMap<String, &Obeyed>> =
+    LazyLock::new(|| TABLE.iter().map(|row| (folded(row.name), row)).collect());
+
+/// The row of a file or folder of this name, if there is one. Names are compared as the loosest
+/// file systems do, so a look-alike counts, too.
+pub fn row(name: &str) -> Option<&'static Obeyed> {
+    BY_NAME.get(&folded(name)).copied()
+}
+
+/// Whether a path of the workspace has such a name or lies below one. A whole folder counts, so
+/// that nothing is slipped in by moving a folder to its place. A path that climbs (`..`) counts,
+/// because only a walk says where it leads.
+pub fn is_obeyed(path: &str) -> bool {
+    path.split(['/', '\\']).any(|part| folded(part) == ".." || row(part).is_some())
+}
+
+/// As HFS+, APFS, NTFS and ext4 with `casefold` compare: without case, and without what they pass
+/// over, which is characters that nobody sees, and dots and spaces at the end.
+fn folded(name: &str) -> String {
+    let seen = name.chars().filter(|c| !is_passed_over(*c));
+    let folded: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let whole = folded.trim();
+    match whole.trim_end_matches(['.', ' ']) {
+        // Nothing but dots is `.` or `..`.
+        "" => whole.to_owned(),
+        // What NTFS calls `.git` in eight letters.
+        "git~1" => ".git".to_owned(),
+        trimmed => trimmed.to_owned(),
+    }
+}
+
+/// Default ignorable code points (Unicode 16, DerivedCoreProperties), and control characters.
+fn is_passed_over(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_run_or_obeyed_on_sight_counts_wherever_it_lies() {
+        for path in [
+            ".git/hooks/pre-commit",
+            ".git/config",
+            ".git",
+            "sub/.git",
+            "./.git/./hooks//post-merge",
+            ".envrc",
+            "deep/er/.envrc",
+            ".vscode/tasks.json",
+            ".idea/workspace.xml",
+            ".mcp.json",
+            "AGENTS.md",
+            "docs/CLAUDE.md",
+            ".github/workflows/ci.yml",
+            ".github",
+            ".gitlab-ci.yml",
+            ".circleci/config.yml",
+            "Jenkinsfile",
+            ".claw/policy.toml",
+            "persona/SOUL.md",
+            // By another name of the same file.
+            ".GIT/config",
+            ".Git/hooks/x",
+            "jenkinsfile",
+            "agents.MD",
+            ".g\u{200c}it/config",
+            ".git./config",
+            ".git /config",
+            "GIT~1/config",
+            "AGENT\u{17f}.md",
+            ".git\\config",
+            // Only a walk says where this leads.
+            "src/../.git/config",
+            "..",
+            "a/..",
+        ] {
+            assert!(is_obeyed(path), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn ordinary_files_do_not_count() {
+        for path in [
+            "",
+            ".",
+            "src/main.rs",
+            ".gitignore",
+            ".gitattributes",
+            "git/config",
+            "github/workflows",
+            "my.git",
+            "agents.markdown",
+            "notes/AGENTS.md.bak",
+            "x..y",
+            "...",
+            ".env",
+            "vscode",
+        ] {
+            assert!(!is_obeyed(path), "{path:?}");
+        }
+    }
+
+    proptest! {
+        /// Whatever stands around it, and however its letters are written.
+        #[test]
+        fn no_way_of_writing_a_name_hides_it(
+            before in "([a-z]{1,4}/|\\./|//){0,3}",
+            after in "(/[a-z.]{1,5}){0,3}",
+            which in 0..NAMES.len(),
+            upper in any::<u64>(),
+            unseen in 0usize..8,
+            end in "[. ]{0,2}",
+        ) {
+            let mut written: String = NAMES[which].chars().enumerate()
+                .map(|(at, c)| if upper >> (at % 64) & 1 == 1 { c.to_ascii_uppercase() } else { c })
+                .collect();
+            let at = written.char_indices().nth(unseen).map_or(0, |(at, _)| at);
+            written.insert(at, '\u{200d}');
+            let path = format!("{before}{written}{end}{after}");
+            prop_assert!(is_obeyed(&path), "{path:?}");
+        }
+
+        /// Letters and digits alone make none of the names.
+        #[test]
+        fn plain_names_are_let_through(path in "[a-z0-9_-]{1,8}(/[a-z0-9_-]{1,8}){0,4}\\.rs") {
+            prop_assert!(!is_obeyed(&path));
+        }
+    }
+}

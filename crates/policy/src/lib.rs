@@ -6,7 +6,6 @@ mod classes;
 mod deny;
 pub mod level;
 pub mod mode;
-pub mod obeyed;
 mod rules;
 pub mod shape;
 pub mod shell;
@@ -16,6 +15,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 pub use classes::Class;
+pub use claw_kit::obeyed;
 pub use deny::Denial;
 pub use rules::Decision;
 pub use rules::file::PolicyError;
@@ -25,7 +25,7 @@ use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 3;
+const BUILTIN_VERSION: u32 = 4;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]

@@ -115,6 +115,19 @@ mod tests {
         assert_eq!(file("move", &kept), Some(Mode::Edits));
     }
 
+    /// What the box keeps a command at level `write` off, the file tools are kept off, too.
+    #[test]
+    fn no_mode_covers_a_file_of_what_is_obeyed_on_sight() {
+        for row in obeyed::TABLE {
+            for path in [row.name.to_owned(), format!("sub/{}/x", row.name)] {
+                let write = json!({"path": path, "content": ""});
+                assert_eq!(file("write_file", &write), None, "{path}");
+                let go = json!({"source": "a", "destination": path});
+                assert_eq!(file("move", &go), None, "to {path}");
+            }
+        }
+    }
+
     #[test]
     fn work_is_also_commands_that_the_box_keeps_from_the_network() {
         let needs = |level: &str| json!({"command": "make", "needs": level});

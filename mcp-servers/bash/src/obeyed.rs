@@ -3,12 +3,12 @@
 //! because what is not there yet cannot be. Must not know how a command is run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use claw_kit::obeyed::OBEYED;
+use claw_kit::obeyed::{Held, row};
 
 /// How deep below the workspace is looked, and into how many folders: this is done for each
 /// command. What lies deeper is not held.
@@ -29,6 +29,8 @@ const HARMLESS_KEYS: &[&str] = &[
     "symlinks",
 ];
 const CONFIG_BYTES_MAX: u64 = 4096;
+/// What git writes into `.git/worktrees/NAME/commondir`.
+const COMMON_DIR_OF_WORKTREES: &str = "../..";
 
 /// What there was before the command.
 pub struct Obeyed {
@@ -36,9 +38,26 @@ pub struct Obeyed {
     found: BTreeMap<PathBuf, Identity>,
 }
 
+/// What a path is, and what a link at its end leads to.
+#[derive(PartialEq, Eq)]
+struct Identity {
+    own: Number,
+    behind: Option<Number>,
+}
+
 /// A file that was replaced is another one, also where its number is given out again: then it was
 /// born later.
-type Identity = (u64, u64, Option<SystemTime>);
+type Number = (u64, u64, Option<SystemTime>);
+
+impl Identity {
+    /// `None` where nothing is there.
+    fn of(path: &Path) -> Option<Self> {
+        let number = |meta: &Metadata| (meta.dev(), meta.ino(), meta.created().ok());
+        let own = fs::symlink_metadata(path).ok()?;
+        let behind = own.is_symlink().then(|| fs::metadata(path).ok()).flatten();
+        Some(Self { own: number(&own), behind: behind.as_ref().map(number) })
+    }
+}
 
 impl Obeyed {
     pub fn below(workspace: &Path) -> Self {
@@ -93,29 +112,56 @@ fn find(workspace: &Path) -> BTreeMap<PathBuf, Identity> {
     let mut looked = 0;
     while let Some((folder, depth)) = folders.pop() {
         looked += 1;
-        for name in OBEYED {
-            let path = folder.join(name);
-            if let Ok(meta) = fs::symlink_metadata(&path) {
-                found.insert(path, (meta.dev(), meta.ino(), meta.created().ok()));
-            }
-        }
-        if depth == DEPTH_MAX || looked + folders.len() >= FOLDERS_MAX {
-            continue;
-        }
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let below = entries.filter(|entry| {
+        let deeper = depth < DEPTH_MAX && looked + folders.len() < FOLDERS_MAX;
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if let Some(row) = row(&name) {
+                add(&mut found, entry.path(), is_dir, row.held);
+            }
             let passed = name.starts_with('.') || PASSED_OVER.contains(&&*name);
-            !passed && entry.file_type().is_ok_and(|kind| kind.is_dir())
-        });
-        folders.extend(below.map(|entry| (entry.path(), depth + 1)));
+            if deeper && is_dir && !passed {
+                folders.push((entry.path(), depth + 1));
+            }
+        }
     }
     found
 }
 
-/// What `git init` makes.
+/// Adds what of this entry is obeyed.
+fn add(found: &mut BTreeMap<PathBuf, Identity>, path: PathBuf, is_dir: bool, held: Held) {
+    let mut put = |path: PathBuf| {
+        if let Some(identity) = Identity::of(&path) {
+            found.insert(path, identity);
+        }
+    };
+    if let Held::Parts(parts) = held {
+        for part in parts {
+            places(&path, part).into_iter().for_each(&mut put);
+        }
+    }
+    // A file in the place of `.git` names a repository elsewhere, and a link leads to one.
+    if held == Held::Whole || !is_dir {
+        put(path);
+    }
+}
+
+/// The paths that a part of the table stands for.
+fn places(folder: &Path, part: &str) -> Vec<PathBuf> {
+    let Some((before, after)) = part.split_once("*/") else { return vec![folder.join(part)] };
+    let entries = fs::read_dir(folder.join(before)).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path().join(after)).collect()
+}
+
+/// What `git init` and `git worktree add` make.
 fn is_harmless(path: &Path) -> bool {
+    if path.ends_with(".git") {
+        return is_own_worktree(path);
+    }
+    if path.ends_with("commondir") {
+        return holds_line(path, COMMON_DIR_OF_WORKTREES);
+    }
     if path.ends_with(".git/hooks") {
         let entries = fs::read_dir(path).map(|entries| entries.flatten().collect::<Vec<_>>());
         return entries.is_ok_and(|entries| {
@@ -129,6 +175,25 @@ fn is_harmless(path: &Path) -> bool {
     path.ends_with(".git/config")
         && is_small()
         && fs::read_to_string(path).is_ok_and(|text| text.lines().all(is_harmless_line))
+}
+
+/// A file `.git` that leads to a further working tree of a repository here.
+fn is_own_worktree(path: &Path) -> bool {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let Some(target) = text.trim_end().strip_prefix("gitdir: ").map(Path::new) else {
+        return false;
+    };
+    let worktrees = target.parent().filter(|parent| parent.ends_with(".git/worktrees"));
+    let repository = worktrees.and_then(Path::parent).and_then(Path::parent);
+    let plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    plain
+        && repository.is_some_and(|repository| path.starts_with(repository))
+        && holds_line(&target.join("commondir"), COMMON_DIR_OF_WORKTREES)
+}
+
+fn holds_line(path: &Path, line: &str) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= CONFIG_BYTES_MAX)
+        && fs::read_to_string(path).is_ok_and(|text| text.trim_end() == line)
 }
 
 fn is_harmless_line(line: &str) -> bool {
@@ -164,6 +229,16 @@ mod tests {
         let found = Obeyed::below(dir.path());
         let shown: Vec<String> = found.paths().map(|path| found.shown(path)).collect();
         assert_eq!(shown, ["one/.git/hooks", "one/AGENTS.md"], "and nothing deeper");
+        let git = dir.path().join("one/.git");
+        fs::create_dir_all(git.join("modules/sub")).unwrap();
+        fs::write(git.join("modules/sub/config"), "").unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join(".ENVRC")).unwrap();
+        fs::write(dir.path().join("one/two/.git"), "gitdir: ../x").unwrap();
+        let more = Obeyed::below(dir.path());
+        let more: Vec<String> = more.paths().map(|path| more.shown(path)).collect();
+        for path in [".ENVRC", "one/.git/modules/sub/config", "one/two/.git"] {
+            assert!(more.contains(&path.to_owned()), "{path}: {more:?}");
+        }
         let folders = found.folders_on_the_way(dir.path());
         let shown: Vec<String> = folders.iter().map(|path| found.shown(path)).collect();
         assert_eq!(shown, ["one", "one/.git"]);
@@ -200,6 +275,13 @@ mod tests {
         let said = before.set_aside_what_is_new().unwrap();
         assert!(said.contains("new/.git/hooks is now"), "{said}");
         assert!(said.contains("new/.git/config is now"), "{said}");
+        // A repository may lie elsewhere, where no name gives it away.
+        fs::write(dir.path().join("new/.git/commondir"), "../other").unwrap();
+        fs::create_dir_all(dir.path().join("tree")).unwrap();
+        fs::write(dir.path().join("tree/.git"), "gitdir: ../other").unwrap();
+        let said = before.set_aside_what_is_new().unwrap();
+        assert!(said.contains("new/.git/commondir is now"), "{said}");
+        assert!(said.contains("tree/.git is now tree/.git.set-aside"), "{said}");
         for odd in ["[core] fsmonitor = x", "[alias]", "bare", "[core]\nhookspath=x"] {
             assert_eq!(odd.lines().all(is_harmless_line), odd == "bare", "{odd}");
         }

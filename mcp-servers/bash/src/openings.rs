@@ -15,17 +15,21 @@ pub struct Openings {
     pub read: Vec<PathBuf>,
     /// Commands also change them, from the level `write` on.
     pub write: Vec<PathBuf>,
+    /// Those that were named by a link, with the name.
+    pub links: Vec<(PathBuf, PathBuf)>,
 }
 
 /// Why a folder cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotOpen {
     Missing,
+    /// It does not say where it begins.
+    Relative,
     /// It is the whole home, or holds it.
     Home,
     /// It is, holds or lies in a place of credentials or of claw.
     Closed,
-    /// To be changed, and it holds the workspace or lies in it.
+    /// It lies in the workspace, or is to be changed and holds it.
     Workspace,
 }
 
@@ -33,6 +37,7 @@ impl CannotOpen {
     pub fn words(self) -> &'static str {
         match self {
             Self::Missing => "there is no such folder",
+            Self::Relative => "it is no absolute path",
             Self::Home => "it is your whole home, or holds it; name folders in it",
             Self::Closed => "it is, holds or lies in a place of credentials or of claw",
             Self::Workspace => "it holds the workspace or lies in it",
@@ -55,26 +60,38 @@ pub fn check(
     check_in(folder, to_write, workspace, protect, home.as_deref())
 }
 
-fn check_in(
+/// The same for a user with this home.
+pub fn check_in(
     folder: &Path,
     to_write: bool,
     workspace: &Path,
     protect: &[PathBuf],
     home: Option<&Path>,
 ) -> Result<PathBuf, CannotOpen> {
-    let real = folder.canonicalize().ok().filter(|real| folder.is_absolute() && real.is_dir());
+    if !folder.is_absolute() {
+        return Err(CannotOpen::Relative);
+    }
+    let real = folder.canonicalize().ok().filter(|real| real.is_dir());
     let real = real.ok_or(CannotOpen::Missing)?;
     if real == Path::new("/") || home.is_some_and(|home| home.starts_with(&real)) {
         return Err(CannotOpen::Home);
+    }
+    if real.starts_with(workspace) {
+        return Err(CannotOpen::Workspace);
     }
     let closed: Vec<PathBuf> = home.map(credentials::below).unwrap_or_default();
     if closed.iter().chain(protect).any(|closed| credentials::overlap(&real, closed)) {
         return Err(CannotOpen::Closed);
     }
-    if to_write && credentials::overlap(&real, workspace) {
+    if to_write && workspace.starts_with(&real) {
         return Err(CannotOpen::Workspace);
     }
     Ok(real)
+}
+
+/// What is said of an opened folder that is not there any more.
+pub fn is_gone(folder: &Path) -> String {
+    format!("{} is open to commands, and is not there any more.", folder.display())
 }
 
 impl Openings {
@@ -93,11 +110,27 @@ impl Openings {
             };
             folders.iter().map(open).collect::<Result<Vec<_>, _>>()
         };
-        Ok(Self { read: checked(read, false)?, write: checked(write, true)? })
+        let (opened_read, opened_write) = (checked(read, false)?, checked(write, true)?);
+        let names = read.iter().chain(write).cloned();
+        let links = names.zip(opened_read.iter().chain(&opened_write).cloned());
+        let links = links.filter(|(name, real)| name != real).collect();
+        Ok(Self { read: opened_read, write: opened_write, links })
     }
 
     pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
         self.read.iter().chain(&self.write)
+    }
+
+    /// Those that are not there any more. One of them must not keep every command from starting.
+    pub fn gone(&self) -> Vec<PathBuf> {
+        self.all().filter(|folder| !folder.is_dir()).cloned().collect()
+    }
+
+    pub fn without(&self, gone: &[PathBuf]) -> Self {
+        let left = |folders: &[PathBuf]| -> Vec<PathBuf> {
+            folders.iter().filter(|folder| !gone.contains(folder)).cloned().collect()
+        };
+        Self { read: left(&self.read), write: left(&self.write), links: self.links.clone() }
     }
 
     /// For a model: where else there is something.
@@ -136,6 +169,7 @@ mod tests {
         for (name, to_write, why) in [
             ("projects", true, Workspace),
             ("projects/a", true, Workspace),
+            ("projects/a", false, Workspace),
             ("", false, Home),
             ("..", false, Home),
             (".ssh", false, Closed),
@@ -148,6 +182,10 @@ mod tests {
         ] {
             assert_eq!(check(name, to_write), Err(why), "{name}");
         }
+        assert_eq!(
+            check_in(Path::new("Documents"), false, &workspace, &protect, Some(&home)),
+            Err(CannotOpen::Relative)
+        );
         assert_eq!(check_in(Path::new("/"), false, &workspace, &protect, None), Err(Home));
     }
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
     mount_remount,
@@ -107,8 +108,12 @@ fn hold(obeyed: &Obeyed, workspace: &Path) -> io::Result<()> {
         mount_bind_recursive(&folder, &folder)?;
     }
     for path in obeyed.paths() {
-        mount_bind_recursive(path, path)?;
-        make_read_only(path, flags_at(&table, path))?;
+        match mount_bind_recursive(path, path) {
+            Ok(()) => make_read_only(path, flags_at(&table, path))?,
+            // A link that leads nowhere; one that leads somewhere afterwards is another one.
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::credentials;
 use crate::level::{Level, has_refusal};
+use crate::openings;
+use crate::wire::Given;
 
 /// Words by which programs speak of a service that lies behind a Unix socket, and what is said of
 /// it.
@@ -28,14 +30,30 @@ const SERVICES: &[(&[&str], &str)] = &[
 pub struct Refusals {
     /// The owner's home.
     home: Option<PathBuf>,
-    /// What commands have of it.
+    /// That of commands.
+    command_home: PathBuf,
+    workspace: PathBuf,
+    /// What can never be opened.
+    protect: Vec<PathBuf>,
+    /// What commands have of the owner's.
     open: Vec<PathBuf>,
+    /// Of that, the folders that commands only read.
+    only_read: Vec<PathBuf>,
 }
 
 impl Refusals {
-    pub fn new(open: Vec<PathBuf>) -> Self {
+    pub fn new(workspace: &Path, given: &Given, protect: &[PathBuf]) -> Self {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        Self { home: home.map(|home| home.canonicalize().unwrap_or(home)), open }
+        let mut open = vec![workspace.to_owned(), given.home.clone()];
+        open.extend(given.programs.iter().chain(given.opened.all()).cloned());
+        Self {
+            home: home.map(|home| home.canonicalize().unwrap_or(home)),
+            command_home: given.home.clone(),
+            workspace: workspace.to_owned(),
+            protect: protect.to_owned(),
+            open,
+            only_read: given.opened.read.clone(),
+        }
     }
 
     /// What a failed command has met, if that can be said: the level or the opening that would
@@ -45,65 +63,138 @@ impl Refusals {
         if let Some((_, sentence)) = SERVICES.iter().find(|(words, _)| says(words)) {
             return Some((*sentence).to_owned());
         }
-        self.closed_path(output)
-            .map(|path| self.of_path(&path))
-            .or_else(|| level.refusal(output).map(str::to_owned))
+        let refused = paths(output, has_refusal);
+        if let Some(path) = refused.iter().find(|path| self.is_closed(path)) {
+            return Some(self.of_path(path));
+        }
+        if let Some(path) = self.missing_at_home(output) {
+            return Some(self.of_path(&path));
+        }
+        let only_read = |path: &&PathBuf| self.only_read.iter().any(|open| path.starts_with(open));
+        match refused.iter().find(only_read).filter(|_| level > Level::Read) {
+            Some(path) => Some(format!(
+                "{} is open to commands for reading alone. The owner opens a folder for changes, too, by `open_write` under [box] in claw.toml.",
+                path.display()
+            )),
+            None => level.refusal(output).map(str::to_owned),
+        }
     }
 
-    /// A path of the owner's home, in a line that says that something was refused.
-    fn closed_path(&self, output: &str) -> Option<PathBuf> {
+    /// A path of the owner's home that commands do not have.
+    fn is_closed(&self, path: &Path) -> bool {
+        self.home.as_deref().is_some_and(|home| path.starts_with(home) && path != home)
+            && !self.open.iter().any(|open| path.starts_with(open))
+    }
+
+    /// `~/…` means the HOME of commands: what is not there and is in the owner's home was meant.
+    fn missing_at_home(&self, output: &str) -> Option<PathBuf> {
         let home = self.home.as_deref()?;
-        let between = |c: char| c.is_whitespace() || "'\"`‘’“”():,;[]".contains(c);
-        output
-            .lines()
-            .filter(|line| has_refusal(line))
-            .flat_map(|line| line.split(between))
-            .map(Path::new)
-            .find(|path| {
-                path.starts_with(home) && !self.open.iter().any(|open| path.starts_with(open))
-            })
-            .map(Path::to_owned)
+        let missing = |line: &str| line.contains("No such file") || line.contains("no such file");
+        let named = paths(output, missing).into_iter();
+        let mut meant =
+            named.filter_map(|path| Some(home.join(path.strip_prefix(&self.command_home).ok()?)));
+        meant.find(|path| path.symlink_metadata().is_ok() && self.is_closed(path))
     }
 
     fn of_path(&self, path: &Path) -> String {
         let shown = path.display();
         let home = self.home.as_deref().unwrap_or(Path::new("/"));
-        let is_secret =
-            credentials::below(home).iter().any(|secret| credentials::overlap(path, secret));
-        if is_secret {
+        let secrets = credentials::below(home);
+        if secrets.iter().chain(&self.protect).any(|secret| path.starts_with(secret)) {
             return format!(
-                "The box keeps {shown} closed at every level: it signs in as the owner, or holds what does."
+                "The box keeps {shown} closed at every level, and it cannot be opened: it is claw's, signs in as the owner, or holds what does."
             );
         }
+        let Some(folder) = self.folder_to_open(path, home) else {
+            return format!(
+                "The box keeps {shown} closed, and no folder that holds it can be opened to commands. Ask the owner to copy it into the workspace."
+            );
+        };
         format!(
-            "The box keeps {shown} closed. The owner can open its folder to commands by the arguments of the bash server in mcp.json: \
-             \"--open-read\", \"DIR\", or \"--open-write\", \"DIR\". Say so, and go on without it."
+            "The box keeps {shown} closed. The owner can open {folder} to commands: `open_read = [\"{folder}\"]` under [box] in claw.toml (`open_write` \
+             for changes, too; --open-read and --open-write are the same as arguments of this server). Say so, and go on without it."
         )
     }
+
+    /// The outermost folder on the way to a path that may be opened, with `~` for the owner's home.
+    fn folder_to_open(&self, path: &Path, home: &Path) -> Option<String> {
+        let ways: Vec<&Path> = path.ancestors().take_while(|way| *way != home).collect();
+        let may = |way: &&&Path| {
+            openings::check_in(way, false, &self.workspace, &self.protect, Some(home)).is_ok()
+        };
+        let folder = ways.iter().rev().find(may)?;
+        Some(format!("~/{}", folder.strip_prefix(home).ok()?.display()))
+    }
+}
+
+/// The absolute paths in the lines of an output that are about something.
+fn paths(output: &str, is_about: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let between = |c: char| c.is_whitespace() || "'\"`‘’“”():,;[]".contains(c);
+    let lines = output.lines().filter(|line| is_about(line));
+    let words = lines.flat_map(|line| line.split(between));
+    words.map(Path::new).filter(|path| path.is_absolute()).map(Path::to_owned).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
-    fn refusals() -> Refusals {
-        let open = vec!["/home/me/project".into(), "/home/me/.cargo/bin".into()];
-        Refusals { home: Some("/home/me".into()), open }
+    /// An owner's home, really there, because only a folder that is there can be opened.
+    fn home() -> (tempfile::TempDir, PathBuf, Refusals) {
+        let base = tempfile::tempdir().unwrap();
+        let home = base.path().canonicalize().unwrap().join("me");
+        for name in ["Documents/old", ".ssh", ".config/app", "project", "Pictures", ".claw/homes/1"]
+        {
+            fs::create_dir_all(home.join(name)).unwrap();
+        }
+        fs::write(home.join("Documents/letter"), "").unwrap();
+        fs::write(home.join("notes"), "").unwrap();
+        let refusals = Refusals {
+            home: Some(home.clone()),
+            command_home: home.join(".claw/homes/1"),
+            workspace: home.join("project"),
+            protect: vec![home.join(".claw")],
+            open: ["project", ".cargo/bin", "Pictures", ".claw/homes/1"]
+                .map(|name| home.join(name))
+                .to_vec(),
+            only_read: vec![home.join("Pictures")],
+        };
+        (base, home, refusals)
     }
 
     #[test]
-    fn what_no_level_opens_is_said_with_what_would_open_it() {
-        let say = |output: &str| refusals().sentence(Level::Write, output).unwrap_or_default();
+    fn a_closed_path_is_said_with_the_folder_that_would_open_it() {
+        let (_base, home, refusals) = home();
+        let (at, own) = (home.display(), refusals.command_home.display().to_string());
+        let say = |output: String| refusals.sentence(Level::Write, &output).unwrap_or_default();
         for output in [
-            "cat: /home/me/Documents/letter.txt: Permission denied",
-            "ls: cannot open directory '/home/me/Documents': Permission denied",
-            "PermissionError: [Errno 13] Permission denied: '/home/me/Documents/x'",
+            format!("cat: {at}/Documents/letter: Permission denied"),
+            format!("ls: cannot open directory '{at}/Documents': Permission denied"),
+            format!("PermissionError: [Errno 13] Permission denied: '{at}/Documents/old/x'"),
+            format!("cat: {own}/Documents/letter: No such file or directory"),
         ] {
             let said = say(output);
-            assert!(said.contains("/home/me/Documents") && said.contains("--open-read"), "{said}");
+            assert!(said.contains("open_read = [\"~/Documents\"]"), "{said}");
         }
-        let said = say("cat: /home/me/.ssh/id: Permission denied");
-        assert!(said.contains("at every level") && !said.contains("--open"), "{said}");
+        let said = say(format!("cat: {at}/.config/app/x: Permission denied"));
+        assert!(said.contains("open_read = [\"~/.config/app\"]"), "{said}");
+        let said = say(format!("cat: {at}/notes: Permission denied"));
+        assert!(said.contains("into the workspace") && !said.contains("open_read"), "{said}");
+        for closed in [".ssh/id", ".claw/claw.toml"] {
+            let said = say(format!("cat: {at}/{closed}: Permission denied"));
+            assert!(said.contains("at every level") && !said.contains("open_read"), "{said}");
+        }
+        assert_eq!(say(format!("cat: {own}/gone: No such file or directory")), "");
+        let only_read = say(format!("touch: cannot touch '{at}/Pictures/x': Permission denied"));
+        assert!(only_read.contains("open_write"), "{only_read}");
+    }
+
+    #[test]
+    fn a_service_behind_a_socket_is_said_with_what_it_costs() {
+        let (_base, _home, refusals) = home();
+        let say = |output: &str| refusals.sentence(Level::Write, output).unwrap_or_default();
         let docker = "permission denied while trying to connect to the Docker daemon socket at \
                       unix:///var/run/docker.sock";
         assert!(say(docker).contains("root on this machine"), "{}", say(docker));
@@ -112,11 +203,13 @@ mod tests {
 
     #[test]
     fn a_refusal_inside_of_the_workspace_names_the_level() {
-        let output = "rm: cannot remove '/home/me/project/x': Permission denied";
-        let said = refusals().sentence(Level::Read, output).unwrap();
+        let (_base, home, refusals) = home();
+        let output = format!("rm: cannot remove '{}/project/x': Permission denied", home.display());
+        let said = refusals.sentence(Level::Read, &output).unwrap();
         assert!(said.contains("needs: \"write\""), "{said}");
-        assert_eq!(refusals().sentence(Level::Write, output), None);
+        assert_eq!(refusals.sentence(Level::Write, &output), None);
         // A path without a refusal in its line says nothing.
-        assert_eq!(refusals().sentence(Level::Write, "/home/me/Documents: no such file"), None);
+        let output = format!("{}/Documents: is open", home.display());
+        assert_eq!(refusals.sentence(Level::Write, &output), None);
     }
 }

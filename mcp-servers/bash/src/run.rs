@@ -31,6 +31,7 @@ use crate::limits::CommandLimits;
 #[cfg(target_os = "linux")]
 use crate::network;
 use crate::network::{Access, HostRule, Proxy};
+use crate::openings;
 use crate::scratch;
 use crate::tool::Ending;
 use crate::wire::{Given, JobEnd, JobReport, JobSpec};
@@ -156,6 +157,8 @@ impl Runner {
         sink: &mut dyn Sink,
     ) -> Ending {
         let Scope { level, hosts } = request.scope;
+        let gone = self.given.opened.gone();
+        gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
         let access = Access::of(level, !hosts.is_empty(), self.enforcement);
         let proxy =
             (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
@@ -180,11 +183,11 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
-            given: self.given.clone(),
+            own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.without(&gone)),
+            given: Given { opened: self.given.opened.without(&gone), ..self.given.clone() },
             level,
             access,
             own_process_table: self.enforcement.namespaces,
-            own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.clone()),
             only_tmp_can_change: false,
             sets_aside: request.timeout.is_some(),
             limits: self.limits,

@@ -79,9 +79,8 @@ pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartErro
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
     let given = &machine.given;
-    let mut open = vec![workspace.clone(), given.home.clone()];
-    open.extend(given.programs.iter().chain(given.opened.all()).cloned());
-    let (refusals, opened) = (Arc::new(Refusals::new(open)), given.opened.words());
+    let refusals = Arc::new(Refusals::new(&workspace, given, &settings.protect));
+    let opened = given.opened.words();
     let runner = Arc::new(
         Runner::new(workspace, machine, limits.command, folder, enforcement, apart)?
             .reaching(settings.private_hosts),

@@ -29,15 +29,25 @@ pub fn link(shared: &[Shared], home: &Path) {
 /// `~/Documents` means both.
 pub fn of_openings(opened: &Openings) -> Vec<Shared> {
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-    let in_home = |folder: &PathBuf| {
-        let to = folder.strip_prefix(home.as_ref()?).ok()?.to_owned();
+    let in_home = |(name, folder): (&PathBuf, &PathBuf)| {
+        let to = name.strip_prefix(home.as_ref()?).ok()?.to_owned();
         Some(Shared { from: folder.clone(), to, how: How::Link })
     };
-    opened.all().filter_map(in_home).collect()
+    let all = opened.all().map(|folder| (folder, folder));
+    all.chain(opened.links.iter().map(|(name, folder)| (name, folder)))
+        .filter_map(in_home)
+        .collect()
 }
 
 fn link_whole(from: &Path, to: &Path) -> io::Result<()> {
-    if to.symlink_metadata().is_ok() { Ok(()) } else { symlink(from, to) }
+    match fs::read_link(to) {
+        Ok(had) if had == from => return Ok(()),
+        // The user has it somewhere else now.
+        Ok(_) => fs::remove_file(to)?,
+        Err(_) if to.symlink_metadata().is_ok() => return Ok(()),
+        Err(_) => {}
+    }
+    symlink(from, to)
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

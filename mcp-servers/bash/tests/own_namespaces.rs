@@ -10,6 +10,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
+use claw_kit::obeyed::{Held, TABLE};
 use common::{House, Server, box_or_skip};
 use serde_json::{Value, json};
 
@@ -183,10 +184,7 @@ fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
     let at = house.workspace();
     for (command, made) in [
         ("echo x > .envrc", ".envrc"),
-        (
-            "mkdir -p .github/workflows; echo x > .github/workflows/a.yml; false",
-            ".github/workflows",
-        ),
+        ("mkdir -p .github/workflows; echo x > .github/workflows/a.yml; false", ".github"),
         ("mkdir new; echo x > new/AGENTS.md; kill -9 $$", "new/AGENTS.md"),
         ("ln -s notes .mcp.json", ".mcp.json"),
         ("mkdir -p r/.git/hooks; echo x > r/.git/hooks/pre-commit", "r/.git/hooks"),
@@ -200,4 +198,58 @@ fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
     assert!(!text(&result).contains("set aside"), "{result}");
     let result = server.at("network", "echo x > .envrc");
     assert!(at.join(".envrc").exists() && !text(&result).contains("set aside"), "{result}");
+}
+
+/// Every path of the table, as a file that a command could write.
+fn all_that_is_obeyed() -> Vec<String> {
+    let below = |name: &str, parts: &[&str]| -> Vec<String> {
+        parts.iter().map(|part| format!("{name}/{}", part.replace('*', "one"))).collect()
+    };
+    TABLE
+        .iter()
+        .flat_map(|row| match row.held {
+            Held::Whole => vec![row.name.to_owned()],
+            Held::Parts(parts) => below(row.name, parts),
+        })
+        .collect()
+}
+
+#[test]
+fn level_write_neither_changes_nor_makes_anything_of_the_table() {
+    let house = House::new();
+    let test = "level_write_neither_changes_nor_makes_anything_of_the_table";
+    let Some(mut server) = apart(test, &house) else { return };
+    let (at, all) = (house.workspace(), all_that_is_obeyed());
+    for name in &all {
+        let path = at.join("there").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "own\n").unwrap();
+    }
+    // The text of a command is bounded, so it reads the names.
+    fs::write(at.join("names"), all.join("\n") + "\n").unwrap();
+    let each = |what: &str| format!("while read -r n; do {what}; done < names");
+    let changed = server.at(
+        "write",
+        &each("(echo x >> there/$n) 2>/dev/null && echo $n; mv there/$n there/x 2>/dev/null && echo $n"),
+    );
+    assert_eq!(output(&changed), "", "these can be changed: {changed}");
+    for name in &all {
+        assert_eq!(fs::read_to_string(at.join("there").join(name)).unwrap(), "own\n", "{name}");
+    }
+    let made = server.at("write", &each("mkdir -p $(dirname new/$n); echo x > new/$n || echo $n"));
+    assert_eq!(output(&made), "", "{made}");
+    for name in &all {
+        assert!(!at.join("new").join(name).exists(), "{name} is there");
+    }
+    // What leads to a repository in another place is new as well.
+    let leads = "mkdir t l evil; echo 'gitdir: ../evil' > t/.git; ln -s ../evil l/.git; git worktree list 2>&1";
+    let led = server.at("write", leads);
+    for name in ["t/.git", "l/.git"] {
+        assert!(text(&led).contains(&format!("{name} is now {name}.set-aside")), "{led}");
+    }
+    // A link that leads nowhere is no reason to run nothing.
+    std::os::unix::fs::symlink("nowhere", at.join("CLAUDE.md")).unwrap();
+    assert_eq!(output(&server.at("write", "echo ok")), "ok\n");
+    let alive = server.at("write", "echo x > nowhere");
+    assert!(text(&alive).contains("CLAUDE.md is now"), "{alive}");
 }

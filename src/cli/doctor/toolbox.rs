@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use claw_mcp_bash::{Surroundings, Toolchains, in_words, not_on_path, size};
 
 use super::Report;
+use crate::app::openings;
 use crate::cli::service;
 use crate::config::Config;
 
 pub(super) fn look(config: &Config, report: &mut Report) {
     home(config, report);
+    folders(config, report);
     if report.agent.is_none() {
         programs(config, report);
     }
@@ -28,6 +30,25 @@ fn home(config: &Config, report: &mut Report) {
             in_words(may)
         ),
     );
+}
+
+/// The folders that the owner has opened. One that cannot be opened keeps claw from its start, and
+/// is told there.
+fn folders(config: &Config, report: &mut Report) {
+    for folder in &config.open_folders {
+        if openings::real(config, folder).is_err() {
+            continue;
+        }
+        report.good(
+            "open",
+            format!(
+                "{}: {}; take it out of {} in claw.toml to close it",
+                with_tilde(&folder.path, &config.user_home),
+                folder.cost(),
+                folder.key()
+            ),
+        );
+    }
 }
 
 /// What a claw that is started here finds. The service has a PATH of its own.

@@ -1,7 +1,8 @@
 //! Standing answers: whose calls they cover, of which origin, and what a revocation leaves.
 
 use super::rig::{OWNER, Rig, allow, echo, session};
-use crate::domain::{Answer, Origin, Term, ToolCall};
+use crate::calls::Grounds;
+use crate::domain::{Answer, DeniedBy, Origin, Term, ToolCall};
 
 /// A rig in which the owner has given this answer to `echo hi` of the session `main`.
 async fn answered(answer: &Answer) -> Rig {
@@ -51,6 +52,20 @@ async fn a_revoked_grant_covers_nothing() {
         "hi",
         "the call that was approved itself still runs"
     );
+}
+
+/// Between the verdict and the start somebody may take it back.
+#[tokio::test]
+async fn a_grant_that_ends_before_the_start_starts_nothing() {
+    let rig = answered(&allow(Term::Always)).await;
+    let id = rig.store.read(|tx| tx.grants()).unwrap()[0].id;
+    let call = echo(2, "hi");
+    let tool = rig.gate.catalog.tool(&call.server, &call.tool).await.unwrap();
+    let judged = Grounds { grant: Some(id), ..Grounds::new("grant", "allowed before") };
+    rig.store.write(move |tx| tx.revoke_grant(id)).await.unwrap();
+    let denied = rig.gate.calls().begin(&call, None, &tool, &judged).await.unwrap_err();
+    assert_eq!(denied.by, DeniedBy::Changed);
+    assert!(rig.store.read(|tx| tx.call(&call.id)).unwrap().is_none(), "and nothing is left of it");
 }
 
 #[tokio::test]

@@ -148,6 +148,16 @@ impl Boundary {
     }
 }
 
+impl Boundary {
+    /// The same without these folders, which are gone and cannot be named to the kernel.
+    pub fn without(&self, gone: &[PathBuf]) -> Self {
+        let left = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            paths.iter().filter(|path| !gone.contains(path)).cloned().collect()
+        };
+        Self { writable: left(&self.writable), readable: left(&self.readable), ..self.clone() }
+    }
+}
+
 /// The inner layer of one command.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
 pub struct Inner {

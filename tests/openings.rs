@@ -1,0 +1,167 @@
+//! What `[box]` in `claw.toml` opens to commands, through the whole program: a folder at the level
+//! that fits and at no lower one, and what cannot be opened.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![cfg(target_os = "linux")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod program;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use program::{House, eventually, outcomes};
+
+const ALLOW: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+
+/// A home with folders in it, of which some are opened.
+fn house() -> House {
+    let house = House::new();
+    for name in ["Documents", "Downloads", "far", "closed", ".ssh"] {
+        fs::create_dir(house.user_home().join(name)).unwrap();
+        fs::write(house.user_home().join(name).join("letter"), format!("the {name} letter\n"))
+            .unwrap();
+    }
+    symlink("far", house.user_home().join("near")).unwrap();
+    house.write("policy.toml", ALLOW);
+    house
+}
+
+fn is_boxed(house: &House) -> bool {
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
+    if !boxed {
+        eprintln!("skipped: this kernel has no box, and claw asks for every command");
+    }
+    boxed
+}
+
+/// What the command printed and what is said of it. `at` is a level in the words of the demo.
+fn run(house: &House, command: &str, at: &str) -> String {
+    house.claw(&["ask", &format!("run `{command}`{at}")]).expect(0);
+    let outcome = outcomes(&house.events("main")).pop().unwrap();
+    assert_eq!(outcome["kind"], "ended", "the command did not even run: {outcome}");
+    outcome["output"]["text"].as_str().unwrap().to_owned()
+}
+
+const READ: &str = " to look";
+const WRITE: &str = "";
+
+#[test]
+fn an_opened_folder_is_read_at_every_level_and_changed_from_write_on_if_it_was_opened_for_that() {
+    let house = house();
+    house.write(
+        "claw.toml",
+        "[box]\nopen_read = [\"~/Documents\", \"~/near\"]\nopen_write = [\"~/Downloads\"]\n",
+    );
+    if !is_boxed(&house) {
+        return;
+    }
+    let at = house.user_home().display().to_string();
+    for at in [READ, WRITE] {
+        let said = run(&house, "cat ~/Documents/letter ~/Downloads/letter ~/near/letter", at);
+        for name in ["Documents", "Downloads", "far"] {
+            assert!(said.contains(&format!("the {name} letter")), "{at}: {said}");
+        }
+    }
+    // By the real path, too.
+    assert!(run(&house, &format!("cat {at}/far/letter"), READ).contains("the far letter"));
+    let said = run(&house, "echo x > ~/Downloads/new", READ);
+    assert!(said.contains("needs: \"write\""), "{said}");
+    assert!(!house.user_home().join("Downloads/new").exists());
+    run(&house, "echo x > ~/Downloads/new", WRITE);
+    assert_eq!(fs::read_to_string(house.user_home().join("Downloads/new")).unwrap(), "x\n");
+    let said = run(&house, &format!("echo x > {at}/Documents/new"), WRITE);
+    assert!(said.contains("for reading alone") && said.contains("open_write"), "{said}");
+    assert!(!house.user_home().join("Documents/new").exists());
+    // Nothing else has opened with them, and what would open it is said.
+    for path in ["~/closed/letter", &format!("{at}/closed/letter")] {
+        let said = run(&house, &format!("cat {path}"), WRITE);
+        assert!(!said.contains("the closed letter"), "{said}");
+        assert!(said.contains("open_read = [\"~/closed\"]"), "{said}");
+    }
+    let said = run(&house, &format!("cat {at}/.ssh/letter"), WRITE);
+    assert!(!said.contains("the .ssh letter") && said.contains("cannot be opened"), "{said}");
+}
+
+#[test]
+fn an_undo_leaves_an_opened_folder_as_it_is() {
+    let house = house();
+    house.write("claw.toml", "[box]\nopen_write = [\"~/Downloads\"]\n");
+    if !is_boxed(&house) {
+        return;
+    }
+    run(&house, "echo x > ~/Downloads/new; echo x > inside", WRITE);
+    assert!(house.workspace().join("inside").exists());
+    house.claw(&["undo", "--yes"]).expect(0);
+    assert!(!house.workspace().join("inside").exists());
+    assert!(house.user_home().join("Downloads/new").exists());
+}
+
+#[test]
+fn a_folder_that_vanishes_keeps_no_command_from_running() {
+    let house = house();
+    house.write("claw.toml", "[box]\nopen_write = [\"~/Downloads\"]\nopen_read = [\"~/far\"]\n");
+    if !is_boxed(&house) {
+        return;
+    }
+    let ended = || -> i64 {
+        let count = "SELECT count(*) FROM calls WHERE state = 'ended'";
+        house.db().query_row(count, [], |row| row.get(0)).unwrap()
+    };
+    house.claw(&["ask", "hello"]).expect(0);
+    let mut chat = house.start(&["chat"]);
+    chat.types(b"run `mkdir a`\n");
+    eventually("the first command has ended", || ended() == 1);
+    for name in ["Downloads", "far"] {
+        fs::remove_dir_all(house.user_home().join(name)).unwrap();
+    }
+    for (number, command) in ["run `mkdir b`", "run `ls` to look"].iter().enumerate() {
+        chat.types(format!("{command}\n").as_bytes());
+        eventually("the next command has ended", || ended() == number as i64 + 2);
+    }
+    assert!(house.workspace().join("b").exists());
+    chat.closes_input();
+    drop(chat.ends());
+    house.claw(&["ask", "hello"]).expect_mistake(&["far", "there is no such folder"]);
+    for name in ["Downloads", "far"] {
+        fs::create_dir(house.user_home().join(name)).unwrap();
+    }
+    for outcome in &outcomes(&house.events("main"))[1..] {
+        let said = outcome["output"]["text"].as_str().unwrap();
+        assert!(said.contains("exit code 0"), "{said}");
+        assert!(
+            said.contains("Downloads is open to commands, and is not there any more"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_stops_the_start_with_one_sentence_and_a_next_step() {
+    let house = house();
+    house.claw(&["ask", "hello"]).expect(0);
+    let inside = house.workspace().join("below").display().to_string();
+    fs::create_dir(&inside).unwrap();
+    for (section, named) in [
+        ("open_read = [\"~/gone\"]", &["box.open_read", "no such folder", "Make the folder"][..]),
+        ("open_write = [\"~/.ssh\"]", &["box.open_write", "credentials", "Name another folder"]),
+        ("open_read = [\"~\"]", &["your whole home", "Name the folders in it"]),
+        ("open_read = [\"~/.claw\"]", &["credentials or of claw", "Name another folder"]),
+        ("open_read = [\"Documents\"]", &["no absolute path", "~/FOLDER"]),
+        (&format!("open_write = [\"{inside}\"]"), &["workspace", "Take it out"]),
+        ("open_raed = []", &["open_raed", "line 2"]),
+    ] {
+        house.write("claw.toml", &format!("[box]\n{section}\n"));
+        let refused = house.claw(&["ask", "hello"]).expect_mistake(named);
+        assert_eq!(refused.err.trim_end().lines().count(), 1, "{refused:?}");
+        let doctor = house.claw(&["doctor"]).expect(1);
+        assert!(named.iter().all(|word| doctor.out.contains(word)), "{doctor:?}");
+    }
+    house.write("claw.toml", "[box]\nopen_read = [\"~/near\"]\nopen_write = [\"~/Downloads\"]\n");
+    let doctor = house.claw(&["doctor"]).out;
+    for words in ["~/near: every command reads it", "~/Downloads: every command", "box.open_write"]
+    {
+        assert!(doctor.contains(words), "{doctor}");
+    }
+}
