@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use super::Calls;
-use super::grants::Stored;
+use super::grants::{Reach, Stored};
 use super::modes::NewMode;
+use super::settle::settle;
 use super::wake::wake;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
@@ -18,10 +19,30 @@ use crate::store::{
     now_ms,
 };
 
-/// What an answer leaves behind for later calls.
-pub(super) enum Standing {
+/// What an answer leaves behind for later calls, and for other questions that are open.
+pub(super) struct Standing {
+    given: Given,
+    reach: Reach,
+}
+
+enum Given {
     Grant(NewGrant),
     Mode(NewMode),
+}
+
+impl Standing {
+    pub(super) fn mode(mode: NewMode, reach: Reach) -> Self {
+        Self { given: Given::Mode(mode), reach }
+    }
+
+    /// The number of the grant that it becomes, which the mode `ask` needs none of, and its words.
+    fn give_in(&self, tx: &Tx<'_>) -> Result<(Option<i64>, Value), StoreError> {
+        let (id, effect, says) = match &self.given {
+            Given::Grant(grant) => (Some(tx.add_grant(grant)?), grant.effect, grant.says.as_str()),
+            Given::Mode(mode) => (mode.set_in(tx)?, GrantEffect::Allow, mode.says()),
+        };
+        Ok((id, json!({"id": id, "effect": effect, "says": says})))
+    }
 }
 
 /// How long "10 minutes" is.
@@ -135,7 +156,7 @@ impl Calls {
                 DecideError::NotOffered("a mode is for a session; use `--for session`".to_owned())
             })?;
             let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id))?;
-            return Ok(Some(Standing::Mode(of_mode)));
+            return Ok(Some(Standing::mode(of_mode, self.reach())));
         }
         let Some(shape) = offered else {
             let text =
@@ -161,7 +182,7 @@ impl Calls {
                 )
             }
         };
-        Ok(Some(Standing::Grant(NewGrant {
+        let given = Given::Grant(NewGrant {
             effect,
             principal: row.principal.clone(),
             session,
@@ -172,7 +193,8 @@ impl Calls {
             says,
             expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
             approval: approval.id.0.clone(),
-        })))
+        });
+        Ok(Some(Standing { given, reach: self.reach() }))
     }
 
     /// The question with this id, if it is still open.
@@ -264,21 +286,15 @@ pub(super) fn decide_in(
         tx.end_call(call, &Outcome::denied(DeniedBy::Answer, denial(answer)))?;
     }
     let mut body = json!({"approval": id.0, "answer": answer, "by": by, "digest": approval.digest});
-    if let Some(standing) = standing {
-        let told = match standing {
-            Standing::Grant(grant) => {
-                json!({"id": tx.add_grant(grant)?, "effect": grant.effect, "says": grant.says})
-            }
-            Standing::Mode(mode) => {
-                json!({"id": mode.set_in(tx)?, "effect": GrantEffect::Allow, "says": mode.says()})
-            }
-        };
-        if let Value::Object(map) = &mut body {
-            map.insert("grant".to_owned(), told);
-        }
+    let given = standing.map(|standing| standing.give_in(tx)).transpose()?;
+    if let (Some((_, told)), Value::Object(map)) = (&given, &mut body) {
+        map.insert("grant".to_owned(), told.clone());
     }
     tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
     wake(tx, &approval, Some(answer), by)?;
+    if let (Some(standing), Some((grant, _))) = (standing, given) {
+        settle(tx, &standing.reach, grant, answer, by)?;
+    }
     Ok(Ok(approval))
 }
 

@@ -2,13 +2,16 @@
 //! nothing else; a refusal denies. Must not know rules.
 
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calls, Grounds};
+use super::{Calls, Grounds, Surroundings, modes};
 use crate::domain::{GrantEffect, ToolCall};
+use crate::hub::Hub;
+use crate::policy::Facts;
 use crate::policy::shape::{self, Shape};
-use crate::store::{GrantRow, StoreError};
+use crate::store::{GrantRow, StoreError, Tx};
 
 /// A shape as a grant holds it: with the workspace in which it was given. A grant of before this
 /// was kept has none. An older claw passes over it.
@@ -36,26 +39,95 @@ impl Stored {
 
     /// Whether it was given where these calls run. What is allowed in one folder says nothing of
     /// another one.
-    pub(super) fn is_for(&self, calls: &Calls) -> bool {
+    pub(super) fn is_for(&self, surroundings: &Surroundings) -> bool {
         match &self.workspace {
-            Some(given) => Path::new(given) == calls.workspace(),
-            None => calls.is_usual_workspace(),
+            Some(given) => Path::new(given) == surroundings.workspace,
+            None => surroundings.workspace == surroundings.usual_workspace,
         }
     }
 }
 
+/// What decides whether a standing answer covers a call, beside their rows. Owned, so that a
+/// transaction on the writer's thread can decide it.
+#[derive(Clone)]
+pub(super) struct Reach {
+    hub: Arc<Hub>,
+    surroundings: Surroundings,
+}
+
+impl Reach {
+    /// Everything about a call that the shape of a standing answer may depend on.
+    fn facts<'a>(&'a self, call: &'a ToolCall) -> Facts<'a> {
+        super::facts_of(&self.hub, &self.surroundings, call, None)
+    }
+
+    pub(super) fn workspace(&self) -> &Path {
+        &self.surroundings.workspace
+    }
+
+    /// Whether a standing answer covers this call, which `rule` asks about. An allowance reaches
+    /// the origin that it was given for, and those that are trusted more; never a lower one. A mode
+    /// stands for the question that a class asks, and for no rule of the owner's.
+    pub(super) fn covers(&self, grant: &GrantRow, call: &ToolCall, rule: &str) -> bool {
+        let Some(stored) = Stored::read(&grant.shape) else { return false };
+        let names_it = match stored.shape {
+            Shape::Mode { .. } => modes::is_mode(grant) && rule == CLASS_MUTATING,
+            _ => grant.server == call.server && grant.tool == call.tool,
+        };
+        // What is forbidden in one folder stays forbidden in all, whoever asks.
+        let is_for = grant.effect == GrantEffect::Deny
+            || (grant.principal == call.principal
+                && call.origin >= grant.origin
+                && stored.is_for(&self.surroundings));
+        names_it
+            && is_for
+            && grant.session.as_ref().is_none_or(|session| Some(session) == call.session())
+            && shape::covers(&stored.shape, &self.facts(call))
+    }
+
+    /// The oldest standing answer with this effect that covers the call by itself, not by a mode.
+    fn standing(
+        &self,
+        tx: &Tx<'_>,
+        call: &ToolCall,
+        effect: GrantEffect,
+    ) -> Result<Option<GrantRow>, StoreError> {
+        let mut rows = tx.grants_for(&call.server, &call.tool)?.into_iter();
+        Ok(rows.find(|grant| grant.effect == effect && self.covers(grant, call, "")))
+    }
+
+    /// Whether any standing answer decides this call, which `rule` asks about.
+    pub(super) fn is_settled(
+        &self,
+        tx: &Tx<'_>,
+        call: &ToolCall,
+        rule: &str,
+    ) -> Result<bool, StoreError> {
+        let names = [(call.server.as_str(), call.tool.as_str()), modes::NAME];
+        for (server, tool) in names {
+            let rows = tx.grants_for(server, tool)?;
+            if rows.iter().any(|grant| self.covers(grant, call, rule)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 impl Calls {
-    /// The grant that covers this call, if there is one. It reaches the origin that it was given
-    /// for, and those that are trusted more; never a lower one.
+    /// Finds out what the system holds first, because a transaction must not wait for that.
+    pub(super) fn reach(&self) -> Reach {
+        LazyLock::force(&self.surroundings.held);
+        Reach { hub: self.hub.clone(), surroundings: self.surroundings.clone() }
+    }
+
+    /// The grant that covers this call, if there is one.
     pub fn grant_for(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
-        let found =
-            self.standing(call, GrantEffect::Allow, |grant, call| call.origin >= grant.origin)?;
-        Ok(found.map(|(_, grounds)| grounds))
+        Ok(self.standing(call, GrantEffect::Allow)?.map(|(_, grounds)| grounds))
     }
 
     /// What lets a call run that the rule of this name asks about: a grant, or the mode of its
-    /// session. A mode stands for the question that its class would ask, and for no rule of the
-    /// owner's.
+    /// session.
     pub fn leave_for(&self, call: &ToolCall, rule: &str) -> Result<Option<Grounds>, StoreError> {
         match self.grant_for(call)? {
             None if rule == CLASS_MUTATING => self.mode_for(call),
@@ -65,31 +137,17 @@ impl Calls {
 
     /// The owner's "never" that covers this call, with its number. It holds whoever asks.
     pub fn standing_refusal(&self, call: &ToolCall) -> Result<Option<(i64, Grounds)>, StoreError> {
-        self.standing(call, GrantEffect::Deny, |_, _| true)
+        self.standing(call, GrantEffect::Deny)
     }
 
     fn standing(
         &self,
         call: &ToolCall,
         effect: GrantEffect,
-        reaches: impl Fn(&GrantRow, &ToolCall) -> bool,
     ) -> Result<Option<(i64, Grounds)>, StoreError> {
-        let rows = self.store.read(|tx| tx.grants_for(&call.server, &call.tool))?;
-        let facts = self.facts(call, None);
-        let found = rows.into_iter().find(|grant| {
-            grant.effect == effect
-                && grant.session.as_ref().is_none_or(|session| Some(session) == call.session())
-                && (effect == GrantEffect::Deny || grant.principal == call.principal)
-                && reaches(grant, call)
-                && Stored::read(&grant.shape).is_some_and(|stored| {
-                    // What is forbidden in one folder stays forbidden in all.
-                    (effect == GrantEffect::Deny || stored.is_for(self))
-                        && shape::covers(&stored.shape, &facts)
-                })
-        });
+        let found = self.store.read(|tx| self.reach().standing(tx, call, effect))?;
         Ok(found.map(|grant| {
-            let why = format!("{}: {}", effect_word(&grant), grant.says);
-            let grounds = Grounds::new(format!("grant.{}", grant.id), why);
+            let grounds = Grounds::new(format!("grant.{}", grant.id), why(&grant));
             (grant.id, Grounds { grant: Some(grant.id), ..grounds })
         }))
     }
@@ -98,9 +156,10 @@ impl Calls {
 /// The rule of the question that is asked of every tool that can change something.
 const CLASS_MUTATING: &str = "class.mutating";
 
-fn effect_word(grant: &GrantRow) -> &'static str {
-    match grant.effect {
+pub(super) fn why(grant: &GrantRow) -> String {
+    let effect = match grant.effect {
         GrantEffect::Allow => "the owner has allowed it",
         GrantEffect::Deny => "the owner said never",
-    }
+    };
+    format!("{effect}: {}", grant.says)
 }

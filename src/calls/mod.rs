@@ -14,6 +14,7 @@ mod pause;
 mod propose;
 mod record;
 mod seen;
+mod settle;
 mod shown;
 mod stage;
 mod start;
@@ -203,18 +204,7 @@ impl Calls {
 
     /// Everything about a call that a verdict may depend on.
     pub fn facts<'a>(&'a self, call: &'a ToolCall, destructive_hint: Option<bool>) -> Facts<'a> {
-        Facts {
-            server: &call.server,
-            builtin: self.hub.builtin(&call.server),
-            tool: &call.tool,
-            arguments: &call.arguments,
-            origin: call.origin,
-            destructive_hint,
-            held: **self.surroundings.held,
-            workspace: &self.surroundings.workspace,
-            home: &self.surroundings.home,
-            user_home: &self.surroundings.user_home,
-        }
+        facts_of(&self.hub, &self.surroundings, call, destructive_hint)
     }
 
     fn is_idempotent(&self, server: &str, tool: &str) -> bool {
@@ -225,6 +215,26 @@ impl Calls {
     pub fn is_intact(&self, row: &CallRow) -> bool {
         frozen::is_intact(row, &self.surroundings.approvers)
             && Path::new(&row.cwd) == self.workspace()
+    }
+}
+
+fn facts_of<'a>(
+    hub: &Hub,
+    surroundings: &'a Surroundings,
+    call: &'a ToolCall,
+    destructive_hint: Option<bool>,
+) -> Facts<'a> {
+    Facts {
+        server: &call.server,
+        builtin: hub.builtin(&call.server),
+        tool: &call.tool,
+        arguments: &call.arguments,
+        origin: call.origin,
+        destructive_hint,
+        held: **surroundings.held,
+        workspace: &surroundings.workspace,
+        home: &surroundings.home,
+        user_home: &surroundings.user_home,
     }
 }
 

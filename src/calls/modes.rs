@@ -3,14 +3,19 @@
 
 use serde_json::json;
 
-use super::grants::Stored;
+use super::grants::{Reach, Stored};
+use super::settle::settle;
 use super::{Calls, Grounds};
-use crate::domain::{ApprovalId, GrantEffect, Mode, Origin, SessionId, ToolCall, UnixMillis};
+use crate::domain::{
+    Answer, ApprovalId, GrantEffect, Mode, Origin, Scope, SessionId, Term, ToolCall, UnixMillis,
+};
 use crate::policy::{mode, shape::Shape};
 use crate::store::{AuditEntry, GrantRow, NewGrant, StoreError, Tx, now_ms};
 
 const SERVER: &str = "claw";
 const TOOL: &str = "mode";
+/// What the grant of a mode is for, in place of a server and a tool.
+pub(super) const NAME: (&str, &str) = (SERVER, TOOL);
 
 /// A mode that is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +29,11 @@ pub struct ModeInForce {
 }
 
 /// A mode that an owner gives to a session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewMode {
     mode: Mode,
     grant: NewGrant,
+    reach: Reach,
 }
 
 impl Calls {
@@ -52,7 +58,7 @@ impl Calls {
     }
 
     fn mode_of(&self, row: &GrantRow) -> Option<Mode> {
-        let stored = Stored::read(&row.shape).filter(|stored| stored.is_for(self))?;
+        let stored = Stored::read(&row.shape).filter(|stored| stored.is_for(&self.surroundings))?;
         match stored.shape {
             Shape::Mode { mode } if row.effect == GrantEffect::Allow => Some(mode),
             _ => None,
@@ -93,7 +99,7 @@ impl Calls {
             expires_ms: Some(self.mode_until()),
             approval: approval.map(|id| id.0.clone()).unwrap_or_default(),
         };
-        Ok(NewMode { mode, grant })
+        Ok(NewMode { mode, grant, reach: self.reach() })
     }
 
     /// When a mode ends that somebody uses now.
@@ -120,19 +126,27 @@ impl NewMode {
         if self.mode == Mode::Ask { Ok(None) } else { tx.add_grant(&self.grant).map(Some) }
     }
 
-    /// The same, with a row of the audit.
+    /// The same, with a row of the audit, and an answer to the open questions that it covers.
     pub fn set_by_command(&self, tx: &Tx<'_>) -> Result<(), StoreError> {
         let grant = self.set_in(tx)?;
+        let by = &self.grant.principal;
         let body = json!({
             "mode": self.mode, "session": self.grant.session, "by": self.grant.principal,
             "grant": grant, "says": self.grant.says,
         });
-        tx.audit(&AuditEntry { kind: "mode", call: String::new(), body })
+        tx.audit(&AuditEntry { kind: "mode", call: String::new(), body })?;
+        let scope = Scope::Mode { mode: self.mode };
+        settle(tx, &self.reach, grant, &Answer::Allow { term: Term::Session, scope }, by)
     }
 
     pub fn says(&self) -> &str {
         &self.grant.says
     }
+}
+
+/// Whether a standing answer is a mode, and not a grant for a tool.
+pub(super) fn is_mode(row: &GrantRow) -> bool {
+    (row.server.as_str(), row.tool.as_str()) == NAME
 }
 
 /// The owner has written in a session: the modes of this person there hold on. One that has ended

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::frozen::Freeze;
 use super::start::close_question;
-use crate::domain::{CallState, Outcome, ToolCall};
+use crate::domain::{CallState, DeniedBy, Outcome, ToolCall};
 use crate::redact;
 use crate::store::{AuditEntry, CallRow, StoreError};
 
@@ -88,6 +88,9 @@ impl Calls {
         self.store.write_soon(move |tx| {
             if tx.end_call(&id, &kept)? {
                 close_question(tx, &id, "the call ended")?;
+                if let Outcome::Denied { by: Some(DeniedBy::Never { grant }), .. } = kept {
+                    tx.count_use(grant)?;
+                }
                 tx.audit(&entry)?;
             }
             Ok(())

@@ -58,6 +58,10 @@ impl Calls {
                 {
                     return Ok(changed("it was decided elsewhere at the same moment"));
                 }
+                // One that is run again has been counted when it was started first.
+                if let Some(grant) = grant.filter(|_| row.state != CallState::Started) {
+                    tx.count_use(grant)?;
+                }
                 tx.audit(&judged)?;
                 tx.audit(&started)?;
                 Ok(Ok(tx.call(&row.id)?))
@@ -74,13 +78,13 @@ impl Calls {
     }
 
     /// Freezes the call and its question. The turn is let go; the answer comes back through the
-    /// inbox.
+    /// inbox. `None`: a standing answer was given since the call was judged, and decides it.
     pub async fn ask(
         &self,
         call: &ToolCall,
         tool: &Tool,
         grounds: &Grounds,
-    ) -> Result<ApprovalId, StoreError> {
+    ) -> Result<Option<ApprovalId>, StoreError> {
         let effect = self.effect(call, tool, grounds).await;
         let freeze = Freeze {
             state: CallState::Waiting,
@@ -99,18 +103,24 @@ impl Calls {
         );
         let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
         let owner = self.surroundings.approvers.clone();
+        let (reach, call) = (self.reach(), call.clone());
         killpoint::here("gate.asked.before");
-        self.store
+        let is_asked = self
+            .store
             .write(move |tx| {
+                if reach.is_settled(tx, &call, &row.rule)? {
+                    return Ok(false);
+                }
                 tx.put_call(&row)?;
                 close_question(tx, &row.id, "asked again")?;
                 tx.add_approval(&question, &owner, &row.digest)?;
                 tx.audit(&judged)?;
-                tx.audit(&asked)
+                tx.audit(&asked)?;
+                Ok(true)
             })
             .await?;
         killpoint::here("gate.asked.after");
-        Ok(approval)
+        Ok(is_asked.then_some(approval))
     }
 
     /// A denial is in the audit like everything else; the audit layer writes its end.

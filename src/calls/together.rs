@@ -209,7 +209,7 @@ impl Calls {
         let standing = match (answer, &approval.question.session) {
             (Answer::Allow { scope: Scope::Mode { mode }, .. }, Some(session)) => {
                 let mode = self.new_mode(*mode, session, &row.principal, Some(&approval.id))?;
-                Some(Standing::Mode(mode))
+                Some(Standing::mode(mode, self.reach()))
             }
             _ => None,
         };
@@ -351,12 +351,17 @@ fn settle(
         Ok(decided) => decided,
         Err(refused) => return Ok(Err(refused)),
     };
-    let (mut settled, mut standing) = (Vec::new(), standing);
+    let mut waiting = Vec::new();
     for item in &list.items {
+        let row = tx.approval(&item.approval)?;
+        waiting.extend(row.filter(|row| row.state == ApprovalState::Waiting).map(|_| item));
+    }
+    let mut settled = Vec::new();
+    for (left, item) in (0..waiting.len()).rev().zip(waiting) {
+        // A mode is given once, and last: what was shown runs by the yes to it.
+        let standing = standing.filter(|_| left == 0);
         if decide_one(tx, item, answer, by, standing)?.is_ok() {
             settled.push(item.call.to_string());
-            // It is given once.
-            standing = None;
         }
     }
     let text = format!("{} of {} calls were answered with it", settled.len(), list.items.len());

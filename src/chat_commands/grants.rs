@@ -16,6 +16,18 @@ pub fn until(grant: &GrantRow) -> String {
     }
 }
 
+/// How often it has spared a question, and when it did last.
+pub fn saved(grant: &GrantRow) -> String {
+    let what = match (grant.uses, grant.effect) {
+        (0, _) => return "not used yet".to_owned(),
+        (1, GrantEffect::Allow) => "saved 1 question".to_owned(),
+        (uses, GrantEffect::Allow) => format!("saved {uses} questions"),
+        (1, GrantEffect::Deny) => "denied 1 call".to_owned(),
+        (uses, GrantEffect::Deny) => format!("denied {uses} calls"),
+    };
+    grant.last_used_ms.map_or(what.clone(), |at| format!("{what}, last {}", when(at)))
+}
+
 /// Takes back the grant that `id` names, in the name of `by`, a principal. `None` when there is
 /// none in force.
 pub async fn revoke(store: &Store, id: &str, by: &str) -> Result<Option<i64>, StoreError> {
@@ -49,10 +61,11 @@ fn row(grant: &GrantRow) -> String {
         GrantEffect::Deny => "denied",
     };
     format!(
-        "- **{}** {effect}: {} ({}, for {})\n",
+        "- **{}** {effect}: {} ({}, for {}; {})\n",
         grant.id,
         code(&grant.says),
         until(grant),
-        grant.origin
+        grant.origin,
+        saved(grant)
     )
 }

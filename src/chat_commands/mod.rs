@@ -30,7 +30,7 @@ use crate::router::{Order, Router, Visitor};
 use crate::store::{Store, StoreError, Tx};
 
 pub use agents::{AgentState, Agents};
-pub use grants::{revoke, until};
+pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};

@@ -279,7 +279,8 @@ async fn grants_are_listed_and_taken_back() {
     let listed = rig.says(ChatCommand::Grants, "").await;
     assert!(listed.starts_with("- **1** allowed: `legacy/echo"), "{listed}");
     assert!(
-        listed.contains("(until revoked, for owner)") && listed.contains("`/grants revoke ID`"),
+        listed.contains("(until revoked, for owner; not used yet)")
+            && listed.contains("`/grants revoke ID`"),
         "{listed}"
     );
     for wrong in ["revoke 7", "revoke x"] {

@@ -68,6 +68,7 @@ pub async fn answer(
         worker.keep_here(session).await?;
     }
     out::err_line(&in_words(&decided.question, &answer));
+    tell_of_settled(app, &decided.question)?;
     let Some(session) = decided.question.session.clone() else {
         return told_to_client(&decided.question, as_json);
     };
@@ -102,6 +103,25 @@ pub async fn answer(
         Some(Followed::Waits(questions)) => ask::waits(&asked, &questions),
         Some(Followed::Quiet) => Ok(quiet(app, &session)),
     }
+}
+
+/// What the same answer has answered besides. Sessions that no process looks after go on later.
+fn tell_of_settled(app: &App, question: &Question) -> anyhow::Result<()> {
+    let mut settled = app.store.read(|tx| tx.approvals_settled_with(&question.approval))?;
+    if settled.is_empty() {
+        return Ok(());
+    }
+    let count = settled.len();
+    let noun = if count == 1 { "question" } else { "questions" };
+    out::err_line(&format!("It also answers {count} other open {noun}."));
+    settled.retain(|row| row.question.session != question.session);
+    settled.dedup_by(|one, other| one.question.session == other.question.session);
+    for session in settled.into_iter().filter_map(|row| row.question.session) {
+        out::err_line(&format!(
+            "The session `{session}` goes on where it runs, or with your next message there."
+        ));
+    }
+    Ok(())
 }
 
 fn in_words(question: &Question, answer: &Answer) -> String {

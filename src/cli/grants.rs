@@ -18,11 +18,12 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         } else {
             let until = chat_commands::until(grant);
             format!(
-                "{:>4}  {:<5} {}  ({until}, for {})",
+                "{:>4}  {:<5} {}  ({until}, for {}; {})",
                 grant.id,
                 grant.effect,
                 out::clean(&grant.says),
-                grant.origin
+                grant.origin,
+                chat_commands::saved(grant)
             )
         };
         out::line(&shown)?;

@@ -9,36 +9,43 @@ use crate::domain::{DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
-    // Judging may start a server, which takes its time: a stop must not wait for it.
+    let call = &pass.call;
+    loop {
+        match judged(gate, pass).await {
+            Ok(Judged::Allowed(allowed)) => {
+                return match gate.start(pass, &allowed).await {
+                    Ok(permit) => transparency::layer(gate, pass, permit).await,
+                    Err(denied) => denied.into(),
+                };
+            }
+            Ok(Judged::Ask(tool, grounds)) => match gate.calls.ask(call, &tool, &grounds).await {
+                Ok(Some(approval)) => return Outcome::Parked { approval },
+                Ok(None) => {}
+                Err(error) => {
+                    let why = format!("the question could not be stored: {error}");
+                    return Outcome::denied(DeniedBy::Failure, why);
+                }
+            },
+            Ok(Judged::StillWaiting(approval)) => return Outcome::Parked { approval },
+            Ok(Judged::Denied(by, grounds)) => return gate.calls.deny(call, by, &grounds),
+            Err(outcome) => return outcome,
+        }
+    }
+}
+
+/// Judging may start a server, which takes its time: a stop must not wait for it.
+async fn judged(gate: &Gate, pass: &Pass) -> Result<Judged, Outcome> {
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let judged = tokio::select! {
         biased;
         judged = judge(gate, pass) => judged,
-        () = cancel.cancelled() => return stopped(),
-        () = tokio::time::sleep_until(deadline) => {
-            return out_of_time();
-        }
+        () = cancel.cancelled() => return Err(stopped()),
+        () = tokio::time::sleep_until(deadline) => return Err(out_of_time()),
     };
-    let call = &pass.call;
-    let judged = judged.unwrap_or_else(|error| {
+    Ok(judged.unwrap_or_else(|error| {
         let why = format!("the store cannot be read: {error}");
         Judged::Denied(DeniedBy::Failure, Grounds::new("builtin.store", why))
-    });
-    match judged {
-        Judged::Allowed(allowed) => match gate.start(pass, &allowed).await {
-            Ok(permit) => transparency::layer(gate, pass, permit).await,
-            Err(denied) => denied.into(),
-        },
-        Judged::Ask(tool, grounds) => match gate.calls.ask(call, &tool, &grounds).await {
-            Ok(approval) => Outcome::Parked { approval },
-            Err(error) => Outcome::denied(
-                DeniedBy::Failure,
-                format!("the question could not be stored: {error}"),
-            ),
-        },
-        Judged::StillWaiting(approval) => Outcome::Parked { approval },
-        Judged::Denied(by, grounds) => gate.calls.deny(call, by, &grounds),
-    }
+    }))
 }
 
 /// A verdict by the rules that are in force when it is reached: they may be replaced while a server

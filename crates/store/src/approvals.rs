@@ -144,6 +144,24 @@ impl Tx<'_> {
         Ok(rows)
     }
 
+    /// The other questions that the answer to this one has answered, session by session.
+    pub fn approvals_settled_with(&self, id: &ApprovalId) -> Result<Vec<ApprovalRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM approvals
+             WHERE answer IS NOT NULL
+               AND decided_ms >= (SELECT decided_ms FROM approvals WHERE id = ?1)
+               AND decided_by IN (SELECT 'grant ' || id FROM grants WHERE approval = ?1)
+             ORDER BY session, asked_ms, id"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        let mut rows = query.query([&id.0])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
     /// The one compare-and-set of a decision: waiting → `state`. `answer: None` is for expired and
     /// superseded.
     pub fn decide(

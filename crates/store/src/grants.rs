@@ -38,11 +38,15 @@ pub struct GrantRow {
     pub says: String,
     pub created_ms: UnixMillis,
     pub expires_ms: Option<UnixMillis>,
+    /// How many calls it has decided without a question.
+    pub uses: i64,
+    pub last_used_ms: Option<UnixMillis>,
 }
 
 /// By the clock or the newest row of the audit, whichever is later, and by the time that the system
 /// is up: a clock that was put back gives nothing back.
-const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, origin, says, created_ms, expires_ms
+const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, origin, says, created_ms, expires_ms,
+                           uses, last_used_ms
                     FROM grants WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms >
                         max(?1, coalesce((SELECT at_ms FROM audit WHERE id = (SELECT max(id) FROM audit)), 0)))
                     AND (boot = '' OR boot <> ?2 OR boot_ends_ms IS NULL OR boot_ends_ms > ?3)";
@@ -67,6 +71,8 @@ fn read(row: &Row<'_>) -> Result<GrantRow, StoreError> {
         says: row.get(8)?,
         created_ms: row.get(9)?,
         expires_ms: row.get(10)?,
+        uses: row.get(11)?,
+        last_used_ms: row.get(12)?,
     })
 }
 
@@ -119,7 +125,21 @@ impl Tx<'_> {
 
     /// Whether this grant is in force.
     pub fn grant_holds(&self, id: i64) -> Result<bool, StoreError> {
-        Ok(!self.grant_rows(" AND id = ?4", &[&id])?.is_empty())
+        Ok(self.grant(id)?.is_some())
+    }
+
+    /// This grant, if it is in force.
+    pub fn grant(&self, id: i64) -> Result<Option<GrantRow>, StoreError> {
+        Ok(self.grant_rows(" AND id = ?4", &[&id])?.pop())
+    }
+
+    /// Counts one call that a grant has decided without a question. Belongs into the transaction
+    /// that starts or ends the call, so that no call counts twice.
+    pub fn count_use(&self, id: i64) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE grants SET uses = uses + 1, last_used_ms = ?2 WHERE id = ?1")?
+            .execute(params![id, now_ms()])?;
+        Ok(())
     }
 
     /// All grants in force.

@@ -211,6 +211,14 @@ fn answered(body: &Value) -> String {
             other => format!("The question {approval} was closed: {other}."),
         };
     };
+    if let Some(grant) = body.get("covered_by") {
+        return format!(
+            "The standing answer {}, which {} gave at this moment, covered it: {}.",
+            field(grant, "id"),
+            who(&field(grant, "given_by")),
+            field(grant, "says")
+        );
+    }
     let (by, said) = (who(&field(body, "by")), answer_words(answer));
     let grant = body.get("grant").map(|grant| {
         format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says"))
@@ -239,6 +247,7 @@ fn answer_words(answer: &serde_json::Map<String, Value>) -> String {
 pub(in crate::cli) fn answered_briefly(body: &Value) -> String {
     let by = field(body, "by");
     match body.get("answer") {
+        _ if body.get("covered_by").is_some() => format!("covered by {by}"),
         Some(Value::Object(answer)) => format!("{by} {}", answer_words(answer)),
         _ => match field(body, "answer").as_str() {
             "expired" => "nobody answered in time".to_owned(),

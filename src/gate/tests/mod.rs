@@ -9,5 +9,6 @@ mod grants;
 mod late;
 mod pins;
 mod results;
+mod settling;
 mod staged_actions;
 mod verdicts;
