@@ -1,6 +1,8 @@
 //! Questions to a human and their answers. A decision is one compare-and-set by any process; it
 //! wakes the owner of the call. Must not know doors.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::Calls;
@@ -103,10 +105,21 @@ impl Calls {
         if approval.question.staged.is_some() {
             return self.decide_staged(approval, answer, by).await;
         }
+        let is_here = row.cwd.is_empty() || Path::new(&row.cwd) == self.workspace();
         if approval.question.list.is_some() {
-            return self.decide_list(approval, row, answer, by, with).await;
+            return match is_here {
+                true => self.decide_list(approval, row, answer, by, with).await,
+                false => {
+                    let there = self.at(Path::new(&row.cwd));
+                    there.decide_list(approval, row, answer, by, with).await
+                }
+            };
         }
-        let grant = self.grant_of(&approval, &row, answer)?;
+        // A grant holds where the call was asked about, whoever takes the answer.
+        let grant = match is_here {
+            true => self.grant_of(&approval, &row, answer)?,
+            false => self.at(Path::new(&row.cwd)).grant_of(&approval, &row, answer)?,
+        };
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         killpoint::here("gate.decided.before");
         let decided = self

@@ -36,6 +36,10 @@ pub struct Limits {
     pub question_time_s: u64,
     /// Seconds that the mode of a session lasts whose owner writes nothing there.
     pub mode_idle_time_s: u64,
+    /// Folders beside the configured workspace that conversations of one process work in at once.
+    pub folders_at_once_max: u32,
+    /// Seconds after which the servers of such a folder end in which nobody works.
+    pub folder_idle_time_s: u64,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
     /// Messages that wait in one session.
@@ -91,6 +95,8 @@ impl Default for Limits {
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
             mode_idle_time_s: 28_800,
+            folders_at_once_max: 4,
+            folder_idle_time_s: 900,
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
@@ -151,6 +157,8 @@ impl Limits {
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
+            ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
+            ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),

@@ -4,15 +4,16 @@
 
 use super::context::GatewayContext;
 use super::tap_notice;
-use crate::domain::{
-    Answer, ApprovalId, CallList, Origin, Outbound, OutboundBody, Scope, SessionId, Term, escape,
-};
+use crate::domain::{Answer, ApprovalId, CallList, Origin, Scope, SessionId, Term, escape};
 use crate::doors::call_list;
 use crate::doors::list_answers::{ReadList, in_words, read_list};
 use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::doors::typed::{Typed, typed};
 use crate::mail::{ApprovalRow, MailError, PostedRow};
 use crate::router::Visitor;
+
+/// So many open questions are named when a word could answer any of them.
+const NAMED_MAX: usize = 5;
 
 /// What became of a message.
 pub(super) enum Meant {
@@ -70,11 +71,7 @@ pub(super) async fn read(
                 }
             },
             many => {
-                return Ok(Meant::ToNothing(format!(
-                    "{} questions are open here, so this answers none of them. Tap a button, or reply with yes or no to the \
-                     question that you mean.",
-                    many.len()
-                )));
+                return Ok(Meant::ToNothing(which_one(many)));
             }
         },
     };
@@ -85,11 +82,7 @@ pub(super) async fn read(
         Some(list) => format!("{}.", in_words(&answer, list)),
         None => format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row)),
     };
-    let told = Outbound {
-        session: session.clone(),
-        to: visitor.from.clone(),
-        body: OutboundBody::Notice { text },
-    };
+    let told = (session.clone(), Some(text));
     ctx.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
     Ok(Meant::Answered)
 }
@@ -207,6 +200,20 @@ fn unaddressed<'a>(ctx: &GatewayContext, msg: &'a ChatMessage) -> &'a str {
         Some(rest) => rest.trim_start_matches([',', ':']),
         None => before.unwrap_or(text),
     }
+}
+
+/// Asks which of several questions is meant, the oldest named first.
+fn which_one(open: &[Open]) -> String {
+    let mut named: Vec<String> = open.iter().take(NAMED_MAX).map(|open| about(&open.row)).collect();
+    if open.len() > NAMED_MAX {
+        named.push(format!("{} more", open.len() - NAMED_MAX));
+    }
+    format!(
+        "Which one? {} questions are open here, so this answers none of them: {}. Reply with yes or no to \
+         the message of the one that you mean, or tap its buttons.",
+        open.len(),
+        named.join(", ")
+    )
 }
 
 /// A question in a sentence.
