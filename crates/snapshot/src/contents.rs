@@ -15,6 +15,12 @@ use crate::sync::Sync;
 const CHUNK_BYTES: usize = 64 * 1024;
 const OWNER_ONLY: u32 = 0o700;
 
+/// The contents of one snapshot that were not kept before, and have no names yet.
+#[derive(Debug, Default)]
+pub(crate) struct New {
+    digests: BTreeSet<String>,
+}
+
 pub(crate) struct Contents {
     folder: PathBuf,
 }
@@ -31,28 +37,52 @@ impl Contents {
         self.path(digest).exists()
     }
 
-    /// Keeps what can be read, and gives its digest and size. It is on the disk when `sync` has
-    /// finished.
-    pub(crate) fn keep(&self, content: impl Read, sync: &mut Sync) -> io::Result<(String, u64)> {
+    /// Keeps what can be read, and gives its digest and size. It has no name before `new` is
+    /// published.
+    pub(crate) fn keep(&self, content: impl Read, new: &mut New) -> io::Result<(String, u64)> {
         let mut part = Part::beside(&self.folder.join("content"))?;
         let (digest, bytes) = copy(content, Some(&mut part.file))?;
-        let path = self.path(&digest);
-        if !path.exists() {
-            let folder = path.parent().unwrap_or(&self.folder);
-            fs::create_dir_all(folder)?;
-            sync.add(&part.file)?;
-            fs::rename(part.path(), &path)?;
-            sync.add(&File::open(folder)?)?;
+        if !self.has(&digest) && new.digests.insert(digest.clone()) {
+            // Thousands of them cannot stay open. Whoever works here holds the lock of the folder.
+            fs::rename(part.path(), self.staged(&digest))?;
         }
         Ok((digest, bytes))
     }
 
-    pub(crate) fn read(&self, digest: &str) -> io::Result<File> {
-        File::open(self.path(digest))
+    /// Gives new contents their names, when they are on the disk: a name that a power loss keeps
+    /// without its content would be taken for that content by every later snapshot.
+    pub(crate) fn publish(&self, new: New) -> io::Result<()> {
+        if new.digests.is_empty() {
+            return Ok(());
+        }
+        let root = File::open(&self.folder)?;
+        let mut sync = Sync::default();
+        for digest in &new.digests {
+            sync.add(File::open(self.staged(digest))?);
+        }
+        sync.finish(&root)?;
+        let mut folders = BTreeSet::from([self.folder.clone()]);
+        for digest in &new.digests {
+            let path = self.path(digest);
+            let folder = path.parent().unwrap_or(&self.folder);
+            fs::create_dir_all(folder)?;
+            fs::rename(self.staged(digest), &path)?;
+            folders.insert(folder.to_owned());
+        }
+        let mut sync = Sync::default();
+        for folder in &folders {
+            sync.add(File::open(folder)?);
+        }
+        sync.finish(&root)
     }
 
-    pub(crate) fn folder(&self) -> io::Result<File> {
-        File::open(&self.folder)
+    /// Where a content waits for its name. A kill leaves it, and a sweep takes it away.
+    fn staged(&self, digest: &str) -> PathBuf {
+        self.folder.join(format!("{digest}.new"))
+    }
+
+    pub(crate) fn read(&self, digest: &str) -> io::Result<File> {
+        File::open(self.path(digest))
     }
 
     /// Removes what nobody names any more, and what a kill has left. Gives the bytes that were
@@ -112,5 +142,31 @@ fn remove(path: &Path) -> io::Result<u64> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_has_no_name_before_it_is_published_and_a_sweep_takes_what_never_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let contents = Contents::open(dir.path().join("contents")).unwrap();
+        let mut new = New::default();
+        let (digest, bytes) = contents.keep(&b"one"[..], &mut new).unwrap();
+        assert_eq!(contents.keep(&b"one"[..], &mut new).unwrap(), (digest.clone(), bytes));
+        assert!(!contents.has(&digest), "a power loss now leaves no such name");
+        contents.publish(new).unwrap();
+        assert!(contents.has(&digest));
+        let mut read = String::new();
+        contents.read(&digest).unwrap().read_to_string(&mut read).unwrap();
+        assert_eq!(read, "one");
+        // A snapshot that was cut.
+        contents.keep(&b"two"[..], &mut New::default()).unwrap();
+        let freed = contents.sweep(&BTreeSet::from([digest.clone()])).unwrap();
+        assert_eq!(freed, 3);
+        let left: Vec<_> = fs::read_dir(dir.path().join("contents")).unwrap().collect();
+        assert!(left.len() == 1 && contents.has(&digest), "{left:?}");
     }
 }

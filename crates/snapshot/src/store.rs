@@ -9,13 +9,12 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use claw_kit::durable;
 
-use crate::contents::Contents;
+use crate::contents::{Contents, New};
 use crate::entry::{Entry, RelPath};
 use crate::error::SnapshotError;
 use crate::limits::Limits;
 use crate::plan::Plan;
 use crate::stat_cache::StatCache;
-use crate::sync::Sync;
 use crate::tree::{Changes, Tree};
 use crate::undo::{self, Undone};
 use crate::walk::Walk;
@@ -82,10 +81,9 @@ impl Snapshots {
     /// snapshot.
     pub fn remember(&self, name: &str) -> Result<Tree, SnapshotError> {
         let path = self.tree_path(name)?;
-        let mut sync = Sync::default();
-        let tree = self.walk(Some((&self.contents, &mut sync)), [].iter())?;
-        let synced = self.contents.folder().and_then(|folder| sync.finish(&folder));
-        synced.map_err(SnapshotError::at(&self.folder))?;
+        let mut new = New::default();
+        let tree = self.walk(Some((&self.contents, &mut new)), [].iter())?;
+        self.contents.publish(new).map_err(SnapshotError::at(&self.folder))?;
         self.write(&path, &tree)?;
         Ok(tree)
     }
@@ -233,7 +231,7 @@ impl Snapshots {
 
     fn walk<'b>(
         &self,
-        contents: Option<(&Contents, &mut Sync)>,
+        contents: Option<(&Contents, &mut New)>,
         also: impl Iterator<Item = &'b RelPath>,
     ) -> Result<Tree, SnapshotError> {
         let path = self.folder.join("read.json");
@@ -246,7 +244,7 @@ impl Snapshots {
     fn walker<'a>(
         &'a self,
         cache: &'a mut StatCache,
-        contents: Option<(&'a Contents, &'a mut Sync)>,
+        contents: Option<(&'a Contents, &'a mut New)>,
     ) -> Walk<'a> {
         Walk { workspace: &self.workspace, root: &self.root, limits: self.limits, cache, contents }
     }

@@ -1,29 +1,38 @@
 //! Brings what was written to the disk: a few files one by one, many with their whole file system.
-//! A sync of the whole waits for what others write, and thousands of single ones take minutes. Must
-//! not know what the files are.
+//! A sync of the whole waits for what others write, and each single one for the disk: 64 of them
+//! took a second. Must not know what the files are.
 
 use std::fs::File;
 use std::io;
 
 use claw_kit::durable;
 
-const SINGLE_MAX: usize = 64;
+const SINGLE_MAX: usize = 16;
 
-/// Counts the files of one step.
+/// The files of one step.
 #[derive(Debug, Default)]
 pub(crate) struct Sync {
+    /// None when there are too many.
+    single: Vec<File>,
     files: usize,
 }
 
 impl Sync {
     /// It is on the disk after [`Sync::finish`], with its name if the folder was given, too.
-    pub(crate) fn add(&mut self, file: &File) -> io::Result<()> {
+    pub(crate) fn add(&mut self, file: File) {
         self.files += 1;
-        if self.files <= SINGLE_MAX { file.sync_all() } else { Ok(()) }
+        if self.files <= SINGLE_MAX {
+            self.single.push(file);
+        } else {
+            self.single.clear();
+        }
     }
 
     /// `any` is a file or folder of the same file system.
     pub(crate) fn finish(self, any: &File) -> io::Result<()> {
-        if self.files > SINGLE_MAX { durable::sync_file_system(any) } else { Ok(()) }
+        if self.files > SINGLE_MAX {
+            return durable::sync_file_system(any);
+        }
+        self.single.iter().try_for_each(File::sync_all)
     }
 }

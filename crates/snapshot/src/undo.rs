@@ -108,7 +108,7 @@ fn stage(snapshots: &Snapshots, staging: &str, changes: &[Change]) -> io::Result
         let mut file = root.open_with(staged(staging, number), &options)?;
         io::copy(&mut content, &mut file)?;
         file.set_permissions(Permissions::from_mode(*mode))?;
-        sync.add(&file.into_std())?;
+        sync.add(file.into_std());
         killpoint::here("undo-step");
     }
     sync.finish(&root.open(".")?.into_std())
@@ -238,7 +238,7 @@ fn sync_names(root: &Dir, paths: &BTreeSet<&RelPath>) -> io::Result<()> {
     let mut sync = Sync::default();
     // A folder that is gone has taken its names with it.
     for folder in folders.iter().filter_map(|folder| root.open(folder.as_path()).ok()) {
-        sync.add(&folder.into_std())?;
+        sync.add(folder.into_std());
     }
     sync.finish(&root.open(".")?.into_std())
 }

@@ -9,12 +9,11 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::contents::{self, Contents};
+use crate::contents::{self, Contents, New};
 use crate::entry::{Entry, MODE_BITS, RelPath};
 use crate::error::SnapshotError;
 use crate::limits::Limits;
 use crate::stat_cache::{Stat, StatCache};
-use crate::sync::Sync;
 use crate::tree::{LeftOut, Tree, Why};
 
 /// A workspace that is looked at.
@@ -24,7 +23,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) limits: Limits,
     pub(crate) cache: &'a mut StatCache,
     /// Where contents are kept, and what has to come to the disk; `None` if digests are enough.
-    pub(crate) contents: Option<(&'a Contents, &'a mut Sync)>,
+    pub(crate) contents: Option<(&'a Contents, &'a mut New)>,
 }
 
 impl Walk<'_> {
@@ -124,7 +123,7 @@ impl Walk<'_> {
         }
         let content = open(self.root, path.as_path())?;
         let read = match &mut self.contents {
-            Some((contents, sync)) => contents.keep(content, sync)?,
+            Some((contents, new)) => contents.keep(content, new)?,
             None => contents::digest(content)?,
         };
         self.cache.note(path, stat, &read.0);
