@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::Calls;
-use super::grants::{Reach, Stored};
+use super::grants::{EVERY_TOOL, Reach, Stored};
 use super::modes::NewMode;
 use super::settle::settle;
 use super::wake::wake;
@@ -13,7 +13,7 @@ use crate::domain::{
     Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
-use crate::policy::shape::Shape;
+use crate::policy::shape::{self, Shape};
 use crate::store::{
     ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, new_approval_id,
     now_ms,
@@ -152,6 +152,10 @@ impl Calls {
             let given = Given::Mode(of_mode);
             return Ok(Some(Standing { given, reach: self.reach() }));
         }
+        let tool = match offered {
+            Some(Shape::Files { .. }) => EVERY_TOOL.to_owned(),
+            _ => row.tool.clone(),
+        };
         let Some(shape) = offered else {
             let text =
                 format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
@@ -167,12 +171,13 @@ impl Calls {
             Shape::Below { path } => {
                 format!("{}/{} for any path at or below {path}", row.server, row.tool)
             }
+            Shape::Files { path } => shape::says_files(path),
             Shape::Command { words, needs, hosts } => {
                 format!(
                     "{}/{} for {}",
                     row.server,
                     row.tool,
-                    crate::policy::shape::says_command(words, *needs, hosts.as_deref())
+                    shape::says_command(words, *needs, hosts.as_deref())
                 )
             }
         };
@@ -181,7 +186,7 @@ impl Calls {
             principal: row.principal.clone(),
             session,
             server: row.server.clone(),
-            tool: row.tool.clone(),
+            tool,
             shape: Stored::of(shape, self.workspace()).text()?,
             origin: row.origin,
             says,

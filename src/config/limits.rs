@@ -36,6 +36,9 @@ pub struct Limits {
     pub question_time_s: u64,
     /// Seconds that the mode of a session lasts whose owner writes nothing there.
     pub mode_idle_time_s: u64,
+    /// Days back in which three equal yeses count, until a question offers the grant that would
+    /// have spared them; 0 offers none.
+    pub grant_offer_days: u32,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
     /// Messages that wait in one session.
@@ -91,6 +94,7 @@ impl Default for Limits {
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
             mode_idle_time_s: 28_800,
+            grant_offer_days: 7,
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
@@ -151,6 +155,7 @@ impl Limits {
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
+            ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
