@@ -218,3 +218,18 @@ fn a_secret_in_claw_toml_is_one_whatever_its_variable_is_called() {
     assert!(ran.out.contains("[redacted:PLAINLY_NAMED]"), "{ran:?}");
     assert_eq!(leaks(&house.home(), &[FROM_FILE]), [""; 0]);
 }
+
+/// A question shows what would change in a file; a secret in it stays where it is.
+#[test]
+fn a_secret_in_a_file_that_would_be_replaced_is_in_no_question() {
+    let write = json!({"path": "settings", "content": "port = 1\nhost = b\n"}).to_string();
+    let turn = Turn::calls(&[Call::new("1", "filesystem__write_file", &write)]);
+    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(turn)]);
+    let house = House::at("openai-compatible", &provider.base_url);
+    fs::create_dir_all(house.workspace()).unwrap();
+    fs::write(house.workspace().join("settings"), format!("port = 1\nkey = {KEY}\n")).unwrap();
+    let id = house.ask_parks("set the host");
+    let shown = house.claw(&["approvals", &id]).expect(0);
+    assert!(shown.out.contains("-key = ") && shown.out.contains("+host = b"), "{}", shown.out);
+    nothing_leaked(&house, &provider, &[&shown]);
+}

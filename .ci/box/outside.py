@@ -2,7 +2,10 @@
 `claw server bash`, and looks afterwards whether anything has changed. Every way has to be held, or to be open and named in the guide.
 Anything else is an exit code of 1.
 
-Usage: outside.py CLAW BOX.MD FOLDER [SERVER OPTION...]    (FOLDER: empty, and the user's own)
+Usage: outside.py CLAW BOX.MD FOLDER [--landlock ABI] [SERVER OPTION...]    (FOLDER: empty, and the user's own)
+
+With --landlock the server sees the Landlock of an older kernel (older.py). Then the levels `read` and `write` alone are tried, and what
+the server says of them has to be true: that they are held, or that they are not and their commands ask.
 """
 
 import ctypes
@@ -19,6 +22,9 @@ import threading
 import time
 
 CLAW, GUIDE, FOLDER, OPTIONS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
+OLDER = None
+if OPTIONS[:1] == ["--landlock"]:
+    OLDER, OPTIONS = int(OPTIONS[1]), OPTIONS[2:]
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = os.geteuid() == 0
 SECRET = "TOP-SECRET-4711"
@@ -53,6 +59,10 @@ ITS_OWN |= {f"read: a {kind} socket of family {family}": "a loopback of its own"
             for family, kind in [(2, "stream"), (2, "datagram"), (10, "stream"), (10, "datagram"), (16, "datagram"), (16, "raw")]}
 if "--without-namespaces" not in OPTIONS:
     OPEN["list /tmp"] = ITS_OWN["list /tmp"]
+if OLDER is not None and OLDER < 6 and "--without-namespaces" not in OPTIONS:
+    # The supervisor is process 1 there, which the kernel spares the signals of its own namespace.
+    SPARED = "Linux before 6.12 lets a command signal its supervisor"
+    ITS_OWN |= {name: SPARED for name in ("read: kill(process 1, 0)", *(f"kill(the supervisor, {number})" for number in (0, 19, 15, 9)))}
 # A system file that the wide levels show and level `read` does not, and a line of it.
 SYSTEM, MARK = next((name, line) for name in ("/etc/login.defs", "/etc/shells", "/etc/profile", "/etc/fstab") if os.path.isfile(name)
                     for line in pathlib.Path(name).read_text().splitlines() if len(line) > 8)
@@ -63,6 +73,8 @@ if ROOT:
 def main():
     house = House()
     facts = house.facts
+    if OLDER is not None:
+        return older(house)
     # The victim is hit by these without a box: otherwise they would prove nothing.
     control = house.outside(["read", "stat", "append", "access", "kill(the victim, 0)", "a Unix socket", "an abstract Unix socket",
                              "prlimit64 reads the victim's", "/proc/VICTIM/cwd", "the list of processes", "list the home",
@@ -119,6 +131,57 @@ def main():
     sys.exit(bool(faults))
 
 
+def older(house):
+    """Levels `read` and `write` on an older kernel."""
+    server = Server(house)
+    house.facts["server"] = server.process.pid
+    house.note_facts()
+    before = house.state()
+    faults, said = [], []
+    tried = json.loads(subprocess.run([*server.program, "--try-box"], capture_output=True, text=True, check=True).stdout)
+    abi, apart = tried["landlock_abi"], tried["own_mounts"]
+    if abi != OLDER:
+        faults.append(f"it says that it has Landlock {abi}")
+    stands_in = abi >= 1 and apart and tried["sealed"] and tried["seccomp"]
+    expected = (abi >= 3 or stands_in) and (abi >= 6 or tried["namespaces"])
+    for level in ("read", "write"):
+        server.needs = level
+        server.run("true")
+        said.append(f"{level} {'held' if server.confined else 'not held, asks'}")
+        if server.confined != expected:
+            faults.append(f"level {level}: it says confined: {server.confined}, with {server.level}")
+    if expected:
+        looking, wrong = ways_at_read(house, server)
+        faults += [f"level read: {what}" for what in wrong]
+        faults += judged("read", looking, open_at_read)
+        house.drain()
+        server.needs = "write"
+        rows = [json.loads(line) for line in server.run("python3 ways.py facts.json").splitlines() if line.startswith("{")]
+        rows.pop()
+        faults += judged("write", rows, lambda name: ITS_OWN.get(name) or (PROCESSES if name in SHUT[2:] else OPEN.get(name)))
+        faults += [f"level write: {name} was reached" for name in house.drain()]
+        said = [f"{said[0]}, {len(looking)} ways", f"{said[1]}, {len(rows)} ways"]
+        faults += [f"{what} changed: {was!r} is now {now!r}" for what, was, now in differences(before, house.state())
+                   if not (WITHOUT_NAMESPACES in OPEN.values() and what in (str(house.diary), str(house.home), "/etc/hostname", "attributes"))]
+        if house.victim.poll() is not None:
+            faults.append("the victim is dead")
+    server.end()
+    house.close()
+    print(f"{'root' if ROOT else 'an ordinary user'}, {server.level}: {'; '.join(said)}")
+    for fault in faults:
+        print(f"FAILED: Landlock {OLDER}: {fault}", file=sys.stderr)
+    sys.exit(bool(faults))
+
+
+def judged(level, rows, named):
+    """What is wrong with these ways."""
+    text = " ".join(pathlib.Path(GUIDE).read_text().split("## The box")[1].split("\n## ")[0].split())
+    faults = [f"level {level} does not run: {row['way']}: {row['said']}" for row in rows if row["said"].startswith("BROKEN")]
+    got = [row["way"] for row in rows if row["said"] == "OPEN"]
+    faults += [f"level {level}, OPEN and not named: {way}" for way in got if not named(way)]
+    return faults + [f"open, but docs/box.md does not say {said!r}: {way}" for way in got if (said := named(way)) and said not in text]
+
+
 def open_at_read(name):
     """Where docs/box.md says that this is open at level `read`; None if it is to be held."""
     if "--without-namespaces" not in OPTIONS and (name.startswith("read: read /proc") or name in SHUT[2:]):
@@ -133,7 +196,7 @@ def ways_at_read(house, server):
     wrong, before = [], house.workspace_state()
     house.drain()
     server.needs = "read"
-    out = server.run("python3 ways.py facts.json looking.py")
+    out = server.run("python3 ways.py facts.json looking.py staying.py")
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     done = rows.pop().get("done") if rows else None
     if done != len(rows) or not rows:
@@ -208,7 +271,7 @@ class House:
         script.chmod(0o755)
         os.mkfifo(self.home / "fifo")
         self.fifo = os.open(self.home / "fifo", os.O_RDWR | os.O_NONBLOCK)
-        for name in ("ways.py", "looking.py"):
+        for name in ("ways.py", "looking.py", "staying.py"):
             shutil.copy(HERE / name, self.workspace)
         self.make_links()
         self.sockets = {}
@@ -336,8 +399,11 @@ class Server:
     """`claw server bash` over stdio."""
 
     def __init__(self, house):
-        command = [CLAW, "server", "bash", "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"),
-                   "--command-processes-max", "200", "--timeout-s", "300", "--output-bytes-max", "1000000", *OPTIONS]
+        self.program = [CLAW, "server", "bash", *OPTIONS]
+        if OLDER is not None:
+            self.program[:0] = [sys.executable, str(HERE / "older.py"), str(OLDER)]
+        command = [*self.program, "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"),
+                   "--command-processes-max", "200", "--timeout-s", "300", "--output-bytes-max", "1000000"]
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(house.home), "TMPDIR": str(house.tmp), "API_KEY": SECRET}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True, start_new_session=True)
         self.number = 0
@@ -371,7 +437,7 @@ class Server:
         facts = result.get("structuredContent")
         if not facts:
             sys.exit(f"nothing was run: {result}")
-        self.level = facts["box"]
+        self.level, self.confined = facts["box"], facts["confined"]
         return facts["output"]
 
     def end(self):

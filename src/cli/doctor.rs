@@ -343,10 +343,15 @@ fn user(report: &mut Report) {
 
 fn confinement(report: &mut Report) {
     let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
+    let advice = claw_mcp_bash::advice_about_namespaces().filter(|_| !enforcement.namespaces);
+    let said = match advice {
+        Some(advice) => format!("{enforcement}: {advice}"),
+        None => enforcement.to_string(),
+    };
     if enforcement.keeps_files() {
-        report.good("box", enforcement.to_string());
+        report.good("box", said);
     } else {
-        report.bad("box", enforcement.to_string());
+        report.bad("box", said);
     }
     for level in [Level::Read, Level::Write, Level::Network] {
         report.good(format!("level {}", level.as_str()), enforcement.says(level));

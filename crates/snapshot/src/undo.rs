@@ -246,3 +246,49 @@ fn sync_names(root: &Dir, paths: &BTreeSet<&RelPath>) -> io::Result<()> {
 fn set_mode(root: &Dir, path: &Path, mode: u32) -> io::Result<()> {
     root.set_permissions(path, Permissions::from_mode(mode & MODE_BITS))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    /// Somebody may work there while an undo runs.
+    #[test]
+    fn what_changes_behind_the_plan_is_left_as_it_is() {
+        let (folder, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let at = |name: &str| workspace.path().join(name);
+        let (snapshots, _) =
+            Snapshots::open(folder.path(), workspace.path(), Limits::default()).unwrap();
+        fs::write(at("changed"), "before").unwrap();
+        fs::write(at("removed"), "before").unwrap();
+        snapshots.remember("before").unwrap();
+        fs::write(at("changed"), "turn").unwrap();
+        fs::write(at("made"), "turn").unwrap();
+        fs::remove_file(at("removed")).unwrap();
+        snapshots.note("after", "before").unwrap();
+        let plan = snapshots.plan("before", "after").unwrap();
+        assert_eq!(plan.changes.len(), 3);
+        let journal = Journal {
+            before: "before".to_owned(),
+            after: "after".to_owned(),
+            staging: ".undo.test.part".to_owned(),
+            opened: BTreeMap::new(),
+            paths: BTreeSet::new(),
+        };
+        stage(&snapshots, &journal.staging, &plan.changes).unwrap();
+        let names = ["changed", "made", "removed"];
+        for name in names {
+            fs::write(at(name), "somebody").unwrap();
+        }
+        let undone = perform(&snapshots, &journal, plan).unwrap();
+        assert_eq!(undone.changed, []);
+        let kept = |name: &str| Kept {
+            path: RelPath::from(PathBuf::from(name)),
+            why: KeptBecause::Failed,
+        };
+        assert_eq!(undone.kept, names.map(kept));
+        for name in names {
+            assert_eq!(fs::read_to_string(at(name)).unwrap(), "somebody", "{name}");
+        }
+    }
+}

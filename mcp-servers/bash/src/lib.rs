@@ -52,7 +52,7 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, probe, try_box};
+pub use confine::{Enforcement, advice_about_namespaces, probe, try_box};
 pub use home::{
     BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
 };
@@ -64,7 +64,7 @@ pub use toolchains::{
 
 use args::Settings;
 use cgroup::{Folder, Settled};
-use confine::Boundary;
+use confine::{Boundary, GivenNamespaces};
 use error::StartError;
 use home::CommandHome;
 use identity::Identity;
@@ -142,9 +142,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let git = identity
         .write(&given.told, &settings.workspace)
         .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
-    let apart = set_apart(namespaces, &boundary)?;
-    let enforcement =
-        Enforcement { own_mounts: apart.is_some(), ..confine::apply(&boundary, namespaces)? };
+    let (apart, given_namespaces) = set_apart(namespaces, &boundary)?;
+    let enforcement = confine::apply(&boundary, given_namespaces)?;
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
@@ -190,8 +189,8 @@ fn given(
 /// Closes a box around nothing, and says on stdout what came of it.
 fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
     let boundary = Boundary::default();
-    let own_mounts = set_apart(namespaces, &boundary)?.is_some();
-    let enforcement = Enforcement { own_mounts, ..confine::apply(&boundary, namespaces)? };
+    let (_apart, given) = set_apart(namespaces, &boundary)?;
+    let enforcement = confine::apply(&boundary, given)?;
     let line = serde_json::to_string(&enforcement)
         .map_err(|error| StartError::Handshake(error.to_string()))?;
     // A host that does not listen has no use for it.
@@ -199,21 +198,32 @@ fn tell_of_the_box(namespaces: bool) -> Result<ExitCode, StartError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Seals the server's own namespaces, and finds out whether each command can have its own. Must run
+/// Seals the server's own namespaces, and finds out what each command can have of its own. Must run
 /// before the box closes.
 #[cfg(target_os = "linux")]
-fn set_apart(inside: bool, boundary: &Boundary) -> Result<Option<Apart>, StartError> {
+fn set_apart(
+    inside: bool,
+    boundary: &Boundary,
+) -> Result<(Option<Apart>, GivenNamespaces), StartError> {
     if !inside {
-        return Ok(None);
+        return Ok((None, GivenNamespaces::default()));
     }
-    namespace::seal(&boundary.writable)?;
+    let sealed = namespace::set_apart(&boundary.writable)
+        .and_then(|()| namespace::seal(&boundary.writable, None))
+        .map_err(StartError::Namespace)?;
     let launcher = own_namespaces::are_given().then(Launcher::start).flatten();
-    Ok(launcher.map(|launcher| Apart { launcher, boundary: boundary.clone() }))
+    let mounts = launcher.is_some();
+    let networks = mounts && network::own::can_be_had();
+    let apart = launcher.map(|launcher| Apart { launcher, boundary: boundary.clone() });
+    Ok((apart, GivenNamespaces { namespaces: true, mounts, networks, sealed }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn set_apart(_inside: bool, _boundary: &Boundary) -> Result<Option<Apart>, StartError> {
-    Ok(None)
+fn set_apart(
+    _inside: bool,
+    _boundary: &Boundary,
+) -> Result<(Option<Apart>, GivenNamespaces), StartError> {
+    Ok((None, GivenNamespaces::default()))
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

@@ -17,6 +17,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
 };
@@ -28,8 +29,11 @@ use rustix::thread::{
 
 use crate::args::Args;
 use crate::cgroup::Settled;
-use crate::confine::OF_NETWORKS;
 use crate::error::StartError;
+
+/// What mounts, and what makes a network and brings its loopback up. The inner process and the
+/// supervisors that its launcher starts have them until they have closed the box.
+const NEEDED: [CapabilitySet; 2] = [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN];
 
 /// The flag by which the outer process starts the inner one.
 const INSIDE: &str = "--inside";
@@ -50,24 +54,69 @@ pub fn enter(args: &Args, room: Option<&Settled>) -> Result<Place, StartError> {
         arrive().map_err(StartError::Namespace)?;
         return Ok(Place::Inside);
     }
-    if args.without_namespaces || !expected() || prepare().is_err() {
+    if args.without_namespaces || withheld().is_some() || prepare().is_err() {
         return Ok(Place::Without);
     }
     serve_inside(room).map(Place::Served).map_err(StartError::Namespace)
 }
 
-/// Whether the system's settings give namespaces to this user. Cheap, and changes nothing.
-pub fn expected() -> bool {
-    let setting = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    if !may_mount() {
-        let refused = setting("/proc/sys/user/max_user_namespaces").as_deref() == Some("0")
-            || setting("/proc/sys/kernel/unprivileged_userns_clone").as_deref() == Some("0")
-            || setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").as_deref()
-                == Some("1");
-        if refused {
-            return false;
+/// Why the system gives no namespaces to this user, with what its administrator can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// Ubuntu: only to programs with a profile that allows them.
+    AppArmor,
+    /// user_namespaces(7), "/proc/sys/user".
+    Number,
+    /// Debian's own setting.
+    Unprivileged,
+    /// A container hides parts of `/proc`, or the kernel has no namespaces.
+    Container,
+}
+
+impl Withheld {
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::AppArmor => {
+                "AppArmor gives user namespaces to no program without a profile that allows them; docs/box.md has one for claw, under \
+                 \"Older kernels, and Ubuntu\""
+            }
+            Self::Number => {
+                "the system allows no user namespaces; `sudo sysctl -w user.max_user_namespaces=15000` does until the next start"
+            }
+            Self::Unprivileged => {
+                "the system keeps user namespaces from users; `sudo sysctl -w kernel.unprivileged_userns_clone=1` gives them until the \
+                 next start"
+            }
+            Self::Container => {
+                "this is a container that hides parts of /proc, so it gives no namespaces"
+            }
         }
     }
+}
+
+/// Why the system's settings give no namespaces to this user; `None` where they do. Cheap, and
+/// changes nothing.
+pub fn withheld() -> Option<Withheld> {
+    let setting = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let is = |path: &str, value: &str| setting(path).as_deref() == Some(value);
+    if !may_mount() {
+        if is("/proc/sys/user/max_user_namespaces", "0") {
+            return Some(Withheld::Number);
+        }
+        if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
+            return Some(Withheld::Unprivileged);
+        }
+        // A profile may allow them, and then its name stands here.
+        if is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")
+            && is("/proc/self/attr/current", "unconfined")
+        {
+            return Some(Withheld::AppArmor);
+        }
+    }
+    (!shows_all_of_proc()).then_some(Withheld::Container)
+}
+
+fn shows_all_of_proc() -> bool {
     // A container hides parts of /proc under mounts, and the kernel then refuses a whole one.
     // The one mount that is usual there covers nothing.
     let usual = Path::new("/proc/sys/fs/binfmt_misc");
@@ -101,7 +150,7 @@ fn prepare() -> io::Result<()> {
     if own_user {
         // An exec of an ordinary user drops what the namespace gave, and the inner one has to
         // mount.
-        let needed = OF_NETWORKS;
+        let needed = NEEDED;
         let now = capabilities(None)?;
         set_capabilities(
             None,
@@ -145,22 +194,45 @@ fn arrive() -> io::Result<()> {
     Ok(mount("proc", "/proc", "proc", harmless, None)?)
 }
 
-/// Makes everything read-only but what lies below `writable`. Landlock holds contents already; this
-/// holds what it does not see: modes, owners, times and attributes of the user's own files.
-pub fn seal(writable: &[PathBuf]) -> Result<(), StartError> {
-    for path in writable {
-        mount_bind_recursive(path, path).map_err(|error| StartError::Namespace(error.into()))?;
-    }
+/// Makes everything read-only but what lies below `open`. Landlock holds contents already; this
+/// holds what it does not see: modes, owners, times and attributes of the user's own files, and
+/// below ABI 3 their length. Whether nothing is left: a file system of another machine or of a
+/// program is left alone, because its server may be gone, but not below `needed`.
+pub fn seal(open: &[PathBuf], needed: Option<&Path>) -> io::Result<bool> {
+    let mut nothing_left = true;
     for mount in mounts() {
-        let open = writable.iter().any(|path| mount.target.starts_with(path));
-        if open || mount.may_hang() || mount.flags.contains(MountFlags::RDONLY) {
+        let is_open = open.iter().any(|path| mount.target.starts_with(path));
+        if is_open || mount.flags.contains(MountFlags::RDONLY) {
             continue;
         }
-        // One that another mount has covered meanwhile cannot be named, nor reached by a command.
-        let _ =
-            mount_remount(&mount.target, mount.flags | MountFlags::BIND | MountFlags::RDONLY, "");
+        let is_needed = needed.is_some_and(|path| mount.target.starts_with(path));
+        if mount.may_hang() && !is_needed {
+            nothing_left = false;
+            continue;
+        }
+        match make_read_only(&mount.target, mount.flags) {
+            Err(error) if is_needed => return Err(error.into()),
+            // One that another mount has covered meanwhile, or behind a folder that is closed to
+            // this user, cannot be named: nor can a command.
+            Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(_) => nothing_left = false,
+        }
     }
-    Ok(())
+    Ok(nothing_left)
+}
+
+pub fn make_read_only(target: &Path, flags: MountFlags) -> rustix::io::Result<()> {
+    mount_remount(target, flags | MountFlags::BIND | MountFlags::RDONLY, "")
+}
+
+/// Gives each of these a mount of its own, so that it stays as it is when the rest is sealed.
+pub fn set_apart(paths: &[PathBuf]) -> io::Result<()> {
+    Ok(paths.iter().try_for_each(|path| mount_bind_recursive(path, path))?)
+}
+
+/// What the system's table of mounts says of that. Changes nothing.
+pub fn can_be_sealed() -> bool {
+    !mounts().iter().any(|mount| mount.may_hang() && !mount.flags.contains(MountFlags::RDONLY))
 }
 
 /// One row of `/proc/self/mountinfo`.

@@ -12,18 +12,20 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
-    mount_remount,
 };
 use rustix::thread::UnshareFlags;
 
 use crate::confine::Boundary;
 use crate::level::Level;
-use crate::namespace::{Mount, mounts, unshare};
+use crate::namespace::{Mount, make_read_only, mounts, seal, unshare};
 use crate::obeyed::Obeyed;
 use crate::wire::JobSpec;
 
 /// What the command sees there instead of the system's.
 const TMP: &str = "/tmp";
+
+/// Where Landlock is too old to keep files from being cut.
+const NOT_SEALED: &str = "a file system that cannot be made read-only has been mounted since the server started; restart claw";
 
 /// Whether this system gives a command namespaces of its own, found out by entering some on a
 /// thread that then ends.
@@ -37,21 +39,28 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     begin()?;
     mount_bind(&spec.scratch, &spec.scratch)?;
     let mut obeyed = None;
-    match spec.level {
-        Level::Read => spec.only_tmp_can_change = seal(&spec.workspace, &spec.scratch)?,
-        Level::Write => {
-            let found = Obeyed::below(&spec.workspace);
-            hold(&found, &spec.workspace)?;
-            obeyed = Some(found);
-        }
-        Level::Network => {}
-    }
     let workspace = spec.workspace.clone();
     // What the server keeps of outputs is for reading, and its other TMPDIRs are not.
     let mut stays = vec![workspace.clone()];
     if spec.level > Level::Read {
         stays.push(spec.given.home.clone());
         stays.extend(spec.given.opened.write.iter().cloned());
+    }
+    let scratch = std::slice::from_ref(&spec.scratch);
+    let sealed = match spec.level {
+        Level::Read => seal(scratch, Some(&workspace))?,
+        // Mounts may have come since the server has started.
+        _ if spec.mounts_must_hold => seal(&[scratch, &stays].concat(), None)?,
+        _ => true,
+    };
+    if spec.mounts_must_hold && !sealed {
+        return Err(io::Error::other(NOT_SEALED));
+    }
+    spec.only_tmp_can_change = spec.level == Level::Read && sealed;
+    if spec.level == Level::Write {
+        let found = Obeyed::below(&workspace);
+        hold(&found, &workspace)?;
+        obeyed = Some(found);
     }
     let others = std::mem::replace(&mut boundary.writable, stays.clone());
     let kept = |path: &PathBuf| !stays.contains(path) && !spec.scratch.starts_with(path);
@@ -73,31 +82,6 @@ fn begin() -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let harmless = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
     Ok(mount("proc", "/proc", "proc", harmless, None)?)
-}
-
-/// Makes everything read-only but `scratch`. Whether there is nothing left that can change: a file
-/// system of another machine or of a program is left alone, because its server may be gone.
-fn seal(workspace: &Path, scratch: &Path) -> io::Result<bool> {
-    let mut nothing_left = true;
-    for mount in mounts() {
-        if mount.flags.contains(MountFlags::RDONLY) || mount.target.starts_with(scratch) {
-            continue;
-        }
-        let in_workspace = mount.target.starts_with(workspace);
-        if mount.may_hang() && !in_workspace {
-            nothing_left = false;
-            continue;
-        }
-        let sealed = make_read_only(&mount.target, mount.flags);
-        if in_workspace {
-            sealed?;
-        }
-    }
-    Ok(nothing_left)
-}
-
-fn make_read_only(target: &Path, flags: MountFlags) -> io::Result<()> {
-    Ok(mount_remount(target, flags | MountFlags::BIND | MountFlags::RDONLY, "")?)
 }
 
 /// Makes what is obeyed on sight read-only, and keeps the folders on the way to it from being moved

@@ -188,6 +188,7 @@ impl Runner {
             level,
             access,
             own_process_table: self.enforcement.namespaces,
+            mounts_must_hold: !self.enforcement.landlock_keeps_files(),
             only_tmp_can_change: false,
             sets_aside: request.timeout.is_some(),
             limits: self.limits,

@@ -109,8 +109,7 @@ fn arrive(
     Ok((None, None))
 }
 
-/// Enters the network of the command, and gives up the powers that took. The port of the proxy, if
-/// it has one.
+/// Enters the network of the command. The port of the proxy, if it has one.
 #[cfg(target_os = "linux")]
 fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Option<u16>, String> {
     let failed = |error: std::io::Error| format!("it can have no network of its own: {error}");
@@ -119,7 +118,6 @@ fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Option<u16>, Strin
     }
     let proxied = spec.access == Access::Proxied;
     let port = proxied.then(|| own::hand_out(line)).transpose().map_err(failed)?;
-    confine::drop_dangerous(false).map_err(|error| failed(error.into()))?;
     Ok(port)
 }
 

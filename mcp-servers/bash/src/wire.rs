@@ -31,6 +31,8 @@ pub struct JobSpec {
     /// The box that its supervisor closes around itself, in namespaces of the command's own. `None`
     /// where there are none: then the server's box is around it already.
     pub own_namespaces: Option<Boundary>,
+    /// Below Landlock ABI 3: mounts alone keep files from being cut.
+    pub mounts_must_hold: bool,
     /// At level `read`: no file system is left in which it could change something but its TMPDIR.
     /// Found out in the namespaces.
     #[serde(default)]

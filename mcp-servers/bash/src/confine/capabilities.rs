@@ -1,10 +1,7 @@
 //! Takes from root what would lead out of the box: no effect on an ordinary user. Must not know the
 //! other layers.
 
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, configure_capability_in_ambient_set,
-    set_capabilities,
-};
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 /// What root keeps: what unpacking, installing below the workspace and serving a port need. Files
 /// outside are Landlock's business. Gone are among others SYS_ADMIN, SYS_PTRACE, SYS_RAWIO
@@ -20,21 +17,10 @@ fn kept() -> CapabilitySet {
         | CapabilitySet::NET_BIND_SERVICE
 }
 
-/// What makes a network namespace and brings its loopback up. The server hands it to its
-/// supervisors, and each of these gives it up before it starts a command.
-pub const OF_NETWORKS: [CapabilitySet; 2] = [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN];
-
-/// With `no_new_privs`, which the other layers set, an exec cannot bring them back.
-pub fn drop_dangerous(own_networks: bool) -> rustix::io::Result<()> {
-    let now = capabilities(None)?;
-    let handed_on = if own_networks {
-        now.permitted & OF_NETWORKS.iter().copied().collect()
-    } else {
-        CapabilitySet::empty()
-    };
-    let effective = now.permitted & kept();
-    let permitted = effective | handed_on;
-    set_capabilities(None, CapabilitySets { effective, permitted, inheritable: handed_on })?;
-    // An exec keeps of an ordinary user's capabilities those that are ambient.
-    handed_on.iter().try_for_each(|one| configure_capability_in_ambient_set(one, true))
+/// With `no_new_privs`, which the other layers set, an exec cannot bring them back. Nothing is
+/// inheritable afterwards, and the kernel takes what is not out of the ambient set, too.
+pub fn drop_dangerous() -> rustix::io::Result<()> {
+    let left = capabilities(None)?.permitted & kept();
+    let inheritable = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: left, permitted: left, inheritable })
 }

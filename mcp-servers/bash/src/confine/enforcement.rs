@@ -26,6 +26,9 @@ pub struct Enforcement {
     /// Whether each command has a process table and mounts of its own: `/tmp` is its own, and level
     /// `write` keeps what other programs obey on sight.
     pub own_mounts: bool,
+    /// Whether all that commands may not change is mounted read-only: there is no file system of
+    /// another machine or of a program that they could change.
+    pub sealed: bool,
 }
 
 impl Enforcement {
@@ -35,12 +38,23 @@ impl Enforcement {
         namespaces: false,
         own_networks: false,
         own_mounts: false,
+        sealed: false,
     };
 
-    /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3
-    /// a command can still truncate a file that it cannot open, so that is no box.
+    /// Whether the contents of files outside of the workspace are safe from commands.
     pub fn keeps_files(self) -> bool {
+        self.landlock_keeps_files() || self.mounts_keep_files()
+    }
+
+    /// Before ABI 3 a command can still truncate a file that it cannot open.
+    pub fn landlock_keeps_files(self) -> bool {
         self.landlock_abi >= 3
+    }
+
+    /// Before that, read-only mounts keep files from being cut; to keep them from being read still
+    /// takes Landlock. The filter keeps a command from taking the mounts away.
+    fn mounts_keep_files(self) -> bool {
+        self.landlock_abi >= 1 && self.seccomp && self.own_mounts && self.sealed
     }
 
     /// Whether nothing that a command does at this level can go beyond it. Where it cannot be held
@@ -67,7 +81,12 @@ impl Enforcement {
         }
         let network =
             if self.own_networks { "a loopback of its own" } else { "no loopback either" };
-        match (level, self.own_mounts) {
+        let by_mounts = if self.landlock_keeps_files() {
+            ""
+        } else {
+            "; by read-only mounts, because Landlock is older than Linux 6.2 here"
+        };
+        let said = match (level, self.own_mounts) {
             (Level::Read, true) => format!(
                 "held: looks and changes nothing; /tmp and processes of its own; no network but {network}"
             ),
@@ -87,12 +106,13 @@ impl Enforcement {
             (Level::Network, _) => {
                 "held: changes the workspace; reaches every network that you reach".to_owned()
             }
-        }
+        };
+        said + by_mounts
     }
 
     /// Everything that this server knows how to close is closed.
     pub fn is_full(self) -> bool {
-        self.landlock_abi >= 6 && self.seccomp
+        self.gaps().is_empty()
     }
 
     /// A short name for structured results: `landlock-7+seccomp+namespaces+networks+mounts`, `landlock-4`, `none`.
@@ -107,14 +127,31 @@ impl Enforcement {
         if parts.is_empty() { "none".into() } else { parts.join("+") }
     }
 
+    fn why_no_box(self) -> &'static str {
+        if self.landlock_abi == 0 {
+            return "this system has no Landlock (Linux 6.2 or newer, enabled at boot), so a command can reach everything that the \
+                    user can";
+        }
+        if self.own_mounts && !self.sealed {
+            return "Landlock is older than Linux 6.2 here, and a file system of another machine or of a program cannot be made \
+                    read-only, so a command can cut files there that it cannot open";
+        }
+        "Landlock is older than Linux 6.2 here, and there are no user namespaces whose read-only mounts could stand in for it, so \
+         a command can cut files that it cannot open"
+    }
+
     fn gaps(self) -> Vec<&'static str> {
         let mut gaps = Vec::new();
         if self.landlock_abi < 5 {
             gaps.push("device ioctls");
         }
         if self.landlock_abi < 6 {
-            gaps.push("signals to the user's other processes");
-            gaps.push("abstract Unix sockets");
+            if !self.namespaces {
+                gaps.push("signals to the user's other processes");
+            }
+            if !self.seccomp {
+                gaps.push("abstract Unix sockets");
+            }
         }
         if !self.seccomp {
             gaps.push("Unix sockets such as Docker's or D-Bus");
@@ -127,18 +164,17 @@ impl Enforcement {
 impl fmt::Display for Enforcement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.keeps_files() {
-            return write!(
-                f,
-                "no box ({}): this system has no Landlock (Linux 6.2 or newer, enabled at boot), so a command can reach \
-                 everything that the user can",
-                self.label()
-            );
+            let (label, why) = (self.label(), self.why_no_box());
+            return write!(f, "no box ({label}): {why}");
         }
         write!(
             f,
             "box ({}): commands reach the workspace, and system files for reading",
             self.label()
         )?;
+        if !self.landlock_keeps_files() {
+            write!(f, "; read-only mounts stand in for a Landlock older than Linux 6.2")?;
+        }
         if !self.is_full() {
             write!(f, "; not stopped on this system: {}", self.gaps().join(", "))?;
         }
@@ -164,9 +200,22 @@ mod tests {
             namespaces: false,
             own_networks: false,
             own_mounts: false,
+            sealed: false,
         };
         assert!(!old.keeps_files());
         assert!(old.to_string().starts_with("no box (landlock-2+seccomp)"), "{old}");
+        let mounts = Enforcement { namespaces: true, own_mounts: true, sealed: true, ..old };
+        assert!(mounts.keeps_files() && mounts.holds(Level::Read));
+        assert!(mounts.says(Level::Write).contains("by read-only mounts"));
+        assert!(mounts.to_string().contains("read-only mounts stand in"), "{mounts}");
+        for less in [
+            Enforcement { landlock_abi: 0, ..mounts },
+            Enforcement { seccomp: false, ..mounts },
+            Enforcement { own_mounts: false, ..mounts },
+            Enforcement { sealed: false, ..mounts },
+        ] {
+            assert!(!less.keeps_files() && !less.holds(Level::Network), "{less}");
+        }
     }
 
     #[test]
@@ -177,6 +226,7 @@ mod tests {
             namespaces: true,
             own_networks: true,
             own_mounts: true,
+            sealed: true,
         };
         let held = |enforcement: Enforcement| {
             [Level::Read, Level::Write, Level::Network].map(|level| enforcement.holds(level))
@@ -187,7 +237,8 @@ mod tests {
         let signals = Enforcement { landlock_abi: 4, namespaces: false, ..full };
         assert_eq!(held(signals), [false, false, true]);
         assert_eq!(held(Enforcement { seccomp: false, ..full }), [false, false, true]);
-        assert_eq!(held(Enforcement { landlock_abi: 2, ..full }), [false; 3]);
+        assert_eq!(held(Enforcement { landlock_abi: 2, ..full }), [true; 3], "by mounts");
+        assert_eq!(held(Enforcement { landlock_abi: 2, sealed: false, ..full }), [false; 3]);
         assert_eq!(held(Enforcement::NONE), [false; 3]);
     }
 
@@ -196,9 +247,10 @@ mod tests {
         let middle = Enforcement {
             landlock_abi: 4,
             seccomp: false,
-            namespaces: true,
+            namespaces: false,
             own_networks: true,
             own_mounts: true,
+            sealed: true,
         };
         let sentence = middle.to_string();
         for gap in ["ioctls", "signals", "Docker"] {
@@ -210,6 +262,7 @@ mod tests {
             namespaces: true,
             own_networks: true,
             own_mounts: true,
+            sealed: true,
         };
         assert!(
             !full.to_string().contains("not stopped")

@@ -26,7 +26,6 @@ mod paths;
 mod seccomp;
 
 #[cfg(target_os = "linux")]
-pub use capabilities::{OF_NETWORKS, drop_dangerous};
 pub use enforcement::Enforcement;
 pub use paths::{Boundary, ESSENTIAL_PATHS, Inner, PROGRAMS};
 
@@ -48,35 +47,48 @@ pub fn check_threads() -> Result<(), StartError> {
     Ok(())
 }
 
+/// The namespaces that the server stands in, and those that its commands can have.
+#[derive(Clone, Copy, Default)]
+pub struct GivenNamespaces {
+    /// The server has processes, System V memory and mounts of its own.
+    pub namespaces: bool,
+    /// Each command can have these.
+    pub mounts: bool,
+    /// Each command can have a network.
+    pub networks: bool,
+    /// All that commands may not change is mounted read-only.
+    pub sealed: bool,
+}
+
 /// Closes the box around this thread and all that it starts, for good. Of the process only the
 /// launcher stays outside (`launcher.rs`).
 #[cfg(target_os = "linux")]
-pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<Enforcement, StartError> {
-    // Tried while nothing is closed yet.
-    let own_networks = namespaces && crate::network::own::can_be_had();
-    let level = close(boundary, own_networks).map_err(StartError::Box)?;
-    Ok(Enforcement { namespaces, own_networks: own_networks && level.seccomp, ..level })
+pub fn apply(boundary: &Boundary, given: GivenNamespaces) -> Result<Enforcement, StartError> {
+    let level = close(boundary).map_err(StartError::Box)?;
+    let own_networks = given.networks && level.seccomp;
+    let GivenNamespaces { namespaces, mounts: own_mounts, sealed, .. } = given;
+    Ok(Enforcement { namespaces, own_networks, own_mounts, sealed, ..level })
 }
 
 /// Closes the same box around a supervisor that stands in namespaces of its command's own.
 #[cfg(target_os = "linux")]
 pub fn apply_to_supervisor(boundary: &Boundary) -> Result<(), String> {
-    close(boundary, false).map(|_| ())
+    close(boundary).map(|_| ())
 }
 
 #[cfg(target_os = "linux")]
-fn close(boundary: &Boundary, own_networks: bool) -> Result<Enforcement, String> {
+fn close(boundary: &Boundary) -> Result<Enforcement, String> {
     // The capabilities of root first: the two others keep an exec from bringing them back
     // (no_new_privs).
-    capabilities::drop_dangerous(own_networks).map_err(|error| error.to_string())?;
+    capabilities::drop_dangerous().map_err(|error| error.to_string())?;
     let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
-    let seccomp = seccomp::apply(own_networks)?;
+    let seccomp = seccomp::apply()?;
     Ok(Enforcement { landlock_abi, seccomp, ..Enforcement::NONE })
 }
 
 /// There is no box on this system; the caller says so.
 #[cfg(not(target_os = "linux"))]
-pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<Enforcement, StartError> {
+pub fn apply(_boundary: &Boundary, _given: GivenNamespaces) -> Result<Enforcement, StartError> {
     Ok(Enforcement::NONE)
 }
 
@@ -85,13 +97,14 @@ pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<Enforcement, Sta
 pub fn probe() -> Enforcement {
     #[cfg(target_os = "linux")]
     {
-        let attempt = std::thread::spawn(|| close(&Boundary::default(), false));
+        let attempt = std::thread::spawn(|| close(&Boundary::default()));
         let level = attempt.join().ok().and_then(Result::ok).unwrap_or(Enforcement::NONE);
-        let namespaces = crate::namespace::expected();
+        let namespaces = crate::namespace::withheld().is_none();
         Enforcement {
             namespaces,
             own_networks: namespaces && level.seccomp,
             own_mounts: namespaces,
+            sealed: namespaces && crate::namespace::can_be_sealed(),
             ..level
         }
     }
@@ -129,6 +142,17 @@ pub fn try_box(words: &[&str]) -> Enforcement {
     said.unwrap_or(Enforcement::NONE)
 }
 
+/// What keeps namespaces from this user, and what the administrator can do; `None` where nothing is
+/// known that does.
+pub fn advice_about_namespaces() -> Option<&'static str> {
+    #[cfg(target_os = "linux")]
+    {
+        crate::namespace::withheld().map(crate::namespace::Withheld::advice)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 /// There is no box on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn try_box(_words: &[&str]) -> Enforcement {
@@ -151,7 +175,6 @@ pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
         if inner.changes_nothing {
             seccomp::refuse_to_change()?;
         }
-        seccomp::refuse_networks()?;
         if inner.access == Access::Refused {
             seccomp::refuse_sockets()?;
         }

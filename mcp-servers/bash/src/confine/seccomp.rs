@@ -6,7 +6,7 @@
 //! programs do not fit in).
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-pub fn apply(_own_networks: bool) -> Result<bool, String> {
+pub fn apply() -> Result<bool, String> {
     Ok(false)
 }
 
@@ -20,13 +20,8 @@ pub fn refuse_sockets() -> Result<(), String> {
     Ok(())
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-pub fn refuse_networks() -> Result<(), String> {
-    Ok(())
-}
-
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-pub use filter::{apply, refuse_networks, refuse_sockets, refuse_to_change};
+pub use filter::{apply, refuse_sockets, refuse_to_change};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod filter {
@@ -169,9 +164,8 @@ mod filter {
 
     /// Sets the filter on this thread and all that it starts. `false` where the kernel knows no
     /// filters.
-    pub fn apply(own_networks: bool) -> Result<bool, String> {
-        let refused =
-            compile(refused(own_networks).map_err(|error| error.to_string())?, libc::EPERM)?;
+    pub fn apply() -> Result<bool, String> {
+        let refused = compile(refused().map_err(|error| error.to_string())?, libc::EPERM)?;
         let unknown =
             compile(UNKNOWN.iter().map(|number| (*number, Vec::new())).collect(), libc::ENOSYS)?;
         Ok(set(&refused)? && set(&unknown)?)
@@ -181,15 +175,6 @@ mod filter {
     /// family. A connected pair is none that leads anywhere.
     pub fn refuse_sockets() -> Result<(), String> {
         set(&compile([(libc::SYS_socket, Vec::new())].into(), libc::EPERM)?).map(|_| ())
-    }
-
-    /// For every command: what a supervisor may do for it, and it may not.
-    pub fn refuse_networks() -> Result<(), String> {
-        let flag = libc::CLONE_NEWNET;
-        let network = condition(0, SeccompCmpOp::MaskedEq(flag as u64), flag)
-            .and_then(|condition| SeccompRule::new(vec![condition]))
-            .map_err(|error| error.to_string())?;
-        set(&compile([(libc::SYS_unshare, vec![network])].into(), libc::EPERM)?).map(|_| ())
     }
 
     /// For a command that may only read: takes from this thread and all that it starts what Landlock lets a command change of files that the user owns, where the
@@ -216,7 +201,7 @@ mod filter {
         }
     }
 
-    fn refused(own_networks: bool) -> Result<Rules, BackendError> {
+    fn refused() -> Result<Rules, BackendError> {
         let mut rules: Rules = REFUSED.iter().map(|number| (*number, Vec::new())).collect();
         // Only the internet's families and netlink (which resolvers use). A path socket leads to
         // daemons that act for the user: Docker, D-Bus with systemd, ssh-agent. Vsock leads to the
@@ -242,10 +227,7 @@ mod filter {
             vec![SeccompRule::new(datagram)?, SeccompRule::new(raw)?],
         );
         for number in [libc::SYS_unshare, libc::SYS_clone] {
-            // A supervisor makes a network for its command. The command cannot: `refuse_networks`.
-            let left = own_networks && number == libc::SYS_unshare;
-            let refused = NAMESPACES.iter().filter(|flag| !(left && **flag == libc::CLONE_NEWNET));
-            let namespaces = refused.map(|flag| {
+            let namespaces = NAMESPACES.iter().map(|flag| {
                 SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(*flag as u64), *flag)?])
             });
             rules.insert(number, namespaces.collect::<Result<_, _>>()?);
