@@ -161,26 +161,7 @@ impl Calls {
                 format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
             return Err(DecideError::NotOffered(text));
         };
-        let says = match &shape {
-            // Handled above.
-            Shape::Mode { mode } => format!("mode {mode}"),
-            Shape::Exact { .. } => {
-                let shown = escape::visible(&row.arguments);
-                format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
-            }
-            Shape::Below { path } => {
-                format!("{}/{} for any path at or below {path}", row.server, row.tool)
-            }
-            Shape::Files { path } => shape::says_files(path),
-            Shape::Command { words, needs, hosts } => {
-                format!(
-                    "{}/{} for {}",
-                    row.server,
-                    row.tool,
-                    shape::says_command(words, *needs, hosts.as_deref())
-                )
-            }
-        };
+        let says = says_of(&shape, row);
         let given = Given::Grant(NewGrant {
             effect,
             principal: row.principal.clone(),
@@ -295,6 +276,30 @@ pub(super) fn decide_in(
         settle(tx, &standing.reach, grant, answer, by)?;
     }
     Ok(Ok(approval))
+}
+
+/// What a grant of this shape covers, in words.
+fn says_of(shape: &Shape, row: &CallRow) -> String {
+    match shape {
+        // A mode says itself what it is for.
+        Shape::Mode { mode } => format!("mode {mode}"),
+        Shape::Exact { .. } => {
+            let shown = escape::visible(&row.arguments);
+            format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
+        }
+        Shape::Below { path } => {
+            format!("{}/{} for any path at or below {path}", row.server, row.tool)
+        }
+        Shape::Files { path } => shape::says_files(path),
+        Shape::Command { words, needs, hosts } => {
+            format!(
+                "{}/{} for {}",
+                row.server,
+                row.tool,
+                shape::says_command(words, *needs, hosts.as_deref())
+            )
+        }
+    }
 }
 
 fn denial(answer: &Answer) -> String {
