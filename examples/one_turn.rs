@@ -26,7 +26,7 @@ use claw::model::{Script, Scripted};
 use claw::policy::Policy;
 use claw::redact::Redactor;
 use claw::router::{Router, Visitor};
-use claw::session::{Budget, Ran, TurnSettings, Worker, WorkerParts};
+use claw::session::{Budget, Ending, Ran, TurnSettings, Worker, WorkerParts};
 use claw::snapshot::Limits;
 use claw::store::{Artifacts, Store};
 use claw::turn::Bounds;
@@ -166,6 +166,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         zone: None,
     };
     let parts = WorkerParts {
+        ending: Ending::default(),
         store: store.clone(),
         gate: gate.clone(),
         locks: home.to_owned(),

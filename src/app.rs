@@ -1,6 +1,8 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod doors;
+mod folders;
+mod gate;
 pub mod openings;
 mod persona;
 mod servers;
@@ -9,33 +11,31 @@ pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use anyhow::Context as _;
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use crate::calls::{CallLimits, Surroundings};
-use crate::catalog::CatalogSettings;
 use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
 };
-use crate::config::{Config, KeptApart, Limits, MAIN, Written, is_agent_name};
+use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::domain::{Address, Approvers, HeldLevels, Origin};
-use crate::gate::{Gate, GateParts, GateSettings};
+use crate::gate::{Gate, GateParts};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::router::{Router, Visitor};
-use crate::session::{Budget, TurnSettings, Worker, WorkerParts};
+use crate::session::{Budget, Ending, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
 use crate::undo::TurnSnapshots;
 
+use gate::{gate_settings, snapshot_limits};
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::LiveSettings;
 
@@ -63,6 +63,10 @@ pub struct App {
     worker: OnceCell<Arc<Worker>>,
     /// Made when a door first asks for it.
     chat_commands: OnceCell<ChatCommands>,
+    /// By which the process tells all its sessions that it ends, in whichever folder.
+    ending: Ending,
+    /// Where conversations work that have a folder of their own. Made at the first one.
+    folders: OnceLock<folders::Folders>,
 }
 
 impl App {
@@ -72,6 +76,11 @@ impl App {
             &config.home.claw_db(),
             anchor_place(&config.kept_apart).as_ref(),
         )?;
+        Self::open_on(config, store, Ending::default())
+    }
+
+    /// The same on a store that is open, as a part of a process that ends as a whole.
+    fn open_on(config: Config, store: Store, ending: Ending) -> anyhow::Result<Self> {
         let watched = watch::Watched::begin(&config).into();
         let policy = load_policy(&config)?;
         let settings = LiveSettings::of(&config);
@@ -114,6 +123,8 @@ impl App {
             chosen,
             worker,
             chat_commands,
+            ending,
+            folders: OnceLock::new(),
         })
     }
 
@@ -134,6 +145,11 @@ impl App {
     /// Whether one of the models that answer sees images.
     pub fn sees_images(&self) -> bool {
         self.model_now().is_some_and(|chain| chain.sees_images)
+    }
+
+    /// The models of another app of the same settings.
+    fn take_model(&self, chain: Arc<Chain>) {
+        drop(self.chosen.set(RwLock::new(chain)));
     }
 
     /// Whoever picks models first picks by the new settings anyway.
@@ -169,6 +185,7 @@ impl App {
                     gate: self.gate.clone(),
                     locks: self.config.home.locks(),
                     settings,
+                    ending: self.ending.clone(),
                 })))
             })
             .await?;
@@ -282,6 +299,10 @@ impl App {
             roles: roles(&settings),
             prices: settings.prices.clone(),
             workspace: self.config.workspace.clone(),
+            folder_for_chat: {
+                let folders = self.config.chat_folders();
+                Arc::new(move |written: &str| folders.folder(written))
+            },
             agents,
             agent: self.config.agent.name.clone(),
             others,
@@ -304,6 +325,10 @@ impl App {
     /// Ends the servers. Everything that was committed stays; the store commits what is left when
     /// it is dropped.
     pub async fn close(&self) {
+        if let Some(folders) = self.folders.get() {
+            // An app of a folder has none of its own, but its type does not say so.
+            Box::pin(folders.close()).await;
+        }
         self.gate.catalog().remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }
@@ -387,45 +412,6 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
         .with_context(|| refused(&path))
 }
 
-fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
-    let limits = &settings.limits;
-    GateSettings {
-        tool_timeout: Duration::from_secs(limits.tool_timeout_s),
-        calls_at_once: limits.tool_calls_parallel_max as usize,
-        surroundings: Surroundings {
-            workspace: config.workspace.clone(),
-            usual_workspace: config.usual_workspace.clone(),
-            home: config.home.root().to_owned(),
-            user_home: config.user_home.clone(),
-            // Asked at the first call: a turn without one does not need to know.
-            held: Arc::new(LazyLock::new(held)),
-            approvers: approvers(config),
-        },
-        limits: CallLimits {
-            tool_result_bytes: limits.tool_result_bytes as usize,
-            question_time: Duration::from_secs(limits.question_time_s),
-            staged_actions_max: limits.staged_actions_max as usize,
-            grant_offer_days: limits.grant_offer_days,
-            mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
-        },
-        catalog: CatalogSettings {
-            server_wait: Duration::from_millis(limits.server_wait_ms),
-            server_instructions_bytes: limits.server_instructions_bytes as usize,
-            tools: settings.tools.clone(),
-            program: program(),
-        },
-    }
-}
-
-/// How much of a workspace is remembered.
-fn snapshot_limits(limits: &Limits) -> crate::snapshot::Limits {
-    crate::snapshot::Limits {
-        files_max: limits.undo_files_max as usize,
-        bytes_max: limits.undo_bytes_max,
-        file_bytes_max: limits.undo_file_bytes_max,
-    }
-}
-
 /// What this machine holds of the box.
 fn held() -> HeldLevels {
     let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
@@ -435,14 +421,4 @@ fn held() -> HeldLevels {
         levels: levels.iter().all(|level| enforcement.holds(*level)),
         protected: enforcement.keeps_what_is_obeyed(),
     }
-}
-
-/// Which build this is: its version, and the size and time of its file.
-fn program() -> String {
-    let file = std::env::current_exe().and_then(std::fs::metadata);
-    let stamp = file.ok().and_then(|meta| {
-        let modified = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        Some(format!("{}:{}", meta.len(), modified.as_nanos()))
-    });
-    format!("{} {}", env!("CARGO_PKG_VERSION"), stamp.unwrap_or_default())
 }

@@ -130,40 +130,43 @@ impl Router {
     }
 
     /// Answers a question by what an update says. The decision, the end of the update and the words
-    /// for whoever wrote it are one transaction, so that one message answers at most once, and
-    /// never a later question.
+    /// for whoever wrote it, if there are any, are one transaction, so that one message answers at
+    /// most once, and never a later question. An answer that does not count is always told.
     pub async fn answer_of_update(
         &self,
         visitor: &Visitor,
         id: &ApprovalId,
         answer: &Answer,
         (bot, update): (i64, i64),
-        told: Outbound,
+        (session, told): (SessionId, Option<String>),
     ) -> Result<(), StoreError> {
         let answer = self.redacted(answer);
-        let finish = move |tx: &Tx<'_>, told: &Outbound| {
-            if tx.finish_update(bot, update, "answer")? {
-                tx.add_outbound(told)?;
+        let to = visitor.from.clone();
+        let notice = move |text: String| {
+            let body = OutboundBody::Notice { text };
+            Outbound { session: session.clone(), to: to.clone(), body }
+        };
+        let say = notice.clone();
+        let finish = move |tx: &Tx<'_>, text: Option<String>| {
+            if tx.finish_update(bot, update, "answer")?
+                && let Some(text) = text
+            {
+                tx.add_outbound(&say(text))?;
             }
             Ok(())
         };
-        let refused = |told: &Outbound, why: &str| Outbound {
-            body: OutboundBody::Notice { text: sentence(why) },
-            ..told.clone()
-        };
-        let on_time = told.clone();
         let decided =
             self.gate.calls().decide_with(id, &answer, &visitor.principal, move |tx, counted| {
                 match counted {
-                    Ok(()) => finish(tx, &on_time),
-                    Err(why) => finish(tx, &refused(&on_time, &why.to_string())),
+                    Ok(()) => finish(tx, told.clone()),
+                    Err(why) => finish(tx, Some(sentence(&why.to_string()))),
                 }
             });
         match decided.await {
             Err(DecideError::Store(error)) => Err(error),
             // Said once: where the transaction has said it, the update is done with.
             Err(why) => {
-                let told = refused(&told, &why.to_string());
+                let told = notice(sentence(&why.to_string()));
                 self.mail.answer_update(bot, update, "answer", told).await.map(drop)
             }
             Ok(_) => Ok(()),

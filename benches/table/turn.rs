@@ -7,7 +7,7 @@ use std::time::Instant;
 use claw::app::App;
 use claw::domain::{Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage, unseen};
 use claw::model::{Script, Scripted};
-use claw::session::{TurnSettings, Worker, WorkerParts};
+use claw::session::{Ending, TurnSettings, Worker, WorkerParts};
 use claw::store::now_ms;
 use claw::turn::Bounds;
 use claw::turn::persona::{Persona, Personas};
@@ -74,6 +74,7 @@ fn worker(app: &Arc<App>) -> Worker {
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {
+        ending: Ending::default(),
         store: app.store.clone(),
         gate: app.gate.clone(),
         locks: app.config.home.locks(),

@@ -22,6 +22,16 @@ impl App {
             mail: self.mail.clone(),
             router: self.router.clone(),
             worker: self.worker().await?,
+            worker_of: {
+                let app = self.clone();
+                Arc::new(move |session| {
+                    let app = app.clone();
+                    Box::pin(async move {
+                        let found = app.worker_of(&session).await;
+                        found.map_err(|error| format!("{error:#}"))
+                    })
+                })
+            },
             chat_commands: self.chat_commands(agents).await?,
             settings: door_settings(self),
             files: door_files(self),

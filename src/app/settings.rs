@@ -5,8 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use secrecy::ExposeSecret as _;
 
+use super::App;
+use super::gate::{gate_settings, snapshot_limits};
 use super::servers::load_manifest;
-use super::{App, gate_settings, snapshot_limits};
 use crate::config::model::ModelSection;
 use crate::config::{
     AuditSection, ChangedKey, Config, Limits, OpenFolder, Overrides, PersonaSources, Prices,

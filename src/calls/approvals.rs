@@ -1,6 +1,8 @@
 //! Questions to a human and their answers. A decision is one compare-and-set by any process; it
 //! wakes the owner of the call. Must not know doors.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::Calls;
@@ -99,7 +101,11 @@ impl Calls {
         if approval.question.staged.is_some() {
             return self.decide_staged(approval, answer, by).await;
         }
-        let grant = self.grant_of(&approval, &row, answer)?;
+        // A grant holds where the call was asked about, whoever takes the answer.
+        let grant = match row.cwd.is_empty() || Path::new(&row.cwd) == self.workspace() {
+            true => self.grant_of(&approval, &row, answer)?,
+            false => self.at(Path::new(&row.cwd)).grant_of(&approval, &row, answer)?,
+        };
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         killpoint::here("gate.decided.before");
         let decided = self

@@ -185,6 +185,22 @@ impl Calls {
         *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
+    /// The same calls as they are seen from another folder: grants and modes hold in one alone.
+    pub fn at(&self, workspace: &Path) -> Self {
+        let surroundings =
+            Surroundings { workspace: workspace.to_owned(), ..self.surroundings.clone() };
+        Self {
+            store: self.store.clone(),
+            hub: self.hub.clone(),
+            catalog: self.catalog.clone(),
+            policy: RwLock::new(self.policy()),
+            redactor: self.redactor.clone(),
+            artifacts: self.artifacts.clone(),
+            surroundings,
+            limits: RwLock::new(self.limits()),
+        }
+    }
+
     pub fn workspace(&self) -> &Path {
         &self.surroundings.workspace
     }

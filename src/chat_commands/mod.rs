@@ -1,12 +1,13 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/mode`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
+//! `/approvals`, `/grants`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
 //! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
 //! picked.
 
 mod agents;
 mod allowed_users;
 mod grants;
+mod here;
 mod lists;
 mod mode;
 mod model;
@@ -34,6 +35,7 @@ pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
+pub use undo_files::UndoTold;
 
 /// The most characters of one value that a list shows; the command line shows it whole.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -51,6 +53,9 @@ pub struct ModelInUse {
 /// names nearest to it.
 pub type NotOffered = Arc<dyn Fn(String) -> BoxFuture<'static, Option<Vec<String>>> + Send + Sync>;
 
+/// The real path of a folder that a conversation may be given, or a sentence about why not.
+pub type FolderForChat = Arc<dyn Fn(&str) -> Result<PathBuf, String> + Send + Sync>;
+
 /// What the chat commands are made of.
 #[derive(Clone)]
 pub struct ChatCommandsParts {
@@ -62,6 +67,7 @@ pub struct ChatCommandsParts {
     pub roles: Roles,
     pub prices: Prices,
     pub workspace: PathBuf,
+    pub folder_for_chat: FolderForChat,
     pub agents: Agents,
     /// Whose they are.
     pub agent: String,
@@ -97,7 +103,22 @@ impl ChatCommands {
         turn_seq: u64,
     ) -> Result<Option<String>, StoreError> {
         let parts = self.parts();
-        quiet::of_turn(&parts.store, parts.gate.snapshots(), session, turn_seq)
+        quiet::of_turn(&parts.store, &parts.snapshots_of(session)?, session, turn_seq)
+    }
+
+    /// The quiet line, and behind it how to put the files of the turn back: for doors without
+    /// buttons.
+    pub fn quiet_lines(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+    ) -> Result<Option<String>, StoreError> {
+        let quiet = self.quiet_line(session, turn_seq)?;
+        let hint = self.changed_files(session, turn_seq)?.map(undo_files::hint);
+        Ok(match (quiet, hint) {
+            (Some(quiet), Some(hint)) => Some(format!("{quiet}\n\n{hint}")),
+            (quiet, hint) => quiet.or(hint),
+        })
     }
 
     fn parts(&self) -> Arc<ChatCommandsParts> {
@@ -155,6 +176,7 @@ impl ChatCommands {
             ChatCommand::Tools => lists::tools(&parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,
+            ChatCommand::Here => return self.here(visitor, session, words, to).await,
             ChatCommand::Mode => return self.mode_command(visitor, session, words, to).await,
             ChatCommand::AllowedUsers => return self.allowed_users(visitor, words, to).await,
             ChatCommand::Panic => return self.panic(visitor, words, to).await,

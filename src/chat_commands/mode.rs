@@ -17,7 +17,9 @@ const NO_BOX: &str = "This machine cannot hold commands to the level `write`, so
 impl ChatCommands {
     /// What the owner lets this conversation do now.
     pub fn mode(&self, visitor: &Visitor, session: &SessionId) -> Result<Mode, StoreError> {
-        let found = self.parts().gate.calls().mode(session, &visitor.principal)?;
+        let parts = self.parts();
+        let calls = parts.gate.calls().at(&parts.granted_in(session)?);
+        let found = calls.mode(session, &visitor.principal)?;
         Ok(found.map_or(Mode::Ask, |found| found.mode))
     }
 
@@ -29,7 +31,8 @@ impl ChatCommands {
         mode: Mode,
     ) -> Result<(), StoreError> {
         let parts = self.parts();
-        let new = parts.gate.calls().new_mode(mode, session, &visitor.principal, None)?;
+        let calls = parts.gate.calls().at(&parts.granted_in(session)?);
+        let new = calls.new_mode(mode, session, &visitor.principal, None)?;
         parts.store.write(move |tx| new.set_by_command(tx)).await
     }
 
@@ -41,7 +44,7 @@ impl ChatCommands {
         to: &AnswerTo,
     ) -> Result<Option<String>, StoreError> {
         let parts = self.parts();
-        let (store, calls) = (&parts.store, parts.gate.calls());
+        let (store, calls) = (&parts.store, parts.gate.calls().at(&parts.granted_in(session)?));
         let words = words.trim().to_ascii_lowercase();
         if words.is_empty() {
             let found = calls.mode(session, &visitor.principal)?;
@@ -102,7 +105,8 @@ pub(super) fn status_line(
     session: &SessionId,
     visitor: &Visitor,
 ) -> Result<String, StoreError> {
-    let found = parts.gate.calls().mode(session, &visitor.principal)?;
+    let found =
+        parts.gate.calls().at(&parts.granted_in(session)?).mode(session, &visitor.principal)?;
     let mode = found.map_or(Mode::Ask, |found| found.mode);
     let until = found.and_then(|found| found.until_ms);
     let until = until.map(|at| format!(", until {}", when(at))).unwrap_or_default();

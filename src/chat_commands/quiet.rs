@@ -39,7 +39,7 @@ pub fn of_turn(
             "*This turn's changes cannot be undone: {}.*",
             escape::visible(&why).replace(['*', '`'], "'")
         )),
-        Some(Left::Changed(_)) | None => None,
+        Some(Left::Changed { .. }) | None => None,
     };
     Ok(match (said, no_way_back) {
         (Some(said), Some(no_way_back)) => Some(format!("{said} {no_way_back}")),

@@ -26,7 +26,9 @@ pub(super) async fn markdown(
         let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
         Ok((log, tx.session_role(session)?, used, (here, elsewhere), queued, tx.panic()?))
     })?;
-    let workspace = format!("- workspace: {}\n", code(&parts.workspace.display().to_string()));
+    let folder = parts.folder_of(session)?;
+    let own = if folder == parts.workspace { "" } else { ", by `/here`" };
+    let workspace = format!("- workspace: {}{own}\n", code(&folder.display().to_string()));
     let mut text = format!(
         "- model: {} ({})\n{}- session: `{session}`\n{}- context: {}\n- used in this session: {}\n{}\
          - running: {}\n- open questions: {}\n- queued messages: {queued}\n",

@@ -37,6 +37,7 @@ impl Rig {
             roles: Roles::default(),
             prices: Prices::default(),
             workspace: "/w".into(),
+            folder_for_chat: std::sync::Arc::new(|_| Err("There is no such folder.".to_owned())),
             agents: std::sync::Arc::new(Vec::new),
             agent: "main".into(),
             others: Vec::new(),

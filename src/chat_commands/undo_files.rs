@@ -1,11 +1,12 @@
-//! `/undo files`: what putting the files of a turn back would change, and doing it after a second
-//! line that names the turn. Must not know doors, or how a snapshot is kept.
+//! `/undo files`, and the button of an answer that does the same: what putting the files of a turn
+//! back would change, and doing it after a second line or tap that names the turn. Must not know
+//! doors, or how a snapshot is kept.
 
-use super::{ChatCommandsParts, is_owner};
+use super::{ChatCommands, ChatCommandsParts, is_owner};
 use crate::domain::{SessionId, TurnId};
 use crate::router::Visitor;
 use crate::store::StoreError;
-use crate::undo::{Preview, UndoError, Which, preview_lines, undone_lines};
+use crate::undo::{Left, Preview, UndoError, UndoneFiles, Which, preview_lines, undone_lines};
 
 const USAGE: &str = "`/undo files` shows what the last turn of this conversation changed, `/undo files NUMBER` an \
                      earlier one, `/undo files redo` what the newest undo did; `yes` behind it puts the files back.";
@@ -32,20 +33,98 @@ pub(super) async fn markdown(
         },
         _ => return Ok(USAGE.to_owned()),
     };
-    let snapshots = parts.gate.snapshots();
+    let snapshots = parts.snapshots_of(session)?;
     let said = if yes {
-        snapshots.undo(which, &visitor.principal).await.map(|undone| {
-            let back = if undone.redo { "" } else { "\n\n`/undo files redo` takes this back." };
-            format!("{}{back}", block(&undone_lines(&undone)))
-        })
+        snapshots.undo(which, &visitor.principal).await.map(|undone| done(&undone))
     } else {
         snapshots.preview(which).await.map(|preview| shown(&preview))
     };
     match said {
         Ok(text) => Ok(text),
         Err(UndoError::Store(error)) => Err(error),
-        Err(refused) => Ok(format!("Nothing was undone: {refused}.")),
+        Err(refused) => Ok(refusal(&refused)),
     }
+}
+
+/// What a tap on the button of an answer says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UndoTold {
+    /// What would change back, in Markdown. Without `changes` nothing would.
+    Shown { markdown: String, changes: bool },
+    /// What has changed back, in Markdown.
+    Done(String),
+    /// Nothing has changed, and nothing ever will by this button.
+    NothingToUndo(String),
+    /// Nothing has changed by now.
+    Refused(String),
+}
+
+impl ChatCommands {
+    /// How many files the turn of an answer has changed, if they can be put back.
+    pub fn changed_files(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+    ) -> Result<Option<usize>, StoreError> {
+        let turn = TurnId { session: session.clone(), seq: turn_seq };
+        Ok(match self.parts().snapshots_of(session)?.left(&turn) {
+            Some(Left::Changed { files }) => Some(files),
+            Some(Left::CannotBeUndone(_)) | None => None,
+        })
+    }
+
+    /// Shows what undoing a turn would change, or does it after a yes. Of two at once one does it.
+    pub async fn undo_by_button(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        turn_seq: u64,
+        yes: bool,
+    ) -> Result<UndoTold, StoreError> {
+        let parts = self.parts();
+        let snapshots = parts.snapshots_of(session)?;
+        let which = Which::Turn(TurnId { session: session.clone(), seq: turn_seq });
+        let said = if yes {
+            let undone = snapshots.undo(which, &visitor.principal).await;
+            undone.map(|undone| UndoTold::Done(done(&undone)))
+        } else {
+            snapshots.preview(which).await.map(|preview| {
+                let markdown = block(&preview_lines(&preview));
+                UndoTold::Shown { markdown, changes: !preview.plan.changes.is_empty() }
+            })
+        };
+        match said {
+            Ok(told) => Ok(told),
+            Err(UndoError::Store(error)) => Err(error),
+            Err(UndoError::Undone { .. }) => Ok(UndoTold::NothingToUndo(
+                "Nothing to undo: this is undone already. `/undo files redo` takes it back."
+                    .to_owned(),
+            )),
+            Err(refused @ (UndoError::Unknown { .. } | UndoError::Refused { .. })) => {
+                Ok(UndoTold::NothingToUndo(refusal(&refused)))
+            }
+            Err(refused) => Ok(UndoTold::Refused(refusal(&refused))),
+        }
+    }
+}
+
+/// The line under an answer, at a door without buttons.
+pub(super) fn hint(files: usize) -> String {
+    let changed = match files {
+        0 => "Folders changed".to_owned(),
+        1 => "1 file changed".to_owned(),
+        more => format!("{more} files changed"),
+    };
+    format!("*{changed} · `/undo files`*")
+}
+
+fn done(undone: &UndoneFiles) -> String {
+    let back = if undone.redo { "" } else { "\n\n`/undo files redo` takes this back." };
+    format!("{}{back}", block(&undone_lines(undone)))
+}
+
+fn refusal(refused: &UndoError) -> String {
+    format!("Nothing was undone: {refused}.")
 }
 
 fn shown(preview: &Preview) -> String {

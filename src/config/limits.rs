@@ -39,6 +39,10 @@ pub struct Limits {
     /// Days back in which three equal yeses count, until a question offers the grant that would
     /// have spared them; 0 offers none.
     pub grant_offer_days: u32,
+    /// Folders beside the configured workspace that conversations of one process work in at once.
+    pub folders_at_once_max: u32,
+    /// Seconds after which the servers of such a folder end in which nobody works.
+    pub folder_idle_time_s: u64,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
     /// Messages that wait in one session.
@@ -95,6 +99,8 @@ impl Default for Limits {
             question_time_s: 14_400,
             mode_idle_time_s: 28_800,
             grant_offer_days: 7,
+            folders_at_once_max: 4,
+            folder_idle_time_s: 900,
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
@@ -156,6 +162,8 @@ impl Limits {
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
             ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
+            ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
+            ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),

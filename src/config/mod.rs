@@ -3,6 +3,7 @@
 
 mod agents;
 mod audit;
+mod chat_folder;
 mod draft;
 mod env;
 mod error;

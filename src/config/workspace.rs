@@ -32,7 +32,11 @@ fn of_the_setting(error: ConfigError, place: &str) -> ConfigError {
     }
 }
 
-fn refuse_overlap(workspace: &Path, place: &str, home: &Home) -> Result<(), ConfigError> {
+pub(super) fn refuse_overlap(
+    workspace: &Path,
+    place: &str,
+    home: &Home,
+) -> Result<(), ConfigError> {
     let next =
         format!("Choose another folder, or leave it out and use {}", home.workspace().display());
     if home.root().starts_with(workspace) {

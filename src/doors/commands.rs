@@ -18,13 +18,13 @@ pub struct CommandInfo {
     /// The words that may follow, for the help; empty if none may.
     pub words: &'static str,
     pub help: &'static str,
-    /// Other doors do not have it.
-    pub console_only: bool,
+    /// The one kind of door that has it; all, if there is none.
+    pub only_at: Option<DoorKind>,
 }
 
 impl CommandInfo {
     fn is_at(&self, door: DoorKind) -> bool {
-        door == DoorKind::Console || !self.console_only
+        self.only_at.is_none_or(|only| only == door)
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
@@ -84,6 +84,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         "what runs in this conversation without a question; set it",
     ),
     info(
+        ChatCommand::Here,
+        "/here",
+        "[FOLDER|role NAME|mode MODE|off]",
+        "the folder, role and mode of this conversation; set one",
+    )
+    .at_chats_only(),
+    info(
         ChatCommand::AllowedUsers,
         "/guests",
         "[remove ID]",
@@ -112,7 +119,7 @@ const fn info(
     words: &'static str,
     help: &'static str,
 ) -> CommandInfo {
-    CommandInfo { command, name, aliases: &[], words, help, console_only: false }
+    CommandInfo { command, name, aliases: &[], words, help, only_at: None }
 }
 
 impl CommandInfo {
@@ -121,7 +128,11 @@ impl CommandInfo {
     }
 
     const fn at_the_console_only(self) -> Self {
-        Self { console_only: true, ..self }
+        Self { only_at: Some(DoorKind::Console), ..self }
+    }
+
+    const fn at_chats_only(self) -> Self {
+        Self { only_at: Some(DoorKind::Chat), ..self }
     }
 }
 
@@ -248,7 +259,8 @@ mod tests {
         assert_eq!(typed("/new"), command(ChatCommand::New, ""));
         assert_eq!(typed("/RESET "), command(ChatCommand::New, ""));
         for known in COMMANDS {
-            assert_eq!(typed(known.name), command(known.command, ""));
+            let door = known.only_at.unwrap_or(DoorKind::Console);
+            assert_eq!(parse(known.name, door), command(known.command, ""));
         }
     }
 

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use jiff::tz::TimeZone;
 
 use crate::chat_commands::ChatCommands;
-use crate::domain::Origin;
+use crate::domain::{Origin, SessionId};
 use crate::mail::{Instance, Mail, MailError};
 use crate::router::{Router, Visitor};
 use crate::session::Worker;
@@ -27,6 +27,8 @@ pub struct Context {
     pub mail: Mail,
     pub router: Router,
     pub worker: Arc<Worker>,
+    /// The worker of the folder that a session works in.
+    pub worker_of: WorkerOf,
     pub chat_commands: ChatCommands,
     pub settings: DoorSettings,
     pub files: FileAccess,
@@ -38,6 +40,17 @@ impl Context {
         Visitor { from: at.address().clone(), principal: self.owner.clone(), origin: Origin::Owner }
     }
 }
+
+/// A worker, as long as it is held: the servers of its folder do not end meanwhile.
+pub struct WorkerHere {
+    pub worker: Arc<Worker>,
+    /// Dropped when nothing of the session runs any more.
+    pub folder: Option<Arc<()>>,
+}
+
+/// Finds the worker for a session, or says in a sentence why it cannot go on now, and what to do.
+pub type WorkerOf =
+    Arc<dyn Fn(SessionId) -> BoxFuture<'static, Result<WorkerHere, String>> + Send + Sync>;
 
 /// What can change while claw runs, so that it is asked for each time.
 #[derive(Clone)]

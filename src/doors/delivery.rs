@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asking::asked_elsewhere;
-use super::door::{Door, DoorFault, DoorPiece};
+use super::door::{Door, DoorFault, DoorPiece, UndoButton};
 use super::patience::patiently;
 use crate::domain::{Address, OutboundBody, Question, SessionId};
 use crate::mail::{MailError, OutboxRow};
@@ -80,7 +80,8 @@ async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), M
     let shown = delivered.take_shown();
     match &row.outbound.body {
         OutboundBody::Notice { text } => {
-            if write_text(door, to, row, text, &Drafted::default()).await? {
+            let pieces = door.pieces(&row.outbound.body, text);
+            if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
                 door.shared().mail().shown(row.id).await?;
             }
             Ok(())
@@ -88,7 +89,9 @@ async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), M
         OutboundBody::Reply { turn_seq, step, text } => {
             delivered.begin(&row.outbound.session, *turn_seq, None);
             let text = &with_quiet_line(door, to, &row.outbound.session, *turn_seq, text)?;
-            if write_said(door, to, row, (*turn_seq, *step), text, shown).await? {
+            let mut pieces = door.pieces(&row.outbound.body, text);
+            add_undo_button(door, to, &row.outbound.session, *turn_seq, &mut pieces)?;
+            if write_said(door, to, row, (*turn_seq, *step), &pieces, shown).await? {
                 forget_drafts(door, to, row, (*turn_seq, *step), None).await?;
                 door.shared().mail().said(row, *turn_seq, None).await?;
             }
@@ -104,7 +107,8 @@ async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), M
             } else {
                 text.clone()
             };
-            if write_said(door, to, row, (*turn_seq, *step), &text, shown).await? {
+            let pieces = door.pieces(&row.outbound.body, &text);
+            if write_said(door, to, row, (*turn_seq, *step), &pieces, shown).await? {
                 forget_drafts(door, to, row, (*turn_seq, *step), Some(*step)).await?;
                 door.shared().mail().said(row, *turn_seq, Some(*step)).await?;
             }
@@ -112,7 +116,10 @@ async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), M
         }
         OutboundBody::Question { question, .. } if !door.has_an_owner(to) => {
             let told = match asked_elsewhere(question) {
-                Some(text) => write_text(door, to, row, &text, &Drafted::default()).await?,
+                Some(text) => {
+                    let pieces = door.pieces(&row.outbound.body, &text);
+                    write_pieces(door, to, row, &pieces, &Drafted::default()).await?
+                }
                 None => true,
             };
             if told {
@@ -154,12 +161,12 @@ async fn write_said<D: Door>(
     to: &Address,
     row: &OutboxRow,
     (turn_seq, step): (u64, u32),
-    text: &str,
+    pieces: &[DoorPiece<D::Text>],
     shown: HashMap<i64, D::Text>,
 ) -> Result<bool, MailError> {
     let messages =
         door.shared().mail().drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
-    write_text(door, to, row, text, &Drafted { messages, shown }).await
+    write_pieces(door, to, row, pieces, &Drafted { messages, shown }).await
 }
 
 /// The messages that are drafts of a text, in its order.
@@ -205,15 +212,14 @@ impl<T: Clone + PartialEq> Drafted<T> {
 
 /// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False
 /// if the row was put back.
-async fn write_text<D: Door>(
+async fn write_pieces<D: Door>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
-    text: &str,
+    pieces: &[DoorPiece<D::Text>],
     drafts: &Drafted<D::Text>,
 ) -> Result<bool, MailError> {
-    let pieces = door.pieces(&row.outbound.body, text);
-    let lost = drafts.finish(door, to, &pieces).await;
+    let lost = drafts.finish(door, to, pieces).await;
     for (index, piece) in pieces.iter().enumerate() {
         let is_finished = index < drafts.messages.len() && !lost.contains(&index);
         if is_finished || index < row.parts_sent as usize {
@@ -304,8 +310,38 @@ fn with_quiet_line<D: Door>(
     if !door.has_an_owner(to) {
         return Ok(text.to_owned());
     }
-    Ok(match door.shared().context.chat_commands.quiet_line(session, turn_seq)? {
+    let commands = &door.shared().context.chat_commands;
+    let line = if D::HAS_UNDO_BUTTON {
+        commands.quiet_line(session, turn_seq)?
+    } else {
+        commands.quiet_lines(session, turn_seq)?
+    };
+    Ok(match line {
         Some(line) => format!("{}\n\n{line}", text.trim_end()),
         None => text.to_owned(),
     })
+}
+
+/// Below the last words of an answer in its own chat, where an owner reads it.
+fn add_undo_button<D: Door>(
+    door: &D,
+    to: &Address,
+    session: &SessionId,
+    turn_seq: u64,
+    pieces: &mut [DoorPiece<D::Text>],
+) -> Result<(), MailError> {
+    if !D::HAS_UNDO_BUTTON || !door.has_an_owner(to) || door.place_of(session).as_ref() != Some(to)
+    {
+        return Ok(());
+    }
+    let commands = &door.shared().context.chat_commands;
+    let Some(files) = commands.changed_files(session, turn_seq)? else { return Ok(()) };
+    let last = pieces.iter_mut().rev().find_map(|piece| match piece {
+        DoorPiece::Text(text) => Some(text),
+        DoorPiece::File(_) => None,
+    });
+    if let Some(text) = last {
+        *text = D::with_undo_button(text.clone(), to, UndoButton { turn_seq, files });
+    }
+    Ok(())
 }

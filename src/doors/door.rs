@@ -133,6 +133,23 @@ pub trait Paint {
 
     /// A call that has ended, and what there is to say about it. One message.
     fn ended(title: &str, ok: bool, summary: &str) -> Self::Text;
+
+    /// Whether an answer can have a button that puts back what its turn has changed. Where it
+    /// cannot, a line under the answer names the command.
+    const HAS_UNDO_BUTTON: bool = false;
+
+    /// The last message of an answer with that button.
+    fn with_undo_button(text: Self::Text, _: &Address, _: UndoButton) -> Self::Text {
+        text
+    }
+}
+
+/// What a button under an answer puts back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndoButton {
+    pub turn_seq: u64,
+    /// So many files were changed; 0: folders alone.
+    pub files: usize,
 }
 
 /// A door with conversations that have an address each, whether anybody looks or not. What it shows

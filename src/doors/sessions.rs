@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::clock::Clock;
+use super::context::WorkerHere;
 use super::{Door, live};
-use crate::domain::{Address, ApprovalId, Question, SessionId, unseen};
+use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, unseen};
 use crate::mail::MailError;
 use crate::session::Ran;
 
@@ -17,7 +18,9 @@ const OTHERS_FIRST_MS: i64 = 3_000;
 const LOOK: Duration = Duration::from_secs(2);
 /// A session whose question is over is tried again after this time.
 const TRY_AGAIN: Duration = Duration::from_secs(60);
-/// After a turn that failed in claw itself.
+/// A chat hears once in this time that its session cannot go on, in milliseconds.
+const TOLD_EVERY_MS: i64 = 3_600_000;
+/// After a turn that failed in claw itself, and before a folder is looked for again.
 const AFTER_FAULT: Duration = Duration::from_secs(5);
 
 pub async fn keep<D: Door>(door: Arc<D>) {
@@ -105,8 +108,17 @@ async fn run<D: Door>(door: Arc<D>, session: SessionId) {
     let _running = Running { door: door.clone(), session: session.clone() };
     let place = door.place_of(&session);
     let live = place.as_ref().map_or_else(unseen, |place| live::show(&door, &session, place));
+    let found = match &place {
+        Some(_) => (door.shared().context.worker_of)(session.clone()).await,
+        // What other doors' processes have left stays theirs where they work elsewhere.
+        None => Ok(WorkerHere { worker: door.shared().context.worker.clone(), folder: None }),
+    };
+    let here = match found {
+        Ok(here) => here,
+        Err(why) => return waits(&*door, &session, place, why).await,
+    };
     let settled = {
-        let settle = door.shared().context.worker.settle(&session, &live);
+        let settle = here.worker.settle(&session, &live);
         let working = async {
             if let Some(place) = &place {
                 door.working(place).await;
@@ -125,6 +137,21 @@ async fn run<D: Door>(door: Arc<D>, session: SessionId) {
         tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
         tokio::time::sleep(AFTER_FAULT).await;
     }
+}
+
+/// A session that cannot go on in its folder. What waits there is kept; its chat is told why, not
+/// too often.
+async fn waits<D: Door>(door: &D, session: &SessionId, place: Option<Address>, why: String) {
+    tracing::warn!(%session, why, "a session cannot go on");
+    if let Some(to) = place {
+        let kind = format!("folder.{session}");
+        let body = OutboundBody::Notice { text: why };
+        let notice = Outbound { session: session.clone(), to, body };
+        if let Err(error) = door.shared().mail().notify(&kind, TOLD_EVERY_MS, notice).await {
+            tracing::error!(%error, "that a session waits could not be told");
+        }
+    }
+    tokio::time::sleep(AFTER_FAULT).await;
 }
 
 /// Where the session of a question has its conversation, if it has one at this door.

@@ -73,6 +73,15 @@ impl Mail {
         self.store.read(|tx| tx.posted_at(to, message))
     }
 
+    /// What one message shows, by the address of its chat: it may be in any topic of that.
+    pub fn posted_in_chat(
+        &self,
+        chat: &Address,
+        message: i64,
+    ) -> Result<Option<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_in_chat(chat, message))
+    }
+
     /// The open questions that no message at this address shows, oldest first.
     pub fn unseen_at(&self, to: &Address) -> Result<Vec<ApprovalId>, StoreError> {
         self.store.read(|tx| tx.open_approvals_unseen_at(to))

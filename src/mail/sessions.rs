@@ -1,10 +1,17 @@
 //! Which sessions of a door have something to do. Must not know what is done in a turn.
 
+use std::path::PathBuf;
+
 use super::Mail;
 use crate::domain::{SessionId, UnixMillis};
 use crate::store::StoreError;
 
 impl Mail {
+    /// The folder that a session works in, if it is another one than the configured one.
+    pub fn session_folder(&self, session: &SessionId) -> Result<Option<PathBuf>, StoreError> {
+        Ok(self.store.read(|tx| tx.session_workspace(session))?.map(PathBuf::from))
+    }
+
     /// The sessions whose turn an earlier process has left in the middle.
     pub fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
         self.store.read(|tx| tx.sessions_with_open_turn())

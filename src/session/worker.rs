@@ -60,6 +60,8 @@ pub struct WorkerParts {
     pub gate: Arc<Gate>,
     pub locks: PathBuf,
     pub settings: TurnSettings,
+    /// One for all workers of a process.
+    pub ending: Ending,
 }
 
 /// What a turn goes by. One that has begun keeps what it began with, until it ends or waits for
@@ -92,13 +94,13 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(parts: WorkerParts) -> Self {
-        let WorkerParts { store, gate, locks, settings } = parts;
+        let WorkerParts { store, gate, locks, settings, ending } = parts;
         Self {
             store,
             gate,
             locks,
             settings: RwLock::new(Arc::new(settings)),
-            ending: Ending::default(),
+            ending,
             watch: Watch::default(),
             recent: Recent::default(),
         }
@@ -128,6 +130,10 @@ impl Worker {
                 return Ok(Ran::Elsewhere);
             }
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
+            // An owner may have given it another folder in between.
+            if !self.works_here(session)? {
+                return Ok(Ran::Elsewhere);
+            }
             crate::killpoint::here("session.locked");
             let held = Held::new(lock, self.store.clone());
             let ran = Drive::open(self, &held, session, live.clone())?.until_idle().await?;

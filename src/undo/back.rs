@@ -142,7 +142,7 @@ impl Shared {
             // It was killed, and its turn has ended otherwise: all that has changed is its own.
             State::Remembered => {
                 let changed = snapshots.note_changes(&record.after(), &record.before())?;
-                record.state = State::Noted { changed };
+                record.state = State::noted(changed);
                 place.records.put(&record).map_err(place.io())?;
             }
             State::Noted { .. } | State::Redoing => {}
@@ -238,7 +238,7 @@ fn carry_out(found: Found, undo: Option<Record>) -> Result<UndoneFiles, UndoErro
 
 fn row(record: Record) -> TurnRow {
     let (changed, refused) = match record.state {
-        State::Noted { changed } => (Some(changed), None),
+        State::Noted { changed, .. } => (Some(changed), None),
         State::Refused { why } => (None, Some(why)),
         State::Remembered | State::Redoing => (None, None),
     };

@@ -66,6 +66,12 @@ impl TurnSnapshots {
         Self { shared: Arc::new(Shared { store, folder, workspace, limits, known }) }
     }
 
+    /// Those of another workspace, in the same store.
+    pub fn at(&self, workspace: PathBuf) -> Self {
+        let Shared { store, folder, .. } = &*self.shared;
+        Self::new(store.clone(), folder.clone(), workspace, self.shared.limits())
+    }
+
     /// For the turns that are remembered from now on.
     pub fn set_limits(&self, limits: Limits) {
         *self.shared.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;

@@ -11,7 +11,7 @@ use super::UndoError;
 use super::record::{Record, Records, State};
 use crate::domain::canonical;
 use crate::durable;
-use crate::snapshot::{Limits, RelPath, SnapshotError, Snapshots};
+use crate::snapshot::{Changes, Limits, RelPath, SnapshotError, Snapshots};
 
 /// How long another process may be at work before a turn goes on without a snapshot.
 const WAIT: Duration = Duration::from_secs(60);
@@ -116,16 +116,16 @@ impl Place {
         undo: &mut Record,
     ) -> Result<(), UndoError> {
         let changed = snapshots.note_changes(&undo.after(), &undo.before())?;
-        if changed == 0 {
+        if changed.paths == 0 {
             return self.forget(snapshots, undo);
         }
-        undo.state = State::Noted { changed };
+        undo.state = State::noted(changed);
         self.set_undone(undo.undid, true)?;
         self.records.put(undo).map_err(self.io())
     }
 
     pub(super) fn end_redo(&self, undo: &mut Record) -> Result<(), UndoError> {
-        (undo.state, undo.undone) = (State::Noted { changed: 0 }, true);
+        (undo.state, undo.undone) = (State::noted(Changes::default()), true);
         self.set_undone(undo.undid, false)?;
         self.records.put(undo).map_err(self.io())
     }

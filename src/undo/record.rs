@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{TurnId, UnixMillis};
 use crate::durable;
+use crate::snapshot::Changes;
 
 const OWNER_ONLY: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
@@ -35,10 +36,21 @@ pub(super) enum State {
     Remembered,
     /// It cannot be undone. The sentence says why.
     Refused { why: String },
-    /// It has ended, and so many paths were another thing then.
-    Noted { changed: usize },
+    /// It has ended, and so many paths were another thing then; `files` of them were no folders. An
+    /// earlier claw has not counted these.
+    Noted {
+        changed: usize,
+        #[serde(default)]
+        files: Option<usize>,
+    },
     /// An undo that is being taken back. A kill leaves it so.
     Redoing,
+}
+
+impl State {
+    pub(super) fn noted(Changes { paths, files }: Changes) -> Self {
+        Self::Noted { changed: paths, files: Some(files) }
+    }
 }
 
 impl Record {

@@ -11,8 +11,8 @@ use crate::store::now_ms;
 /// What a turn has left, as far as it can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// So many paths are another thing than before.
-    Changed(usize),
+    /// So many files are another thing than before; 0: folders alone are.
+    Changed { files: usize },
     /// It cannot be undone; the end of a sentence says why.
     CannotBeUndone(String),
 }
@@ -54,7 +54,9 @@ impl TurnSnapshots {
             return Some(Left::CannotBeUndone(why.clone()));
         }
         match self.shared.place().records.of_turn(turn).ok()??.state {
-            State::Noted { changed } => Some(Left::Changed(changed)),
+            State::Noted { changed, files } => {
+                Some(Left::Changed { files: files.unwrap_or(changed) })
+            }
             State::Refused { why } => Some(Left::CannotBeUndone(why)),
             State::Remembered | State::Redoing => None,
         }
@@ -97,13 +99,12 @@ impl Shared {
         let found = place.records.of_turn(turn).map_err(place.io())?;
         let Some(mut record) = found.filter(is_open) else { return Ok(()) };
         let snapshots = place.open(self.limits())?;
-        match snapshots.note_changes(&record.after(), &record.before())? {
-            0 => place.forget(&snapshots, &record),
-            changed => {
-                record.state = State::Noted { changed };
-                place.records.put(&record).map_err(place.io())
-            }
+        let changed = snapshots.note_changes(&record.after(), &record.before())?;
+        if changed.paths == 0 {
+            return place.forget(&snapshots, &record);
         }
+        record.state = State::noted(changed);
+        place.records.put(&record).map_err(place.io())
     }
 
     /// The disk takes no note of it, so this process knows it alone.

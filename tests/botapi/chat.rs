@@ -51,6 +51,8 @@ pub struct Chat {
     pub title: String,
     pub members: Vec<i64>,
     pub standing: Standing,
+    /// Of a group: whether the bot hears of reactions there.
+    pub bot_is_admin: bool,
     pub topics: BTreeMap<MessageId, String>,
     pub messages: BTreeMap<MessageId, Message>,
     /// What `sendChatAction` said.
@@ -69,6 +71,7 @@ impl Chat {
             title: title.to_owned(),
             members,
             standing: Standing::Welcome,
+            bot_is_admin: false,
             topics: BTreeMap::new(),
             messages: BTreeMap::new(),
             actions: Vec::new(),

@@ -20,7 +20,7 @@
 //! Where the files are: `server` (HTTP), `cut` (broken connections), `params` (what a call says),
 //! `methods` (which calls there are), `sending`, `editing`, `polling`, `account` and `files` (what
 //! they do), `text`, `entity`, `entity_check`, `keyboard` and `limits` (what is refused), `people`,
-//! `saying`, `delivery`, `tapping` and `found_entities` (what users do), `world`, `chat`,
+//! `saying`, `delivery`, `tapping`, `reacting` and `found_entities` (what users do), `world`, `chat`,
 //! `message`, `updates` and `json` (what there is), `faults`, `calls`, `screen`, `asking` and
 //! `waiting` (what tests ask for).
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part of the stand-in")]
@@ -46,6 +46,7 @@ mod methods;
 mod params;
 mod people;
 mod polling;
+mod reacting;
 mod refusal;
 mod saying;
 mod screen;

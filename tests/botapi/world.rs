@@ -39,6 +39,8 @@ pub struct World {
     last_number: i64,
     pub updates: Updates,
     pub taps: HashMap<String, Tapped>,
+    /// What each user has put on a message.
+    pub reactions: HashMap<(ChatId, MessageId, i64), Vec<String>>,
     pub files: Files,
     pub calls: Calls,
     pub faults: Faults,
@@ -74,6 +76,7 @@ impl World {
             last_number: 1_000,
             updates: Updates::new(),
             taps: HashMap::new(),
+            reactions: HashMap::new(),
             files: Files::default(),
             calls: Calls::new(),
             faults: Faults::default(),

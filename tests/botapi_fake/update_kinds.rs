@@ -4,6 +4,7 @@ use serde_json::json;
 use teloxide_core::prelude::*;
 use teloxide_core::types::{
     AllowedUpdate, ChatMemberKind, MediaKind, MessageEntityKind, MessageKind, MessageOrigin,
+    ReactionType,
 };
 use teloxide_core::types::{Message, UpdateKind, UserId};
 
@@ -238,4 +239,41 @@ async fn kinds_that_are_not_allowed_are_never_queued_and_the_choice_is_remembere
     bot.get_updates().allowed_updates([AllowedUpdate::MessageReaction]).await.unwrap();
     assert!(api.push_update("message_reaction", json!({})).is_some());
     api.push_unknown_update();
+}
+
+/// Bot API, "Update", `message_reaction`: asked for by name, in groups told to administrators.
+#[tokio::test]
+async fn a_reaction_comes_to_who_asked_for_it_and_names_whoever_is_not_anonymous() {
+    let (api, bot) = start();
+    let anna = api.user("Anna");
+    anna.starts();
+    let group = api.supergroup("flat", &[&anna]);
+    let said = anna.says(group, "hello");
+    let sent = bot.send_message(ChatId(anna.id), "May I?").await.unwrap();
+    assert_eq!(anna.reacts(anna.private(), sent.id.0, &["👍"]), None, "nobody asked for it");
+    bot.get_updates()
+        .offset(-1)
+        .allowed_updates([AllowedUpdate::Message, AllowedUpdate::MessageReaction])
+        .await
+        .unwrap();
+    let heard = anna.reacts(anna.private(), sent.id.0, &["👎", "🔥"]);
+    assert!(heard.is_some());
+    assert_eq!(anna.reacts(anna.private(), sent.id.0, &["👎", "🔥"]), None, "nothing has changed");
+    assert_eq!(anna.reacts(group, said.message, &["👍"]), None, "the bot is no administrator");
+    api.makes_admin(group);
+    anna.reacts_anonymously(group, said.message, &["👎"]).unwrap();
+    let mut kinds = updates(&bot).await.into_iter().rev().map(|update| update.kind);
+    let mut next = || match kinds.next().unwrap() {
+        UpdateKind::MessageReaction(reaction) => reaction,
+        other => panic!("{other:?}"),
+    };
+    let (in_group, in_private) = (next(), next());
+    let emoji = |all: &[ReactionType]| -> Vec<String> {
+        all.iter().map(|one| one.emoji().unwrap().clone()).collect()
+    };
+    assert_eq!(in_private.user().unwrap().id, UserId(anna.id as u64));
+    assert_eq!((in_private.message_id, in_private.chat.id), (sent.id, ChatId(anna.id)));
+    assert_eq!(emoji(&in_private.old_reaction), ["👍"]);
+    assert_eq!(emoji(&in_private.new_reaction), ["👎", "🔥"]);
+    assert!(in_group.user().is_none() && in_group.chat.id == ChatId(group), "{in_group:?}");
 }

@@ -43,6 +43,8 @@ macro_rules! scenes_of {
             what_was_not_shown_before_a_kill_is_shown_after_it,
             a_long_answer_is_complete_in_order_and_there_once,
             a_linked_file_is_handed_over,
+            what_a_turn_has_changed_is_put_back,
+            a_turn_that_has_changed_nothing_offers_no_undo,
         ]);
     };
     ($door:ident, $rig:ty, $($scenes:ident: [$($scene:ident,)*]),*) => {

@@ -86,6 +86,18 @@ pub trait DoorRig: Sized {
     /// Needs [`Skill::AnswerAgain`].
     fn answers_again(&mut self) -> String;
 
+    /// A person takes back the one file that the turn of the last answer in the first chat has
+    /// changed, by what the door offers under it.
+    fn undoes_one_file(&mut self) {
+        shows(self, Chat::First, "1 file changed · /undo files");
+        self.says(Chat::First, "/undo files");
+        shows(self, Chat::First, "yes does it.");
+        let shown = self.shown(Chat::First);
+        let until = shown.rfind(" yes does it.").unwrap();
+        let from = shown[..until].rfind("/undo files ").unwrap();
+        self.says(Chat::First, &format!("{} yes", &shown[from..until]));
+    }
+
     /// The files that the first chat was handed, in their order. Needs [`Skill::Files`].
     fn files(&mut self) -> Vec<(String, Vec<u8>)>;
 

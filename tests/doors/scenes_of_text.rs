@@ -6,7 +6,8 @@ use tokio::sync::Semaphore;
 
 use crate::program::eventually;
 use crate::rig::{
-    Chat, DoorRig, Skill, all_is_delivered, at, count, lack, shows, turns_end, wait_model_asked,
+    Chat, DoorRig, EFFECT, Reply, Skill, all_is_delivered, asks, at, count, effects, lack, runs,
+    shows, turns_end, wait_model_asked,
 };
 use crate::wires::{Answer, Turn};
 
@@ -107,4 +108,30 @@ pub fn a_linked_file_is_handed_over<R: DoorRig>() {
     eventually("the file is there", || !rig.files().is_empty());
     all_is_delivered(&mut rig);
     assert_eq!(rig.files(), [("report.txt".to_owned(), b"all is well".to_vec())]);
+}
+
+/// What is offered under an answer undoes the files of its turn, once.
+pub fn what_a_turn_has_changed_is_put_back<R: DoorRig>() {
+    let mut rig: R = at([runs(EFFECT), Answer::text("The effect is there.")]);
+    rig.says(Chat::First, "Go ahead");
+    asks(&mut rig, EFFECT);
+    rig.answers(EFFECT, Reply::Yes);
+    shows(&mut rig, Chat::First, "The effect is there.");
+    turns_end(&rig, 1);
+    assert_eq!(effects(&rig), 1);
+    rig.undoes_one_file();
+    shows(&mut rig, Chat::First, "Undone: 1 path.");
+    assert!(!rig.home().house.workspace().join("effects").exists());
+    rig.kill();
+    rig.home().house.is_whole();
+}
+
+pub fn a_turn_that_has_changed_nothing_offers_no_undo<R: DoorRig>() {
+    let mut rig: R = at([Answer::text("Here it is.")]);
+    rig.says(Chat::First, "Go ahead");
+    shows(&mut rig, Chat::First, "Here it is.");
+    turns_end(&rig, 1);
+    all_is_delivered(&mut rig);
+    let shown = rig.shown(Chat::First);
+    assert!(!shown.contains("changed") && !shown.to_lowercase().contains("undo"), "{shown}");
 }

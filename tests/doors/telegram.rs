@@ -135,6 +135,14 @@ impl DoorRig for Telegram {
         self.api.wait_answered(&tap).0
     }
 
+    fn undoes_one_file(&mut self) {
+        let anna = self.anna.private();
+        self.api.wait_for_button(anna, "Undo 1 file");
+        self.api.wait_answered(&self.anna.taps(anna, "Undo 1 file"));
+        self.api.wait_for_button(anna, "Undo");
+        self.api.wait_answered(&self.anna.taps(anna, "Undo"));
+    }
+
     fn files(&mut self) -> Vec<(String, Vec<u8>)> {
         let sent = self.api.sent(self.anna.id).into_iter().filter_map(|one| one.media);
         sent.map(|media| (media.name, self.api.file(&media.file_id))).collect()

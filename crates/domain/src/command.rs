@@ -18,6 +18,8 @@ pub enum ChatCommand {
     Grants,
     /// What runs in this session without a question.
     Mode,
+    /// The folder, role and mode of this conversation.
+    Here,
     AllowedUsers,
     Undo,
     /// `/undo files`.

@@ -25,5 +25,5 @@ pub use error::SnapshotError;
 pub use limits::Limits;
 pub use plan::{Change, Kept, KeptBecause, Plan};
 pub use store::Snapshots;
-pub use tree::{LeftOut, Tree, Why};
+pub use tree::{Changes, LeftOut, Tree, Why};
 pub use undo::Undone;

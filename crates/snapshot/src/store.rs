@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::plan::Plan;
 use crate::stat_cache::StatCache;
 use crate::sync::Sync;
-use crate::tree::Tree;
+use crate::tree::{Changes, Tree};
 use crate::undo::{self, Undone};
 use crate::walk::Walk;
 
@@ -103,11 +103,11 @@ impl Snapshots {
         Ok(tree)
     }
 
-    /// The same, and gives the number of paths that are another thing than before.
+    /// The same, and says how much is another thing than before.
     ///
     /// # Errors
     /// As [`Snapshots::remember`].
-    pub fn note_changes(&self, name: &str, before: &str) -> Result<usize, SnapshotError> {
+    pub fn note_changes(&self, name: &str, before: &str) -> Result<Changes, SnapshotError> {
         let after = self.note(name, before)?;
         Ok(self.tree(before)?.differs_from(&after))
     }

@@ -34,6 +34,14 @@ pub enum Why {
     Special,
 }
 
+/// At how many paths two trees have another thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub paths: usize,
+    /// Of these, those that are or were no folder.
+    pub files: usize,
+}
+
 impl Tree {
     /// The files, folders and links that it has.
     pub fn files(&self) -> usize {
@@ -46,11 +54,17 @@ impl Tree {
         self.entries.values().map(bytes).sum()
     }
 
-    /// At how many paths the two have another thing.
-    pub(crate) fn differs_from(&self, other: &Self) -> usize {
-        let here = self.entries.iter().filter(|(path, is)| other.entries.get(*path) != Some(*is));
+    /// Where the two have another thing.
+    pub(crate) fn differs_from(&self, other: &Self) -> Changes {
+        let is_file = |entry: Option<&Entry>| entry.is_some_and(|entry| !entry.is_folder());
         let only_there = other.entries.keys().filter(|path| !self.entries.contains_key(*path));
-        here.count() + only_there.count()
+        let mut changes = Changes::default();
+        for path in self.entries.keys().chain(only_there) {
+            let (here, there) = (self.entries.get(path), other.entries.get(path));
+            changes.paths += usize::from(here != there);
+            changes.files += usize::from(here != there && (is_file(here) || is_file(there)));
+        }
+        changes
     }
 
     /// Whether what is above a path is a folder, and no link to one.

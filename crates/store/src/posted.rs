@@ -144,6 +144,24 @@ impl Tx<'_> {
         Ok(query.query_row(params![address.0, message], read).optional()?)
     }
 
+    /// The same by the address of a chat whose topics have addresses below it and count their
+    /// messages together.
+    pub fn posted_in_chat(
+        &self,
+        chat: &Address,
+        message: i64,
+    ) -> Result<Option<PostedRow>, StoreError> {
+        if let Some(posted) = self.posted_at(chat, message)? {
+            return Ok(Some(posted));
+        }
+        // '0' is the character behind '/'.
+        let sql = format!(
+            "SELECT {COLUMNS} FROM posted WHERE address > ?1 || '/' AND address < ?1 || '0' AND message = ?2"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        Ok(query.query_row(params![chat.0, message], read).optional()?)
+    }
+
     /// The open questions that no message at this address shows, oldest first.
     pub fn open_approvals_unseen_at(
         &self,

@@ -102,7 +102,7 @@ impl Delivery {
                 self.show_list(&mut list).await;
                 let quiet = match &row.outbound.body {
                     OutboundBody::Reply { turn_seq, .. } => {
-                        self.chat_commands.quiet_line(&row.outbound.session, *turn_seq)?
+                        self.chat_commands.quiet_lines(&row.outbound.session, *turn_seq)?
                     }
                     _ => None,
                 };

@@ -47,7 +47,8 @@ const POLL_SLACK: Duration = Duration::from_secs(15);
 /// The most updates of one poll (Bot API, `getUpdates`, `limit`).
 pub const UPDATES_MAX: u32 = 100;
 /// What claw wants to hear of; everything else stays with Telegram.
-const ALLOWED_UPDATES: &[&str] = &["message", "edited_message", "callback_query", "my_chat_member"];
+const ALLOWED_UPDATES: &[&str] =
+    &["message", "edited_message", "callback_query", "message_reaction", "my_chat_member"];
 
 /// A bot. Cheap to clone.
 #[derive(Clone)]
@@ -180,8 +181,8 @@ impl Api {
         let mut request =
             SendMessage::new(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
-        if !keyboard.is_empty() {
-            request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
+        if !keyboard.is_empty() || part.button.is_some() {
+            request = request.reply_markup(ReplyMarkup::InlineKeyboard(below(part, keyboard)));
         }
         wire::sent(&self.call(&request).await?)
     }
@@ -237,7 +238,7 @@ impl Api {
     ) -> Result<(), ApiFault> {
         let request = EditMessageText::new(self.chat(to), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
-            .reply_markup(markup(keyboard));
+            .reply_markup(below(part, keyboard));
         self.change(&request).await
     }
 
@@ -288,6 +289,12 @@ impl Place {
     pub(super) fn thread(&self) -> Option<ThreadId> {
         self.thread.map(|thread| ThreadId(MessageId(thread as i32)))
     }
+}
+
+/// The buttons of a message, and its own one behind them.
+fn below(part: &Part, keyboard: &[Vec<Button>]) -> InlineKeyboardMarkup {
+    let own = part.button.iter().map(|button| vec![button.clone()]);
+    markup(&keyboard.iter().cloned().chain(own).collect::<Vec<_>>())
 }
 
 fn markup(keyboard: &[Vec<Button>]) -> InlineKeyboardMarkup {

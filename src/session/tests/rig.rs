@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
 use crate::model::{DeltaSink, Model, ModelError, Reply, Request, Script, Scripted};
-use crate::session::{Ran, Worker, WorkerParts};
+use crate::session::{Ending, Ran, Worker, WorkerParts};
 use crate::turn::Bounds;
 use crate::turn::persona::{Persona, Personas};
 use crate::turn::run::Runner;
@@ -124,6 +124,7 @@ pub(super) fn worker_of(
         zone: None,
     };
     Worker::new(WorkerParts {
+        ending: Ending::default(),
         store: gate.store.clone(),
         gate: gate.gate.clone(),
         locks: gate.home(),

@@ -4,6 +4,8 @@
 //! A button carries an id and a short code, never what it approves: that is frozen in the store.
 //! Everything that is not exactly what [`Callback::encode`] makes is rejected.
 
+use std::str::FromStr;
+
 use crate::domain::ApprovalId;
 
 /// Bot API, "InlineKeyboardButton", field `callback_data`: 1 to 64 bytes.
@@ -53,6 +55,20 @@ pub enum Callback {
     AcceptPins(String),
     /// Keep those tools withheld.
     KeepPins(String),
+    /// Show what undoing this turn would put back.
+    ShowUndo(UndoOf),
+    /// Put it back; the number is that of the message with the answer.
+    UndoFiles(UndoOf, i32),
+    /// Leave the files as they are.
+    KeepFiles,
+}
+
+/// A turn whose files can be put back. The topic is named because Telegram does not say it of old
+/// messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndoOf {
+    pub thread: Option<i64>,
+    pub turn_seq: u64,
 }
 
 impl Callback {
@@ -74,6 +90,9 @@ impl Callback {
             Self::KeepPins(id) if is_id(id) => format!("w:{id}"),
             Self::Pair(chat) => format!("p:{chat}"),
             Self::Ignore(chat) => format!("i:{chat}"),
+            Self::ShowUndo(of) => format!("u:{}", of.encode()),
+            Self::UndoFiles(of, answer) => format!("r:{}:{answer}", of.encode()),
+            Self::KeepFiles => "k:files".to_owned(),
             Self::Question(..) | Self::Stop(_) | Self::AcceptPins(_) | Self::KeepPins(_) => {
                 return None;
             }
@@ -104,8 +123,14 @@ impl Callback {
             "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
             "c" => is_id(rest).then(|| Self::AcceptPins(rest.to_owned())),
             "w" => is_id(rest).then(|| Self::KeepPins(rest.to_owned())),
-            "p" => chat_id(rest).map(Self::Pair),
-            "i" => chat_id(rest).map(Self::Ignore),
+            "p" => number(rest).map(Self::Pair),
+            "i" => number(rest).map(Self::Ignore),
+            "u" => UndoOf::parse(rest).map(Self::ShowUndo),
+            "r" => {
+                let (of, answer) = rest.rsplit_once(':')?;
+                Some(Self::UndoFiles(UndoOf::parse(of)?, number(answer)?))
+            }
+            "k" => (rest == "files").then_some(Self::KeepFiles),
             _ => None,
         }
     }
@@ -126,8 +151,24 @@ pub fn stop_button(id: &str) -> Option<Button> {
 }
 
 /// A number is read back, so that no second spelling of it gets in.
-fn chat_id(text: &str) -> Option<i64> {
-    text.parse().ok().filter(|chat: &i64| chat.to_string() == text)
+fn number<T: FromStr + ToString>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|number: &T| number.to_string() == text)
+}
+
+impl UndoOf {
+    /// `TURN` or `TURN.TOPIC`.
+    fn encode(self) -> String {
+        let thread = self.thread.map(|thread| format!(".{thread}")).unwrap_or_default();
+        format!("{}{thread}", self.turn_seq)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (turn, thread) = match text.split_once('.') {
+            Some((turn, thread)) => (turn, Some(number(thread)?)),
+            None => (text, None),
+        };
+        Some(Self { thread, turn_seq: number(turn)? })
+    }
 }
 
 fn is_id(id: &str) -> bool {
@@ -145,6 +186,11 @@ mod tests {
 
     use super::*;
 
+    fn undo() -> impl Strategy<Value = UndoOf> {
+        (any::<u64>(), proptest::option::of(any::<i64>()))
+            .prop_map(|(turn_seq, thread)| UndoOf { thread, turn_seq })
+    }
+
     fn callbacks() -> impl Strategy<Value = Callback> {
         let tap = prop_oneof![
             "[a-zA-Z0-9]{1,16}".prop_map(Tap::Choice),
@@ -161,6 +207,9 @@ mod tests {
             id().prop_map(Callback::KeepPins),
             any::<i64>().prop_map(Callback::Pair),
             any::<i64>().prop_map(Callback::Ignore),
+            undo().prop_map(Callback::ShowUndo),
+            (undo(), any::<i32>()).prop_map(|(of, answer)| Callback::UndoFiles(of, answer)),
+            Just(Callback::KeepFiles),
         ]
     }
 
@@ -173,7 +222,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspixcw]?:?[a-z0-9:=+ -]{0,12}|.{0,80}") {
+        fn there_is_one_spelling_of_each(data in "[qspixcwurk]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
             if let Some(callback) = Callback::parse(&data) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }
@@ -205,6 +254,14 @@ mod tests {
             "p:--1",
             "i:",
             "i:99999999999999999999",
+            "u:",
+            "u:1.",
+            "u:01",
+            "u:-1",
+            "r:1",
+            "r:1:",
+            "r:1:99999999999",
+            "k:",
             "p:1 ",
             &long,
         ] {

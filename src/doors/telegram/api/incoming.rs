@@ -2,18 +2,24 @@
 //! may say it.
 
 use teloxide_core::types::{
-    Chat, MaybeInaccessibleMessage, Message, MessageKind, Update, UpdateKind, User,
+    Chat, MaybeInaccessibleMessage, Message, MessageKind, MessageReactionUpdated, ReactionType,
+    Update, UpdateKind, User,
 };
 
 use super::Me;
 use super::attached::{self, TelegramFile};
 use super::place::Place;
 
-/// A message, a tap, or nothing that concerns claw.
+/// Reactions have no colour of skin (Bot API, "ReactionTypeEmoji").
+const THUMB_UP: &str = "\u{1f44d}";
+const THUMB_DOWN: &str = "\u{1f44e}";
+
+/// A message, a tap, a reaction, or nothing that concerns claw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     Message(Box<ChatMessage>),
     Tap(Tapped),
+    Reaction(Reacted),
     /// In one word, for the record.
     Nothing(&'static str),
 }
@@ -78,6 +84,23 @@ pub struct Tapped {
     pub at: Option<(Place, i64)>,
 }
 
+/// A thumb that somebody has put on a message under their own name. In which topic the message is,
+/// Telegram does not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reacted {
+    pub user: i64,
+    pub chat: i64,
+    pub message: i64,
+    pub nod: Nod,
+}
+
+/// Which thumb it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nod {
+    Yes,
+    No,
+}
+
 /// Reads one update. What is of a kind that nobody knows, or not as it should be, is nothing. From
 /// text, because `teloxide-core` does not read messages out of a `serde_json::Value`.
 pub fn read(update: &str, me: &Me) -> Incoming {
@@ -105,9 +128,35 @@ pub fn read(update: &str, me: &Me) -> Incoming {
                 at,
             })
         }
+        UpdateKind::MessageReaction(reaction) => reacted(&reaction),
         UpdateKind::Error(_) => Incoming::Nothing("unknown"),
         _ => Incoming::Nothing("other"),
     }
+}
+
+/// A thumb that is new. One that was there before says nothing again, one that was taken away
+/// nothing at all, and both together are no answer.
+fn reacted(reaction: &MessageReactionUpdated) -> Incoming {
+    let has = |all: &[ReactionType], emoji: &str| {
+        all.iter().any(|one| matches!(one, ReactionType::Emoji { emoji: it } if it == emoji))
+    };
+    let is_there = |emoji: &str| has(&reaction.new_reaction, emoji);
+    let is_new = |emoji: &str| is_there(emoji) && !has(&reaction.old_reaction, emoji);
+    let nod = match (is_there(THUMB_UP), is_there(THUMB_DOWN)) {
+        (true, false) if is_new(THUMB_UP) => Nod::Yes,
+        (false, true) if is_new(THUMB_DOWN) => Nod::No,
+        _ => return Incoming::Nothing("reaction"),
+    };
+    // An anonymous one has a chat, and nobody who could be asked.
+    let Some(user) = reaction.user().filter(|user| !user.is_bot) else {
+        return Incoming::Nothing("reaction of nobody");
+    };
+    Incoming::Reaction(Reacted {
+        user: user.id.0 as i64,
+        chat: reaction.chat.id.0,
+        message: i64::from(reaction.message_id.0),
+        nod,
+    })
 }
 
 /// The group that has become a supergroup, and the number that it has now (Bot API, "Message",
@@ -292,6 +341,33 @@ mod tests {
             update["message"].as_object_mut().unwrap().remove("text");
             assert_eq!(said(&update).words.as_deref(), Some(words));
         }
+    }
+
+    #[test]
+    fn a_thumb_counts_when_it_comes_and_under_a_name() {
+        let emoji = |all: &[&str]| -> Vec<Value> {
+            all.iter().map(|one| json!({"type": "emoji", "emoji": one})).collect()
+        };
+        let read_of = |old: &[&str], new: &[&str], actor: (&str, Value)| {
+            let mut reaction = json!({
+                "chat": {"id": -5, "type": "supergroup", "title": "g"}, "message_id": 9,
+                "date": 1_700_000_000, "old_reaction": emoji(old), "new_reaction": emoji(new),
+            });
+            reaction[actor.0] = actor.1;
+            read(&json!({"update_id": 1, "message_reaction": reaction}).to_string(), &me())
+        };
+        let ann = || ("user", json!({"id": 7, "is_bot": false, "first_name": "Ann"}));
+        let thumb = |nod| Incoming::Reaction(Reacted { user: 7, chat: -5, message: 9, nod });
+        assert_eq!(read_of(&[], &["👍"], ann()), thumb(Nod::Yes));
+        assert_eq!(read_of(&["👍"], &["👎"], ann()), thumb(Nod::No));
+        assert_eq!(read_of(&["👍", "👎"], &["👍"], ann()), Incoming::Nothing("reaction"));
+        for (old, new) in
+            [(&["👍"][..], &[][..]), (&["👍"], &["👍", "🔥"]), (&[], &["👍", "👎"]), (&[], &["👌"])]
+        {
+            assert_eq!(read_of(old, new, ann()), Incoming::Nothing("reaction"), "{old:?} {new:?}");
+        }
+        let group = ("actor_chat", json!({"id": -5, "type": "supergroup", "title": "g"}));
+        assert_eq!(read_of(&[], &["👍"], group), Incoming::Nothing("reaction of nobody"));
     }
 
     #[test]

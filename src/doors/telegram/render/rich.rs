@@ -4,6 +4,8 @@
 use reqwest::Url;
 use teloxide_core::types::MessageEntity;
 
+use crate::doors::telegram::api::callback::Button;
+
 /// One message as it is sent: a text, and what is formatted in it (Bot API, `sendMessage` with
 /// `entities`).
 ///
@@ -14,12 +16,14 @@ use teloxide_core::types::MessageEntity;
 pub struct Part {
     pub text: String,
     pub entities: Vec<MessageEntity>,
+    /// One button below it.
+    pub button: Option<Button>,
 }
 
 impl Part {
     /// The same text without its formatting, for when Telegram refuses that.
     pub fn plain(&self) -> Self {
-        Self { text: self.text.clone(), entities: Vec::new() }
+        Self { entities: Vec::new(), ..self.clone() }
     }
 }
 

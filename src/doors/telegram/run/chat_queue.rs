@@ -30,7 +30,7 @@ pub(super) struct Item {
 pub(super) enum QueueKey {
     /// What is said in a conversation, in order.
     Talk(Place),
-    /// Taps in a chat, and commands that must not wait for a file.
+    /// Taps and reactions in a chat, and commands that must not wait for a file.
     Now(i64),
     /// What concerns no chat.
     Rest,
@@ -121,6 +121,7 @@ fn joined(items: Vec<Item>) -> Option<Incoming> {
 fn key_of(incoming: &Incoming, username: &str, is_slow: impl Fn(&QueueKey) -> bool) -> QueueKey {
     match incoming {
         Incoming::Nothing(_) => QueueKey::Rest,
+        Incoming::Reaction(reacted) => QueueKey::Now(reacted.chat),
         Incoming::Tap(tapped) => {
             tapped.at.as_ref().map_or(QueueKey::Rest, |(place, _)| QueueKey::Now(place.chat))
         }

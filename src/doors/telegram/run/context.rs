@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use super::files::Files;
 use super::notify;
 use crate::config::Telegram;
-use crate::domain::telegram_principal;
+use crate::domain::{Address, telegram_principal};
 use crate::doors::clock::Clock;
 use crate::doors::context::Context;
 use crate::doors::gateway::bot::GatewayBot;
@@ -20,8 +20,9 @@ use crate::doors::telegram::Part;
 use crate::doors::telegram::api::pace::Pace;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::{Api, Me};
-use crate::mail::{Mail, MailError};
+use crate::mail::{Mail, MailError, PostedRow};
 use crate::router::Router;
+use crate::workspace::Workspace;
 
 /// An unknown user is mentioned in the log once in this time.
 const UNKNOWN_USER_EVERY: Duration = Duration::from_secs(3600);
@@ -29,6 +30,9 @@ const UNKNOWN_USER_EVERY: Duration = Duration::from_secs(3600);
 const STORE_FAILED_EVERY: Duration = Duration::from_secs(3600);
 /// So many unknown users are told apart; more share a line.
 const UNKNOWN_USERS_MAX: usize = 1000;
+
+/// So many times a chat is told, in the life of a process, why a reaction does not count.
+const REACTIONS_TOLD_MAX: usize = 1000;
 
 pub(super) struct GatewayContext {
     /// What the parts that all doors share have of this one.
@@ -51,6 +55,8 @@ pub(super) struct GatewayContext {
     unknown_users: Mutex<HashMap<i64, Instant>>,
     /// The chats that do not let the bot write; the store has them, too.
     blocked: Mutex<HashSet<i64>>,
+    /// For which messages of questions a chat was told why a reaction does not count.
+    reactions_told: Mutex<HashSet<(Address, i64, &'static str)>>,
     /// When the store last could not be written, as far as a person was told.
     store_failed: Mutex<Option<Instant>>,
     /// The day of which it was told that its tokens are nearly used up.
@@ -80,6 +86,7 @@ impl GatewayContext {
             fleet,
             unknown_users,
             blocked,
+            reactions_told: Mutex::default(),
             store_failed,
             tokens_told: Mutex::default(),
         }
@@ -107,6 +114,20 @@ impl GatewayContext {
         }
     }
 
+    /// Where the files of a conversation lie: in the folder that it works in.
+    pub(super) fn workspace_at(&self, place: &Place) -> Arc<Workspace> {
+        let own = place.session().ok().and_then(|session| {
+            let folder = self.mail.session_folder(&session).ok()??;
+            let opened = Workspace::open(&folder);
+            opened
+                .inspect_err(|error| {
+                    tracing::warn!(folder = %folder.display(), %error, "a folder cannot be opened; files go to the usual one");
+                })
+                .ok()
+        });
+        own.map_or_else(|| self.files.workspace.clone(), Arc::new)
+    }
+
     pub(super) fn is_owner(&self, user: i64) -> bool {
         self.telegram.owners.contains(&user)
     }
@@ -124,6 +145,12 @@ impl GatewayContext {
     pub(super) fn set_blocked(&self, chat: i64, is: bool) -> bool {
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         if is { blocked.insert(chat) } else { blocked.remove(&chat) }
+    }
+
+    /// Whether a chat was not told yet why reactions to a message do not count: nobody can flood it.
+    pub(super) fn reaction_is_news(&self, on: &PostedRow, why: &'static str) -> bool {
+        let mut told = self.reactions_told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < REACTIONS_TOLD_MAX && told.insert((on.address.clone(), on.message, why))
     }
 
     /// Whether it was not yet told of this day that its tokens are nearly used up; the store knows

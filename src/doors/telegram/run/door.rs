@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use super::context::GatewayContext;
 use super::pacing::{self, in_turn};
-use super::{elsewhere, notify, outgoing, question_message};
+use super::{
+    elsewhere, moves, notify, outgoing, question_message, reactions, undo_button, updates,
+};
 use crate::domain::{
     Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, telegram_principal,
 };
-use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint};
+use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint, UndoButton};
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::callback::{Button, stop_button};
 use crate::doors::telegram::api::fault::ApiFault;
+use crate::doors::telegram::api::incoming::Incoming;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::markdown::render_prefix;
@@ -65,6 +68,13 @@ impl Paint for GatewayContext {
     fn ended(title: &str, ok: bool, summary: &str) -> Part {
         running::ended(title, ok, summary)
     }
+
+    const HAS_UNDO_BUTTON: bool = true;
+
+    fn with_undo_button(part: Part, to: &Address, undo: UndoButton) -> Part {
+        let thread = Place::of(to).and_then(|place| place.thread);
+        Part { button: undo_button::button(thread, undo), ..part }
+    }
 }
 
 impl Door for GatewayContext {
@@ -110,7 +120,15 @@ impl Door for GatewayContext {
             let data = format!("\"q:{id}:");
             kept.iter().any(|update| update.body.contains(&data))
         };
-        Ok(of.iter().filter(|id| is_tapped(id)).cloned().collect())
+        let mut answered: HashSet<_> = of.iter().filter(|id| is_tapped(id)).cloned().collect();
+        for update in kept.iter().filter(|update| update.body.contains("\"message_reaction\"")) {
+            let incoming = moves::at_its_chat(self, updates::read_alone(&update.body, &self.me));
+            if let Incoming::Reaction(reacted) = incoming {
+                let posted = reactions::posted_of(self, &reacted)?;
+                answered.extend(posted.map(|posted| posted.approval));
+            }
+        }
+        Ok(answered)
     }
 
     fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<Part>> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::context::GatewayContext;
-use super::{group, intake, notify, pairing, taps, words};
+use super::{group, intake, notify, pairing, reactions, taps, words};
 use crate::chat_commands::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId, telegram_principal};
 use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
@@ -45,6 +45,7 @@ pub(super) async fn handle(
         }
         // It is done with when it is answered.
         Incoming::Tap(tapped) => taps::tap(&ctx, &tapped, first).await?,
+        Incoming::Reaction(reacted) => reactions::reacted(&ctx, &reacted, first).await?,
         Incoming::Message(msg) => {
             crate::killpoint::bug("CLAW_BUG_IN_HANDLER", &msg.text);
             message(&ctx, &ids, *msg).await?;

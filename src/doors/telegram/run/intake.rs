@@ -52,7 +52,7 @@ pub(super) async fn message_of(
 pub(super) fn words_of(ctx: &GatewayContext, place: &Place, replied: &Replied) -> Option<String> {
     let Some(file) = &replied.file else { return replied.words.clone() };
     let (date, name) = (date(ctx, file), name(place, file));
-    let kept = ctx.files.workspace.size_of(&[INBOX, &date], &name);
+    let kept = ctx.workspace_at(place).size_of(&[INBOX, &date], &name);
     let path = kept.map(|_| format!(" saved as {INBOX}/{date}/{name}")).unwrap_or_default();
     Some(format!("[{}{path}]", file.kind.word()))
 }
@@ -94,9 +94,9 @@ async fn receive(ctx: &GatewayContext, place: &Place, file: &TelegramFile) -> Re
         FileKind::Photo | FileKind::Document
             if (ctx.shared.context.settings.sees_images)() && bytes <= IMAGE_BYTES_MAX =>
         {
-            received.image = image(ctx, path).await;
+            received.image = image(ctx, place, path).await;
         }
-        FileKind::Voice => listen(ctx, path, &mut received).await,
+        FileKind::Voice => listen(ctx, place, path, &mut received).await,
         _ => {}
     }
     received
@@ -129,7 +129,7 @@ async fn fetch(
     let (date, name) = (date(ctx, file), name(place, file));
     let mut tries = 1;
     loop {
-        let error = match fetch_once(ctx, file, &[INBOX, &date], &name).await {
+        let error = match fetch_once(ctx, place, file, (&[INBOX, &date], &name)).await {
             Ok(fetched) => return Ok(fetched),
             Err(error) => error,
         };
@@ -148,12 +148,12 @@ async fn fetch(
 
 async fn fetch_once(
     ctx: &GatewayContext,
+    place: &Place,
     file: &TelegramFile,
-    folders: &[&str],
-    name: &str,
+    (folders, name): (&[&str], &str),
 ) -> Result<(String, u64), FetchError> {
     let stored = |error: io::Error| FetchError::Store(error.to_string());
-    match ctx.files.workspace.put(folders, name).map_err(stored)? {
+    match ctx.workspace_at(place).put(folders, name).map_err(stored)? {
         // An earlier try came as far as this and was killed before the message was taken in.
         Put::Already(path, bytes) => Ok((path, bytes)),
         Put::New(mut draft) => {
@@ -175,8 +175,8 @@ fn told(error: &FetchError) -> String {
 }
 
 /// Keeps the bytes for the model, apart from the file, which may be changed or moved.
-async fn image(ctx: &GatewayContext, path: String) -> Option<Block> {
-    let (workspace, keep) = (ctx.files.workspace.clone(), ctx.files.given.keep.clone());
+async fn image(ctx: &GatewayContext, place: &Place, path: String) -> Option<Block> {
+    let (workspace, keep) = (ctx.workspace_at(place), ctx.files.given.keep.clone());
     let kept = tokio::task::spawn_blocking(move || {
         let Ok(given) = workspace.give(&path, IMAGE_BYTES_MAX) else { return Ok(None) };
         let Some(mime) = image_mime(&given.bytes) else { return Ok(None) };
@@ -189,9 +189,9 @@ async fn image(ctx: &GatewayContext, path: String) -> Option<Block> {
     })
 }
 
-async fn listen(ctx: &GatewayContext, path: String, received: &mut Received) {
+async fn listen(ctx: &GatewayContext, place: &Place, path: String, received: &mut Received) {
     let Some(transcribe) = &ctx.files.given.transcribe else { return };
-    let workspace = ctx.files.workspace.clone();
+    let workspace = ctx.workspace_at(place);
     let given = tokio::task::spawn_blocking(move || workspace.give(&path, SPEECH_BYTES_MAX)).await;
     let heard = match given {
         Ok(Ok(given)) => transcribe(given.name, "audio/ogg", given.bytes).await,

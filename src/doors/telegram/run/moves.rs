@@ -44,6 +44,7 @@ pub(super) fn at_its_chat(ctx: &GatewayContext, mut incoming: Incoming) -> Incom
                 place.chat = ctx.api.known_chat(place.chat);
             }
         }
+        Incoming::Reaction(reacted) => reacted.chat = ctx.api.known_chat(reacted.chat),
         Incoming::Nothing(_) => {}
     }
     incoming

@@ -77,7 +77,7 @@ pub(super) async fn send_file(
         File::Linked(path) => {
             // It is never closed.
             let _slot = ctx.files.uploads.acquire().await;
-            let why = match upload_of(ctx, path).await {
+            let why = match upload_of(ctx, place, path).await {
                 Ok(upload) => match ctx.api.send_upload(place, upload).await {
                     Err(ApiFault::Refused(why)) => format!("Telegram refused it ({why})"),
                     sent => return sent.map(drop),
@@ -94,8 +94,8 @@ pub(super) async fn send_file(
 }
 
 /// The file as it may leave, or half a sentence why it may not.
-async fn upload_of(ctx: &GatewayContext, path: &str) -> Result<Upload, String> {
-    let (workspace, path) = (ctx.files.workspace.clone(), path.to_owned());
+async fn upload_of(ctx: &GatewayContext, place: &Place, path: &str) -> Result<Upload, String> {
+    let (workspace, path) = (ctx.workspace_at(place), path.to_owned());
     let router = ctx.router.clone();
     let read = tokio::task::spawn_blocking(move || {
         let given = workspace.give(&path, DOCUMENT_BYTES_MAX).map_err(|why| why.to_string())?;

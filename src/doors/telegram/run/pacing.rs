@@ -58,7 +58,11 @@ pub(super) async fn send(
         Err(ApiFault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");
             let mut last = Err(ApiFault::Formatting(why));
-            for part in plain(&part.text) {
+            let mut parts = plain(&part.text);
+            if let Some(end) = parts.last_mut() {
+                end.button.clone_from(&part.button);
+            }
+            for part in parts {
                 last = ctx.api.send(place, &part, &[]).await;
             }
             last

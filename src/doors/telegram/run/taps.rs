@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::pacing::until_sent;
-use super::{changed_tools, pairing, question_message, tap_notice};
+use super::{changed_tools, pairing, question_message, tap_notice, undo_button};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Origin, PostedState, Question, telegram_principal,
 };
@@ -41,6 +41,8 @@ enum Told {
     AskForWord(Place, ApprovalId),
     /// All of a question, in a message of its own.
     Whole(Place, Box<Question>),
+    /// What an undo would change, or has changed.
+    Undo(undo_button::Shows),
 }
 
 /// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
@@ -66,6 +68,9 @@ pub(super) async fn tap(
                 Told::Words(changed_tools::tap(ctx, tapped, &id, false).await?.to_owned())
             }
             Some(Callback::Stop(_)) => Told::Words(stop(ctx, tapped, update).await?.to_owned()),
+            Some(
+                callback @ (Callback::ShowUndo(_) | Callback::UndoFiles(..) | Callback::KeepFiles),
+            ) => Told::Undo(undo_button::tap(ctx, tapped, &callback).await?),
             None => Told::Words(NOTHING.to_owned()),
         }
     } else {
@@ -212,6 +217,7 @@ async fn say(ctx: &GatewayContext, query: &str, told: Told) {
                 Err(fault) => fault.to_string(),
             }
         }
+        Told::Undo(shows) => undo_button::show(ctx, shows).await,
         Told::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),

@@ -12,9 +12,9 @@ use super::{moves, notify};
 use crate::doors::chat_queue::ChatQueues;
 use crate::doors::gateway::fleet::State;
 use crate::doors::patience::pause_after;
-use crate::doors::telegram::api::UPDATES_MAX;
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};
+use crate::doors::telegram::api::{Me, UPDATES_MAX};
 use crate::mail::KeptUpdate;
 
 /// How soon a batch that could not be stored is asked for again.
@@ -138,10 +138,7 @@ pub(super) async fn handle(ctx: Arc<GatewayContext>) {
         });
         for KeptUpdate { nr, id, body } in kept {
             last = nr;
-            // A bug in the reading of one ends with that one.
-            let me = &ctx.me;
-            let incoming =
-                std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
+            let incoming = read_alone(&body, &ctx.me);
             if let Some((chat, now)) = migration(&body) {
                 moves::note(&ctx, chat, now).await;
             }
@@ -155,4 +152,9 @@ pub(super) async fn handle(ctx: Arc<GatewayContext>) {
         }
         wake_ups.wait(LOOK).await;
     }
+}
+
+/// A bug in the reading of one ends with that one.
+pub(super) fn read_alone(body: &str, me: &Me) -> Incoming {
+    std::panic::catch_unwind(|| read(body, me)).unwrap_or(Incoming::Nothing("failed"))
 }

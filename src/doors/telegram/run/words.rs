@@ -4,13 +4,14 @@
 
 use super::context::GatewayContext;
 use super::tap_notice;
-use crate::domain::{
-    Answer, ApprovalId, Origin, Outbound, OutboundBody, Scope, SessionId, Term, escape,
-};
+use crate::domain::{Answer, ApprovalId, Origin, Scope, SessionId, Term, escape};
 use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::doors::typed::{Typed, typed};
 use crate::mail::{ApprovalRow, MailError, PostedRow};
 use crate::router::Visitor;
+
+/// So many open questions are named when a word could answer any of them.
+const NAMED_MAX: usize = 5;
 
 /// What became of a message.
 pub(super) enum Meant {
@@ -63,11 +64,7 @@ pub(super) async fn read(
                 }
             },
             many => {
-                return Ok(Meant::ToNothing(format!(
-                    "{} questions are open here, so this answers none of them. Tap a button, or reply with yes or no to the \
-                     question that you mean.",
-                    many.len()
-                )));
+                return Ok(Meant::ToNothing(which_one(many)));
             }
         },
     };
@@ -75,11 +72,7 @@ pub(super) async fn read(
         return Ok(Meant::ToNothing("This question is closed.".to_owned()));
     };
     let text = format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row));
-    let told = Outbound {
-        session: session.clone(),
-        to: visitor.from.clone(),
-        body: OutboundBody::Notice { text },
-    };
+    let told = (session.clone(), Some(text));
     ctx.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
     Ok(Meant::Answered)
 }
@@ -186,6 +179,20 @@ fn unaddressed<'a>(ctx: &GatewayContext, msg: &'a ChatMessage) -> &'a str {
         Some(rest) => rest.trim_start_matches([',', ':']),
         None => before.unwrap_or(text),
     }
+}
+
+/// Asks which of several questions is meant, the oldest named first.
+fn which_one(open: &[Open]) -> String {
+    let mut named: Vec<String> = open.iter().take(NAMED_MAX).map(|open| about(&open.row)).collect();
+    if open.len() > NAMED_MAX {
+        named.push(format!("{} more", open.len() - NAMED_MAX));
+    }
+    format!(
+        "Which one? {} questions are open here, so this answers none of them: {}. Reply with yes or no to \
+         the message of the one that you mean, or tap its buttons.",
+        open.len(),
+        named.join(", ")
+    )
 }
 
 /// A question in a sentence.

@@ -1,0 +1,247 @@
+//! `/here` at Telegram: conversations of one gateway with a folder each. What runs, is remembered,
+//! granted and undone goes by that folder; what is refused is said with a next step.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod botapi;
+mod program;
+mod telegram_rig;
+mod wires;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use botapi::{BotApi, Message, User};
+use program::{House, eventually};
+use serde_json::json;
+use telegram_rig::Rig;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
+
+/// What is tried here needs no questions, but where one is asked for.
+const ALLOW: &str = "[[rule]]\nserver = \"filesystem\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
+
+/// Three owners with a private chat each.
+struct Chats {
+    rig: Rig,
+    people: [User; 3],
+}
+
+fn chats(toml: &str) -> Chats {
+    let telegram = BotApi::start();
+    let people = ["Anna", "Bob", "Carl"].map(|name| telegram.user(name));
+    for one in &people {
+        one.starts();
+    }
+    let house = House::new();
+    house.write("policy.toml", ALLOW);
+    house.write("claw.toml", toml);
+    let allowed = people.iter().map(|one| one.id.to_string()).collect::<Vec<_>>().join(",");
+    let house = house.with_bot(&telegram.token(), telegram.url(), &allowed);
+    Chats { rig: Rig { telegram, anna: people[0].clone(), house }, people }
+}
+
+fn folder(rig: &Rig, name: &str) -> PathBuf {
+    let folder = rig.house.user_home().join("src").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+impl Chats {
+    fn says(&self, who: usize, text: &str) {
+        let who = &self.people[who];
+        who.says(who.private(), text);
+    }
+
+    /// The newest message of the bot that a chat shows with this text.
+    #[track_caller]
+    fn shows(&self, who: usize, text: &str) -> Message {
+        let chat = self.people[who].id;
+        self.rig.telegram.wait_for(&format!("{who} reads `{text}`"), |world| {
+            let said = world.messages(chat).filter(|message| message.by_bot && !message.deleted);
+            said.filter(|message| message.text.contains(text)).last().cloned()
+        })
+    }
+
+    #[track_caller]
+    fn taps(&self, who: usize, message: &Message, label: &str) {
+        let tap = self.people[who].taps_on(message.chat, message.id, label);
+        self.rig.telegram.wait_answered(&tap);
+    }
+
+    fn sets(&self, who: usize, folder: &Path) {
+        self.says(who, &format!("/here {}", folder.display()));
+        self.shows(who, "From now on this conversation works in");
+    }
+
+    fn turns_ended(&self, who: usize) -> i64 {
+        let session = self.rig.session(&self.people[who]);
+        self.rig.number(&format!(
+            "SELECT count(*) FROM events WHERE session = '{session}' AND type = 'turn.ended'"
+        ))
+    }
+}
+
+#[test]
+fn each_conversation_works_in_its_folder_and_its_undo_goes_by_that() {
+    let at = chats("");
+    let gateway = at.rig.start();
+    let (one, two) = (folder(&at.rig, "one"), folder(&at.rig, "two"));
+    at.sets(0, &one);
+    at.sets(1, &two);
+    // Side by side.
+    (0..3).for_each(|who| at.says(who, "write `here` to a.txt"));
+    for who in 0..3 {
+        eventually("the turn is over", || at.turns_ended(who) == 1);
+    }
+    let workspace = at.rig.house.workspace();
+    for folder in [&one, &two, &workspace] {
+        assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "here", "{folder:?}");
+    }
+    // The button of one chat puts back the files of its folder alone.
+    let answer = at.rig.telegram.wait_for_button(at.people[0].id, "Undo 1 file");
+    at.taps(0, &answer, "Undo 1 file");
+    let list = at.shows(0, "Undoing the turn");
+    assert!(list.text.contains(&one.display().to_string()), "{}", list.text);
+    at.taps(0, &list, "Undo");
+    eventually("the file is gone", || !one.join("a.txt").exists());
+    assert!(two.join("a.txt").exists() && workspace.join("a.txt").exists());
+    at.says(0, "/status");
+    at.shows(0, &format!("workspace: {}", one.display()));
+    at.says(0, "/here");
+    at.shows(0, "set for this conversation");
+    let audited = at.rig.house.audit();
+    assert_eq!(audited.iter().filter(|row| row["kind"] == "here").count(), 2, "{audited:?}");
+    at.rig.stop(gateway);
+}
+
+#[test]
+fn a_grant_in_one_folder_holds_in_no_other_and_the_folder_survives_a_kill() {
+    let at = chats("");
+    let gateway = at.rig.start();
+    let (one, two) = (folder(&at.rig, "one"), folder(&at.rig, "two"));
+    at.sets(0, &one);
+    at.sets(1, &two);
+    at.rig.wait_handled();
+    at.rig.kill(gateway);
+    let gateway = at.rig.house.start(&["gateway"]);
+    let asks = "run `touch made`";
+    at.says(0, asks);
+    let asked = at.rig.telegram.wait_for_button(at.people[0].id, "Always…");
+    at.taps(0, &asked, "Always…");
+    let always = at.rig.telegram.wait_for("the menu", |world| {
+        let labels = world.message(asked.chat, asked.id)?.labels().concat();
+        labels.into_iter().find(|label| label.starts_with("Always: exactly"))
+    });
+    at.taps(0, &asked, &always);
+    eventually("it has run", || one.join("made").exists());
+    eventually("the turn is over", || at.turns_ended(0) == 1);
+    fs::remove_file(one.join("made")).unwrap();
+    at.says(0, asks);
+    eventually("the grant covers it", || one.join("made").exists());
+    eventually("the turn is over", || at.turns_ended(0) == 2);
+    // The same folder's grant is nothing to a conversation elsewhere, whoever has given it.
+    at.says(0, &format!("/here {}", two.display()));
+    eventually("it has moved", || {
+        at.rig.number("SELECT count(*) FROM audit WHERE kind = 'here'") == 3
+    });
+    at.says(0, asks);
+    let again = at.rig.telegram.wait_for_button(at.people[0].id, "Allow once");
+    assert!(again.id > asked.id && !two.join("made").exists());
+    at.rig.stop(gateway);
+}
+
+/// A topic of a group has a folder of its own, and the topic beside it does not.
+#[test]
+fn a_topic_has_a_folder_of_its_own() {
+    let telegram = BotApi::start();
+    let anna = telegram.user("Anna");
+    anna.starts();
+    let forum = telegram.forum("work", &[&anna]);
+    let arguments = json!({"path": "a.txt", "content": "here"}).to_string();
+    let turn = || {
+        let call = Call::new("1", "filesystem__write_file", &arguments);
+        [Answer::Turn(Turn::calls(&[call])), Answer::text("Written.")]
+    };
+    let model = Threaded::start(Wire::OpenAi, turn().into_iter().chain(turn()));
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("policy.toml", ALLOW);
+    let house = house.with_bot(&telegram.token(), telegram.url(), &format!("{},{forum}", anna.id));
+    let rig = Rig { telegram, anna, house };
+    let gateway = rig.start();
+    let one = folder(&rig, "one");
+    let topics = ["one", "two"].map(|name| rig.anna.opens_topic(forum, name));
+    rig.anna.says(topics[0], &format!("/here@claw_test_bot {}", one.display()));
+    rig.telegram.wait_for_text(forum, "From now on this conversation works in");
+    let ended = "SELECT count(*) FROM events WHERE type = 'turn.ended'";
+    for (index, topic) in topics.into_iter().enumerate() {
+        rig.anna.says(topic, "@claw_test_bot write it");
+        eventually("the turn is over", || rig.number(ended) == index as i64 + 1);
+    }
+    assert_eq!(fs::read_to_string(one.join("a.txt")).unwrap(), "here");
+    assert_eq!(rig.house.in_workspace("a.txt"), "here");
+    rig.stop(gateway);
+}
+
+#[test]
+fn what_may_not_be_a_folder_is_refused_with_the_next_step() {
+    let at = chats("");
+    let gateway = at.rig.start();
+    let home = at.rig.house.user_home();
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::write(home.join("file"), "").unwrap();
+    let claw = at.rig.house.home();
+    let refused = [
+        ("/", "below your home alone"),
+        ("~", "below your home alone"),
+        ("~/.ssh", "no hidden folder"),
+        ("~/file", "no folder"),
+        ("~/nowhere", "There is no such folder"),
+        ("src", "the whole path"),
+        (claw.to_str().unwrap(), "Name another folder"),
+    ];
+    for (folder, why) in refused {
+        at.says(0, &format!("/here {folder}"));
+        at.shows(0, why);
+    }
+    assert_eq!(at.rig.number("SELECT count(*) FROM audit WHERE kind = 'here'"), 0);
+    at.rig.stop(gateway);
+}
+
+#[test]
+fn a_running_turn_keeps_its_folder_and_a_folder_that_is_gone_is_said() {
+    let at = chats("");
+    let gateway = at.rig.start();
+    let one = folder(&at.rig, "one");
+    at.sets(0, &one);
+    at.says(0, "run `touch made`");
+    let asked = at.rig.telegram.wait_for_button(at.people[0].id, "Allow once");
+    at.says(0, "/here off");
+    at.shows(0, "it keeps the folder that it began in");
+    at.taps(0, &asked, "Allow once");
+    eventually("it has run there", || one.join("made").exists());
+    eventually("the turn is over", || at.turns_ended(0) == 1);
+    at.rig.wait_delivered();
+    fs::remove_dir_all(&one).unwrap();
+    at.says(0, "list");
+    at.shows(0, "is not there any more");
+    assert_eq!(at.turns_ended(0), 1);
+    at.says(0, "/here off");
+    at.shows(0, "has no folder, role or mode of its own any more");
+    eventually("the message that waited goes on", || at.turns_ended(0) == 2);
+    at.rig.stop(gateway);
+}
+
+/// With room for one folder, the second waits for the first to be idle, and nothing is lost.
+#[test]
+fn more_folders_than_may_be_open_take_turns() {
+    let at = chats("[limits]\nfolders_at_once_max = 1\n");
+    let gateway = at.rig.start();
+    let folders = ["one", "two", "three"].map(|name| folder(&at.rig, name));
+    (0..3).for_each(|who| at.sets(who, &folders[who]));
+    (0..3).for_each(|who| at.says(who, "write `here` to a.txt"));
+    for (who, folder) in folders.iter().enumerate() {
+        eventually("each has its turn", || at.turns_ended(who) == 1);
+        assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "here");
+    }
+    at.rig.stop(gateway);
+}
