@@ -15,6 +15,10 @@ use rustix::process::Signal;
 /// What is tried here needs no questions.
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
 
+/// Files are changed without a question, commands are not.
+const EDITS_RUN: &str =
+    "[[rule]]\nserver = \"filesystem\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
+
 fn house() -> House {
     let house = House::new();
     house.write("policy.toml", ALLOW);
@@ -121,10 +125,7 @@ fn an_undo_is_taken_back() {
 #[test]
 fn a_turn_that_goes_on_is_not_undone() {
     let house = house();
-    house.write(
-        "policy.toml",
-        "[[rule]]\nserver = \"filesystem\"\ndecision = \"allow\"\nwhy = \"a test\"\n",
-    );
+    house.write("policy.toml", EDITS_RUN);
     let asked = "write `one` to a.txt, then run `echo x > b.txt`";
     let id = house.ask_parks(asked);
     let refused = house.claw(&["undo", "--yes"]).expect_mistake(&["has not ended"]);
@@ -329,14 +330,43 @@ fn a_chat_shows_what_would_change_and_does_it_by_a_line_that_names_the_turn() {
     house.is_whole();
 }
 
+/// As if the first turn that is remembered had begun four days before.
+fn make_the_first_one_older(house: &House) {
+    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
+    let turns = fs::read_dir(folder.path().join("turns")).unwrap();
+    let mut records: Vec<PathBuf> = turns.map(|entry| entry.unwrap().path()).collect();
+    records.sort();
+    let mut record: serde_json::Value =
+        serde_json::from_slice(&fs::read(&records[0]).unwrap()).unwrap();
+    record["began_ms"] = (record["began_ms"].as_i64().unwrap() - 4 * 86_400_000).into();
+    fs::write(&records[0], record.to_string()).unwrap();
+}
+
+/// Retention looks again, as it does once a day.
+fn keep_anew(house: &House) {
+    house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
+    house.claw(&["ask", "--session", "other", "list"]).expect(0);
+}
+
+#[test]
+fn what_a_turn_that_goes_on_remembers_is_not_let_go() {
+    let house = house();
+    house.write("claw.toml", "[retention]\nundo_days = 3\n");
+    house.write("policy.toml", EDITS_RUN);
+    let id = house.ask_parks("write `one` to a.txt, then run `echo x > b.txt`");
+    make_the_first_one_older(&house);
+    keep_anew(&house);
+    house.claw(&["deny", &id]).expect(0);
+    undo(&house, &[]);
+    assert!(!house.workspace().join("a.txt").exists());
+    house.is_whole();
+}
+
 #[test]
 fn old_turns_and_what_is_too_much_of_them_is_let_go() {
     let house = house();
     house.write("claw.toml", "[retention]\nundo_days = 3\nundo_bytes_max = 1048576\n");
-    let look_again = || {
-        house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
-        house.claw(&["ask", "list"]).expect(0);
-    };
+    let look_again = || keep_anew(&house);
     let turns = || house.claw(&["undo", "--list", "--json"]).expect(0).rows().len();
     house.claw(&["ask", "write `one` to a.txt"]).expect(0);
     house.claw(&["ask", "write `two` to b.txt"]).expect(0);
@@ -344,16 +374,7 @@ fn old_turns_and_what_is_too_much_of_them_is_let_go() {
     assert_eq!(turns(), 2, "they are young");
 
     // The first one is four days old.
-    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
-    let mut records: Vec<PathBuf> = fs::read_dir(folder.path().join("turns"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    records.sort();
-    let mut record: serde_json::Value =
-        serde_json::from_slice(&fs::read(&records[0]).unwrap()).unwrap();
-    record["began_ms"] = (record["began_ms"].as_i64().unwrap() - 4 * 86_400_000).into();
-    fs::write(&records[0], record.to_string()).unwrap();
+    make_the_first_one_older(&house);
     look_again();
     assert_eq!(turns(), 1);
     assert!(house.audit().iter().any(|row| row["kind"] == "retention" && row["body"]["undo"] == 1));

@@ -1,5 +1,5 @@
 //! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`,
-//! `-- long`, `-- turn` or `-- rows` a part of it.
+//! `-- long`, `-- turn`, `-- rows` or `-- level` a part of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert
 //! anything: no test may fail because a machine is slow.
@@ -9,6 +9,7 @@
 mod ask;
 mod call;
 mod home;
+mod level;
 mod long;
 mod rows;
 mod turn;
@@ -29,12 +30,13 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [Part; 5] = [
+    let parts: [Part; 6] = [
         ("ask", ask::rows),
         ("call", call::rows),
         ("long", long::rows),
         ("turn", turn::rows),
         ("rows", rows::rows),
+        ("level", level::rows),
     ];
     let named = |part: &str| std::env::args().any(|argument| argument == part);
     let all = !parts.iter().any(|(part, _)| named(part));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::frozen::Freeze;
 use super::start::close_question;
-use crate::domain::{CallState, DeniedBy, Outcome, ToolCall};
+use crate::domain::{CallState, DeniedBy, Outcome, ToolCall, ToolOutput};
 use crate::redact;
 use crate::store::{AuditEntry, CallRow, StoreError};
 
@@ -96,6 +96,22 @@ impl Calls {
             Ok(())
         });
         outcome
+    }
+
+    /// Notes which hosts a command has reached and been refused, as our own bash server has counted
+    /// them. What another server says of itself stands in its result alone.
+    pub fn note_network(&self, call: &ToolCall, output: &ToolOutput) {
+        if self.hub.builtin(&call.server) != Some("bash") {
+            return;
+        }
+        let counted = output.structured.as_ref().and_then(|facts| facts.get("network"));
+        let Some(Value::Array(hosts)) = counted.filter(|hosts| **hosts != json!([])) else {
+            return;
+        };
+        let mut body = json!({ "hosts": hosts });
+        self.redactor.redact_json(&mut body);
+        let entry = entry("network", call, body);
+        self.store.write_soon(move |tx| tx.audit(&entry));
     }
 
     /// Text that leaves a tool is redacted before it reaches the model, the log or the chat.

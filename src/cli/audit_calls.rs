@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::explain::{answered_briefly, outside_of_calls};
+use super::explain::{answered_briefly, network_briefly, outside_of_calls};
 use super::out;
 use crate::domain::canonical::canonical_json;
 use crate::store::AuditRow;
@@ -34,6 +34,8 @@ struct Call {
     asked: String,
     answered: String,
     started_ms: Option<i64>,
+    /// Which hosts it has reached and been refused.
+    network: String,
     ended: Option<String>,
 }
 
@@ -80,6 +82,7 @@ impl Call {
             "asked" => self.asked = text("approval"),
             "answered" => self.answered = answered_briefly(&row.body),
             "started" => self.started_ms = Some(row.at_ms),
+            "network" => self.network = network_briefly(&row.body),
             "ended" => self.ended = Some(self.end(row, &text("outcome"), &text("reason"))),
             _ => {}
         }
@@ -114,9 +117,13 @@ impl Call {
             ("", rule) => format!(" ({rule})"),
             (answered, _) => format!(" ({answered})"),
         };
+        let network = match self.network.as_str() {
+            "" => String::new(),
+            hosts => format!("; {hosts}"),
+        };
         let what =
             if self.what.is_empty() { "(its beginning is in older rows)" } else { &self.what };
-        clean_line(&format!("{}  {id}  {what}  {state}{why}", super::when(self.at_ms)))
+        clean_line(&format!("{}  {id}  {what}  {state}{why}{network}", super::when(self.at_ms)))
     }
 }
 

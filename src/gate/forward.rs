@@ -25,6 +25,7 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
     killpoint::here("gate.forward.after");
     match end {
         CallEnd::Ended(output, beside) => {
+            gate.calls.note_network(call, &output);
             let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
             Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
         }

@@ -15,6 +15,7 @@ use crate::args::Limits;
 use crate::capture::whole_characters;
 use crate::kept::{self, Kept, Shelf};
 use crate::level::Scope;
+use crate::network::HostAccount;
 use crate::run::{RunRequest, Runner, Sink};
 use crate::tool::Ending;
 
@@ -58,6 +59,8 @@ struct Output {
     gone: u64,
     file: Kept,
     notes: Vec<String>,
+    /// Known at the end.
+    network: Option<Vec<HostAccount>>,
 }
 
 /// How a job is doing.
@@ -74,6 +77,7 @@ pub struct Look {
     pub bytes: u64,
     pub file: Option<String>,
     pub notes: Vec<String>,
+    pub network: Option<Vec<HostAccount>>,
 }
 
 impl Background {
@@ -113,6 +117,7 @@ impl Background {
             gone: 0,
             file,
             notes: Vec::new(),
+            network: None,
         };
         let job = Arc::new(Job {
             number: jobs.last,
@@ -179,13 +184,18 @@ impl Job {
         let mut notes = output.notes.clone();
         let file = output.file.path(&mut notes);
         let (number, command, bytes) = (self.number, self.command.clone(), output.total);
-        Look { number, command, ran, ending, new, left_out, bytes, file, notes }
+        let network = output.network.clone();
+        Look { number, command, ran, ending, new, left_out, bytes, file, notes, network }
     }
 }
 
 struct Into<'a>(&'a Job);
 
 impl Sink for Into<'_> {
+    fn account(&mut self, hosts: Vec<HostAccount>) {
+        lock(&self.0.output).network = Some(hosts);
+    }
+
     fn note(&mut self, sentence: String) {
         lock(&self.0.output).notes.push(sentence);
     }
@@ -238,6 +248,7 @@ mod tests {
             gone: 0,
             file: Kept::new(Arc::new(Shelf::new(PathBuf::new(), 0)), kept::JOB, 0),
             notes: Vec::new(),
+            network: None,
         };
         output.push("ab€".as_bytes());
         assert_eq!(output.take(false), ("ab€".to_owned(), 0));

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kept::{self, Kept, Shelf};
+use crate::network::HostAccount;
 
 /// Room for the words around the output in a result's text.
 const WORDS_BYTES: usize = 1024;
@@ -30,6 +31,8 @@ pub struct Captured {
     pub file: Option<String>,
     /// Sentences about what is not as it seems.
     pub notes: Vec<String>,
+    /// What became of the hosts that the command has named.
+    pub network: Option<Vec<HostAccount>>,
 }
 
 impl Capture {
@@ -108,7 +111,7 @@ impl Capture {
                 self.total
             );
         }
-        Captured { text, bytes: self.total, truncated, file, notes }
+        Captured { text, bytes: self.total, truncated, file, notes, network: None }
     }
 
     fn part_max(&self, truncated: bool) -> usize {

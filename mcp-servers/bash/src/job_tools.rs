@@ -15,6 +15,7 @@ use crate::background::Look;
 use crate::confine::Enforcement;
 use crate::kept;
 use crate::level::Level;
+use crate::network::HostAccount;
 use crate::schema;
 use crate::tool::{Ending, arguments, check_command, signal_name};
 
@@ -86,6 +87,9 @@ pub struct JobResult {
     pub output_bytes: u64,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
+    /// What became of the network, by host and port, once it has ended; null before, and where no
+    /// hosts were named.
+    pub network: Option<Vec<HostAccount>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -232,5 +236,6 @@ fn facts(look: Look) -> JobResult {
         left_out_bytes: look.left_out,
         output_bytes: look.bytes,
         output_file: look.file,
+        network: look.network,
     }
 }

@@ -30,7 +30,7 @@ use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
 #[cfg(target_os = "linux")]
 use crate::network;
-use crate::network::{Access, HostRule, Proxy};
+use crate::network::{Access, HostAccount, HostRule, Proxy};
 use crate::openings;
 use crate::scratch;
 use crate::tool::Ending;
@@ -96,6 +96,8 @@ pub trait Sink: Send {
     fn take(&mut self, chunk: &[u8]);
     /// One sentence about the command that is not its output.
     fn note(&mut self, sentence: String);
+    /// What became of the hosts, where the command has named some. Said once, at the end.
+    fn account(&mut self, hosts: Vec<HostAccount>);
 }
 
 struct Job {
@@ -203,6 +205,7 @@ impl Runner {
         }
         if let Some(proxy) = proxy {
             proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
+            sink.account(proxy.accounts());
         }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
@@ -298,7 +301,8 @@ impl Runner {
             job.lifeline = None;
         }
         let _ = tokio::time::timeout_at(until, job.report.read_line(&mut line)).await;
-        if line.is_empty() {
+        let end = JobEnd::heard(&line);
+        if end.is_none() {
             if let (Some(cgroups), Some(ticket)) = (&self.cgroups, &spec.cgroup) {
                 cgroups.end(ticket);
             }
@@ -309,7 +313,6 @@ impl Runner {
             let _ = job.child.kill().await;
             self.kill_strays().await;
         }
-        let end: Option<JobEnd> = serde_json::from_str(&line).ok();
         if let Some(end) = &end {
             let killed = end.how == JobReport::Killed && cut.is_none();
             let met = end.met.map(|met| self.limits.sentence(met, killed));

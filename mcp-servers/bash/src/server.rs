@@ -26,6 +26,7 @@ use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::level::Scope;
+use crate::network::HostAccount;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
@@ -282,7 +283,7 @@ impl BashServer {
             self.limits.output_bytes_max,
             self.limits.file_bytes_max,
         );
-        let mut shown = Shown { capture, progress, notes: Vec::new() };
+        let mut shown = Shown { capture, progress, notes: Vec::new(), network: None };
         let started = Instant::now();
         let ending = self.runner.run(request, stop, &mut shown).await;
         let took = started.elapsed();
@@ -294,6 +295,7 @@ impl BashServer {
         if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
             output.notes.extend(self.refusals.sentence(level, &output.text));
         }
+        output.network = shown.network;
         tool::result(&ending, took, output, self.enforcement, level)
     }
 
@@ -359,9 +361,14 @@ struct Shown {
     capture: Capture,
     progress: Option<Progress>,
     notes: Vec<String>,
+    network: Option<Vec<HostAccount>>,
 }
 
 impl Sink for Shown {
+    fn account(&mut self, hosts: Vec<HostAccount>) {
+        self.network = Some(hosts);
+    }
+
     fn note(&mut self, sentence: String) {
         self.notes.push(sentence);
     }

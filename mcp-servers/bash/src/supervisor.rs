@@ -78,8 +78,7 @@ fn supervise() -> std::io::Result<()> {
             set_aside: None,
         },
     };
-    let mut text = serde_json::to_string(&end)?;
-    text.push('\n');
+    let text = end.line()?;
     // A server that is dead does not listen.
     line.write_all(text.as_bytes()).or(Ok(()))
 }

@@ -11,6 +11,7 @@ use crate::args::Limits;
 use crate::capture::Captured;
 use crate::confine::Enforcement;
 use crate::level::Level;
+use crate::network::HostAccount;
 use crate::schema;
 
 pub const NAME: &str = "run";
@@ -60,6 +61,8 @@ pub struct RunResult {
     pub output: String,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
+    /// What became of the network, by host and port; null where no hosts were named.
+    pub network: Option<Vec<HostAccount>>,
     /// What the command was allowed: read, write or network.
     pub level: Level,
     /// Whether the operating system kept the command to its level.
@@ -230,6 +233,7 @@ pub fn result(
         output_bytes: output.bytes,
         output: output.text,
         output_file: output.file,
+        network: output.network,
         level,
         confined: enforcement.holds(level),
         box_level: enforcement.label(),

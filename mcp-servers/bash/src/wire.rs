@@ -70,6 +70,23 @@ pub struct JobEnd {
     pub set_aside: Option<String>,
 }
 
+/// Stands before the report. Whoever waits for a socket reads one byte, and takes no byte of the
+/// report where none is handed out.
+const REPORT: char = 'e';
+
+impl JobEnd {
+    /// As it is said.
+    pub fn line(&self) -> serde_json::Result<String> {
+        Ok(format!("{REPORT}{}\n", serde_json::to_string(self)?))
+    }
+
+    /// As it was heard, with what of the bytes before it nobody has read: a command may have ended
+    /// before its socket was taken.
+    pub fn heard(line: &str) -> Option<Self> {
+        serde_json::from_str(line.get(line.find('{')?..)?).ok()
+    }
+}
+
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +106,25 @@ impl JobReport {
             Self::Exited(code) => limits::met_by_ending(Some(*code), None),
             Self::Signaled(signal) => limits::met_by_ending(None, Some(*signal)),
             Self::Killed | Self::NotStarted(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_heard_whatever_of_the_handover_was_read_before() {
+        let how = JobReport::NotStarted("l{e}".into());
+        let end = JobEnd { how, met: None, without_cgroup: None, set_aside: None };
+        let line = end.line().unwrap();
+        // The socket was not taken, it was taken, and there is none.
+        for heard in [format!("l{line}"), line.clone(), line[1..].to_owned()] {
+            assert_eq!(JobEnd::heard(&heard), Some(end.clone()), "{heard}");
+        }
+        for nothing in ["", "l", "e\n", "{"] {
+            assert_eq!(JobEnd::heard(nothing), None, "{nothing}");
         }
     }
 }

@@ -239,6 +239,20 @@ fn a_command_that_names_hosts_reaches_these_alone() {
         run(&mut server, json!({"command": asks(&host), "needs": "network", "hosts": hosts}));
     assert!(text(&said).contains("hello") && named.came() == 1, "{said}");
     assert!(text(&said).contains(&format!("reached {host}")), "{said}");
+    let away = format!("localhost:{}", other.port);
+    let both = format!("({}); ({})", asks(&host), asks(&away));
+    let said = run(&mut server, json!({"command": both, "needs": "network", "hosts": hosts}));
+    let account = &said["structuredContent"]["network"];
+    let of =
+        |port: u16| account.as_array().unwrap().iter().find(|one| one["port"] == port).unwrap();
+    let (reached, refused) = (of(named.port), of(other.port));
+    assert_eq!((reached["connections"].as_u64(), &reached["refused"]), (Some(1), &Value::Null));
+    assert!(reached["bytes"].as_u64() > Some(0), "{said}");
+    assert_eq!(refused["connections"], 0, "{said}");
+    assert_eq!(refused["refused"], "not among the hosts that were named", "{said}");
+    assert_eq!((named.came(), other.came()), (1, 0));
+    let said = run(&mut server, json!({"command": "true", "needs": "network"}));
+    assert_eq!(said["structuredContent"]["network"], Value::Null, "no host was named: {said}");
     let ways = ways_around(&host, named.port, other.port);
     for way in &ways {
         let call = json!({"command": way, "needs": "network", "hosts": hosts, "timeout_s": 10});

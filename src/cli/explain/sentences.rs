@@ -36,6 +36,7 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
                 _ => format!("It was started (digest {digest})."),
             }
         }
+        "network" => network(&row.body),
         "ended" => ended(row, before),
         "dropped" => format!("It never came to the gate: {}.", text("reason")),
         _ => outside_of_calls(row),
@@ -152,6 +153,45 @@ fn sealed(row: &AuditRow) -> String {
         ),
         other => format!("{other}: {}", plain(&row.body)),
     }
+}
+
+/// What a command did with the network, as the proxy of the box has counted it.
+fn network(body: &Value) -> String {
+    let sentences =
+        [("Over the network it reached", reached(body)), ("It was refused", refused(body))];
+    let said = sentences.iter().filter(|(_, hosts)| !hosts.is_empty());
+    said.map(|(what, hosts)| format!("{what} {}.", hosts.join(", "))).collect::<Vec<_>>().join(" ")
+}
+
+fn reached(body: &Value) -> Vec<String> {
+    let hosts = hosts(body).filter(|host| host["connections"].as_u64() > Some(0));
+    hosts.map(|host| format!("{} ({} bytes)", address(host), plain(&host["bytes"]))).collect()
+}
+
+fn refused(body: &Value) -> Vec<String> {
+    let hosts = hosts(body).filter(|host| !host["refused"].is_null());
+    hosts.map(|host| format!("{} ({})", address(host), plain(&host["refused"]))).collect()
+}
+
+fn hosts(body: &Value) -> impl Iterator<Item = &Value> {
+    body["hosts"].as_array().into_iter().flatten()
+}
+
+/// A command may ask for a host of any name.
+fn address(host: &Value) -> String {
+    format!("{}:{}", plain(&host["host"]).escape_debug(), plain(&host["port"]))
+}
+
+/// The same in a few words, for a list.
+pub(in crate::cli) fn network_briefly(body: &Value) -> String {
+    let names = |what: &dyn Fn(&Value) -> bool| -> Vec<String> {
+        hosts(body).filter(|host| what(host)).map(address).collect()
+    };
+    let reached = names(&|host| host["connections"].as_u64() > Some(0));
+    let refused = names(&|host| !host["refused"].is_null());
+    let parts = [("reached", reached), ("refused", refused)];
+    let parts = parts.iter().filter(|(_, hosts)| !hosts.is_empty());
+    parts.map(|(what, hosts)| format!("{what} {}", hosts.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 fn verdict(body: &Value) -> String {

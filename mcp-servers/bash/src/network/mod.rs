@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use hosts::{HOSTS_MAX, HostRule};
 pub use proxy::Proxy;
+pub use reached::HostAccount;
 
 use crate::confine::Enforcement;
 use crate::level::Level;

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::address::is_public;
 use super::head::{self, HEAD_BYTES_MAX, Head};
 use super::hosts::HostRule;
-use super::reached::{NOT_NAMED, Reached};
+use super::reached::{HostAccount, NOT_NAMED, Reached};
 
 /// Connections of one command at the same time. More wait.
 const CONNECTIONS_MAX: usize = 64;
@@ -47,6 +47,10 @@ impl Proxy {
     /// What it has let through and what not, so far.
     pub fn sentences(&self) -> Vec<String> {
         self.reached().sentences()
+    }
+
+    pub fn accounts(&self) -> Vec<HostAccount> {
+        self.reached().accounts()
     }
 
     /// Serves until the future is dropped; all connections end with it.

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// So many hosts are told apart; of the others the number is told.
 const HOSTS_SHOWN_MAX: usize = 20;
 
@@ -14,6 +17,20 @@ struct Count {
     connections: u64,
     bytes: u64,
     refused: Option<&'static str>,
+}
+
+/// What one command did with one host and port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct HostAccount {
+    pub host: String,
+    pub port: u16,
+    /// How often it was reached.
+    pub connections: u64,
+    /// Bytes in both directions.
+    pub bytes: u64,
+    /// Why it was not reached, if that happened.
+    pub refused: Option<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -48,6 +65,18 @@ impl Reached {
             return None;
         }
         Some(self.hosts.entry(key).or_default())
+    }
+
+    /// The same as `sentences`, for programs. Hosts that are not told apart are left out.
+    pub fn accounts(&self) -> Vec<HostAccount> {
+        let account = |((host, port), count): (&(String, u16), &Count)| HostAccount {
+            host: host.clone(),
+            port: *port,
+            connections: count.connections,
+            bytes: count.bytes,
+            refused: count.refused.map(str::to_owned),
+        };
+        self.hosts.iter().map(account).collect()
     }
 
     /// For the model and the log of the call.
