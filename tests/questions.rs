@@ -121,10 +121,12 @@ fn turn(calls: &[(&str, Value)]) -> Answer {
     Answer::Turn(Turn::calls(&calls))
 }
 
-/// The open questions in the order of their calls.
+/// The open questions in the order of their calls: of each call, also of those that a list asks.
 fn questions(house: &House) -> Vec<Question> {
     let db = house.db();
-    let mut query = db.prepare("SELECT question FROM approvals WHERE state = 'waiting'").unwrap();
+    let each = "SELECT question FROM approvals
+        WHERE state = 'waiting' AND json_extract(question, '$.list') IS NULL";
+    let mut query = db.prepare(each).unwrap();
     let rows = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
     let mut questions: Vec<Question> =
         rows.map(|row| serde_json::from_str(&row.unwrap()).unwrap()).collect();

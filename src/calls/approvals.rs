@@ -33,6 +33,10 @@ enum Given {
 }
 
 impl Standing {
+    pub(super) fn mode(mode: NewMode, reach: Reach) -> Self {
+        Self { given: Given::Mode(mode), reach }
+    }
+
     /// The number of the grant that it becomes, which the mode `ask` needs none of, and its words.
     fn give_in(&self, tx: &Tx<'_>) -> Result<(Option<i64>, Value), StoreError> {
         let (id, effect, says) = match &self.given {
@@ -101,8 +105,18 @@ impl Calls {
         if approval.question.staged.is_some() {
             return self.decide_staged(approval, answer, by).await;
         }
+        let is_here = row.cwd.is_empty() || Path::new(&row.cwd) == self.workspace();
+        if approval.question.list.is_some() {
+            return match is_here {
+                true => self.decide_list(approval, row, answer, by, with).await,
+                false => {
+                    let there = self.at(Path::new(&row.cwd));
+                    there.decide_list(approval, row, answer, by, with).await
+                }
+            };
+        }
         // A grant holds where the call was asked about, whoever takes the answer.
-        let grant = match row.cwd.is_empty() || Path::new(&row.cwd) == self.workspace() {
+        let grant = match is_here {
             true => self.grant_of(&approval, &row, answer)?,
             false => self.at(Path::new(&row.cwd)).grant_of(&approval, &row, answer)?,
         };
@@ -130,9 +144,9 @@ impl Calls {
     ) -> Result<Option<Standing>, DecideError> {
         let (effect, scope, term) = match answer {
             Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
-            Answer::Press { .. } => {
+            Answer::Press { .. } | Answer::Pick { .. } => {
                 return Err(DecideError::NotOffered(format!(
-                    "the question {} has no buttons of its own",
+                    "the question {} has no buttons or numbers of its own",
                     approval.id
                 )));
             }
@@ -155,8 +169,7 @@ impl Calls {
                 DecideError::NotOffered("a mode is for a session; use `--for session`".to_owned())
             })?;
             let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id))?;
-            let given = Given::Mode(of_mode);
-            return Ok(Some(Standing { given, reach: self.reach() }));
+            return Ok(Some(Standing::mode(of_mode, self.reach())));
         }
         let tool = match offered {
             Some(Shape::Files { .. }) => EVERY_TOOL.to_owned(),
@@ -348,5 +361,6 @@ pub(super) fn question_about(
         expires_at_ms,
         choices,
         staged,
+        list: None,
     })
 }

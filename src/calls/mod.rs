@@ -20,6 +20,7 @@ mod shown;
 mod stage;
 mod start;
 mod tap;
+mod together;
 mod wake;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub use keep::KeptResult;
 pub use record::is_the_call_of;
 pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
+pub use together::{AskedTogether, NewList};
 
 use crate::catalog::Catalog;
 use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall};

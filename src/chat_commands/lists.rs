@@ -58,7 +58,7 @@ pub(super) async fn tool_name(gate: &Gate, offered: &str) -> String {
 }
 
 pub(super) fn approvals(store: &Store) -> Result<String, StoreError> {
-    let rows = store.read(|tx| tx.open_approvals(None))?;
+    let rows = store.read(|tx| tx.open_questions(None))?;
     if rows.is_empty() {
         return Ok("Nothing waits for an answer.".to_owned());
     }
@@ -75,14 +75,17 @@ fn approval(row: &ApprovalRow) -> String {
         .arguments
         .iter()
         .map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
-    let call = format!("{}/{}", question.server, question.tool);
+    let call = match &question.list {
+        Some(list) => format!("{} things", list.items.len()),
+        None => code(&format!("{}/{}", question.server, question.tool)),
+    };
     let whose = match question.call.owner() {
         CallOwner::Session(session) => format!("in `{session}`"),
         CallOwner::Client(client) => format!("for the client {}", code(client)),
     };
     let staged =
         question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();
-    format!("- `{}` {}: {}{staged}{}\n", row.id, whose, code(&call), shown.collect::<String>())
+    format!("- `{}` {}: {}{staged}{}\n", row.id, whose, call, shown.collect::<String>())
 }
 
 /// What sets it apart from a call that a turn waits for.

@@ -19,7 +19,7 @@ pub(super) async fn markdown(
     let owner = is_owner(visitor);
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
-        let open = tx.open_approvals(None)?;
+        let open = tx.open_questions(None)?;
         let elsewhere =
             open.iter().filter(|row| row.question.session.as_ref() != Some(session)).count();
         let here = open.len() - elsewhere;

@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 
 use super::{ask, fail, out};
 use crate::app::App;
-use crate::domain::{Answer, ApprovalId, CallOwner, Question, Scope, SessionId, Staged, Term};
+use crate::domain::{
+    Answer, ApprovalId, CallList, CallOwner, Question, Scope, SessionId, Staged, Term,
+};
 use crate::doors::console::paint;
 use crate::doors::console::question::brief_lines;
 use crate::doors::console::style::Look;
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
-use crate::doors::staged_questions;
+use crate::doors::{list_answers, staged_questions};
 use crate::store::DecideRefused;
 
 /// Shows all of one question, open or closed.
@@ -32,7 +34,7 @@ pub fn show(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
 
 /// Lists the open questions.
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    let rows = app.store.read(|tx| tx.open_approvals(None))?;
+    let rows = app.store.read(|tx| tx.open_questions(None))?;
     for row in &rows {
         let shown = if as_json {
             question_json(&row.question).to_string()
@@ -123,8 +125,12 @@ fn tell_of_settled(app: &App, question: &Question) -> anyhow::Result<()> {
 }
 
 fn in_words(question: &Question, answer: &Answer) -> String {
+    if let Some(list) = &question.list {
+        return list_answers::in_words(answer, list);
+    }
     let word = match (answer, &question.staged) {
         (Answer::Press { .. }, _) => "Pressed",
+        (Answer::Pick { .. }, _) => "Answered",
         (Answer::Allow { .. }, Some(_)) => "Confirmed",
         (Answer::Allow { .. }, None) => "Allowed",
         (_, Some(_)) => "Cancelled",
@@ -173,6 +179,7 @@ pub fn question_json(question: &Question) -> Value {
         "effect": question.effect,
         "expires_at_ms": question.expires_at_ms,
         "staged": question.staged,
+        "list": question.list,
         "choices": question.choices,
     })
 }
@@ -189,6 +196,9 @@ pub fn question_text(question: &Question) -> String {
         "  claw approve {0} · claw deny {0} · claw approvals {0}",
         question.approval
     ));
+    if question.list.is_some() {
+        rows.push("  That is for all of them; the last shows the id of each.".to_owned());
+    }
     rows.join("\n") + &by_command(question)
 }
 
@@ -217,7 +227,16 @@ fn whole_text(question: &Question) -> String {
             text.push_str(&format!("\n    {line}"));
         }
     }
-    for (name, value) in &question.arguments {
+    for (number, item) in question.list.iter().flat_map(CallList::numbered) {
+        let state = if item.is_open() { String::new() } else { format!(" [{}]", item.state) };
+        let danger = if item.danger { "⚠ " } else { "" };
+        text.push_str(&format!("\n    {number}  {}{state}  {danger}{}", item.approval, item.says));
+        for note in &item.notes {
+            text.push_str(&format!("\n       {note}."));
+        }
+    }
+    let arguments = question.arguments.iter().filter(|_| question.list.is_none());
+    for (name, value) in arguments {
         if value.contains('\n') {
             text.push_str(&format!("\n    {name}:"));
             for line in value.split('\n') {
@@ -236,6 +255,11 @@ fn whole_text(question: &Question) -> String {
         "\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]",
         question.approval
     ));
+    if question.list.is_some() {
+        text.push_str(
+            "\n  That is for all of it that is open; with the id of a call it is for that one.",
+        );
+    }
     text.push_str(&by_command(question));
     text
 }

@@ -217,6 +217,7 @@ fn list_of(rows: &[AuditRow]) -> Option<&'static str> {
         "staged_buttons" => {
             Some("No call of a tool: a group of buttons, of which one can be pressed.")
         }
+        "together" => Some("No call of a tool: the question about several calls of one reply."),
         _ => None,
     }
 }

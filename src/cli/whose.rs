@@ -51,7 +51,7 @@ pub fn other_workspace(app: &App, command: &AtHome) -> anyhow::Result<Option<Pat
 /// Says on stderr where else something waits for an answer.
 pub fn tell_of_others(app: &App) -> Result<(), StoreError> {
     for other in app.other_stores().into_iter().filter(|other| other.path.is_file()) {
-        let open = Store::open(&other.path)?.read(|tx| tx.open_approvals(None))?.len();
+        let open = Store::open(&other.path)?.read(|tx| tx.open_questions(None))?.len();
         if open > 0 {
             let agent = &other.agent;
             out::err_line(&format!(

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
+use super::call_list;
 use super::door::{Asked, Closed, Door, DoorFault};
 use super::patience::patiently;
 use super::questions::is_asked_in;
@@ -17,6 +18,10 @@ use crate::mail::{ApprovalRow, MailError, PostedRow};
 /// staged items at once there is nothing to say beside each of them.
 pub fn asked_elsewhere(question: &Question) -> Option<String> {
     let call = escape::visible(&format!("{}/{}", question.server, question.tool)).replace('`', "'");
+    if question.list.is_some() {
+        let things = call_list::about(question);
+        return Some(format!("This needs the owner's yes: {things}. The owner has been asked."));
+    }
     match &question.staged {
         Some(Staged::All { .. }) => None,
         Some(Staged::Buttons { .. }) => Some(format!("`{call}` has buttons. The owner has them.")),
@@ -133,6 +138,20 @@ pub async fn show<D: Door>(
         }
     }
     shared.mail().set_posted(&posted.address, posted.message, state).await
+}
+
+/// Shows what of a list is answered, while the rest of it is open. What was closed or asked again at
+/// this very moment is left to whoever does that.
+pub async fn show_answered<D: Door>(door: &D, posted: &PostedRow, row: &ApprovalRow) {
+    let _mine = door.shared().chat_locks.lock(&posted.address).await;
+    match door.shared().mail().posted_at(&posted.address, posted.message) {
+        Ok(Some(now)) if now.state == PostedState::Open => {}
+        _ => return,
+    }
+    let question = as_read_in(door, &posted.address, &row.question);
+    if let Err(fault) = patiently(|| door.show_answered(posted, &question)).await {
+        tracing::warn!(%fault, "the answers to a list could not be shown in its message");
+    }
 }
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.

@@ -227,6 +227,14 @@ pub trait Door: Paint + Send + Sync + Sized + 'static {
         question: &Question,
     ) -> impl Future<Output = Result<Asked, DoorFault>> + Send;
 
+    /// Makes the message of a list, which is still open, show what of it is answered. It may be
+    /// done twice.
+    fn show_answered(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
+
     /// Makes the message of a question say what became of it.
     fn close(
         &self,

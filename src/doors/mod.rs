@@ -3,6 +3,7 @@
 pub mod asking;
 mod beat;
 pub mod brief;
+pub mod call_list;
 pub mod chat_lock;
 pub mod chat_queue;
 pub mod clock;
@@ -16,6 +17,7 @@ mod drafts;
 pub mod follow;
 pub mod gateway;
 pub mod instance_outbox;
+pub mod list_answers;
 pub mod live;
 pub mod markdown;
 pub mod parts;

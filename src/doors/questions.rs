@@ -1,15 +1,15 @@
 //! The messages that show questions: which to ask, to ask again after a restart, and to keep in
 //! step with their question. Must not know how a message is sent or changed, or what a tap does.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::asking::{ask, known, show};
+use super::asking::{ask, known, show, show_answered};
 use super::door::{CallStatus, Closed, Door};
 use super::sessions::{place_of_question, prefix};
 use super::staged_questions;
-use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, PostedState, Staged};
+use crate::domain::{Address, ApprovalId, ApprovalState, CallList, Outcome, PostedState, Staged};
 use crate::mail::{ApprovalRow, CallRow, MailError, PostedRow};
 
 /// Messages are looked over this often without a wake-up.
@@ -25,9 +25,14 @@ enum Job {
     AskAgain(PostedRow),
     /// A question that no owner sees where it was asked.
     AskHere(Box<ApprovalRow>),
+    /// The message of a list that is open shows what of it is answered.
+    ShowAnswered(PostedRow, Box<ApprovalRow>),
     /// The message shows what became of the question; `state` is what it then is.
     Show(PostedRow, Closed, PostedState),
 }
+
+/// What the messages of open lists show of their answers, as far as this process has changed them.
+type ShownLists = HashMap<(Address, i64), Vec<ApprovalState>>;
 
 /// Asks what is still open again, once; then keeps every message in step with its question. Each
 /// chat by itself, so that one that has to be waited for holds up no other.
@@ -36,16 +41,18 @@ pub async fn keep<D: Door>(door: Arc<D>) {
     let mut again = door.shared().mail().posted().map(|posted| asked_before(&posted)).ok();
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
+    let mut shown = ShownLists::new();
     let mut wake_ups = door.shared().wake_ups();
     loop {
         if let Some(again) = &mut again {
             again.extend(door.shared().take_outdated());
         }
-        match jobs(&*door, &mut again, &given_up) {
+        match jobs(&*door, &mut again, &mut shown, &given_up) {
             Ok(chats) => {
                 for (address, jobs) in chats {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
                         forget(&mut again, &jobs);
+                        note_shown(&mut shown, &jobs);
                         tokio::spawn(in_chat(
                             door.clone(),
                             busy.clone(),
@@ -71,6 +78,7 @@ pub async fn keep<D: Door>(door: Arc<D>) {
 fn jobs<D: Door>(
     door: &D,
     again: &mut Option<HashSet<(Address, i64)>>,
+    shown: &mut ShownLists,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
@@ -97,6 +105,10 @@ fn jobs<D: Door>(
             chats.entry(address).or_default().push(job);
         }
     }
+    for (posted, row) in answered_lists(door, shown)? {
+        let address = posted.address.clone();
+        chats.entry(address).or_default().push(Job::ShowAnswered(posted, Box::new(row)));
+    }
     if let Some(address) = door.owners_place().filter(|address| door.writes_to(address)) {
         let mut unseen = Vec::new();
         for id in door.shared().mail().unseen_at(&address)? {
@@ -114,6 +126,38 @@ fn jobs<D: Door>(
         }
     }
     Ok(chats)
+}
+
+/// The messages of open lists that do not show yet what of them is answered.
+fn answered_lists<D: Door>(
+    door: &D,
+    shown: &mut ShownLists,
+) -> anyhow::Result<Vec<(PostedRow, ApprovalRow)>> {
+    let posted = door.shared().mail().posted_lists()?;
+    shown.retain(|message, _| posted.iter().any(|one| at(one) == *message));
+    let mut answered = Vec::new();
+    for posted in posted {
+        let Some(row) = known(door, &posted)? else { continue };
+        let states = row.question.list.as_ref().map(CallList::states).unwrap_or_default();
+        if row.state == ApprovalState::Waiting && shown.get(&at(&posted)) != Some(&states) {
+            answered.push((posted, row));
+        }
+    }
+    Ok(answered)
+}
+
+fn note_shown(shown: &mut ShownLists, jobs: &[Job]) {
+    for job in jobs {
+        if let Job::ShowAnswered(posted, row) = job
+            && let Some(list) = &row.question.list
+        {
+            shown.insert(at(posted), list.states());
+        }
+    }
+}
+
+fn at(posted: &PostedRow) -> (Address, i64) {
+    (posted.address.clone(), posted.message)
 }
 
 fn asked_before(posted: &[PostedRow]) -> HashSet<(Address, i64)> {
@@ -139,8 +183,10 @@ fn job<D: Door>(
     }
     let call = door.shared().mail().calls_of(row)?.pop();
     let (how, ended) = closed(row, call.as_ref());
-    // What becomes of each item is told in its own message.
-    let ended = ended || matches!(row.question.staged, Some(Staged::All { .. }));
+    // What becomes of each item is told in its own message, and of each call by its result.
+    let ended = ended
+        || matches!(row.question.staged, Some(Staged::All { .. }))
+        || row.question.list.is_some();
     let state = match posted.state {
         PostedState::AsksReason => PostedState::ReasonClosed,
         _ if ended => PostedState::Closed,
@@ -220,6 +266,7 @@ async fn carry_out<D: Door>(
         Job::AskHere(row) => {
             ask(door, to, row, None, given_up).await?;
         }
+        Job::ShowAnswered(posted, row) => show_answered(door, posted, row).await,
         Job::Show(posted, how, state) => show(door, posted, how, *state).await?,
     }
     Ok(())

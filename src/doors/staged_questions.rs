@@ -136,6 +136,7 @@ mod tests {
                 choice("n", cancel, Answer::Deny { word: None }),
             ],
             staged: Some(Staged::Item { summary: "Add".into(), group: None, number: 1, of: 1 }),
+            list: None,
         }
     }
 

@@ -63,6 +63,11 @@ impl Mail {
         self.store.read(|tx| tx.posted_and_closed())
     }
 
+    /// Those that show a list which is open, and of which something is answered.
+    pub fn posted_lists(&self) -> Result<Vec<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_lists())
+    }
+
     /// The messages that show questions and may still have to change.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
         self.store.read(|tx| tx.posted())

@@ -19,12 +19,13 @@ impl Mail {
         Ok(row.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
     }
 
-    /// The open questions of one session, or of all, oldest first.
+    /// The open questions of one session, or of all, oldest first. What a list asks stands in it
+    /// alone.
     pub fn open_questions(
         &self,
         session: Option<&SessionId>,
     ) -> Result<Vec<ApprovalRow>, StoreError> {
-        self.store.read(|tx| tx.open_approvals(session))
+        self.store.read(|tx| tx.open_questions(session))
     }
 
     /// The list in which an action was staged.

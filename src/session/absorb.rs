@@ -1,7 +1,7 @@
 //! Takes what waits in the inbox into the log, at the places where it may come in. Must not know
 //! who wrote it or by which door.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::Taken;
 use super::drive::Drive;
@@ -142,17 +142,21 @@ impl Drive<'_> {
     /// store says it first, so this also heals a log whose holder was killed in between. An answer
     /// comes by the inbox instead.
     fn mirror_closed(&mut self) -> Result<(), SessionError> {
+        let mut told = BTreeSet::new();
         for (call, approval) in self.waiting() {
             let Some(how) = self.worker.gate.calls().closed(&approval)? else { continue };
-            if how == ApprovalState::Expired {
+            let list = self.worker.gate.calls().list_asking(&approval)?;
+            let asked_by = list.as_ref().map_or(&approval, |list| &list.id);
+            // Of a list it is said once.
+            if how == ApprovalState::Expired && told.insert(asked_by.clone()) {
                 // The turn itself may wait for an answer, and not one of its calls.
-                let what = if matches!(call, CallId::Pause { .. }) {
-                    "the turn does not go on"
-                } else {
-                    "the call was not run"
+                let what = match (&call, &list) {
+                    (CallId::Pause { .. }, _) => "the turn does not go on",
+                    (_, None) => "the call was not run",
+                    (_, Some(_)) => "what was still open of it was not run",
                 };
                 let text = format!(
-                    "Nobody answered the question {approval} in time (limits.question_time_s); {what}."
+                    "Nobody answered the question {asked_by} in time (limits.question_time_s); {what}."
                 );
                 self.tell(&OutboundBody::Notice { text });
             }

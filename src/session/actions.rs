@@ -211,7 +211,7 @@ fn without_a_run(action: &Action, answer: Option<&Answer>) -> Option<String> {
             name(action)
         )),
         Some(Answer::Deny { .. } | Answer::Never) => Some(format!("Cancelled: {}.", name(action))),
-        Some(Answer::Allow { .. } | Answer::Press { .. }) => None,
+        Some(Answer::Allow { .. } | Answer::Press { .. } | Answer::Pick { .. }) => None,
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
@@ -17,7 +16,7 @@ use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
     Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody,
-    Outcome, SessionId, ToolUse, TurnEnd, TurnId, text_of,
+    SessionId, TurnEnd, TurnId, text_of,
 };
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
@@ -167,7 +166,7 @@ impl<'w> Drive<'w> {
     }
 
     /// Hands what is pending to the disk, without waiting for it.
-    fn flush_soon(&mut self) {
+    pub(super) fn flush_soon(&mut self) {
         if self.pending.is_empty() {
             return;
         }
@@ -264,50 +263,6 @@ impl<'w> Drive<'w> {
         self.turn().steps()
     }
 
-    async fn calls(&mut self, uses: Vec<(CallId, ToolUse)>) -> Result<(), SessionError> {
-        let worker = self.worker;
-        let around = self.around(worker.ending().no_running_call());
-        let behalf = self.behalf();
-        let session = self.session.clone();
-        let cancel = around.cancel.clone();
-        let settings = self.settings.clone();
-        let mut outcomes = std::pin::pin!(settings.runner.calls(uses, &behalf, &around));
-        let step = async {
-            while let Some((call, outcome)) = outcomes.next().await {
-                self.called(call, outcome)?;
-                // A question must not wait for a slow sibling.
-                self.flush_soon();
-            }
-            Ok::<(), SessionError>(())
-        };
-        worker.interruptible(&session, &cancel, By::StopOrPanic, step).await?;
-        if cancel.is_cancelled() {
-            worker.gate.obey_panic().await?;
-        }
-        Ok(())
-    }
-
-    /// What became of one call. A question goes out; what nobody knows is told to the owner, too.
-    pub(super) fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
-        if let Outcome::Parked { approval } = outcome {
-            if let Some(question) = self.worker.gate.calls().question(&approval)? {
-                let turn_seq = self.turn_seq();
-                self.tell(&OutboundBody::Question { turn_seq, question: Box::new(question) });
-            }
-            self.push(EventBody::CallParked { call, approval });
-            return Ok(());
-        }
-        let outcome = self.within_limit(outcome);
-        if let Outcome::Unknown { reason } = &outcome {
-            let text = format!(
-                "The call {call} was interrupted: it may or may not have run ({reason}). It will not be repeated."
-            );
-            self.tell(&OutboundBody::Notice { text });
-        }
-        self.push(EventBody::ToolResult { call, outcome });
-        Ok(())
-    }
-
     async fn compact(&mut self, through_seq: u64) -> Result<(), SessionError> {
         let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
@@ -336,7 +291,7 @@ impl<'w> Drive<'w> {
     }
 
     /// `end` cancels the step from outside, apart from what its owner wants.
-    fn around(&self, end: CancellationToken) -> Around {
+    pub(super) fn around(&self, end: CancellationToken) -> Around {
         let left_ms = (self.settings.turn_time_s as i64 * 1000 - self.active_ms()).max(0);
         self.around_for(end, left_ms, self.turn_seq())
     }

@@ -5,6 +5,7 @@ mod absorb;
 mod actions;
 mod active_time;
 mod budget;
+mod calls;
 mod drive;
 mod ending;
 mod finish;

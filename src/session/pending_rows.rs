@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::calls::{StagedList, modes};
+use crate::calls::{NewList, StagedList, modes};
 use crate::domain::{Event, Outbound, SessionId, UnixMillis};
 use crate::store::{DaySpent, StoreError, Tx};
 
@@ -16,6 +16,8 @@ pub(super) struct PendingRows {
     pub(super) day_spent: Vec<(String, DaySpent)>,
     /// What tools have proposed and the owner is asked about now.
     pub(super) actions: Vec<StagedList>,
+    /// Questions about several calls, which are parked now.
+    pub(super) lists: Vec<NewList>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
     /// An owner has written: whose mode holds on, and until when.
@@ -32,6 +34,7 @@ impl PendingRows {
             && self.absorbed.is_empty()
             && self.outbound.is_empty()
             && self.actions.is_empty()
+            && self.lists.is_empty()
             && !self.end_session_grants
             && self.mode_used.is_none()
             && self.key_refused.is_none()
@@ -49,6 +52,7 @@ impl PendingRows {
             tx.add_day_spent(day, *spent)?;
         }
         self.actions.iter().try_for_each(|list| list.write(tx))?;
+        self.lists.iter().try_for_each(|list| list.write(tx))?;
         for id in &self.absorbed {
             tx.mark_absorbed(*id)?;
         }

@@ -14,9 +14,16 @@ const COLUMNS: u16 = 100;
 const SECOND: &str = "second";
 /// How a question begins and what it ends with, and what stands behind one that is over.
 const BEGINS: &str = " ? ";
-const ANSWERS: &str = "y yes · n no · ";
-const OVER: [&str; 5] =
-    ["Allowed once: ", "Denied: ", " was answered", " has expired", " was closed"];
+const ANSWERS: [&str; 2] = ["y yes · n no · ", "y all · n none · "];
+const OVER: [&str; 7] = [
+    "Allowed once: ",
+    "Denied: ",
+    "Allowed all ",
+    "Denied all ",
+    " was answered",
+    " has expired",
+    " was closed",
+];
 /// What a person is told who answers faster than anybody reads.
 const TOO_SOON: &str = "has only just come up";
 
@@ -33,7 +40,8 @@ impl Console {
     /// The last question that names `about`, with all that stands below it.
     fn question(&mut self, about: &str) -> Option<String> {
         let shown = self.shown(Chat::First);
-        let from = shown[..shown.rfind(ANSWERS)?].rfind(BEGINS)?;
+        let answers = ANSWERS.iter().filter_map(|answers| shown.rfind(answers)).max()?;
+        let from = shown[..answers].rfind(BEGINS)?;
         shown[from..].contains(about).then(|| shown[from..].to_owned())
     }
 }
@@ -100,6 +108,18 @@ impl DoorRig for Console {
             self.terminal(Chat::First).types(&line);
             eventually("the answer is taken, or was too soon", || {
                 told(self) > before || !self.is_open(about)
+            });
+        }
+    }
+
+    fn picks(&mut self, _: &str, number: u32) {
+        let taken = format!("Allowed {number}");
+        while !self.shown(Chat::First).contains(&taken) {
+            let told = |rig: &mut Self| rig.shown(Chat::First).matches(TOO_SOON).count();
+            let before = told(self);
+            self.terminal(Chat::First).types(&number.to_string());
+            eventually("the number is taken, or was too soon", || {
+                told(self) > before || self.shown(Chat::First).contains(&taken)
             });
         }
     }

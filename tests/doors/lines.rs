@@ -116,6 +116,16 @@ impl DoorRig for Lines {
         eventually("the answer is taken", || self.question(about).is_none());
     }
 
+    fn picks(&mut self, about: &str, number: u32) {
+        let question = self.question(about).unwrap()["question"].clone();
+        self.client(Chat::First).line(&json!({"answer": question, "key": number.to_string()}));
+        eventually("the answer is shown", || {
+            let lines = self.client(Chat::First).lines();
+            let states = lines.iter().rev().find(|line| line["list"] == question);
+            states.is_some_and(|line| line["states"][number as usize - 1] == "approved")
+        });
+    }
+
     fn answers_again(&mut self) -> String {
         let client = self.client(Chat::First);
         let notes = || {

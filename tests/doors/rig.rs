@@ -82,6 +82,10 @@ pub trait DoorRig: Sized {
     /// the door took it.
     fn answers(&mut self, about: &str, reply: Reply);
 
+    /// A person says yes to one call of the list in the first chat that names `about`, and has seen
+    /// that the door took it. Numbers go from one on.
+    fn picks(&mut self, about: &str, number: u32);
+
     /// Gives the last answer once more, though it was taken. Returns what the person is told.
     /// Needs [`Skill::AnswerAgain`].
     fn answers_again(&mut self) -> String;

@@ -9,6 +9,13 @@ use crate::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 
 const ALLOW: &str = "Allow once";
 
+/// The button that says yes to all that a message asks.
+fn yes(message: &Message) -> Option<String> {
+    let labels = message.labels().into_iter().flatten();
+    let all = ["Allow all ", "Allow the other "];
+    labels.into_iter().find(|label| label == ALLOW || all.iter().any(|all| label.starts_with(all)))
+}
+
 pub struct Telegram {
     home: Home,
     api: BotApi,
@@ -27,7 +34,7 @@ impl Telegram {
     /// A message that can be tapped and is on record, in a state that fits.
     fn question(&self, about: &str, state: &str) -> Option<Message> {
         let sent = self.api.sent(self.anna.id).into_iter();
-        let mut open = sent.filter(|one| !one.deleted && one.button(ALLOW).is_some());
+        let mut open = sent.filter(|one| !one.deleted && yes(one).is_some());
         let on_record = |one: &Message| {
             let posted = "SELECT count(*) FROM posted WHERE message = ";
             self.number(&format!("{posted}{} AND state LIKE '{state}'", one.id)) > 0
@@ -113,8 +120,12 @@ impl DoorRig for Telegram {
         });
         let asked = found.unwrap();
         match reply {
-            Reply::Yes => _ = self.taps(&asked, ALLOW),
-            Reply::No => _ = self.taps(&asked, "Deny"),
+            Reply::Yes => _ = self.taps(&asked, &yes(&asked).unwrap()),
+            Reply::No => {
+                let no = ["Deny", "None", "None of the others"];
+                let no = no.into_iter().find(|no| asked.button(no).is_some()).unwrap();
+                self.taps(&asked, no);
+            }
             Reply::NoBecause(word) => {
                 self.taps(&asked, "Deny and say why");
                 let why = self.api.wait_for_text(self.anna.id, "Denied once you have replied");
@@ -127,6 +138,28 @@ impl DoorRig for Telegram {
                 });
             }
         }
+    }
+
+    fn picks(&mut self, about: &str, number: u32) {
+        let mut found = None;
+        eventually("the list is on record and open", || {
+            found = self.question(about, "open");
+            found.is_some()
+        });
+        let asked = found.unwrap();
+        if asked.button("Choose…").is_some() {
+            self.taps(&asked, "Choose…");
+        }
+        let label = format!("✓ {number}");
+        let chosen = self.api.wait_for("the numbers", |world| {
+            let message = world.message(asked.chat, asked.id)?;
+            message.button(&label).is_some().then(|| message.clone())
+        });
+        self.taps(&chosen, &label);
+        self.api.wait_for("the message shows what was chosen", |world| {
+            let message = world.message(asked.chat, asked.id)?;
+            message.text.contains(&format!("✅ {number}.")).then_some(())
+        });
     }
 
     fn answers_again(&mut self) -> String {

@@ -21,7 +21,7 @@ const SCREEN_LINES: usize = 20;
 pub struct Count {
     pub requests: usize,
     pub calls: usize,
-    /// Calls that waited for an answer; each is a question of its own.
+    /// What was asked, in one message each: a call, or a list of calls.
     pub questions: usize,
     /// Lines of all questions at 40 columns.
     pub lines: usize,

@@ -174,6 +174,18 @@ impl Door for Lines {
         Ok(Asked { message, at_s: 0, file: false })
     }
 
+    async fn show_answered(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+    ) -> Result<(), DoorFault> {
+        let items = question.list.iter().flat_map(|list| &list.items);
+        let states: Vec<&str> = items.map(|item| item.state.as_str()).collect();
+        let line =
+            json!({"message": posted.message, "list": question.approval.0, "states": states});
+        self.write(&posted.address, line).await
+    }
+
     async fn close(
         &self,
         posted: &PostedRow,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, Effect, Mode, SessionId, Staged, UnixMillis};
+use super::{ApprovalId, CallId, CallList, Effect, Mode, SessionId, Staged, UnixMillis};
 
 /// How long an allowance holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,14 @@ pub enum Answer {
     Press {
         index: u32,
     },
+    /// Yes once to the calls with these numbers, and no to those; the others stay open. Only for a
+    /// question with a [`CallList`].
+    Pick {
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        yes: Vec<u32>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        no: Vec<u32>,
+    },
 }
 
 /// One possible answer, with the words that say exactly what it grants.
@@ -87,4 +95,7 @@ pub struct Question {
     /// What was staged, if the question is about that and not about a call that the model made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
+    /// The calls that are asked about together, if it is about several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<CallList>,
 }

@@ -22,6 +22,9 @@ pub enum CallId {
     List { session: SessionId, result_seq: u64 },
     /// The question about a group of buttons of such a list; groups count from one.
     Buttons { session: SessionId, result_seq: u64, group: u32 },
+    /// The question about several calls of one reply, which is named after the first event that is
+    /// logged of it (`call.parked`).
+    Together { session: SessionId, parked_seq: u64 },
     /// The question whether a turn may go on. `turn_seq` is the number of its `turn.started`, and
     /// `nth` counts the pauses of the same cause from zero.
     Pause { session: SessionId, turn_seq: u64, cause: PauseCause, nth: u32 },
@@ -58,6 +61,7 @@ impl CallId {
             | Self::Action { session, .. }
             | Self::List { session, .. }
             | Self::Buttons { session, .. }
+            | Self::Together { session, .. }
             | Self::Pause { session, .. } => CallOwner::Session(session),
             Self::Client { principal, .. } => CallOwner::Client(principal),
         }
@@ -78,6 +82,7 @@ impl CallId {
             | Self::Action { result_seq: seq, .. }
             | Self::List { result_seq: seq, .. }
             | Self::Buttons { result_seq: seq, .. }
+            | Self::Together { parked_seq: seq, .. }
             | Self::Pause { turn_seq: seq, .. } => Some(*seq),
             Self::Client { .. } => None,
         }
@@ -90,6 +95,7 @@ impl CallId {
             | Self::Action { session, .. }
             | Self::List { session, .. }
             | Self::Buttons { session, .. }
+            | Self::Together { session, .. }
             | Self::Pause { session, .. } => *session = name.clone(),
             Self::Client { .. } => {}
         }
@@ -99,7 +105,7 @@ impl CallId {
     /// audit, which never changes, and digests of that time have it so.
     pub fn earlier_text(&self) -> Option<String> {
         let (session, seq, number) = match self {
-            Self::Reply { .. } | Self::Client { .. } => return None,
+            Self::Reply { .. } | Self::Together { .. } | Self::Client { .. } => return None,
             Self::Action { session, result_seq, index } => (session, result_seq, *index),
             Self::List { session, result_seq } => (session, result_seq, LISTS_FROM),
             Self::Buttons { session, result_seq, group } => {
@@ -148,6 +154,7 @@ impl fmt::Display for CallId {
             Self::Buttons { session, result_seq, group } => {
                 write!(f, "{session}:{result_seq}:buttons.{group}")
             }
+            Self::Together { session, parked_seq } => write!(f, "{session}:{parked_seq}:together"),
             Self::Pause { session, turn_seq, cause, nth } => {
                 let cause = match cause {
                     PauseCause::Budget => "budget",
@@ -182,6 +189,7 @@ fn read(text: &str) -> Option<CallId> {
     let Some((kind, number)) = which.split_once('.') else {
         return Some(match which {
             "all" => CallId::List { session, result_seq: seq },
+            "together" => CallId::Together { session, parked_seq: seq },
             block => CallId::Reply { session, reply_seq: seq, block: block.parse().ok()? },
         });
     };
@@ -245,6 +253,7 @@ mod tests {
                 CallId::Buttons { session: session(), result_seq: 12, group: 3 },
                 "a.b-c:12:buttons.3",
             ),
+            (CallId::Together { session: session(), parked_seq: 12 }, "a.b-c:12:together"),
             (pause(PauseCause::Budget), "a.b-c:12:budget.3"),
             (pause(PauseCause::Deaths), "a.b-c:12:deaths.3"),
             (client("mcp:laptop"), "mcp:laptop/7"),

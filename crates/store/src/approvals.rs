@@ -25,6 +25,8 @@ pub struct ApprovalRow {
     pub decided_ms: Option<UnixMillis>,
     pub decided_by: Option<String>,
     pub answer: Option<Answer>,
+    /// The question about several calls by which a person is asked about this one, too.
+    pub list: Option<ApprovalId>,
 }
 
 /// Why an answer did not count. Nothing has changed.
@@ -46,7 +48,7 @@ impl claw_domain::Blamed for DecideRefused {
     }
 }
 
-const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
+const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer, list";
 
 fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
     let (id, call): (String, String) = (row.get(0)?, row.get(1)?);
@@ -67,6 +69,7 @@ fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
         decided_ms: row.get(8)?,
         decided_by: row.get(9)?,
         answer: answered.then(|| json_at(row, 10, at)).transpose()?,
+        list: row.get::<_, Option<String>>(11)?.map(ApprovalId),
         id: ApprovalId(id),
     })
 }
@@ -99,7 +102,8 @@ impl Tx<'_> {
     pub fn approval(&self, id: &ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
         let mut query =
             self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
-        query.query_row([&id.0], |row| Ok(read(row))).optional()?.transpose()
+        let found = query.query_row([&id.0], |row| Ok(read(row))).optional()?.transpose()?;
+        found.map(|row| self.with_states(row)).transpose()
     }
 
     /// The newest question about a call.
@@ -108,7 +112,8 @@ impl Tx<'_> {
             "SELECT {COLUMNS} FROM approvals WHERE call = ?1 ORDER BY asked_ms DESC, state = 'waiting' DESC LIMIT 1"
         );
         let mut query = self.conn.prepare_cached(&sql)?;
-        query.query_row([call.to_string()], |row| Ok(read(row))).optional()?.transpose()
+        let found = query.query_row([call.to_string()], |row| Ok(read(row))).optional()?;
+        found.transpose()?.map(|row| self.with_states(row)).transpose()
     }
 
     /// The open questions of one session, or of all, oldest first; those of one list in its order.
@@ -124,7 +129,7 @@ impl Tx<'_> {
         let mut rows = query.query([session.map(SessionId::as_str)])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            found.push(read(row)?);
+            found.push(self.with_states(read(row)?)?);
         }
         Ok(found)
     }
@@ -146,6 +151,16 @@ impl Tx<'_> {
             found.push(read(row)?);
         }
         Ok(found)
+    }
+
+    /// The open questions as persons are asked them: a call of a list is asked about by its list.
+    pub fn open_questions(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
+        let mut rows = self.open_approvals(session)?;
+        rows.retain(|row| row.list.is_none());
+        Ok(rows)
     }
 
     /// The other questions that the answer to this one has answered, session by session.
@@ -198,6 +213,7 @@ impl Tx<'_> {
                 now
             ])?;
         if changed == 1 {
+            self.close_list_of(&row, state, by)?;
             return Ok(Ok(row));
         }
         Ok(Err(DecideRefused::AlreadyDecided {

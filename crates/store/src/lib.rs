@@ -13,6 +13,7 @@ mod audit_damage;
 mod audit_stand_in;
 mod blocked;
 mod boot;
+mod call_lists;
 mod calls;
 mod damaged;
 mod damaged_tables;

@@ -133,6 +133,20 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Those that show a list which is open, and of which something is answered.
+    pub fn posted_lists(&self) -> Result<Vec<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT posted.approval, address, message, posted.state, file, sent_s
+             FROM posted INDEXED BY posted_open JOIN approvals AS lists ON lists.id = posted.approval
+             WHERE posted.state NOT IN ('closed', 'why closed') AND posted.state = 'open'
+             AND lists.state = 'waiting' AND EXISTS(
+                 SELECT 1 FROM approvals WHERE list = lists.id AND state <> 'waiting')
+             ORDER BY address, message",
+        )?;
+        let rows = query.query_map([], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// What one message shows, whatever its state.
     pub fn posted_at(
         &self,
@@ -168,7 +182,7 @@ impl Tx<'_> {
         address: &Address,
     ) -> Result<Vec<ApprovalId>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT id FROM approvals WHERE state = 'waiting' AND NOT EXISTS(
+            "SELECT id FROM approvals WHERE state = 'waiting' AND list IS NULL AND NOT EXISTS(
                  SELECT 1 FROM posted WHERE posted.approval = approvals.id AND posted.address = ?1
                  AND posted.state <> 'closed') ORDER BY asked_ms, id",
         )?;

@@ -285,6 +285,7 @@ impl Tx<'_> {
             expires_at_ms: 0,
             choices: Vec::new(),
             staged: None,
+            list: None,
         })
     }
 

@@ -7,7 +7,7 @@ pub(super) const FIRST: u32 = 18;
 
 /// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
 /// next version, the first one from `FIRST`.
-pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19, MIGRATION_20, MIGRATION_21];
+pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19, MIGRATION_20, MIGRATION_21, MIGRATION_22];
 
 /// A new store, before the migrations. Never edited: a store of this version may be anywhere.
 pub(super) const SCHEMA: &str = "
@@ -437,4 +437,11 @@ const MIGRATION_21: &str = "
 CREATE INDEX approvals_answered ON approvals(decided_ms) WHERE answer IS NOT NULL;
 ALTER TABLE grants ADD COLUMN uses INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE grants ADD COLUMN last_used_ms INTEGER;
+";
+
+// A call that is asked about together with others of its reply names the question about all of
+// them. One of before stands by itself.
+const MIGRATION_22: &str = "
+ALTER TABLE approvals ADD COLUMN list TEXT;
+CREATE INDEX approvals_list ON approvals(list) WHERE list IS NOT NULL;
 ";

@@ -48,7 +48,7 @@ impl Tx<'_> {
     /// how many turns go on without anybody's answer, and the calls that were started and have no
     /// end.
     pub fn in_the_middle(&self, prefix: &str) -> Result<(usize, Vec<String>), StoreError> {
-        let waits = self.open_approvals(None)?;
+        let waits = self.open_questions(None)?;
         let waits = |session: &SessionId| {
             waits.iter().any(|row| row.question.session.as_ref() == Some(session))
         };

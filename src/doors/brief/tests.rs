@@ -19,6 +19,7 @@ fn question(effect: Option<Effect>, arguments: Vec<(String, String)>) -> Questio
         expires_at_ms: 0,
         choices: vec![],
         staged: None,
+        list: None,
     }
 }
 

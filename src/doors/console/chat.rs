@@ -51,6 +51,8 @@ pub enum ConsoleShow {
         turn_seq: u64,
         questions: Vec<Question>,
     },
+    /// Something of a question about several calls is answered, which is open and shown.
+    ListChanged(Box<Question>),
     /// A question is no longer open, though it was not answered here; `how` completes "The question
     /// about … ": `was answered from another terminal`, `has expired`, `was closed`.
     QuestionClosed {
@@ -241,6 +243,11 @@ impl Chat {
                 }
             }
             ConsoleShow::Out(body) => self.screen.out(&body),
+            ConsoleShow::ListChanged(question) => {
+                if let Some(note) = self.state.list_changed(&question) {
+                    self.screen.note(&note);
+                }
+            }
             ConsoleShow::QuestionClosed { approval, how } => {
                 if let Some(about) = self.state.close(&approval, now) {
                     self.screen.note(&format!("{about} {how}."));

@@ -1,7 +1,7 @@
 //! Brings one console what waits for it: rows of the outbox, open questions, and word of questions
 //! that were closed elsewhere. Must not know how anything is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -21,6 +21,8 @@ pub struct Delivery {
     show: mpsc::Sender<ConsoleShow>,
     /// The questions that are on the screen and open.
     asked: BTreeSet<ApprovalId>,
+    /// What of the lists on the screen is answered.
+    lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
     seen_version: Option<i64>,
     next_expiry_ms: Option<i64>,
     /// Everything that was open when this console came has been asked.
@@ -46,6 +48,7 @@ impl Delivery {
             chat_commands: context.chat_commands.clone(),
             show,
             asked: BTreeSet::new(),
+            lists: BTreeMap::new(),
             seen_version: None,
             next_expiry_ms: None,
             begun: false,
@@ -164,6 +167,9 @@ impl Delivery {
         if row.question.staged.is_some() {
             return Some(row.question);
         }
+        if let Some(list) = &row.question.list {
+            self.lists.insert(row.id.clone(), list.states());
+        }
         self.say(ConsoleShow::Out(OutboundBody::Question {
             turn_seq,
             question: Box::new(row.question),
@@ -175,6 +181,11 @@ impl Delivery {
     async fn close_answered(&mut self) -> anyhow::Result<()> {
         for id in self.asked.clone() {
             let row = self.outbox.mail.asked_question(&id)?;
+            if let Some(row) = row.as_ref().filter(|row| row.state == ApprovalState::Waiting) {
+                self.bring_in_step(row).await;
+                continue;
+            }
+            self.lists.remove(&id);
             let how = match row.as_ref().map(|row| row.state) {
                 Some(ApprovalState::Waiting) => continue,
                 Some(ApprovalState::Expired) => "has expired".to_owned(),
@@ -191,6 +202,15 @@ impl Delivery {
             self.say(ConsoleShow::QuestionClosed { approval: id, how }).await;
         }
         Ok(())
+    }
+
+    /// Something of a list that is open may be answered.
+    async fn bring_in_step(&mut self, row: &ApprovalRow) {
+        let Some(list) = &row.question.list else { return };
+        let states = list.states();
+        if self.lists.insert(row.id.clone(), states.clone()) != Some(states) {
+            self.say(ConsoleShow::ListChanged(Box::new(row.question.clone()))).await;
+        }
     }
 
     async fn say(&self, show: ConsoleShow) {

@@ -5,6 +5,7 @@
 //! [`chat::run`] is the way in to the screen: it turns typed lines into [`chat::ConsoleEvent`]s and
 //! shows every [`chat::ConsoleShow`]. [`run`] joins it with claw.
 
+mod call_list_view;
 pub mod chat;
 pub mod clean;
 mod delivery;

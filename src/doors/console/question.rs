@@ -3,6 +3,7 @@
 
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::doors::clock::Clock;
+use crate::doors::list_answers::{ReadList, read_list};
 use crate::doors::typed::{Typed, typed};
 
 use super::clean::clean;
@@ -30,6 +31,13 @@ pub fn parse_answer(line: &str, question: &Question) -> ParsedAnswer {
     let text = line.trim();
     if text.is_empty() {
         return ParsedAnswer::NotAnAnswer;
+    }
+    if let Some(list) = &question.list {
+        match read_list(text, list) {
+            ReadList::Answer(answer) => return ParsedAnswer::Answer(answer),
+            ReadList::Unclear(sentence) => return ParsedAnswer::Unclear(sentence),
+            ReadList::NotAnAnswer => {}
+        }
     }
     let lower = text.to_lowercase();
     if let Some(answer) =
@@ -83,9 +91,11 @@ fn refusal(text: &str, lower: &str) -> Option<Answer> {
 }
 
 fn near_miss(lower: &str, question: &Question) -> Option<String> {
-    let keys: Vec<String> =
-        question.choices.iter().map(|choice| choice.key.to_lowercase()).collect();
-    let keys_offered = || format!("Type one of: {}. {HINT}", keys.join(", "));
+    let offered =
+        question.choices.iter().filter(|choice| !matches!(choice.answer, Answer::Pick { .. }));
+    let keys: Vec<String> = offered.map(|choice| choice.key.to_lowercase()).collect();
+    let numbers = if question.list.is_some() { ", or numbers such as 1 3-5" } else { "" };
+    let keys_offered = || format!("Type one of: {}{numbers}. {HINT}", keys.join(", "));
     let first = lower.split([' ', ',', '.', ':', ';', '!']).next().unwrap_or_default();
     if first != lower.trim_end_matches(['.', ',', '!', '?', ';', ':']) {
         // Several words are a remark, unless they begin with the key of a longer allowance, which
@@ -133,6 +143,7 @@ pub(super) mod tests {
             effect: None,
             expires_at_ms: 0,
             staged: None,
+            list: None,
             choices: vec![
                 choice("y", allow(Term::Once, Scope::Exact)),
                 choice("10m", allow(Term::TenMinutes, Scope::Exact)),

@@ -5,6 +5,7 @@ use crate::domain::{Answer, Question, Scope, Term};
 use crate::doors::brief::{Block, arguments_left_out, brief};
 use crate::doors::clock::Clock;
 
+use super::call_list_view;
 use super::clean::clean;
 use super::diff::changed_rows;
 use super::style::{Line, Look, Span, Style, paint_line};
@@ -16,6 +17,9 @@ const FRAME_ROWS: usize = 1;
 /// The question as lines, without line feeds, and the keys of the answers. `number` is what a
 /// person types to answer this one of several.
 pub fn question_lines(question: &Question, number: Option<usize>, look: Look) -> Vec<String> {
+    if question.list.is_some() {
+        return call_list_view::list_lines(question, number, look);
+    }
     let label = number.map(|number| format!("(question {number})"));
     let (mut rows, left_out) = brief_rows(question, label.as_deref(), look);
     rows.push(keys(question, left_out, look));
@@ -24,6 +28,9 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look) ->
 
 /// The question without its answers, behind `label`, for a list.
 pub fn brief_lines(question: &Question, label: &str, look: Look) -> Vec<String> {
+    if question.list.is_some() {
+        return call_list_view::brief_list_lines(question, label, look);
+    }
     brief_rows(question, Some(label), look).0
 }
 
@@ -104,7 +111,7 @@ fn value_rows(line: &str, look: Look) -> Vec<String> {
         .collect()
 }
 
-fn remark(text: &str, look: Look) -> String {
+pub(super) fn remark(text: &str, look: Look) -> String {
     paint_line(&[Span::new(&format!("  {text}"), Style::DIM)], look)
 }
 
@@ -152,7 +159,9 @@ fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
         Answer::Deny { .. } => return Some("no".to_owned()),
         Answer::Allow { term: Term::Session, scope } => ("this session", scope),
         Answer::Allow { term: Term::Always, scope } if is_offered => ("always", scope),
-        Answer::Allow { .. } | Answer::Never | Answer::Press { .. } => return None,
+        Answer::Allow { .. } | Answer::Never | Answer::Press { .. } | Answer::Pick { .. } => {
+            return None;
+        }
     };
     let what = match scope {
         Scope::Exact => "again".to_owned(),
@@ -175,6 +184,9 @@ pub fn whole_lines(
     look: Look,
     clock: &Clock,
 ) -> Vec<String> {
+    if question.list.is_some() {
+        return call_list_view::whole_list_lines(question, number, look, clock);
+    }
     let mut lines: Vec<Line> = Vec::new();
     let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
     let title = [

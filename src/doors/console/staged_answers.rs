@@ -229,6 +229,7 @@ mod tests {
             expires_at_ms: 1_000,
             choices: (0..choices).map(choice).collect(),
             staged: Some(staged),
+            list: None,
         }
     }
 

@@ -146,6 +146,7 @@ mod tests {
             expires_at_ms: 1_795_000_000_000 + 4 * 3_600_000,
             choices: labels.iter().enumerate().map(choice).collect(),
             staged: Some(staged),
+            list: None,
         }
     }
 

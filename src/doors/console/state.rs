@@ -2,10 +2,14 @@
 //! the open questions and the count of Ctrl-C; pure, so that every rule can be tested. Must not
 //! know channels, terminals or layout.
 
+mod lists;
+
 use std::time::{Duration, Instant};
 
 use crate::domain::{Answer, ApprovalId, Question, Staged, Term};
+use crate::doors::call_list;
 use crate::doors::commands::{self, ChatCommand, DoorKind, Parsed};
+use crate::doors::list_answers;
 
 use super::chat::ConsoleEvent;
 use super::clean::clean_line;
@@ -188,6 +192,9 @@ impl ChatState {
             Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
             Parsed::Message | Parsed::NotForUs => {}
         }
+        if let Some(effects) = self.of_list(line, now, now_ms) {
+            return effects;
+        }
         match self.staged.read(line) {
             Read::Answers(given) => return self.answer_staged(given, now, now_ms),
             Read::Unclear(sentence) => return vec![Effect::Note(sentence)],
@@ -231,7 +238,7 @@ impl ChatState {
             let word = match answer {
                 Answer::Deny { .. } | Answer::Never => None,
                 Answer::Press { .. } => Some("Pressed"),
-                Answer::Allow { .. } => Some("Confirmed"),
+                Answer::Allow { .. } | Answer::Pick { .. } => Some("Confirmed"),
             };
             effects.push(self.send(ConsoleEvent::Answer { approval, answer }));
             effects.extend(word.map(|word| Effect::Note(format!("{word}: {about}"))));
@@ -276,8 +283,15 @@ impl ChatState {
             ))];
         }
         let approval = open.question.approval.clone();
+        let list = open.question.list.as_ref();
+        let told = list.map(|list| list_answers::in_words(&answer, list));
+        if self.picked(index, &answer) {
+            let told = Effect::Note(told.unwrap_or_default());
+            return vec![self.send(ConsoleEvent::Answer { approval, answer }), told];
+        }
         let about = self.remove(index, now);
-        let said = Effect::Note(format!("{}: {about}", in_words(&answer)));
+        let told = told.unwrap_or_else(|| format!("{}: {about}", in_words(&answer)));
+        let said = Effect::Note(told);
         let mut effects = vec![self.send(ConsoleEvent::Answer { approval, answer }), said];
         if let Some(next) = self.open.first() {
             let text =
@@ -388,10 +402,13 @@ fn numbered(number: usize, question: &Question) -> String {
 }
 
 fn about(question: &Question) -> String {
-    format!("{}/{}", clean_line(&question.server), clean_line(&question.tool))
+    clean_line(&call_list::about(question))
 }
 
 fn about_with_key(question: &Question) -> String {
+    if question.list.is_some() {
+        return about(question);
+    }
     let first = question
         .arguments
         .first()
@@ -408,6 +425,7 @@ fn in_words(answer: &Answer) -> &'static str {
         Answer::Deny { .. } => "Denied",
         Answer::Never => "Denied for good",
         Answer::Press { .. } => "Pressed",
+        Answer::Pick { .. } => "Answered",
     }
 }
 

@@ -95,7 +95,7 @@ async fn polled(times: usize, run: impl Future<Output = Ran>) -> bool {
 async fn finished(gate: &GateRig, worker: &Worker, times: Option<usize>) -> bool {
     let all = async {
         while worker.settle(&main(), &gate.live()).await.unwrap() == Ran::Parked {
-            for row in gate.store.read(|tx| tx.open_approvals(None)).unwrap() {
+            for row in gate.store.read(|tx| tx.open_questions(None)).unwrap() {
                 gate.gate.calls().decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
             }
         }

@@ -62,5 +62,6 @@ fn question(id: &str, expires_at_ms: i64) -> Question {
         expires_at_ms,
         choices: Vec::new(),
         staged: None,
+        list: None,
     }
 }

@@ -19,6 +19,7 @@ fn question(id: &str) -> Question {
         expires_at_ms: 1_000,
         choices: vec![Choice { key: "y".into(), label: "allow once".into(), answer: ONCE }],
         staged: None,
+        list: None,
     }
 }
 

@@ -39,6 +39,8 @@ pub enum Tap {
     DenyWithWord,
     /// Show all of the call, and what each answer means.
     Whole,
+    /// Show the numbers of a list.
+    Choose,
 }
 
 /// What any of our buttons means.
@@ -84,6 +86,7 @@ impl Callback {
                 Tap::Back => format!("q:{id}:b"),
                 Tap::DenyWithWord => format!("q:{id}:w"),
                 Tap::Whole => format!("q:{id}:i"),
+                Tap::Choose => format!("q:{id}:c"),
             },
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
             Self::AcceptPins(id) if is_id(id) => format!("c:{id}"),
@@ -116,6 +119,7 @@ impl Callback {
                     "b" => Tap::Back,
                     "w" => Tap::DenyWithWord,
                     "i" => Tap::Whole,
+                    "c" => Tap::Choose,
                     _ => Tap::Choice(code.strip_prefix('=').filter(|key| is_key(key))?.to_owned()),
                 };
                 is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))
@@ -198,6 +202,8 @@ mod tests {
             Just(Tap::MenuNever),
             Just(Tap::Back),
             Just(Tap::DenyWithWord),
+            Just(Tap::Whole),
+            Just(Tap::Choose),
         ];
         let id = || "[a-zA-Z0-9_-]{1,40}";
         prop_oneof![

@@ -6,11 +6,13 @@
 //! something else: each is code, and what Telegram would delete or trim is written out.
 
 mod brief_question;
+mod call_list;
 mod keyboard;
 mod staged_question;
 mod value;
 
 use crate::domain::{Answer, Question, Scope, Term};
+use crate::doors::call_list::whole_list;
 use crate::doors::clock::Clock;
 use crate::doors::door::{CallStatus, Closed};
 
@@ -144,6 +146,12 @@ pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) ->
 
 fn whole(question: &Question, until: &str) -> Option<Part> {
     let mut rich = Rich::default();
+    if let Some(list) = whole_list(question) {
+        call_list::push(&mut rich, &list);
+        rich.push(&format!("\n\n{}\n\n", open_until(until)), Style::PLAIN);
+        legend(&mut rich, question);
+        return only_part(rich, MESSAGE_UNITS_MAX);
+    }
     heading(&mut rich, question, false);
     call(&mut rich, question);
     rich.push(&format!("\n\n{}\n{}\n\n", why(question), open_until(until)), Style::PLAIN);
@@ -230,8 +238,10 @@ fn legend(rich: &mut Rich, question: &Question) {
         }
         return;
     }
-    let grants =
-        question.choices.iter().filter(|choice| !matches!(choice.answer, Answer::Deny { .. }));
+    let grants = question
+        .choices
+        .iter()
+        .filter(|choice| !matches!(choice.answer, Answer::Deny { .. } | Answer::Pick { .. }));
     for (index, choice) in grants.enumerate() {
         rich.push(if index == 0 { "" } else { "\n" }, Style::PLAIN);
         rich.push(&keyboard::label(question, choice), Style::BOLD);
@@ -318,6 +328,11 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
         let (heading, details) = staged_question::outcome(question, staged, how, clock);
         rich.push(&heading, Style::BOLD);
         rich.push(&details, Style::PLAIN);
+        return;
+    }
+    if let Some((heading, details)) = call_list::outcome(question, how, clock) {
+        rich.push(&heading, Style::BOLD);
+        rich.push(&format!("\n{details}"), Style::PLAIN);
         return;
     }
     let (heading, details) = match how {

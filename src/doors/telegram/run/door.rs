@@ -174,6 +174,16 @@ impl Door for GatewayContext {
         Ok(in_turn(self, &place, Urgency::Answer, send).await?)
     }
 
+    async fn show_answered(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+    ) -> Result<(), DoorFault> {
+        let place = place(&posted.address)?;
+        let edit = || question_message::show_answered(self, &place, posted, question);
+        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
+    }
+
     async fn close(
         &self,
         posted: &PostedRow,

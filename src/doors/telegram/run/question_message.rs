@@ -66,6 +66,30 @@ pub(super) async fn send_whole(
     Ok(())
 }
 
+/// Shows what of a list is answered, with the buttons for the rest.
+pub(super) async fn show_answered(
+    ctx: &GatewayContext,
+    place: &Place,
+    posted: &PostedRow,
+    question: &Question,
+) -> Result<(), ApiFault> {
+    let keyboard = question::keyboard(question);
+    let text = question::question(question, &ctx.clock());
+    let change = async |part: &Part| match &text {
+        QuestionText::Whole(_) if !posted.file => {
+            ctx.api.edit(place, posted.message, part, &keyboard).await
+        }
+        _ => ctx.api.edit_caption(place, posted.message, part, &keyboard).await,
+    };
+    let part = match &text {
+        QuestionText::Whole(part) | QuestionText::Long { summary: part, .. } => part,
+    };
+    match change(part).await {
+        Err(ApiFault::Formatting(_)) => change(&part.plain()).await,
+        done => done,
+    }
+}
+
 /// Before a message's form was on record, the length of its question told it.
 fn is_file(posted: &PostedRow, question: &Question) -> bool {
     posted.file || question::is_long(question)

@@ -13,6 +13,7 @@ pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {
         Answer::Deny { .. } => "Denied.",
         Answer::Never => "Denied, and never again.",
         Answer::Press { .. } => "On its way.",
+        Answer::Pick { .. } => "Answered; the others stay open.",
     }
 }
 

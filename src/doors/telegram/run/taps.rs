@@ -15,6 +15,7 @@ use crate::domain::{
 };
 use crate::doors::asking;
 use crate::doors::door::Asked;
+use crate::doors::list_answers;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::{ChatMessage, Tapped};
@@ -157,7 +158,7 @@ async fn question_tap(
             Some(choice) => Ok(Told::Words(decide(ctx, &visitor, id, &choice.answer).await?)),
             None => words("This answer is not offered."),
         },
-        Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::DenyWithWord => {
+        Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::Choose | Tap::DenyWithWord => {
             words("This answer is not offered.")
         }
     }
@@ -171,7 +172,10 @@ pub(super) async fn decide(
     answer: &Answer,
 ) -> anyhow::Result<String> {
     match ctx.router.answer(visitor, id, answer).await {
-        Ok(row) => Ok(tap_notice::decided(answer, row.question.staged.is_some()).to_owned()),
+        Ok(row) => Ok(match &row.question.list {
+            Some(list) => list_answers::in_words(answer, list),
+            None => tap_notice::decided(answer, row.question.staged.is_some()).to_owned(),
+        }),
         Err(DecideError::Store(error)) => Err(error.into()),
         Err(refused) => {
             // Two taps at once: the second one hears what a later one would.

@@ -4,7 +4,9 @@
 
 use super::context::GatewayContext;
 use super::tap_notice;
-use crate::domain::{Answer, ApprovalId, Origin, Scope, SessionId, Term, escape};
+use crate::domain::{Answer, ApprovalId, CallList, Origin, Scope, SessionId, Term, escape};
+use crate::doors::call_list;
+use crate::doors::list_answers::{ReadList, in_words, read_list};
 use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::doors::typed::{Typed, typed};
 use crate::mail::{ApprovalRow, MailError, PostedRow};
@@ -39,9 +41,14 @@ pub(super) async fn read(
 ) -> Result<Meant, MailError> {
     let named = named(ctx, msg, visitor)?;
     let open = open(ctx, visitor, session)?;
-    let answer = match typed(unaddressed(ctx, msg)) {
+    let text = unaddressed(ctx, msg);
+    let answer = match typed(text) {
         _ if !may_answer(ctx, msg, visitor, named.as_ref()) => None,
-        Typed::Remark => None,
+        Typed::Remark => match read_list(text, &list_meant(&open, named.as_ref())) {
+            ReadList::Answer(answer) => Some(answer),
+            ReadList::Unclear(sentence) => return Ok(Meant::ToNothing(sentence)),
+            ReadList::NotAnAnswer => None,
+        },
         Typed::Yes => Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
         Typed::No { word } => Some(Answer::Deny { word }),
     };
@@ -71,10 +78,24 @@ pub(super) async fn read(
     let Some(meant) = meant else {
         return Ok(Meant::ToNothing("This question is closed.".to_owned()));
     };
-    let text = format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row));
+    let text = match &meant.row.question.list {
+        Some(list) => format!("{}.", in_words(&answer, list)),
+        None => format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row)),
+    };
     let told = (session.clone(), Some(text));
     ctx.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
     Ok(Meant::Answered)
+}
+
+/// The list that numbers are about: the question that is named, or the only one that is open. An
+/// empty one where that is none, which no text answers.
+fn list_meant(open: &[Open], named: Option<&ApprovalId>) -> CallList {
+    let meant = match (named, open) {
+        (Some(named), _) => open.iter().find(|open| open.row.id == *named),
+        (None, [one]) => Some(one),
+        (None, _) => None,
+    };
+    meant.and_then(|open| open.row.question.list.clone()).unwrap_or_default()
 }
 
 /// Only what an owner has written as it is now, alone and to nobody else. Where a question is
@@ -197,6 +218,9 @@ fn which_one(open: &[Open]) -> String {
 
 /// A question in a sentence.
 fn about(row: &ApprovalRow) -> String {
+    if row.question.list.is_some() {
+        return call_list::about(&row.question);
+    }
     let call = format!("{}/{}", row.question.server, row.question.tool);
     format!("`{}`", escape::visible(&call).replace('`', "'"))
 }

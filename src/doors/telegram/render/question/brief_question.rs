@@ -2,9 +2,10 @@
 //! painted. Must not know buttons, or how the whole call is shown.
 
 use super::value::shown_value;
-use super::{cleaned_line, name_line, short};
+use super::{call_list, cleaned_line, name_line, short};
 use crate::domain::Question;
 use crate::doors::brief::{Block, COLUMNS, arguments_left_out, brief};
+use crate::doors::call_list::list_brief;
 use crate::doors::telegram::render::rich::{Rich, Style};
 
 /// Rows of the frame beside effect, notes and call: until when it is open.
@@ -13,15 +14,21 @@ const CODE: Style = Style { code: true, ..Style::PLAIN };
 
 /// Whether all of the call is in what [`push`] writes.
 pub(super) fn says_all(question: &Question) -> bool {
-    !brief(question, COLUMNS, FRAME_ROWS).left_out
+    match list_brief(question, COLUMNS, FRAME_ROWS) {
+        Some(list) => list.left_out == 0,
+        None => !brief(question, COLUMNS, FRAME_ROWS).left_out,
+    }
 }
 
 pub(super) fn push(rich: &mut Rich, question: &Question) {
+    if let Some(list) = list_brief(question, COLUMNS, FRAME_ROWS) {
+        return call_list::push(rich, &list);
+    }
     let brief = brief(question, COLUMNS, FRAME_ROWS);
     if brief.danger {
         rich.push("⚠️ ", Style::BOLD);
     }
-    push_sentence(rich, &brief.says);
+    push_sentence(rich, &brief.says, Style::BOLD);
     for note in &brief.notes {
         rich.push("\n", Style::PLAIN);
         rich.push(&short(note), Style::ITALIC);
@@ -38,17 +45,17 @@ pub(super) fn push(rich: &mut Rich, question: &Question) {
 
 /// What stands in backticks is code, and so is a word with a point in it: Telegram would make a link
 /// of `main.rs`.
-fn push_sentence(rich: &mut Rich, says: &str) {
+pub(super) fn push_sentence(rich: &mut Rich, says: &str, style: Style) {
     for (index, part) in says.split('`').enumerate() {
         if index % 2 == 1 {
             rich.push(&shown_value(part), CODE);
             continue;
         }
         for (place, word) in part.split(' ').enumerate() {
-            rich.push(if place == 0 { "" } else { " " }, Style::BOLD);
+            rich.push(if place == 0 { "" } else { " " }, style);
             let inner = word.trim_end_matches(['.', ',', ')']);
             let link = inner.contains('.') && !inner.starts_with('(');
-            rich.push(&cleaned_line(word), if link { CODE } else { Style::BOLD });
+            rich.push(&cleaned_line(word), if link { CODE } else { style });
         }
     }
 }

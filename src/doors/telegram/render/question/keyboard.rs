@@ -5,8 +5,8 @@ use crate::domain::{Answer, Choice, Question, Scope, Term};
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::render::clean::cleaned_line;
 
-use super::brief_question;
 use super::value::shown_value;
+use super::{brief_question, call_list};
 
 /// How much of a path a button shows, in characters: its end, because that is what differs. The
 /// message has all of it.
@@ -17,6 +17,9 @@ const STAGED_IN_A_ROW: usize = 3;
 pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
     if question.staged.is_some() {
         return staged(question);
+    }
+    if let Some(list) = &question.list {
+        return call_list::keyboard(question, list);
     }
     let exactly = |wanted: Term| {
         let is =
@@ -65,11 +68,18 @@ pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
     if question.staged.is_some() {
         return None;
     }
+    if let Some(list) = &question.list {
+        return match tap {
+            Tap::Choose => Some(call_list::numbers(question, list)),
+            Tap::Back => Some(call_list::first(question, list)),
+            _ => None,
+        };
+    }
     let is = match tap {
         Tap::MenuAlways => is_always,
         Tap::MenuNever => is_never,
         Tap::Back => return Some(keyboard(question)),
-        Tap::Choice(_) | Tap::DenyWithWord | Tap::Whole => return None,
+        Tap::Choice(_) | Tap::DenyWithWord | Tap::Whole | Tap::Choose => return None,
     };
     let back = button(question, "Back".to_owned(), Tap::Back);
     Some(choices(question, is).chain(back).map(|button| vec![button]).collect())
@@ -80,6 +90,11 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
     if let Some(label) = crate::doors::staged_questions::label(question, choice) {
         return cleaned_line(&label.shown);
     }
+    if let Some(list) = &question.list
+        && let Some(label) = call_list::label(list, choice)
+    {
+        return label;
+    }
     let (term, scope) = match &choice.answer {
         Answer::Allow { term, scope } => (*term, scope),
         // The refusal with a word has a key that is no single word.
@@ -87,6 +102,7 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Answer::Deny { .. } => return "Deny".to_owned(),
         Answer::Never => return "Never: exactly these arguments".to_owned(),
         Answer::Press { .. } => return cleaned_line(&choice.label),
+        Answer::Pick { .. } => return choice.key.clone(),
     };
     let name = match term {
         Term::Once => "Allow once",
@@ -140,14 +156,17 @@ fn is_deny(answer: &Answer) -> bool {
 
 /// A button for each choice with such an answer. A key that does not fit into a button has none; it
 /// can be typed.
-fn choices(question: &Question, is: impl Fn(&Answer) -> bool) -> impl Iterator<Item = Button> {
+pub(super) fn choices(
+    question: &Question,
+    is: impl Fn(&Answer) -> bool,
+) -> impl Iterator<Item = Button> {
     let chosen = question.choices.iter().filter(move |choice| is(&choice.answer));
     chosen.filter_map(|choice| {
         button(question, label(question, choice), Tap::Choice(choice.key.clone()))
     })
 }
 
-fn button(question: &Question, label: String, tap: Tap) -> Option<Button> {
+pub(super) fn button(question: &Question, label: String, tap: Tap) -> Option<Button> {
     let data = Callback::Question(question.approval.clone(), tap).encode()?;
     Some(Button { label, data })
 }

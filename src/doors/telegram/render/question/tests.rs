@@ -35,6 +35,7 @@ pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
         effect: None,
         expires_at_ms: clock().now_ms + 4 * 3_600_000,
         staged: None,
+        list: None,
         choices: vec![
             choice("y", "allow this one call", allow(Term::Once, Scope::Exact)),
             choice(

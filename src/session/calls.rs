@@ -1,0 +1,147 @@
+//! The calls of one reply on their way through the gate: results into the log as they come, and
+//! what waits for a human asked about together. Must not know how a call is judged, or doors.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::drive::Drive;
+use super::watch::By;
+use super::worker::SessionError;
+use crate::domain::{
+    ApprovalId, CallId, EventBody, Live, LiveSink, OutboundBody, Outcome, ToolUse,
+};
+
+/// How long a question waits for the calls beside it that are not judged yet, because their server
+/// is being started. What asks later is another question.
+const JUDGED_WITHIN: Duration = Duration::from_secs(10);
+
+/// The calls of a reply that wait for a human and are not asked about yet.
+struct Parking {
+    parked: Vec<(CallId, ApprovalId)>,
+    /// Those that may still come to wait.
+    unjudged: HashSet<CallId>,
+    /// When those that wait are asked about at the latest.
+    until: Instant,
+}
+
+impl Drive<'_> {
+    pub(super) async fn calls(&mut self, uses: Vec<(CallId, ToolUse)>) -> Result<(), SessionError> {
+        let worker = self.worker;
+        let mut around = self.around(worker.ending().no_running_call());
+        let (live, mut started) = hearing_starts(around.live.clone());
+        around.live = live;
+        let mut parking = Parking {
+            parked: Vec::new(),
+            unjudged: uses.iter().map(|(call, _)| call.clone()).collect(),
+            until: Instant::now(),
+        };
+        let behalf = self.behalf();
+        let session = self.session.clone();
+        let cancel = around.cancel.clone();
+        let settings = self.settings.clone();
+        let mut outcomes = std::pin::pin!(settings.runner.calls(uses, &behalf, &around));
+        let step = async {
+            loop {
+                let asks_now = parking.unjudged.is_empty() && !parking.parked.is_empty();
+                if asks_now {
+                    self.park(&mut parking.parked)?;
+                }
+                tokio::select! {
+                    biased;
+                    Some(call) = started.recv() => {
+                        parking.unjudged.remove(&call);
+                    }
+                    outcome = outcomes.next() => match outcome {
+                        None => break,
+                        Some((call, outcome)) => self.take_in(&mut parking, call, outcome)?,
+                    },
+                    () = tokio::time::sleep_until(parking.until), if !parking.parked.is_empty() => {
+                        self.park(&mut parking.parked)?;
+                    }
+                }
+            }
+            self.park(&mut parking.parked)
+        };
+        worker.interruptible(&session, &cancel, By::StopOrPanic, step).await?;
+        if cancel.is_cancelled() {
+            worker.gate.obey_panic().await?;
+        }
+        Ok(())
+    }
+
+    fn take_in(
+        &mut self,
+        parking: &mut Parking,
+        call: CallId,
+        outcome: Outcome,
+    ) -> Result<(), SessionError> {
+        parking.unjudged.remove(&call);
+        if let Outcome::Parked { approval } = outcome {
+            if parking.parked.is_empty() {
+                parking.until = Instant::now() + JUDGED_WITHIN;
+            }
+            parking.parked.push((call, approval));
+            return Ok(());
+        }
+        self.called(call, outcome)?;
+        self.flush_soon();
+        Ok(())
+    }
+
+    /// What became of one call. What nobody knows is told to the owner, too.
+    pub(super) fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
+        if let Outcome::Parked { approval } = outcome {
+            return self.park(&mut vec![(call, approval)]);
+        }
+        let outcome = self.within_limit(outcome);
+        if let Outcome::Unknown { reason } = &outcome {
+            let text = format!(
+                "The call {call} was interrupted: it may or may not have run ({reason}). It will not be repeated."
+            );
+            self.tell(&OutboundBody::Notice { text });
+        }
+        self.push(EventBody::ToolResult { call, outcome });
+        Ok(())
+    }
+
+    /// Asks about calls that wait for a human: several that one question can hold in one, the
+    /// others each by itself. A question must not wait for a slow sibling.
+    fn park(&mut self, parked: &mut Vec<(CallId, ApprovalId)>) -> Result<(), SessionError> {
+        if parked.is_empty() {
+            return Ok(());
+        }
+        let mut parked = std::mem::take(parked);
+        parked.sort();
+        let asked: Vec<ApprovalId> = parked.iter().map(|(_, approval)| approval.clone()).collect();
+        let parked_seq = self.log.next_seq();
+        let together = self.worker.gate.calls().together(&self.session, parked_seq, &asked)?;
+        let turn_seq = self.turn_seq();
+        for question in together.questions {
+            self.tell(&OutboundBody::Question { turn_seq, question: Box::new(question) });
+        }
+        self.pending.lists.extend(together.list);
+        for (call, approval) in parked {
+            self.push(EventBody::CallParked { call, approval });
+        }
+        self.flush_soon();
+        Ok(())
+    }
+}
+
+/// The same sink, and which calls it hears to have started: they do not wait for a human.
+fn hearing_starts(live: LiveSink) -> (LiveSink, mpsc::UnboundedReceiver<CallId>) {
+    let (tell, started) = mpsc::unbounded_channel();
+    let sink: LiveSink = Arc::new(move |heard| {
+        if let Live::CallStarted { call, .. } = &heard {
+            // Nobody listens when the step is over.
+            let _ = tell.send(call.clone());
+        }
+        live(heard);
+    });
+    (sink, started)
+}
