@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The box on a machine that people work on: cargo, npm, uv with pytest, go and git in `claw server bash`, at the least level that does, as
+# The box on a machine that people work on: cargo, npm, uv with pytest, go, git and a push over ssh in `claw server bash`, at the least level that does, as
 # the user of this run and, if that is root, as an ordinary user with toolchains in a home of its own. What is not on this machine is
 # said and left out.
 # Usage: .ci/toolbox.sh PATH/TO/claw
@@ -10,12 +10,22 @@ claw="$(realpath "$1")"
 
 # Tools that a plain image lacks. A registry that cannot be reached costs its part of the step, which then says so.
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    for program in go npm git; do
+    # A server that is installed is not to be started: the test starts its own, on loopback.
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+        printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+        chmod 755 /usr/sbin/policy-rc.d
+        own_policy=/usr/sbin/policy-rc.d
+    fi
+    for program in go npm git sshd; do
         command -v "$program" >/dev/null && continue
         package="$program"
         [ "$program" = go ] && package=golang-go
-        apt-get install -y --no-install-recommends "$package" >"$CI_SCRATCH/apt.log" 2>&1 || echo "not there: $program ($package cannot be installed)"
+        [ "$program" = sshd ] && package="openssh-server openssh-client"
+        # Two packages are two words.
+        # shellcheck disable=SC2086
+        apt-get install -y --no-install-recommends $package >"$CI_SCRATCH/apt.log" 2>&1 || echo "not there: $program ($package cannot be installed)"
     done
+    [ -z "${own_policy:-}" ] || rm -f "$own_policy"
 fi
 python="$(command -v /usr/bin/python3 || command -v python3)"
 wheels="$CI_SCRATCH/wheels"

@@ -133,6 +133,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
                 mode_idle_time: Duration::from_secs(28_800),
+                openings: Vec::new(),
             },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(5),

@@ -5,9 +5,12 @@ Usage: toolbox.py CLAW HOME WHEELS
 
 import json
 import os
+import pwd
 import shutil
+import socket
 import subprocess
 import sys
+import time
 
 CLAW, HOME, WHEELS = sys.argv[1:4]
 WORK = os.path.join(HOME, "project")
@@ -16,9 +19,9 @@ failures = []
 
 
 class Server:
-    def __init__(self, *options):
+    def __init__(self, *options, env=None):
         words = [CLAW, "server", "bash", "--workspace", WORK, "--protect", CLAW_HOME, "--home", CLAW_HOME + "/command-homes/project", *options]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         self.next = 0
         info = {"name": "toolbox", "version": "1"}
         self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info})
@@ -64,6 +67,103 @@ def task(server, program, level, command, expected, title=None):
 
 def outside(*words, cwd=WORK):
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True)
+
+
+def opened_ssh(folder):
+    """A push over ssh to a server of this run, signed in by an agent: with all of the network and with the host named, where it is opened."""
+    programs = {name: shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") for name in ("sshd", "ssh", "ssh-agent", "ssh-add", "ssh-keygen", "git")}
+    missing = [name for name, path in programs.items() if not path]
+    if missing:
+        print(f"  not there: {', '.join(missing)}, so not tried: git push over ssh")
+        return
+    os.makedirs(folder, mode=0o700)
+    # The owner's key lies where no command reads it; the agent alone has it.
+    for key in ("host", "user"):
+        subprocess.run([programs["ssh-keygen"], "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/{key}"], check=True)
+    shutil.copy(f"{folder}/user.pub", f"{folder}/authorized")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = f"""Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/authorized
+PidFile {folder}/pid
+StrictModes no
+UsePAM no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+"""
+    with open(f"{folder}/sshd_config", "w") as file:
+        file.write(settings)
+    if os.getuid() == 0:
+        os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
+    sshd = subprocess.Popen([programs["sshd"], "-D", "-e", "-f", f"{folder}/sshd_config"], stderr=open(f"{folder}/sshd.log", "w"))
+    agent = subprocess.Popen([programs["ssh-agent"], "-D", "-a", f"{folder}/agent"], stdout=subprocess.DEVNULL)
+    try:
+        # What sshd says is the sign that it listens.
+        while "listening" not in open(f"{folder}/sshd.log").read():
+            if sshd.poll() is not None:
+                raise SystemExit("sshd did not start: " + open(f"{folder}/sshd.log").read())
+            time.sleep(0.05)
+        while not os.path.exists(f"{folder}/agent"):
+            time.sleep(0.05)
+        environment = {**os.environ, "SSH_AUTH_SOCK": f"{folder}/agent"}
+        subprocess.run([programs["ssh-add"], "-q", f"{folder}/user"], env=environment, check=True)
+        subprocess.run(["git", "init", "-q", "--bare", f"{folder}/bare.git"], check=True)
+        os.makedirs(HOME + "/.ssh", exist_ok=True)
+        known = HOME + "/.ssh/known_hosts"
+        pushes(Server("--private-host", f"localhost:{port}", env=environment), folder, port, known)
+    finally:
+        for process in (sshd, agent):
+            process.terminate()
+            process.wait()
+
+
+def pushes(server, folder, port, known):
+    user = pwd.getpwuid(os.getuid()).pw_name
+    tools = server.ask("tools/list", {})["tools"]
+    named = "hosts" in next(tool for tool in tools if tool["name"] == "run")["inputSchema"]["properties"]
+    if not named:
+        print("  not there: networks of commands' own, so no host was named")
+    host = {"hosts": [f"localhost:{port}"]} if named else {}
+    make = f"git init -q ssh && cd ssh && git commit -q --allow-empty -m one && git remote add origin ssh://{user}@localhost:{port}{folder}/bare.git"
+    # A remote is a line of .git/config, which no command at `write` makes.
+    expect(server, "a repository to push from", make, "")
+    push = "cd ssh && git commit -q --allow-empty -m more && git push origin HEAD:main 2>&1"
+    closed = "claw open ssh-agent --for 1h"
+    expect(server, "git push over ssh, closed: it says what opens it", push, closed, good=None)
+    expect(server, "the same with the host named", push, closed, good=None, **host)
+    expect(server, "a call that names what is closed", push, closed, good=None, opens=["ssh-agent"], opened=[])
+    opens = {"opens": ["ssh-agent"], "opened": ["ssh-agent"]}
+    expect(server, "no new host key is accepted", push, "known_hosts", good=False, **opens)
+    with open(known, "w") as file:
+        file.write(f"[localhost]:{port} {open(folder + '/host.pub').read()}")
+    expect(server, "git push over ssh, with all of the network", push, "-> main", **opens)
+    if named:
+        expect(server, "git push over ssh, with the host named", push, f"reached localhost:{port}", **host, **opens)
+        expect(server, "another host is not reached", f"ssh -p {port} {user}@127.0.0.1 true 2>&1", "not among the hosts", good=False, **host, **opens)
+    expect(server, "git fetch over ssh", "cd ssh && git fetch origin 2>&1 && git log --oneline origin/main | wc -l", "", **host, **opens)
+    expect(server, "plain ssh, with input and an exit code", f"cd ssh && echo word | ssh -p {port} {user}@localhost 'cat; exit 7'; test $? = 7", "word", **host, **opens)
+    expect(server, "an option that would start something here", f"ssh -o ProxyCommand='touch {folder}/x' -p {port} {user}@localhost true 2>&1", "no other options", good=False, **opens)
+    expect(server, "the agent itself is not there", "test -z \"$SSH_AUTH_SOCK\" && ! ssh-add -l 2>/dev/null", "", **opens)
+    expect(server, "the key cannot be read", f"! cat {folder}/user 2>/dev/null", "", **opens)
+    server.process.stdin.close()
+    server.process.wait()
+
+
+def expect(server, title, command, expected, level="network", good=True, hosts=None, opens=None, opened=()):
+    arguments = {"command": command, "needs": level, "timeout_s": 120}
+    arguments.update({name: value for name, value in (("hosts", hosts), ("opens", opens)) if value})
+    result = server.ask("tools/call", {"name": "run", "arguments": arguments, "_meta": {"claw/opened": list(opened)}})
+    text = result["content"][0]["text"]
+    ended = (result.get("structuredContent") or {}).get("exit_code")
+    fits = expected in text and (good is None and ended != 0 or good is not None and (ended == 0) == good)
+    print(f"  {'ok    ' if fits else 'FAILED'} {level:8} {title}")
+    if not fits:
+        failures.append(title)
+        print("\n".join("         " + line for line in text.splitlines()[-15:]))
 
 
 os.makedirs(CLAW_HOME, mode=0o700, exist_ok=True)
@@ -124,6 +224,7 @@ for level in ("read", "write", "network"):
         print(result["output"])
 server.process.stdin.close()
 server.process.wait()
+opened_ssh(os.path.join(HOME, "of-ssh"))
 if failures:
     print(f"  {len(failures)} FAILED: " + "; ".join(failures))
 sys.exit(bool(failures))

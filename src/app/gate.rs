@@ -31,6 +31,7 @@ pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSet
             staged_actions_max: limits.staged_actions_max as usize,
             grant_offer_days: limits.grant_offer_days,
             mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
+            openings: settings.openings.clone(),
         },
         catalog: CatalogSettings {
             server_wait: Duration::from_millis(limits.server_wait_ms),

@@ -13,6 +13,7 @@ use crate::config::{
     AuditSection, ChangedKey, Config, Limits, OpenFolder, Overrides, PersonaSources, Prices,
     Retention, Tools,
 };
+use crate::domain::Opening;
 
 /// The most changed keys that a notice names.
 const KEYS_NAMED_MAX: usize = 6;
@@ -29,6 +30,8 @@ pub struct LiveSettings {
     pub persona: PersonaSources,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
+    /// What is open to commands that ask for it by name.
+    pub openings: Vec<Opening>,
 }
 
 impl LiveSettings {
@@ -42,6 +45,7 @@ impl LiveSettings {
             tools: config.tools.clone(),
             persona: config.persona.clone(),
             open_folders: config.open_folders.clone(),
+            openings: config.openings.clone(),
         }
     }
 

@@ -300,8 +300,9 @@ pub(super) fn decide_in(
 /// What a grant of this shape covers, in words.
 fn says_of(shape: &Shape, row: &CallRow) -> String {
     match shape {
-        // A mode says itself what it is for.
+        // A mode says itself what it is for, and no answer offers an opening.
         Shape::Mode { mode } => format!("mode {mode}"),
+        Shape::Opening { opening } => opening.to_string(),
         Shape::Exact { .. } => {
             let shown = escape::visible(&row.arguments);
             format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::difference::{Around, Changed, between};
-use crate::domain::{Effect, Level, Origin, escape};
-use crate::policy::{Facts, level};
+use crate::domain::{Effect, Level, Opening, Origin, escape};
+use crate::policy::{Facts, level, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
 
 /// The longest path or command that stands in the sentence, in characters; a longer one stands
@@ -255,10 +255,17 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         Some(Level::Network) => (true, "It can change files in the workspace"),
         None => (true, "Its level is not known"),
     };
+    let mut notes = vec![note.to_owned()];
     if level == Some(Level::Network) {
         says.push_str(&reaches(facts, &mut told));
+        let opens = openings::named(facts).unwrap_or_default();
+        if !opens.is_empty() {
+            told.push("opens".to_owned());
+            let deeds: Vec<&str> = opens.iter().map(|opening| opening.deed()).collect();
+            says.push_str(&format!("; it {}", deeds.join(" and ")));
+            notes.splice(..0, opens.iter().map(|opening| opening.warning().to_owned()));
+        }
     }
-    let notes = vec![note.to_owned()];
     Some(Effect { says, danger, notes, told, ..Effect::default() })
 }
 
@@ -272,6 +279,10 @@ fn reaches(facts: &Facts<'_>, told: &mut Vec<String>) -> String {
             format!(" with the network: {hosts}")
         }
         (Some(Some(_)), _) => " with these hosts of the network".to_owned(),
+        // It gets a network of its own, because Docker is on it.
+        (Some(None), _) if openings::named(facts).is_ok_and(|o| o.contains(&Opening::Docker)) => {
+            String::new()
+        }
         (Some(None), _) => " with all of the network".to_owned(),
         (None, _) => " with the network".to_owned(),
     }

@@ -11,6 +11,7 @@ mod grants;
 mod keep;
 pub mod modes;
 mod offer;
+pub mod openings;
 mod pause;
 mod propose;
 mod record;
@@ -37,7 +38,9 @@ pub use tap::AnsweredAction;
 pub use together::{AskedTogether, NewList};
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, DeniedBy, HeldLevels, Outcome, SessionId, ToolCall};
+use crate::domain::{
+    ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, SessionId, ToolCall,
+};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
@@ -87,6 +90,8 @@ pub struct CallLimits {
     pub grant_offer_days: u32,
     /// How long the mode of a session lasts whose owner writes nothing there.
     pub mode_idle_time: Duration,
+    /// What `claw.toml` opens to commands that name it.
+    pub openings: Vec<Opening>,
 }
 
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::calls::modes;
+use crate::calls::{modes, openings};
 use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx, flag};
 
 /// Where a change of the stop switch is kept.
@@ -72,6 +72,7 @@ pub struct OtherStore {
 pub(super) fn set_in(tx: &Tx<'_>, on: bool, by: &str) -> Result<(), StoreError> {
     // Off as well: where the switch was a file, nobody could write this down before.
     modes::end_all_in(tx)?;
+    openings::close_all_in(tx)?;
     if on && tx.panic()?.is_some_and(|before| before == by) {
         return Ok(());
     }

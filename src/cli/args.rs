@@ -4,9 +4,11 @@
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::open;
 use crate::domain::{Mode, TurnId};
 
 /// A personal agent that asks before it acts.
@@ -196,6 +198,23 @@ pub enum AtHome {
     Grants {
         #[command(subcommand)]
         action: Option<GrantsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// List what is open to commands by name, or open one for a time; each use is asked about
+    Open {
+        /// What to open
+        name: Option<open::Name>,
+        /// For how long, such as 30m, 1h or 2d, at most 7d
+        #[arg(long = "for", value_name = "TIME", default_value = open::TIME_DEFAULT, value_parser = open::time)]
+        time: Duration,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Close what `claw open` has opened
+    Close {
+        /// What to close
+        name: open::Name,
         #[command(flatten)]
         json: Json,
     },

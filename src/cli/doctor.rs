@@ -283,6 +283,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
     for warning in &app.warnings {
         report.bad("mcp.json", warning);
     }
+    toolbox::openings_by_name(&app, report);
     store(&app, report);
     leftovers::look(&app, report);
     match app.model().await {

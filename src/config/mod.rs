@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::domain::{AgentCard, telegram_principal};
+use crate::domain::{AgentCard, Opening, telegram_principal};
 use claw_toml_fault as toml_fault;
 
 pub use agents::{MAIN, is_agent_name};
@@ -115,6 +115,8 @@ pub struct Config {
     pub console: ConsoleSection,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
+    /// What is open to commands that ask for it by name.
+    pub openings: Vec<Opening>,
     /// Where the owner lives.
     pub zone: jiff::tz::TimeZone,
     /// The Telegram door, if there is a token for it.
@@ -307,6 +309,7 @@ impl Config {
             tools: written.tools,
             console,
             open_folders,
+            openings: written.file.openings.open,
             zone,
             telegram,
             bot_missing,

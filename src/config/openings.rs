@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::home::with_tilde;
+use crate::domain::Opening;
 
 /// `[box]` as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -15,6 +16,8 @@ pub(super) struct BoxSection {
     open_read: Vec<String>,
     /// Folders that commands also change, from the level `write` on.
     open_write: Vec<String>,
+    /// What is open to commands that ask for it by name.
+    pub(super) open: Vec<Opening>,
 }
 
 /// A folder that the owner has opened to commands.

@@ -80,6 +80,10 @@ impl Gate {
             );
             return Ok(denied(DeniedBy::Request, "builtin.schema", why));
         }
+        // Nobody is asked about what is closed, either.
+        if let Err(why) = self.calls.opened_for(call)? {
+            return Ok(denied(DeniedBy::Request, "builtin.opening", why));
+        }
         if let Some(judged) = self.by_tap(pass, &tool)? {
             return Ok(judged);
         }

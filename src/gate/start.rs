@@ -4,7 +4,7 @@
 use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
-use crate::domain::{DeniedBy, Live};
+use crate::domain::{DeniedBy, Live, Opening};
 use crate::hub::{Permit, PermitParts};
 use crate::policy::obeyed;
 use crate::store::CallRow;
@@ -18,11 +18,16 @@ impl Gate {
         if let Some(denial) = self.policy().hard_deny(&facts) {
             return Err(Denied::new(DeniedBy::HardDeny { rule: denial.rule }, denial.why));
         }
+        // It may have been closed since it was judged.
+        let opened = self.calls.opened_for(call).map_err(|error| {
+            Denied::new(DeniedBy::Failure, format!("the store cannot be read: {error}"))
+        })?;
+        let opened = opened.map_err(|why| Denied::new(DeniedBy::Request, why))?;
         if self.policy().may_change_workspace(&facts) {
             self.remember(pass).await?;
         }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.permit(row, grounds)
+        self.permit(row, grounds, &opened)
     }
 
     /// Remembers the workspace before the first call of a turn that may change it. A turn that
@@ -41,7 +46,12 @@ impl Gate {
         Ok(())
     }
 
-    fn permit(&self, row: CallRow, grounds: &Grounds) -> Result<Permit, Denied> {
+    fn permit(
+        &self,
+        row: CallRow,
+        grounds: &Grounds,
+        opened: &[Opening],
+    ) -> Result<Permit, Denied> {
         let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
@@ -55,6 +65,7 @@ impl Gate {
             timeout,
             // A link can hide from the judge what a path is; the server sees where it leads.
             keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
+            opened: opened.iter().map(|opening| opening.as_str()).collect(),
         }))
     }
 }

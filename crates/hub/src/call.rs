@@ -23,6 +23,8 @@ use claw_domain::ToolOutput;
 
 /// The key in `_meta` by which our filesystem server is told what a call may not change.
 const KEEP_OFF: &str = "claw/keep_off";
+/// The owner's services that a command may reach.
+const OPENED: &str = "claw/opened";
 
 /// After a call is given up, the server is notified; a full queue must not hold up the answer.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
@@ -96,10 +98,9 @@ pub(super) async fn forward(
         .insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
 
     let deadline = Instant::now() + permit.timeout();
-    let send = connection.peer.send_request_with_option(
-        ClientRequest::CallToolRequest(request),
-        options(permit.keep_off()),
-    );
+    let send = connection
+        .peer
+        .send_request_with_option(ClientRequest::CallToolRequest(request), options(&permit));
     let mut handle = tokio::select! {
         biased;
         sent = send => match sent {
@@ -120,12 +121,16 @@ pub(super) async fn forward(
     }
 }
 
-fn options(keep_off: &[&str]) -> PeerRequestOptions {
-    if keep_off.is_empty() {
+fn options(permit: &Permit) -> PeerRequestOptions {
+    let mut meta = RequestMetaObject::new();
+    for (name, values) in [(KEEP_OFF, permit.keep_off()), (OPENED, permit.opened())] {
+        if !values.is_empty() {
+            meta.insert(name.to_owned(), json!(values));
+        }
+    }
+    if meta.is_empty() {
         return PeerRequestOptions::no_options();
     }
-    let mut meta = RequestMetaObject::new();
-    meta.insert(KEEP_OFF.to_owned(), json!(keep_off));
     PeerRequestOptions::no_options().with_meta(meta)
 }
 

@@ -68,6 +68,7 @@ pub struct Permit {
     pin: String,
     timeout: Duration,
     keep_off: &'static [&'static str],
+    opened: Vec<&'static str>,
 }
 
 /// What a permit says: which call, and within which bounds.
@@ -84,6 +85,8 @@ pub struct PermitParts {
     /// Names of files and folders that this call may not change, by whatever path. Our own
     /// filesystem server is told.
     pub keep_off: &'static [&'static str],
+    /// What the command of this call may reach of the owner's services. Our own bash server is told.
+    pub opened: Vec<&'static str>,
 }
 
 impl PermitMint {
@@ -93,8 +96,9 @@ impl PermitMint {
 
     /// Leave to forward this call, once.
     pub fn permit(&self, parts: PermitParts) -> Permit {
-        let PermitParts { call, server, tool, arguments, pin, timeout, keep_off } = parts;
-        Permit { hub: self.0.clone(), call, server, tool, arguments, pin, timeout, keep_off }
+        let PermitParts { call, server, tool, arguments, pin, timeout, keep_off, opened } = parts;
+        let hub = self.0.clone();
+        Permit { hub, call, server, tool, arguments, pin, timeout, keep_off, opened }
     }
 }
 
@@ -124,6 +128,11 @@ impl Permit {
     /// The longest that this call may take.
     pub fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// What the command of this call may reach of the owner's services.
+    pub fn opened(&self) -> &[&'static str] {
+        &self.opened
     }
 
     /// Names of files and folders that this call may not change.

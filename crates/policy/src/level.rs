@@ -10,10 +10,15 @@ use crate::Facts;
 /// The tools of our bash server that run a command.
 const TOOLS: &[&str] = &["run", "start"];
 
+/// Whether the call runs a command of our own bash server.
+pub(crate) fn is_command(facts: &Facts<'_>) -> bool {
+    facts.builtin == Some("bash") && TOOLS.contains(&facts.tool)
+}
+
 /// The level of a command of our own bash server. `None` for every other call, and for a level that
 /// there is not.
 pub fn of(facts: &Facts<'_>) -> Option<Level> {
-    if facts.builtin != Some("bash") || !TOOLS.contains(&facts.tool) {
+    if !is_command(facts) {
         return None;
     }
     match facts.arguments.as_object()?.get("needs") {

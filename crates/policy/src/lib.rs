@@ -6,6 +6,7 @@ mod classes;
 mod deny;
 pub mod level;
 pub mod mode;
+pub mod openings;
 mod rules;
 pub mod shape;
 pub mod shell;
@@ -25,7 +26,7 @@ use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 4;
+const BUILTIN_VERSION: u32 = 5;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +167,11 @@ impl Policy {
             let why =
                 format!("{rule} would allow it, but claw cannot read this shell text to its end");
             return Verdict::Ask { rule: "builtin.unreadable-shell".to_owned(), why };
+        }
+        let opened = openings::named(facts);
+        if let Some(opening) = opened.iter().flatten().next() {
+            let why = format!("{rule} would allow it, but {}", opening.cost());
+            return Verdict::Ask { rule: "builtin.opening".to_owned(), why };
         }
         let runs_commands =
             facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Facts, level, mode, obeyed, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
-use claw_domain::{Answer, Choice, Level, Mode, Scope, Term};
+use claw_domain::{Answer, Choice, Level, Mode, Opening, Scope, Term};
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
 /// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
@@ -64,6 +64,8 @@ pub enum Shape {
     },
     /// What this mode lets through, of whatever tool of ours.
     Mode { mode: Mode },
+    /// This is open to commands that name it. Each use is asked about, so that it covers no call.
+    Opening { opening: Opening },
 }
 
 impl Shape {
@@ -115,6 +117,7 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
                 && command_words(facts).is_some_and(|found| found == *words)
         }
         Shape::Mode { mode } => mode::lets_through(*mode, facts),
+        Shape::Opening { .. } => false,
     }
 }
 

@@ -2,6 +2,7 @@
 //! server's own environment besides `environment`. Must not know how the box is built.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::limits::CommandLimits;
 use crate::network::HostRule;
 use crate::openings::Openings;
 use crate::scratch::make_private;
+use crate::services::Service;
 
 /// The least that the head, the tail and the words around them need.
 const OUTPUT_BYTES_MIN: usize = 2048;
@@ -81,6 +83,9 @@ pub struct Args {
     /// gives them
     #[arg(long)]
     pub without_namespaces: bool,
+    /// A service of the owner's that commands may ask for by name. Repeatable
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub open: Vec<Service>,
     /// Serves nobody: says in one line what this system holds of the box, as JSON.
     #[arg(long, hide = true)]
     pub try_box: bool,
@@ -96,6 +101,12 @@ pub struct Args {
     /// Watches over one job; the server starts itself with it.
     #[arg(long, hide = true)]
     pub supervise: bool,
+    /// What commands call `ssh` where the owner's agent is open to them.
+    #[arg(long, hide = true)]
+    pub ssh_client: bool,
+    /// Its words.
+    #[arg(last = true, hide = true, requires = "ssh_client")]
+    pub ssh_words: Vec<OsString>,
     /// Serves over HTTP on a loopback port, for conformance tests.
     #[cfg(feature = "http")]
     #[arg(long, hide = true)]
@@ -127,6 +138,8 @@ pub struct Settings {
     pub home: Option<Parts>,
     pub home_bytes_max: u64,
     pub private_hosts: Vec<HostRule>,
+    /// Open to every command that names it, whatever the host says of the call.
+    pub open: Vec<Service>,
     pub limits: Limits,
     #[cfg(feature = "http")]
     pub http: bool,
@@ -170,6 +183,7 @@ impl Settings {
             workspace,
             output_dir,
             private_hosts: args.private_host.clone(),
+            open: args.open.clone(),
             limits: limits(args)?,
             #[cfg(feature = "http")]
             http: args.http,
@@ -323,6 +337,9 @@ mod tests {
             cgroup_fd: None,
             cgroup_home: None,
             supervise: false,
+            open: Vec::new(),
+            ssh_client: false,
+            ssh_words: Vec::new(),
             #[cfg(feature = "http")]
             http: false,
         }

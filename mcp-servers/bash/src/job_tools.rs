@@ -17,6 +17,7 @@ use crate::kept;
 use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
+use crate::services::Service;
 use crate::tool::{Ending, arguments, check_command, signal_name};
 
 pub const START: &str = "start";
@@ -45,6 +46,9 @@ pub struct StartArguments {
     /// With `needs: network`, the hosts that it has to reach, as in `run`.
     #[serde(default)]
     pub hosts: Option<Vec<String>>,
+    /// As for `run`.
+    #[serde(default)]
+    pub opens: Option<Vec<Service>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::confine::Enforcement;
 use crate::network::{HOSTS_MAX, HostRule};
+use crate::services::Service;
 
 /// What a command may do. Each level may do what the one before it may.
 #[derive(
@@ -34,17 +35,31 @@ pub struct Scope {
     pub level: Level,
     /// Empty at `network`: all of the network.
     pub hosts: Vec<HostRule>,
+    /// The owner's services that it has named, all of which are open to it.
+    pub opens: Vec<Service>,
+}
+
+/// What a model has said of it, and what the host has opened for the call.
+pub struct Asked<'a> {
+    pub needs: Option<Level>,
+    pub hosts: Option<&'a [String]>,
+    pub opens: Option<&'a [Service]>,
+    pub opened: &'a [Service],
 }
 
 impl Scope {
     /// Reads what a model has said; the error tells it what to change.
-    pub fn parse(
-        needs: Option<Level>,
-        hosts: Option<&[String]>,
-        enforcement: Enforcement,
-    ) -> Result<Self, String> {
-        let level = needs.unwrap_or_default();
-        let hosts = hosts.unwrap_or_default();
+    pub fn parse(asked: Asked<'_>, enforcement: Enforcement) -> Result<Self, String> {
+        let level = asked.needs.unwrap_or_default();
+        let hosts = asked.hosts.unwrap_or_default();
+        let mut opens = asked.opens.unwrap_or_default().to_vec();
+        opens.dedup();
+        if !opens.is_empty() && !level.has_network() {
+            return Err("`opens` goes with needs: \"network\". Nothing was run.".into());
+        }
+        if let Some(closed) = opens.iter().find(|service| !asked.opened.contains(service)) {
+            return Err(format!("{} Nothing was run.", closed.how_to_open()));
+        }
         if !hosts.is_empty() && !level.has_network() {
             return Err("`hosts` go with needs: \"network\". Nothing was run.".into());
         }
@@ -57,7 +72,7 @@ impl Scope {
         let hosts = hosts.iter().map(|host| HostRule::parse(host));
         let hosts =
             hosts.collect::<Result<_, _>>().map_err(|why| format!("{why}. Nothing was run."))?;
-        Ok(Self { level, hosts })
+        Ok(Self { level, hosts, opens })
     }
 }
 

@@ -40,6 +40,7 @@ mod run;
 mod schema;
 mod scratch;
 mod server;
+mod services;
 mod shared;
 mod supervisor;
 mod tool;
@@ -58,6 +59,7 @@ pub use home::{
 };
 pub use level::Level;
 pub use openings::{CannotOpen, check as check_opening};
+pub use services::{Service, Sockets, VARIABLES as SOCKET_VARIABLES};
 pub use toolchains::{
     LeftOut, Surroundings, Toolchains, VARIABLES as TOOLCHAIN_VARIABLES, not_on_path,
 };
@@ -75,6 +77,7 @@ use namespace::Place;
 use run::{Apart, Machine};
 use scratch::Scratch;
 use server::Serving;
+use services::Services;
 use wire::Given;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
@@ -85,6 +88,9 @@ use wire::Given;
 pub fn main(args: Args) -> ExitCode {
     if args.supervise {
         return supervisor::main();
+    }
+    if args.ssh_client {
+        return services::ssh_client::main(&args.ssh_words);
     }
     match start(&args) {
         Ok(code) => code,
@@ -142,6 +148,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let git = identity
         .write(&given.told, &settings.workspace)
         .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
+    let services = Services::start(&given.told, &search)
+        .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
     let (apart, given_namespaces) = set_apart(namespaces, &boundary)?;
     let enforcement = confine::apply(&boundary, given_namespaces)?;
     if !enforcement.is_full() {
@@ -151,7 +159,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     home.fill();
     let environment =
         environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
-    let machine = Machine { environment, given, home };
+    let machine = Machine { environment, given, home, services };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

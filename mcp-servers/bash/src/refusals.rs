@@ -6,24 +6,33 @@ use std::path::{Path, PathBuf};
 use crate::credentials;
 use crate::level::{Level, has_refusal};
 use crate::openings;
+use crate::services::Service;
 use crate::wire::Given;
 
-/// Words by which programs speak of a service that lies behind a Unix socket, and what is said of
-/// it.
-const SERVICES: &[(&[&str], &str)] = &[
+/// Words by which programs speak of a service that lies behind a Unix socket.
+const SERVICES: &[(&[&str], Service)] = &[
     (
-        &["docker.sock", "docker daemon", "Docker daemon", "podman.sock"],
-        "The box keeps Docker's socket closed at every level, because whoever reaches it is root on this machine. Ask the owner to run it.",
+        &["docker.sock", "docker daemon", "Docker daemon", "docker API", "podman.sock"],
+        Service::Docker,
     ),
     (
-        &["authentication agent", "Permission denied (publickey", "SSH_AUTH_SOCK"],
-        "The box keeps the owner's ssh agent and keys closed at every level, because they sign in as the owner. Ask the owner to do it.",
-    ),
-    (
-        &["system bus", "session bus", "DBUS_SESSION_BUS_ADDRESS", "Failed to connect to bus"],
-        "The box keeps D-Bus closed at every level, because services of the system act through it for the owner. Ask the owner to do it.",
+        &[
+            "authentication agent",
+            "Permission denied (publickey",
+            "SSH_AUTH_SOCK",
+            "Host key verification failed",
+            "ssh: connect to host",
+            "ssh: Could not resolve hostname",
+        ],
+        Service::SshAgent,
     ),
 ];
+const D_BUS: &[&str] =
+    &["system bus", "session bus", "DBUS_SESSION_BUS_ADDRESS", "Failed to connect to bus"];
+const D_BUS_SAYS: &str = "The box keeps D-Bus closed at every level, because services of the system act through it for the owner. Ask the owner to do it.";
+const UNKNOWN_HOST: &[&str] = &["Host key verification failed"];
+const UNKNOWN_HOST_SAYS: &str = "The host's key is not among those that the owner knows (~/.ssh/known_hosts), or is another one, and claw accepts no new key. \
+     Ask the owner to sign in there once, outside of claw.";
 
 /// What a server has to know to explain a refusal.
 #[derive(Clone, Debug)]
@@ -58,10 +67,17 @@ impl Refusals {
 
     /// What a failed command has met, if that can be said: the level or the opening that would
     /// allow it.
-    pub fn sentence(&self, level: Level, output: &str) -> Option<String> {
+    pub fn sentence(&self, level: Level, opens: &[Service], output: &str) -> Option<String> {
         let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
-        if let Some((_, sentence)) = SERVICES.iter().find(|(words, _)| says(words)) {
-            return Some((*sentence).to_owned());
+        if opens.contains(&Service::SshAgent) && says(UNKNOWN_HOST) {
+            return Some(UNKNOWN_HOST_SAYS.to_owned());
+        }
+        let closed = |(_, service): &&(&[&str], Service)| !opens.contains(service);
+        if let Some((_, service)) = SERVICES.iter().filter(closed).find(|(words, _)| says(words)) {
+            return Some(service.how_to_open());
+        }
+        if says(D_BUS) {
+            return Some(D_BUS_SAYS.to_owned());
         }
         let refused = paths(output, has_refusal);
         if let Some(path) = refused.iter().find(|path| self.is_closed(path)) {
@@ -168,7 +184,8 @@ mod tests {
     fn a_closed_path_is_said_with_the_folder_that_would_open_it() {
         let (_base, home, refusals) = home();
         let (at, own) = (home.display(), refusals.command_home.display().to_string());
-        let say = |output: String| refusals.sentence(Level::Write, &output).unwrap_or_default();
+        let say =
+            |output: String| refusals.sentence(Level::Write, &[], &output).unwrap_or_default();
         for output in [
             format!("cat: {at}/Documents/letter: Permission denied"),
             format!("ls: cannot open directory '{at}/Documents': Permission denied"),
@@ -194,22 +211,28 @@ mod tests {
     #[test]
     fn a_service_behind_a_socket_is_said_with_what_it_costs() {
         let (_base, _home, refusals) = home();
-        let say = |output: &str| refusals.sentence(Level::Write, output).unwrap_or_default();
+        let say = |output: &str| refusals.sentence(Level::Write, &[], output).unwrap_or_default();
         let docker = "permission denied while trying to connect to the Docker daemon socket at \
                       unix:///var/run/docker.sock";
         assert!(say(docker).contains("root on this machine"), "{}", say(docker));
-        assert!(say("git@host: Permission denied (publickey).").contains("ssh agent"));
+        let denied = "git@host: Permission denied (publickey).";
+        assert!(say(denied).contains("claw open ssh-agent --for 1h"), "{}", say(denied));
+        // Where it is open, it says something else.
+        let opens = [Service::SshAgent];
+        assert_eq!(refusals.sentence(Level::Network, &opens, denied), None);
+        let unknown = refusals.sentence(Level::Network, &opens, "Host key verification failed.");
+        assert!(unknown.is_some_and(|said| said.contains("known_hosts")));
     }
 
     #[test]
     fn a_refusal_inside_of_the_workspace_names_the_level() {
         let (_base, home, refusals) = home();
         let output = format!("rm: cannot remove '{}/project/x': Permission denied", home.display());
-        let said = refusals.sentence(Level::Read, &output).unwrap();
+        let said = refusals.sentence(Level::Read, &[], &output).unwrap();
         assert!(said.contains("needs: \"write\""), "{said}");
-        assert_eq!(refusals.sentence(Level::Write, &output), None);
+        assert_eq!(refusals.sentence(Level::Write, &[], &output), None);
         // A path without a refusal in its line says nothing.
         let output = format!("{}/Documents: is open", home.display());
-        assert_eq!(refusals.sentence(Level::Write, &output), None);
+        assert_eq!(refusals.sentence(Level::Write, &[], &output), None);
     }
 }

@@ -10,11 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-#[cfg(target_os = "linux")]
-use tokio::io::Interest;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
-use tokio::net::{TcpListener, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -28,11 +26,10 @@ use crate::home::CommandHome;
 use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
-#[cfg(target_os = "linux")]
-use crate::network;
 use crate::network::{Access, HostAccount, HostRule, Proxy};
 use crate::openings;
 use crate::scratch;
+use crate::services::{Served, Service, Services};
 use crate::tool::Ending;
 use crate::wire::{Given, JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
@@ -51,6 +48,7 @@ pub struct Runner {
     environment: Environment,
     given: Given,
     home: Arc<CommandHome>,
+    services: Services,
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
     /// started by.
@@ -73,6 +71,7 @@ pub struct Machine {
     pub environment: Environment,
     pub given: Given,
     pub home: CommandHome,
+    pub services: Services,
 }
 
 /// How commands get namespaces of their own, and the box that is closed in there.
@@ -133,6 +132,7 @@ impl Runner {
             environment: machine.environment,
             given: machine.given,
             home: Arc::new(machine.home),
+            services: machine.services,
             program,
             arguments,
             limits,
@@ -158,12 +158,19 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
-        let Scope { level, hosts } = request.scope;
+        let Scope { level, hosts, opens } = request.scope;
         let gone = self.given.opened.gone();
         gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
-        let access = Access::of(level, !hosts.is_empty(), self.enforcement);
+        // Docker is on the loopback of a network of the command's own.
+        let is_kept = !hosts.is_empty() || opens.contains(&Service::Docker);
+        let access = Access::of(level, is_kept, self.enforcement);
         let proxy =
             (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
+        let served = self.services.serve(&opens, proxy.as_ref(), self.enforcement).await;
+        let served = match served {
+            Ok(served) => served,
+            Err(why) => return Ending::NotStarted(why),
+        };
         let scratch = match self.scratch(level) {
             Ok(scratch) => scratch,
             Err(error) => {
@@ -195,9 +202,10 @@ impl Runner {
             sets_aside: request.timeout.is_some(),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
+            services: served.told.clone(),
         };
         let in_use = (level > Level::Read).then(|| self.home.in_use());
-        let cut = job.drive(&spec, proxy.as_ref(), deadline, stop, sink).await;
+        let cut = job.drive(&spec, (proxy.as_ref(), &served), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
         if let Some(in_use) = in_use {
             drop(in_use);
@@ -396,7 +404,7 @@ impl Job {
     async fn drive(
         &mut self,
         spec: &JobSpec,
-        proxy: Option<&Arc<Proxy>>,
+        (proxy, served): (Option<&Arc<Proxy>>, &Served),
         deadline: Option<Instant>,
         stop: &CancellationToken,
         sink: &mut dyn Sink,
@@ -409,13 +417,7 @@ impl Job {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            let serving = async {
-                let Some(proxy) = proxy else { return };
-                // Without a socket the supervisor says in its report why there is none.
-                if let Some(listener) = listener_of(report.get_ref().as_ref()).await {
-                    proxy.serve(listener).await;
-                }
-            };
+            let serving = served.serve(report.get_ref().as_ref(), proxy);
             tokio::select! {
                 () = read_output(output, sink) => {}
                 () = async { serving.await; std::future::pending().await } => {}
@@ -435,19 +437,6 @@ impl Job {
     async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
         let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
     }
-}
-
-/// The socket that the supervisor has made in the network of its command. It is the first thing
-/// that it says. `None` where it says something else, or nothing.
-#[cfg(target_os = "linux")]
-async fn listener_of(line: &UnixStream) -> Option<TcpListener> {
-    let taken = line.async_io(Interest::READABLE, || network::own::take_in(line)).await;
-    taken.and_then(TcpListener::from_std).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-async fn listener_of(_line: &UnixStream) -> Option<TcpListener> {
-    None
 }
 
 /// Until every process that could write is gone, or the pipe breaks.

@@ -25,16 +25,19 @@ use crate::confine::Enforcement;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
-use crate::level::Scope;
+use crate::level::{Asked, Scope};
 use crate::network::HostAccount;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
 use crate::run::{Apart, Machine, RunRequest, Runner, Sink};
+use crate::services::Service;
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
 /// Nothing about this server changes while it runs.
+/// By which the host of this server opens services to one call. A model's words are the arguments.
+const OPENED: &str = "claw/opened";
 const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
 const LAST_JOBS_PATIENCE: Duration = Duration::from_secs(7);
@@ -48,6 +51,8 @@ struct BashServer {
     workspace: PathBuf,
     limits: Limits,
     enforcement: Enforcement,
+    /// Open to every call that names it.
+    open: Vec<Service>,
     tools: Arc<[Tool]>,
     refusals: Arc<Refusals>,
     /// What the owner has opened, for a model.
@@ -91,6 +96,7 @@ pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartErro
         workspace: settings.workspace,
         limits,
         enforcement,
+        open: settings.open,
         tools: tools(&limits, enforcement).map_err(StartError::Handshake)?,
         refusals,
         opened,
@@ -186,7 +192,10 @@ impl ServerHandler for BashServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = match request.name.as_ref() {
             tool::NAME => request.arguments,
-            job_tools::START => return Ok(self.start(request.arguments).await),
+            job_tools::START => {
+                let opened = self.opened_for(&context.meta)?;
+                return Ok(self.start(request.arguments, &opened).await);
+            }
             job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
             job_tools::STOP => return Ok(self.stop(request.arguments).await),
             job_tools::LIST => return Ok(self.list(request.arguments)),
@@ -200,6 +209,7 @@ impl ServerHandler for BashServer {
             Ok(arguments) => arguments,
             Err(why) => return Ok(refusal(why)),
         };
+        let opened = self.opened_for(&context.meta)?;
         let slot = match self.place(&context).await {
             Ok(slot) => slot,
             Err(why) => return Ok(refusal(why)),
@@ -215,7 +225,7 @@ impl ServerHandler for BashServer {
         let server = self.clone();
         let job_stop = stop.clone();
         let mut job = self.jobs.spawn(async move {
-            let result = server.run(arguments, progress, &job_stop).await;
+            let result = server.run(arguments, &opened, progress, &job_stop).await;
             drop(slot);
             result
         });
@@ -233,6 +243,23 @@ impl ServerHandler for BashServer {
 }
 
 impl BashServer {
+    /// What is open to one call.
+    ///
+    /// # Errors
+    /// A name that this server does not know: the host means something else than it would get.
+    fn opened_for(&self, meta: &JsonObject) -> Result<Vec<Service>, ErrorData> {
+        let mut opened = self.open.clone();
+        if let Some(names) = meta.get(OPENED) {
+            let named: Vec<Service> = serde_json::from_value(names.clone()).map_err(|error| {
+                let text =
+                    format!("`_meta` holds a `{OPENED}` that this server does not know: {error}");
+                ErrorData::invalid_params(text, None)
+            })?;
+            opened.extend(named);
+        }
+        Ok(opened)
+    }
+
     /// A place to run in. Whoever waits for it is told that.
     async fn place(
         &self,
@@ -261,15 +288,23 @@ impl BashServer {
     async fn run(
         &self,
         arguments: tool::RunArguments,
+        opened: &[Service],
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let scope =
-            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
-                Ok(scope) => scope,
-                Err(why) => return refused(why),
-            };
-        let level = scope.level;
+        let scope = match Scope::parse(
+            Asked {
+                needs: arguments.needs,
+                hosts: arguments.hosts.as_deref(),
+                opens: arguments.opens.as_deref(),
+                opened,
+            },
+            self.enforcement,
+        ) {
+            Ok(scope) => scope,
+            Err(why) => return refused(why),
+        };
+        let (level, opens) = (scope.level, scope.opens.clone());
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
@@ -293,22 +328,29 @@ impl BashServer {
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
         if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
-            output.notes.extend(self.refusals.sentence(level, &output.text));
+            output.notes.extend(self.refusals.sentence(level, &opens, &output.text));
         }
         output.network = shown.network;
         tool::result(&ending, took, output, self.enforcement, level)
     }
 
-    async fn start(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+    async fn start(&self, arguments: Option<JsonObject>, opened: &[Service]) -> CallToolResponse {
         let arguments = match job_tools::parse_start(arguments) {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
-        let scope =
-            match Scope::parse(arguments.needs, arguments.hosts.as_deref(), self.enforcement) {
-                Ok(scope) => scope,
-                Err(why) => return refusal(why),
-            };
+        let scope = match Scope::parse(
+            Asked {
+                needs: arguments.needs,
+                hosts: arguments.hosts.as_deref(),
+                opens: arguments.opens.as_deref(),
+                opened,
+            },
+            self.enforcement,
+        ) {
+            Ok(scope) => scope,
+            Err(why) => return refusal(why),
+        };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {
             Ok(job) => job,
             Err(why) => return refusal(why),

@@ -27,6 +27,7 @@ use crate::network::{Access, own};
 use crate::obeyed::Obeyed;
 #[cfg(target_os = "linux")]
 use crate::own_namespaces;
+use crate::services;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example
@@ -52,6 +53,14 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Where the command finds the server on its loopback.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ports {
+    proxy: Option<u16>,
+    docker: Option<u16>,
+    ssh: Option<u16>,
+}
+
 fn supervise() -> std::io::Result<()> {
     let mut line = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let mut reader = BufReader::new(line.try_clone()?);
@@ -67,8 +76,8 @@ fn supervise() -> std::io::Result<()> {
     become_reaper()?;
 
     let end = match arrived {
-        Ok((obeyed, proxy)) => {
-            let end = run(&spec, proxy, reader);
+        Ok((obeyed, ports)) => {
+            let end = run(&spec, ports, reader);
             JobEnd { set_aside: obeyed.and_then(|found| found.set_aside_what_is_new()), ..end }
         }
         Err(why) => JobEnd {
@@ -85,43 +94,46 @@ fn supervise() -> std::io::Result<()> {
 
 /// Enters what the command has for itself, and closes the box around this process where it is not
 /// there yet. Gives what is obeyed on sight, as it was before, if it is to be compared afterwards,
-/// and the port of the proxy, if there is one.
+/// and where it finds the server.
 #[cfg(target_os = "linux")]
-fn arrive(spec: &mut JobSpec, line: &UnixStream) -> Result<(Option<Obeyed>, Option<u16>), String> {
+fn arrive(spec: &mut JobSpec, line: &UnixStream) -> Result<(Option<Obeyed>, Ports), String> {
     let mut boundary = spec.own_namespaces.clone();
     let obeyed = match &mut boundary {
         Some(boundary) => own_namespaces::enter(spec, boundary)
             .map_err(|error| format!("it can have no namespaces of its own: {error}"))?,
         None => None,
     };
-    let port = enter_network(spec, line)?;
+    let ports = enter_network(spec, line)?;
     boundary.iter().try_for_each(confine::apply_to_supervisor)?;
-    Ok((obeyed.filter(|_| spec.sets_aside), port))
+    Ok((obeyed.filter(|_| spec.sets_aside), ports))
 }
 
 /// There is nothing to enter on this system.
 #[cfg(not(target_os = "linux"))]
-fn arrive(
-    _spec: &mut JobSpec,
-    _line: &UnixStream,
-) -> Result<(Option<Obeyed>, Option<u16>), String> {
-    Ok((None, None))
+fn arrive(spec: &mut JobSpec, _line: &UnixStream) -> Result<(Option<Obeyed>, Ports), String> {
+    let ssh = spec.services.ssh.as_ref().and_then(|ssh| ssh.port);
+    Ok((None, Ports { ssh, ..Ports::default() }))
 }
 
-/// Enters the network of the command. The port of the proxy, if it has one.
+/// Enters the network of the command. Gives where it finds the server.
 #[cfg(target_os = "linux")]
-fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Option<u16>, String> {
+fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Ports, String> {
     let failed = |error: std::io::Error| format!("it can have no network of its own: {error}");
     if spec.access.is_own() {
         own::enter().map_err(failed)?;
     }
-    let proxied = spec.access == Access::Proxied;
-    let port = proxied.then(|| own::hand_out(line)).transpose().map_err(failed)?;
-    Ok(port)
+    let hand_out = |wanted: bool| wanted.then(|| own::hand_out(line)).transpose().map_err(failed);
+    let told = &spec.services;
+    // In the order in which the server takes them.
+    let proxy = hand_out(spec.access == Access::Proxied)?;
+    let docker = hand_out(told.docker)?;
+    let made = hand_out(told.ssh.as_ref().is_some_and(|ssh| ssh.port.is_none()))?;
+    let ssh = made.or(told.ssh.as_ref().and_then(|ssh| ssh.port));
+    Ok(Ports { proxy, docker, ssh })
 }
 
 /// Runs the command to its end.
-fn run(spec: &JobSpec, proxy: Option<u16>, reader: BufReader<UnixStream>) -> JobEnd {
+fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
     let reaper = Reaper::new(reader);
     let leaf = spec.cgroup.as_ref().map(|ticket| leaf(ticket, &spec.limits));
     let (leaf, without_cgroup) = match leaf {
@@ -129,7 +141,7 @@ fn run(spec: &JobSpec, proxy: Option<u16>, reader: BufReader<UnixStream>) -> Job
         Some(Err(why)) => (None, Some(why)),
         None => (None, None),
     };
-    let (how, met) = match start(spec, proxy, leaf.as_ref()) {
+    let (how, met) = match start(spec, ports, leaf.as_ref()) {
         Ok(shell) => {
             reaper.begin();
             let places = [spec.workspace.clone(), spec.scratch.clone()];
@@ -156,8 +168,8 @@ fn leaf(ticket: &Ticket, limits: &CommandLimits) -> Result<Leaf, String> {
 
 /// Starts the shell in the inner layer of the box, and leaves its cgroup again. Gives its process
 /// id.
-fn start(spec: &JobSpec, proxy: Option<u16>, leaf: Option<&Leaf>) -> Result<i32, String> {
-    let started = spawn(spec, proxy, leaf.is_some());
+fn start(spec: &JobSpec, ports: Ports, leaf: Option<&Leaf>) -> Result<i32, String> {
+    let started = spawn(spec, ports, leaf.is_some());
     if let Some(Err(error)) = leaf.map(Leaf::leave) {
         processes::kill(&own_descendants());
         return Err(format!("its supervisor could not leave the cgroup of the command: {error}"));
@@ -169,13 +181,14 @@ fn start(spec: &JobSpec, proxy: Option<u16>, leaf: Option<&Leaf>) -> Result<i32,
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn spawn(spec: &JobSpec, proxy: Option<u16>, in_cgroup: bool) -> Result<i32, String> {
+fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool) -> Result<i32, String> {
     enter(spec)?;
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
     // dash a command.
     command.env("TMPDIR", &spec.scratch);
-    command.envs(proxy.map(network::variables).into_iter().flatten());
+    command.envs(ports.proxy.map(network::variables).into_iter().flatten());
+    command.envs(services::variables(&spec.services, ports.docker, ports.ssh));
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
     // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this
     // process itself has to stay outside of it, so that the job cannot touch it.

@@ -13,6 +13,7 @@ use crate::confine::Enforcement;
 use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
+use crate::services::Service;
 
 pub const NAME: &str = "run";
 /// Linux takes 128 KiB for one argument of a program.
@@ -40,6 +41,11 @@ pub struct RunArguments {
     /// HTTPS_PROXY name. Left out: all of the network.
     #[serde(default)]
     pub hosts: Option<Vec<String>>,
+    /// With `needs: network`, what of the owner's services it uses, if the owner has opened it:
+    /// `ssh-agent` for `ssh` and `git push` over ssh (name the host with its port, such as
+    /// `github.com:22`), `docker` for Docker (DOCKER_HOST leads there).
+    #[serde(default)]
+    pub opens: Option<Vec<Service>>,
 }
 
 /// The structured result of a command that was started.
@@ -103,7 +109,7 @@ pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
          reach the network, and change these. Take `read` first: it is rarely asked about. Say `write` where \
          files of the workspace change (edit, build, commit), `network` where something is fetched or sent{named}. A command beyond its level \
          fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
-         The user's own home and Unix sockets are refused at every level. "
+         The user's own home and Unix sockets are refused at every level; what the owner has opened is named in `opens`. "
         )
     } else {
         "It runs in the workspace; its HOME is a folder for caches that is not the user's. "

@@ -13,6 +13,7 @@ use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
 use crate::openings::Openings;
+use crate::services::Told;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -42,6 +43,9 @@ pub struct JobSpec {
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,
+    /// Of the owner's services, those that it may use.
+    #[serde(default)]
+    pub services: Told,
 }
 
 /// What every command of a server gets of the machine beside the system's files. All paths are

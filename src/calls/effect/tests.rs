@@ -147,6 +147,17 @@ fn a_command_says_its_level_and_a_strange_one_stands_below() {
         run(json!({"command": "cargo build", "needs": "write"})).2,
         ["It can change files in the workspace; no network"]
     );
+    let opened = run(json!({
+        "command": "git push", "needs": "network", "hosts": ["github.com:22"], "opens": ["ssh-agent"],
+    }));
+    assert_eq!(
+        opened.0,
+        "Run `git push` with the network: github.com:22; it signs in as you by ssh"
+    );
+    assert_eq!(opened.2[0], "ssh-agent: it is you on these hosts");
+    assert!(opened.3.contains(&"opens".to_owned()));
+    let docker = json!({"command": "docker ps", "needs": "network", "opens": ["docker"]});
+    assert_eq!(run(docker).0, "Run `docker ps`; it uses Docker");
     for command in ["echo a\nrm b", "echo `rm b`", "rm  a", "echo \u{202e}", &"x".repeat(60)] {
         assert_eq!(
             run(json!({"command": command, "needs": "write"})).0,

@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use claw_mcp_bash::{Surroundings, Toolchains, in_words, not_on_path, size};
+use claw_mcp_bash::{Service, Sockets, Surroundings, Toolchains, in_words, not_on_path, size};
 
 use super::Report;
-use crate::app::openings;
+use crate::app::{App, openings};
+use crate::chat_commands::when;
 use crate::cli::service;
 use crate::config::Config;
+use crate::domain::Opening;
 
 pub(super) fn look(config: &Config, report: &mut Report) {
     home(config, report);
@@ -48,6 +50,29 @@ fn folders(config: &Config, report: &mut Report) {
                 folder.key()
             ),
         );
+    }
+}
+
+/// What is open to commands by name, and whether it is there.
+pub(super) fn openings_by_name(app: &App, report: &mut Report) {
+    let open = match app.gate.calls().openings() {
+        Ok(open) => open,
+        Err(error) => return report.bad("open", error.to_string()),
+    };
+    let sockets = Sockets::find(|name| app.config.env.get(name).map(str::to_owned));
+    for one in open {
+        let back = match one.until_ms {
+            None => "take it out of `open` under [box] in claw.toml to close it".to_owned(),
+            Some(at) => format!("until {}; `claw close {}` closes it", when(at), one.opening),
+        };
+        report.good("open", format!("{}: {}; {back}", one.opening, one.opening.cost()));
+        let service = match one.opening {
+            Opening::SshAgent => Service::SshAgent,
+            Opening::Docker => Service::Docker,
+        };
+        if let Err(why) = sockets.of(service) {
+            report.warn("open", format!("{} cannot be reached from here: {why}", one.opening));
+        }
     }
 }
 

@@ -53,6 +53,7 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
         "mode" => mode_set(&row.body),
+        "opened" | "closed" => opening_changed(row),
         "pinned" if text("tool").is_empty() => format!(
             "What the server {} says about itself was seen for the first time, and was pinned.",
             text("server")
@@ -111,6 +112,17 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
         other => format!("{other}: {}", plain(&row.body)),
     }
+}
+
+/// What `claw open` and `claw close` did.
+fn opening_changed(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    let (by, opening) = (who(&text("by")), text("opening"));
+    if row.kind == "closed" {
+        return format!("{by} closed {opening} to commands.");
+    }
+    let grant = text("grant");
+    format!("{by} opened {opening} to commands that ask for it, the standing answer {grant}.")
 }
 
 /// A mode that a session was given, or that it has no more.

@@ -98,6 +98,7 @@ impl Rig {
                 staged_actions_max: 10,
                 grant_offer_days: 7,
                 mode_idle_time: Duration::from_secs(3600),
+                openings: Vec::new(),
             },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(10),

@@ -16,6 +16,9 @@ mod proxy;
 mod reached;
 
 use serde::{Deserialize, Serialize};
+#[cfg(target_os = "linux")]
+use tokio::io::Interest;
+use tokio::net::{TcpListener, UnixStream};
 
 pub use hosts::{HOSTS_MAX, HostRule};
 pub use proxy::Proxy;
@@ -40,9 +43,9 @@ pub enum Access {
 
 impl Access {
     /// Where the system gives no network namespace, it is all or nothing, and nobody can name hosts.
-    pub fn of(level: Level, names_hosts: bool, enforcement: Enforcement) -> Self {
+    pub fn of(level: Level, is_kept_to_hosts: bool, enforcement: Enforcement) -> Self {
         match (level.has_network(), enforcement.own_networks) {
-            (true, true) if names_hosts => Self::Proxied,
+            (true, true) if is_kept_to_hosts => Self::Proxied,
             (true, _) => Self::Whole,
             (false, true) => Self::Own,
             (false, false) => Self::Refused,
@@ -68,6 +71,22 @@ pub fn variables(port: u16) -> Vec<(&'static str, String)> {
     // Node.js looks at the variables above only when it is told to.
     variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
     variables
+}
+
+/// The socket that the supervisor has made in the network of its command and hands out, if one is
+/// awaited. `None` also where it says something else, or nothing.
+#[cfg(target_os = "linux")]
+pub async fn handed_out(line: &UnixStream, is_awaited: bool) -> Option<TcpListener> {
+    if !is_awaited {
+        return None;
+    }
+    let taken = line.async_io(Interest::READABLE, || own::take_in(line)).await;
+    taken.and_then(TcpListener::from_std).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub async fn handed_out(_line: &UnixStream, _is_awaited: bool) -> Option<TcpListener> {
+    None
 }
 
 #[cfg(test)]

@@ -49,6 +49,26 @@ impl Proxy {
         self.reached().sentences()
     }
 
+    /// An address of this host, judged as for every other connection. Counts as one.
+    ///
+    /// # Errors
+    /// Why it may not be reached.
+    pub async fn address(&self, host: &str, port: u16) -> Result<SocketAddr, &'static str> {
+        let judged = self.judge(host, port).await.map_err(|refusal| refusal.why);
+        let first =
+            judged.and_then(|found| found.first().copied().ok_or("its name has no address"));
+        match first {
+            Ok(_) => self.reached().connected(host, port),
+            Err(why) => self.reached().refused(host, port, why),
+        }
+        first
+    }
+
+    /// What such a connection has carried.
+    pub fn carried(&self, host: &str, port: u16, bytes: u64) {
+        self.reached().carried(host, port, bytes);
+    }
+
     pub fn accounts(&self) -> Vec<HostAccount> {
         self.reached().accounts()
     }
@@ -96,29 +116,33 @@ impl Proxy {
         self.reached().carried(&head.host, head.port, carried);
     }
 
-    /// Judges the host, looks its addresses up, judges these, and connects to the first that
-    /// answers.
+    /// Connects to the first address that may be reached and answers.
     async fn connect(&self, head: &Head) -> Result<TcpStream, Refusal> {
+        let allowed = self.judge(&head.host, head.port).await?;
+        timeout(CONNECT_PATIENCE, TcpStream::connect(allowed.as_slice()))
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .ok_or(Refusal { status: "502 Bad Gateway", why: "it does not answer" })
+    }
+
+    /// Judges the host, looks its addresses up, and judges these.
+    async fn judge(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, Refusal> {
         let refused = |why| Refusal { status: "403 Forbidden", why };
-        if !self.hosts.iter().any(|rule| rule.covers(&head.host, head.port)) {
+        if !self.hosts.iter().any(|rule| rule.covers(host, port)) {
             return Err(refused(NOT_NAMED));
         }
         let failed = |why| Refusal { status: "502 Bad Gateway", why };
-        let found = lookup_host((head.host.as_str(), head.port))
-            .await
-            .map_err(|_| failed("its name has no address"))?;
+        let found =
+            lookup_host((host, port)).await.map_err(|_| failed("its name has no address"))?;
         let found: Vec<SocketAddr> = found.collect();
-        let opened = self.private.iter().any(|rule| rule.covers(&head.host, head.port));
+        let opened = self.private.iter().any(|rule| rule.covers(host, port));
         let mut allowed = found.clone();
         allowed.retain(|address| opened || is_public(address.ip()));
         if allowed.is_empty() && !found.is_empty() {
             return Err(refused("its address is not on the open internet"));
         }
-        timeout(CONNECT_PATIENCE, TcpStream::connect(allowed.as_slice()))
-            .await
-            .ok()
-            .and_then(Result::ok)
-            .ok_or_else(|| failed("it does not answer"))
+        Ok(allowed)
     }
 
     fn reached(&self) -> MutexGuard<'_, Reached> {

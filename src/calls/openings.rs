@@ -1,0 +1,110 @@
+//! What is open to commands by name: for good by `claw.toml`, or for a time, as a grant of a shape
+//! of its own under a name that no server has. It is opened, found, and closed here. Must not know
+//! how a command reaches it.
+
+use serde_json::json;
+
+use super::Calls;
+use crate::domain::{GrantEffect, Opening, Origin, ToolCall, UnixMillis};
+use crate::policy::{openings, shape::Shape};
+use crate::store::{AuditEntry, NewGrant, StoreError, Tx};
+
+const SERVER: &str = "claw";
+const TOOL: &str = "opening";
+
+/// An opening that is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpeningInForce {
+    pub opening: Opening,
+    /// When it ends. `None`: `claw.toml` opens it.
+    pub until_ms: Option<UnixMillis>,
+    /// The grant that it is, if it is one.
+    pub grant: Option<i64>,
+}
+
+impl Calls {
+    /// All that are in force, those of `claw.toml` first.
+    pub fn openings(&self) -> Result<Vec<OpeningInForce>, StoreError> {
+        let standing = self.limits().openings.into_iter();
+        let standing =
+            standing.map(|opening| OpeningInForce { opening, until_ms: None, grant: None });
+        Ok(standing.chain(self.store.read(timed)?).collect())
+    }
+
+    /// The openings that this call names, if all of them are in force; otherwise what the model is
+    /// told.
+    pub fn opened_for(&self, call: &ToolCall) -> Result<Result<Vec<Opening>, String>, StoreError> {
+        let named = match openings::named(&self.facts(call, None)) {
+            Ok(named) => named,
+            Err(why) => return Ok(Err(why.to_owned())),
+        };
+        if named.is_empty() {
+            return Ok(Ok(named));
+        }
+        let open = self.openings()?;
+        let is_closed = |name: &&Opening| !open.iter().any(|one| one.opening == **name);
+        Ok(match named.iter().find(is_closed) {
+            None => Ok(named),
+            Some(name) => Err(format!(
+                "{name} is not open to commands; the owner opens it by `claw open {name} --for 1h`, \
+                 or by open = [\"{name}\"] under [box] in claw.toml"
+            )),
+        })
+    }
+}
+
+/// Those that are open for a time.
+pub fn timed(tx: &Tx<'_>) -> Result<Vec<OpeningInForce>, StoreError> {
+    let of_row = |row: crate::store::GrantRow| match serde_json::from_str(&row.shape) {
+        Ok(Shape::Opening { opening }) if row.effect == GrantEffect::Allow => {
+            Some(OpeningInForce { opening, until_ms: row.expires_ms, grant: Some(row.id) })
+        }
+        _ => None,
+    };
+    Ok(tx.grants_for(SERVER, TOOL)?.into_iter().filter_map(of_row).collect())
+}
+
+/// Opens it until then, in the name of `by`, a principal. Takes the place of what was said before.
+pub fn open_in(
+    tx: &Tx<'_>,
+    opening: Opening,
+    until_ms: UnixMillis,
+    by: &str,
+) -> Result<(), StoreError> {
+    revoke_in(tx, |one| one == opening)?;
+    let grant = tx.add_grant(&NewGrant {
+        effect: GrantEffect::Allow,
+        principal: by.to_owned(),
+        session: None,
+        server: SERVER.to_owned(),
+        tool: TOOL.to_owned(),
+        shape: serde_json::to_string(&Shape::Opening { opening })?,
+        origin: Origin::Owner,
+        says: format!("{opening} is open to commands that ask for it: {}", opening.cost()),
+        expires_ms: Some(until_ms),
+        approval: String::new(),
+    })?;
+    let body = json!({"opening": opening, "by": by, "grant": grant, "until_ms": until_ms});
+    tx.audit(&AuditEntry { kind: "opened", call: String::new(), body })
+}
+
+/// Closes what was opened for a time. False when it was not.
+pub fn close_in(tx: &Tx<'_>, opening: Opening, by: &str) -> Result<bool, StoreError> {
+    if revoke_in(tx, |one| one == opening)? == 0 {
+        return Ok(false);
+    }
+    let body = json!({"opening": opening, "by": by});
+    tx.audit(&AuditEntry { kind: "closed", call: String::new(), body })?;
+    Ok(true)
+}
+
+/// Closes all that is open for a time: the stop switch was used.
+pub fn close_all_in(tx: &Tx<'_>) -> Result<usize, StoreError> {
+    revoke_in(tx, |_| true)
+}
+
+fn revoke_in(tx: &Tx<'_>, which: impl Fn(Opening) -> bool) -> Result<usize, StoreError> {
+    let found = timed(tx)?.into_iter().filter(|one| which(one.opening));
+    let grants: Vec<i64> = found.filter_map(|one| one.grant).collect();
+    grants.iter().try_fold(0, |closed, id| Ok(closed + usize::from(tx.revoke_grant(*id)?)))
+}

@@ -1,0 +1,163 @@
+//! `claw open` and `claw close`: what of this machine is open to commands, for a time. Must not
+//! know how a command reaches it.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::fail::{self, UserError};
+use super::out;
+use crate::app::{App, owner_principal};
+use crate::calls::openings;
+use crate::chat_commands::when;
+use crate::domain::Opening;
+use crate::store::now_ms;
+
+/// What an opening lasts that names no time, and what it may last.
+pub const TIME_DEFAULT: &str = "1h";
+const TIME_S_MAX: u64 = 7 * 24 * 3600;
+
+/// What can be opened, as it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Name {
+    /// `ssh` and `git push` signed in by your ssh agent
+    SshAgent,
+    /// Your Docker, which is root on this machine
+    Docker,
+}
+
+impl From<Name> for Opening {
+    fn from(written: Name) -> Self {
+        match written {
+            Name::SshAgent => Self::SshAgent,
+            Name::Docker => Self::Docker,
+        }
+    }
+}
+
+/// `30m`, `1h`, `2d`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no time from 1m to 7d; write for example 30m, 1h or 2d");
+    let at = text.len().saturating_sub(1);
+    let (number, unit) = text.split_at_checked(at).ok_or_else(wrong)?;
+    let unit_s = match unit {
+        "m" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err(wrong()),
+    };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = number.parse::<u64>().ok().filter(|_| is_number);
+    let seconds = seconds.and_then(|number| number.checked_mul(unit_s));
+    let seconds = seconds.filter(|seconds| (60..=TIME_S_MAX).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(wrong)
+}
+
+pub async fn run(
+    app: &App,
+    name: Option<Name>,
+    time: Duration,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    match name {
+        Some(name) => open(app, name.into(), time, as_json).await,
+        None => list(app, as_json),
+    }
+}
+
+fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let open = app.gate.calls().openings()?;
+    for one in &open {
+        let name = one.opening;
+        out::line(&if as_json {
+            json!({"id": name, "until_ms": one.until_ms, "grant": one.grant, "cost": name.cost()})
+                .to_string()
+        } else {
+            let until = one.until_ms.map_or_else(
+                || "until you take it out of claw.toml".to_owned(),
+                |at| format!("until {}", when(at)),
+            );
+            format!("{name:<10} {until}: {}", name.cost())
+        })?;
+    }
+    if open.is_empty() && !as_json {
+        out::err_line(
+            "Nothing is open by name. `claw open docker --for 1h` opens one; there are ssh-agent and docker.",
+        );
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+async fn open(
+    app: &App,
+    opening: Opening,
+    time: Duration,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let until_ms = now_ms() + i64::try_from(time.as_millis())?;
+    let by = owner_principal();
+    app.store.write(move |tx| openings::open_in(tx, opening, until_ms, &by)).await?;
+    out::line(&if as_json {
+        json!({"id": opening, "until_ms": until_ms, "cost": opening.cost()}).to_string()
+    } else {
+        format!(
+            "{opening} is open to commands until {}: {}. Each use is asked about. `claw close {opening}` takes it back.",
+            when(until_ms),
+            opening.cost()
+        )
+    })?;
+    Ok(ExitCode::from(fail::DONE))
+}
+
+pub async fn close(app: &App, opening: Opening, as_json: bool) -> anyhow::Result<ExitCode> {
+    let by = owner_principal();
+    let closed = app.store.write(move |tx| openings::close_in(tx, opening, &by)).await?;
+    let stays = app.gate.calls().openings()?.iter().any(|one| one.opening == opening);
+    if stays {
+        return Err(UserError::because(format!(
+            "claw.toml opens {opening}: take it out of `open` under [box] there"
+        )));
+    }
+    if !closed {
+        return Err(UserError::because(format!(
+            "{opening} is not open; `claw open` lists what is"
+        )));
+    }
+    out::line(&if as_json {
+        json!({"id": opening, "closed": true}).to_string()
+    } else {
+        format!("{opening} is closed: no command that starts from now on reaches it.")
+    })?;
+    Ok(ExitCode::from(fail::DONE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_and_a_unit_up_to_a_week() {
+        for (text, seconds) in [("1m", 60), ("90m", 5400), ("1h", 3600), ("7d", TIME_S_MAX)] {
+            assert_eq!(time(text), Ok(Duration::from_secs(seconds)));
+        }
+        for odd in [
+            "",
+            "1",
+            "h",
+            "0m",
+            "8d",
+            "-1h",
+            "+1h",
+            "1.5h",
+            "1s",
+            "1 h",
+            "1hh",
+            "9999999999999999999d",
+            "1ä",
+        ] {
+            assert!(time(odd).is_err(), "{odd}");
+        }
+    }
+}
