@@ -128,6 +128,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 approvers: Approvers::parse(OWNER),
             },
             limits: CallLimits {
+                grant_offer_days: 7,
                 tool_result_bytes: 16 * 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,

@@ -355,7 +355,9 @@ fn a_mode_given_as_an_answer_answers_the_open_questions_that_it_covers() {
     house.claw(&["ask", "--session", "other", "write e.txt: 5"]).expect(3);
     let open = house.claw(&["approvals", "--json"]).expect(0).rows();
     assert_eq!(open.len(), 5, "{open:?}");
-    let first = open[0]["id"].as_str().unwrap_or_default();
+    // Side by side, the calls are asked about in any order.
+    let is_write = |row: &&Value| row["tool"] == "write_file" && row["session"] == "main";
+    let first = open.iter().find(is_write).and_then(|row| row["id"].as_str()).unwrap_or_default();
     let answered = house.claw(&["approve", first, "--mode", "edits"]).expect(3);
     assert!(answered.err.contains("It also answers 2 other open questions."), "{answered:?}");
     for (file, text) in [("a.txt", "1"), ("b.txt", "2"), ("c.txt", "3")] {

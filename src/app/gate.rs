@@ -29,6 +29,7 @@ pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSet
             tool_result_bytes: limits.tool_result_bytes as usize,
             question_time: Duration::from_secs(limits.question_time_s),
             staged_actions_max: limits.staged_actions_max as usize,
+            grant_offer_days: limits.grant_offer_days,
             mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
             openings: settings.openings.clone(),
         },

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Calls;
-use super::grants::{Reach, Stored};
+use super::grants::{EVERY_TOOL, Reach, Stored};
 use super::modes::NewMode;
 use super::settle::settle;
 use super::wake::wake;
@@ -15,7 +15,7 @@ use crate::domain::{
     Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
-use crate::policy::shape::Shape;
+use crate::policy::shape::{self, Shape};
 use crate::store::{
     ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, new_approval_id,
     now_ms,
@@ -171,38 +171,22 @@ impl Calls {
             let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id))?;
             return Ok(Some(Standing::mode(of_mode, self.reach())));
         }
+        let tool = match offered {
+            Some(Shape::Files { .. }) => EVERY_TOOL.to_owned(),
+            _ => row.tool.clone(),
+        };
         let Some(shape) = offered else {
             let text =
                 format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
             return Err(DecideError::NotOffered(text));
         };
-        let says = match &shape {
-            // Handled above.
-            Shape::Mode { mode } => format!("mode {mode}"),
-            // No answer offers it.
-            Shape::Opening { opening } => opening.to_string(),
-            Shape::Exact { .. } => {
-                let shown = escape::visible(&row.arguments);
-                format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
-            }
-            Shape::Below { path } => {
-                format!("{}/{} for any path at or below {path}", row.server, row.tool)
-            }
-            Shape::Command { words, needs, hosts } => {
-                format!(
-                    "{}/{} for {}",
-                    row.server,
-                    row.tool,
-                    crate::policy::shape::says_command(words, *needs, hosts.as_deref())
-                )
-            }
-        };
+        let says = says_of(&shape, row);
         let given = Given::Grant(NewGrant {
             effect,
             principal: row.principal.clone(),
             session,
             server: row.server.clone(),
-            tool: row.tool.clone(),
+            tool,
             shape: Stored::of(shape, self.workspace()).text()?,
             origin: row.origin,
             says,
@@ -311,6 +295,31 @@ pub(super) fn decide_in(
         settle(tx, &standing.reach, grant, answer, by)?;
     }
     Ok(Ok(approval))
+}
+
+/// What a grant of this shape covers, in words.
+fn says_of(shape: &Shape, row: &CallRow) -> String {
+    match shape {
+        // A mode says itself what it is for, and no answer offers an opening.
+        Shape::Mode { mode } => format!("mode {mode}"),
+        Shape::Opening { opening } => opening.to_string(),
+        Shape::Exact { .. } => {
+            let shown = escape::visible(&row.arguments);
+            format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
+        }
+        Shape::Below { path } => {
+            format!("{}/{} for any path at or below {path}", row.server, row.tool)
+        }
+        Shape::Files { path } => shape::says_files(path),
+        Shape::Command { words, needs, hosts } => {
+            format!(
+                "{}/{} for {}",
+                row.server,
+                row.tool,
+                shape::says_command(words, *needs, hosts.as_deref())
+            )
+        }
+    }
 }
 
 fn denial(answer: &Answer) -> String {

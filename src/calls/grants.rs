@@ -72,6 +72,7 @@ impl Reach {
         let Some(stored) = Stored::read(&grant.shape) else { return false };
         let names_it = match stored.shape {
             Shape::Mode { .. } => modes::is_mode(grant) && rule == CLASS_MUTATING,
+            Shape::Files { .. } => grant.server == call.server && grant.tool == EVERY_TOOL,
             _ => grant.server == call.server && grant.tool == call.tool,
         };
         // What is forbidden in one folder stays forbidden in all, whoever asks.
@@ -92,8 +93,9 @@ impl Reach {
         call: &ToolCall,
         effect: GrantEffect,
     ) -> Result<Option<GrantRow>, StoreError> {
-        let mut rows = tx.grants_for(&call.server, &call.tool)?.into_iter();
-        Ok(rows.find(|grant| grant.effect == effect && self.covers(grant, call, "")))
+        let mut rows = tx.grants_for(&call.server, &call.tool)?;
+        rows.extend(tx.grants_for(&call.server, EVERY_TOOL)?);
+        Ok(rows.into_iter().find(|grant| grant.effect == effect && self.covers(grant, call, "")))
     }
 
     /// Whether any standing answer decides this call, which `rule` asks about.
@@ -103,7 +105,8 @@ impl Reach {
         call: &ToolCall,
         rule: &str,
     ) -> Result<bool, StoreError> {
-        let names = [(call.server.as_str(), call.tool.as_str()), modes::NAME];
+        let server = call.server.as_str();
+        let names = [(server, call.tool.as_str()), (server, EVERY_TOOL), modes::NAME];
         for (server, tool) in names {
             let rows = tx.grants_for(server, tool)?;
             if rows.iter().any(|grant| self.covers(grant, call, rule)) {
@@ -148,13 +151,16 @@ impl Calls {
         let found = self.store.read(|tx| self.reach().standing(tx, call, effect))?;
         Ok(found.map(|grant| {
             let grounds = Grounds::new(format!("grant.{}", grant.id), why(&grant));
-            (grant.id, Grounds { grant: Some(grant.id), ..grounds })
+            let wide = Stored::read(&grant.shape).is_some_and(|stored| stored.shape.is_wide());
+            (grant.id, Grounds { grant: Some(grant.id), wide, ..grounds })
         }))
     }
 }
 
+/// In place of a tool: the grant is for all file tools of the server. No tool has this name.
+pub(super) const EVERY_TOOL: &str = "*";
 /// The rule of the question that is asked of every tool that can change something.
-const CLASS_MUTATING: &str = "class.mutating";
+pub(super) const CLASS_MUTATING: &str = "class.mutating";
 
 pub(super) fn why(grant: &GrantRow) -> String {
     let effect = match grant.effect {

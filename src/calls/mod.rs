@@ -10,6 +10,7 @@ mod frozen;
 mod grants;
 mod keep;
 pub mod modes;
+mod offer;
 pub mod openings;
 mod pause;
 mod propose;
@@ -85,6 +86,8 @@ pub struct CallLimits {
     pub question_time: Duration,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
+    /// How many days back equal answers count, until a grant is offered for them; 0 offers none.
+    pub grant_offer_days: u32,
     /// How long the mode of a session lasts whose owner writes nothing there.
     pub mode_idle_time: Duration,
     /// What `claw.toml` opens to commands that name it.
@@ -105,8 +108,8 @@ pub struct Grounds {
     pub grant: Option<i64>,
     /// The owner has answered, and what the answer was about is not as it was shown any more.
     pub again: bool,
-    /// The grant is a mode: nobody has seen which files it changes.
-    pub by_mode: bool,
+    /// The grant covers more than one call: nobody has seen which files it changes.
+    pub wide: bool,
 }
 
 /// Why a call that may have been judged as allowed is not run after all.
@@ -131,7 +134,7 @@ impl From<Denied> for Outcome {
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
         let (rule, why) = (rule.into(), why.into());
-        Self { rule, why, approval: None, grant: None, again: false, by_mode: false }
+        Self { rule, why, approval: None, grant: None, again: false, wide: false }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {

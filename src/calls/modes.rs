@@ -74,7 +74,7 @@ impl Calls {
         Ok(found.map(|found| {
             let why = format!("mode {}, given {}", found.mode, moment(found.given_ms));
             let grounds = Grounds::new(format!("grant.{}", found.grant), why);
-            Grounds { grant: Some(found.grant), by_mode: true, ..grounds }
+            Grounds { grant: Some(found.grant), wide: true, ..grounds }
         }))
     }
 

@@ -85,7 +85,9 @@ impl Calls {
         tool: &Tool,
         grounds: &Grounds,
     ) -> Result<Option<ApprovalId>, StoreError> {
-        let effect = self.effect(call, tool, grounds).await;
+        let mut effect = self.effect(call, tool, grounds).await;
+        let question = self.question_about(call, grounds)?;
+        self.offer(call, &grounds.rule, &question.choices, &mut effect);
         let freeze = Freeze {
             state: CallState::Waiting,
             pin: &tool.pin,
@@ -94,7 +96,7 @@ impl Calls {
             shown: &shown_digest(&effect)?,
         };
         let row = self.freeze(call, &freeze);
-        let question = Question { effect: Some(effect), ..self.question_about(call, grounds)? };
+        let question = Question { effect: Some(effect), ..question };
         let approval = question.approval.clone();
         let judged = entry(
             "verdict",

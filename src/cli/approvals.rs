@@ -264,9 +264,35 @@ fn whole_text(question: &Question) -> String {
     text
 }
 
+/// The words of the command line for the grant that claw offers.
+fn offered(question: &Question) -> Option<String> {
+    let key = question.effect.as_ref()?.offer.as_ref()?;
+    let Answer::Allow { scope, .. } =
+        &question.choices.iter().find(|choice| choice.key == *key)?.answer
+    else {
+        return None;
+    };
+    let (what, flag) = match scope {
+        Scope::Files { path } if path.is_empty() => {
+            ("edits anywhere in this workspace".to_owned(), " --edits-below .".to_owned())
+        }
+        Scope::Files { path } => {
+            let quoted = path.replace('\'', "'\\''");
+            (format!("edits below {}", out::clean(path)), format!(" --edits-below '{quoted}'"))
+        }
+        Scope::Exact => ("exactly this".to_owned(), String::new()),
+        // Named below in any case.
+        Scope::Below { .. } | Scope::Command { .. } | Scope::Mode { .. } => return None,
+    };
+    Some(format!(
+        "\n  To allow {what} from now on: claw approve {} --for always{flag}",
+        question.approval
+    ))
+}
+
 /// How a grant for a program and its subcommand is given.
 fn by_command(question: &Question) -> String {
-    let mut text = String::new();
+    let mut text = offered(question).unwrap_or_default();
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
         Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => {
             Some(words.join(" "))

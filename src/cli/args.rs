@@ -165,15 +165,19 @@ pub enum AtHome {
         /// Allow the same file tool for every path at or below this one (needs --for)
         #[arg(long, value_name = "PATH", requires = "term")]
         below: Option<String>,
+        /// Allow writing, editing and moving files at or below this path; `.` is all of the
+        /// workspace (needs --for)
+        #[arg(long, value_name = "PATH", requires = "term", conflicts_with = "below")]
+        edits_below: Option<String>,
         /// Allow any command of this program and subcommand, such as 'cargo test', with known
         /// options and plain words (needs --for)
-        #[arg(long, value_name = "WORDS", requires = "term", conflicts_with = "below")]
+        #[arg(long, value_name = "WORDS", requires = "term", conflicts_with_all = ["below", "edits_below"])]
         command: Option<String>,
         /// Give the session the mode that lets it through: edits or work
-        #[arg(long, value_name = "MODE", conflicts_with_all = ["term", "below", "command"])]
+        #[arg(long, value_name = "MODE", conflicts_with_all = ["term", "below", "edits_below", "command"])]
         mode: Option<ModeArg>,
         /// Press this one of several buttons that a tool has staged, counted from one
-        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "command", "mode"])]
+        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "edits_below", "command", "mode"])]
         button: Option<NonZeroU32>,
         #[command(flatten)]
         json: Json,

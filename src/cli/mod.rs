@@ -208,8 +208,11 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
         }
-        AtHome::Approve { id, term, below, command, mode, json, .. } => {
-            let answer = allow(term, below, command, mode.map(Mode::from));
+        AtHome::Approve { id, term, below, edits_below, command, mode, json, .. } => {
+            let answer = match edits_below {
+                Some(path) => allowed(term, Scope::Files { path }),
+                None => allow(term, below, command, mode.map(Mode::from)),
+            };
             approvals::answer(app, &id, answer, json.json).await
         }
         AtHome::Deny { id, words, never, json } => {
@@ -264,18 +267,22 @@ fn allow(
     if let Some(mode) = mode {
         return Answer::Allow { term: Term::Session, scope: Scope::Mode { mode } };
     }
-    let term = match term {
-        None => Term::Once,
-        Some(For::TenMinutes) => Term::TenMinutes,
-        Some(For::Session) => Term::Session,
-        Some(For::Always) => Term::Always,
-    };
     let scope = match (below, command) {
         (Some(path), _) => Scope::Below { path },
         (None, Some(command)) => {
             Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() }
         }
         (None, None) => Scope::Exact,
+    };
+    allowed(term, scope)
+}
+
+fn allowed(term: Option<For>, scope: Scope) -> Answer {
+    let term = match term {
+        None => Term::Once,
+        Some(For::TenMinutes) => Term::TenMinutes,
+        Some(For::Session) => Term::Session,
+        Some(For::Always) => Term::Always,
     };
     Answer::Allow { term, scope }
 }

@@ -36,6 +36,9 @@ pub struct Limits {
     pub question_time_s: u64,
     /// Seconds that the mode of a session lasts whose owner writes nothing there.
     pub mode_idle_time_s: u64,
+    /// Days back in which three equal yeses count, until a question offers the grant that would
+    /// have spared them; 0 offers none.
+    pub grant_offer_days: u32,
     /// Folders beside the configured workspace that conversations of one process work in at once.
     pub folders_at_once_max: u32,
     /// Seconds after which the servers of such a folder end in which nobody works.
@@ -95,6 +98,7 @@ impl Default for Limits {
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
             mode_idle_time_s: 28_800,
+            grant_offer_days: 7,
             folders_at_once_max: 4,
             folder_idle_time_s: 900,
             staged_actions_max: 10,
@@ -157,6 +161,7 @@ impl Limits {
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
+            ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
             ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
             ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),

@@ -64,7 +64,7 @@ impl Gate {
             pin: row.pin,
             timeout,
             // A link can hide from the judge what a path is; the server sees where it leads.
-            keep_off: if grounds.by_mode { obeyed::NAMES } else { &[] },
+            keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
             opened: opened.iter().map(|opening| opening.as_str()).collect(),
         }))
     }

@@ -21,6 +21,11 @@ pub fn broadest(question: &Value) -> Vec<String> {
     let scope = &answer["scope"];
     match scope["kind"].as_str().unwrap() {
         "below" => words.extend(["--below".to_owned(), scope["path"].as_str().unwrap().to_owned()]),
+        "files" => {
+            let path = scope["path"].as_str().unwrap();
+            let path = if path.is_empty() { "." } else { path };
+            words.extend(["--edits-below".to_owned(), path.to_owned()]);
+        }
         "command" => {
             let named: Vec<&str> =
                 scope["words"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
@@ -41,12 +46,13 @@ fn breadth(answer: &Value) -> (u8, i64, u8) {
         "exact" => 1,
         "command" => 2,
         "below" => 3,
+        "files" => 4,
         // A mode: all tools of a kind, and `work` more than `edits`.
-        _ if scope["mode"] == "edits" => 4,
-        _ => 5,
+        _ if scope["mode"] == "edits" => 5,
+        _ => 6,
     };
     // The nearer to the workspace's root, the broader.
-    let depth = scope["path"].as_str().map_or(0, |path| path.matches('/').count());
+    let depth = scope["path"].as_str().map_or(0, |path| path.split_terminator('/').count());
     let term = match answer["term"].as_str().unwrap_or_default() {
         "once" => 0,
         "ten_minutes" => 1,

@@ -274,7 +274,8 @@ impl Seat {
         let id = message.id;
         let tap = |label: &str| data(label).map(|data| Deed::Tap { message: id, data, old: false });
         match plan {
-            Plan::Tap(label) => tap(label).or_else(|| tap("Back")),
+            // Ten minutes are not offered for every call.
+            Plan::Tap(label) => tap(label).or_else(|| tap("Back")).or_else(|| tap(yes)),
             Plan::Menu(first, second) => tap(second).or_else(|| tap(first)),
             Plan::Word => tap("Deny and say why").or_else(|| tap("Back")),
             Plan::Twice => self.and_then(tap(yes), tap(yes)),

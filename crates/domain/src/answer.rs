@@ -23,6 +23,9 @@ pub enum Scope {
     Exact,
     /// The same file tool, for any path at or below this one. Relative to the workspace, no `..`.
     Below { path: String },
+    /// Writing, editing and moving by our file tools, at or below this path; empty: anywhere in
+    /// the workspace. No file that is deleted or replaced, and none that other programs obey.
+    Files { path: String },
     /// A shell command of this program and subcommand (`cargo test`), with whatever known options
     /// and plain words behind it.
     Command { words: Vec<String> },

@@ -29,6 +29,9 @@ pub struct Effect {
     /// The names of the arguments that the sentence or the difference tells whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
+    /// The key of the answer that would have spared the owner the last yeses to the like of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<String>,
     /// What the workspace had when the sentence was made, as a mark to compare with. `None` where
     /// the sentence rests on the arguments alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

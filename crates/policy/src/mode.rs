@@ -24,7 +24,7 @@ pub fn that_fits(facts: &Facts<'_>) -> Option<Mode> {
     if facts.origin != Origin::Owner {
         return None;
     }
-    if is_edit(facts) {
+    if edited(facts).is_some() {
         return Some(Mode::Edits);
     }
     works_in_its_box(facts).then_some(Mode::Work)
@@ -39,17 +39,21 @@ fn works_in_its_box(facts: &Facts<'_>) -> bool {
         && facts.held.protected
 }
 
-fn is_edit(facts: &Facts<'_>) -> bool {
-    // What is replaced by a move is gone like what is deleted.
-    let replaces =
-        facts.arguments.get("overwrite").is_some_and(|value| *value != Value::Bool(false));
-    EDITS.contains(&facts.tool)
-        && !replaces
-        && call_paths(facts).is_some_and(|paths| {
-            paths.into_iter().all(|path| {
-                inside(path, facts.workspace).is_some_and(|path| !obeyed::is_obeyed(path))
-            })
-        })
+/// The paths in the workspace that an edit names. `None` for what is no edit, for what other
+/// programs obey, and for what may be lost.
+pub(super) fn edited<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
+    if !EDITS.contains(&facts.tool) || replaces(facts) {
+        return None;
+    }
+    let paths = call_paths(facts)?.into_iter();
+    paths
+        .map(|path| inside(path, facts.workspace).filter(|path| !obeyed::is_obeyed(path)))
+        .collect()
+}
+
+/// What is replaced by a move is gone like what is deleted.
+pub(super) fn replaces(facts: &Facts<'_>) -> bool {
+    facts.arguments.get("overwrite").is_some_and(|value| *value != Value::Bool(false))
 }
 
 /// The path below the workspace, if its letters say that it lies there.
@@ -60,7 +64,8 @@ fn inside<'a>(path: &'a str, workspace: &Path) -> Option<&'a str> {
     } else {
         path
     };
-    components(below.trim_start_matches('/')).map(|_| below)
+    let below = below.trim_start_matches('/');
+    components(below).map(|_| below)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, level, mode, shell};
+use super::{Facts, level, mode, obeyed, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
 use claw_domain::{Answer, Choice, Level, Mode, Opening, Scope, Term};
@@ -20,9 +20,15 @@ const PATH_TOOLS: &[(&str, &[&str])] = &[
     ("move", &["source", "destination"]),
 ];
 
+/// Those of them that change nothing.
+const READS: &[&str] = &["read_file", "list_dir"];
+
 /// What is typed for the answers about exactly these arguments.
 const EXACT_KEYS: &[(&str, Term)] =
     &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
+
+const EXACT_KEYS_OF_FILES: &[(&str, Term)] =
+    &[("y", Term::Once), ("s", Term::Session), ("a", Term::Always)];
 
 /// The arguments of a command that change where and how long it runs, and not what.
 const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s", "needs", "hosts"];
@@ -40,6 +46,10 @@ pub enum Shape {
     /// The comparison is by the names alone. A symbolic link below the path may lead elsewhere in
     /// the workspace; that it cannot lead out of it is the server's promise.
     Below { path: String },
+    /// Writing, editing and moving by our filesystem server at or below this path, or anywhere in
+    /// the workspace where it is empty. Nothing that is deleted or replaced, or that other programs
+    /// obey.
+    Files { path: String },
     /// A command of our bash server: this program and subcommand, then options that claw knows and
     /// plain words, in any folder of the workspace and with any time limit, at this level of the
     /// box or a lower one. Only where the operating system keeps it in its box. A grant from before
@@ -65,6 +75,10 @@ impl Shape {
         let shape = match scope {
             Scope::Exact => Self::Exact { digest: canonical::digest(facts.arguments) },
             Scope::Below { path } => Self::Below { path: components(path)?.join("/") },
+            Scope::Files { path } if matches!(path.as_str(), "" | ".") => {
+                Self::Files { path: String::new() }
+            }
+            Scope::Files { path } => Self::Files { path: components(path)?.join("/") },
             Scope::Command { words } => Self::Command {
                 words: words.clone(),
                 needs: level::of(facts)?,
@@ -77,6 +91,11 @@ impl Shape {
         };
         covers(&shape, facts).then_some(shape)
     }
+
+    /// Whether it covers files that nobody has seen in a question.
+    pub fn is_wide(&self) -> bool {
+        matches!(self, Self::Below { .. } | Self::Files { .. } | Self::Mode { .. })
+    }
 }
 
 /// Whether the call's arguments are of this shape. In doubt they are not.
@@ -84,9 +103,12 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
     match shape {
         Shape::Exact { digest } => *digest == canonical::digest(facts.arguments),
         Shape::Below { path } => {
-            let Some(prefix) = components(path) else { return false };
             let Some(paths) = call_paths(facts) else { return false };
-            paths.iter().all(|path| components(path).is_some_and(|path| path.starts_with(&prefix)))
+            let is_free = |path: &&str| READS.contains(&facts.tool) || !obeyed::is_obeyed(path);
+            !mode::replaces(facts) && paths.iter().all(is_free) && are_below(&paths, path)
+        }
+        Shape::Files { path } => {
+            mode::edited(facts).is_some_and(|paths| path.is_empty() || are_below(&paths, path))
         }
         Shape::Command { words, needs, hosts } => {
             let Some(level) = level::of(facts) else { return false };
@@ -99,21 +121,18 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
     }
 }
 
+fn are_below(paths: &[&str], folder: &str) -> bool {
+    components(folder).is_some_and(|folder| {
+        paths.iter().all(|path| components(path).is_some_and(|path| path.starts_with(&folder)))
+    })
+}
+
 /// The scopes that this call can be granted in, each with half a sentence that says exactly what it
 /// grants.
 pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
     let tool = visible(&format!("{}/{}", facts.server, facts.tool));
     let mut offered = vec![(Scope::Exact, format!("{tool} with exactly these arguments"))];
-    if let Some(path) = common_folder(facts) {
-        let sentence = match facts.tool {
-            "move" => format!("{tool} from and to any path at or below {}", visible(&path)),
-            _ => format!(
-                "{tool} for any path at or below {}, whatever its other arguments",
-                visible(&path)
-            ),
-        };
-        offered.push((Scope::Below { path }, sentence));
-    }
+    offered.extend(offered_folder(facts, &tool));
     let reach = level::of(facts).zip(level::hosts(facts));
     if let (Some(words), Some((needs, hosts))) = (command_words(facts), reach) {
         let sentence = format!("{tool} for {}", says_command(&words, needs, hosts.as_deref()));
@@ -126,6 +145,37 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         ));
     }
     offered
+}
+
+/// The folder that a file tool can be granted for: all edits of the owner's own words together,
+/// and otherwise this tool alone. Nothing is offered for what deletes or replaces a file, or changes
+/// what other programs obey.
+fn offered_folder(facts: &Facts<'_>, tool: &str) -> Option<(Scope, String)> {
+    if mode::that_fits(facts) == Some(Mode::Edits) {
+        let path = common_folder(&mode::edited(facts)?).unwrap_or_default();
+        let sentence = says_files(&path);
+        return Some((Scope::Files { path }, sentence));
+    }
+    if !READS.contains(&facts.tool) {
+        mode::edited(facts)?;
+    }
+    let path = common_folder(&call_paths(facts)?)?;
+    let sentence = match facts.tool {
+        "move" => format!("{tool} from and to any path at or below {}", visible(&path)),
+        _ => format!(
+            "{tool} for any path at or below {}, whatever its other arguments",
+            visible(&path)
+        ),
+    };
+    Some((Scope::Below { path }, sentence))
+}
+
+/// What a grant for edits covers, in words.
+pub fn says_files(path: &str) -> String {
+    match path {
+        "" => "writing, editing and moving files anywhere in this workspace".to_owned(),
+        path => format!("writing, editing and moving files at or below {}", visible(path)),
+    }
 }
 
 /// What a grant for a program and subcommand covers, in words.
@@ -191,7 +241,12 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     let mut choices = Vec::new();
     for shape in &offered {
         let keys: &[(&str, Term)] = match &shape.0 {
+            // A change of a file by exactly these arguments is not made again within minutes.
+            Scope::Exact if changes_files(facts) => EXACT_KEYS_OF_FILES,
             Scope::Exact => EXACT_KEYS,
+            // A mode does the same for the session.
+            Scope::Files { path } if path.is_empty() => &[("ab", Term::Always)],
+            Scope::Files { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
             Scope::Below { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
             Scope::Command { .. } => {
                 &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)]
@@ -233,6 +288,10 @@ pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
     known.then(|| arguments.get("command").and_then(Value::as_str)).flatten()
 }
 
+fn changes_files(facts: &Facts<'_>) -> bool {
+    call_paths(facts).is_some() && !READS.contains(&facts.tool)
+}
+
 /// The paths that the call names; `None` where it is no call that paths alone describe.
 pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
     if facts.builtin != Some("filesystem") {
@@ -242,10 +301,9 @@ pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
     names.iter().map(|name| facts.arguments.get(name).and_then(Value::as_str)).collect()
 }
 
-/// The folder that holds everything which the call names. `None` for the workspace itself: that
-/// grant would say nothing.
-fn common_folder(facts: &Facts<'_>) -> Option<String> {
-    let paths: Option<Vec<Vec<&str>>> = call_paths(facts)?.into_iter().map(components).collect();
+/// The folder that holds all of these paths. `None` for the workspace itself.
+fn common_folder(paths: &[&str]) -> Option<String> {
+    let paths: Option<Vec<Vec<&str>>> = paths.iter().map(|path| components(path)).collect();
     let mut folders = paths?.into_iter().map(|mut path| {
         path.pop();
         path

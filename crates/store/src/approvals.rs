@@ -134,6 +134,25 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// The newest answers since then, the newest first, at most so many.
+    pub fn approvals_answered_since(
+        &self,
+        since: UnixMillis,
+        most: u32,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM approvals WHERE answer IS NOT NULL AND decided_ms >= ?1
+             ORDER BY decided_ms DESC, id LIMIT ?2"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        let mut rows = query.query(params![since, most])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
     /// The open questions as persons are asked them: a call of a list is asked about by its list.
     pub fn open_questions(
         &self,

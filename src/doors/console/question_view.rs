@@ -127,8 +127,12 @@ fn keys(question: &Question, left_out: bool, look: Look) -> String {
         .iter()
         .filter(|choice| !choice.key.contains(' '))
         .partition(|choice| yes_and_no(&choice.answer));
-    for choice in first.into_iter().chain(others) {
-        let Some(label) = key_label(&choice.answer) else { continue };
+    let offer = question.effect.as_ref().and_then(|effect| effect.offer.as_deref());
+    let (offered, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|choice| Some(choice.key.as_str()) == offer);
+    for choice in first.into_iter().chain(offered).chain(others) {
+        let is_offered = Some(choice.key.as_str()) == offer;
+        let Some(label) = key_label(&choice.answer, is_offered) else { continue };
         let (key, label) = (one_row(&choice.key), one_row(&label));
         let takes = width(&key) + width(&label) + 4;
         if takes > room {
@@ -148,19 +152,26 @@ fn is_once(answer: &Answer) -> bool {
 }
 
 /// What stands beside a key. The widest grants, and what forbids for good, are read first: they
-/// stand behind `?` alone.
-fn key_label(answer: &Answer) -> Option<String> {
-    match answer {
-        Answer::Allow { term: Term::Once, .. } => Some("yes".to_owned()),
-        Answer::Deny { .. } => Some("no".to_owned()),
-        Answer::Allow { term: Term::Session, scope } => Some(match scope {
-            Scope::Exact => "again this session".to_owned(),
-            Scope::Below { path } => format!("below {path}, this session"),
-            Scope::Command { words } => format!("any {}, this session", words.join(" ")),
-            Scope::Mode { mode } => format!("mode {mode}, this session"),
-        }),
-        Answer::Allow { .. } | Answer::Never | Answer::Press { .. } | Answer::Pick { .. } => None,
-    }
+/// stand behind `?` alone, but for the one that claw offers.
+fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
+    let (term, scope) = match answer {
+        Answer::Allow { term: Term::Once, .. } => return Some("yes".to_owned()),
+        Answer::Deny { .. } => return Some("no".to_owned()),
+        Answer::Allow { term: Term::Session, scope } => ("this session", scope),
+        Answer::Allow { term: Term::Always, scope } if is_offered => ("always", scope),
+        Answer::Allow { .. } | Answer::Never | Answer::Press { .. } | Answer::Pick { .. } => {
+            return None;
+        }
+    };
+    let what = match scope {
+        Scope::Exact => "again".to_owned(),
+        Scope::Below { path } => format!("below {path},"),
+        Scope::Files { path } if path.is_empty() => "edits anywhere here,".to_owned(),
+        Scope::Files { path } => format!("edits below {path},"),
+        Scope::Command { words } => format!("any {},", words.join(" ")),
+        Scope::Mode { mode } => format!("mode {mode},"),
+    };
+    Some(format!("{what} {term}"))
 }
 
 /// The widest name of an argument that stands beside its value.

@@ -96,6 +96,7 @@ impl Rig {
                 tool_result_bytes: 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
+                grant_offer_days: 7,
                 mode_idle_time: Duration::from_secs(3600),
                 openings: Vec::new(),
             },

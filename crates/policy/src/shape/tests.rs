@@ -215,22 +215,73 @@ fn the_answers_say_what_they_grant() {
     );
     let write =
         shown("filesystem", "write_file", json!({"path": "docs/\u{202E}a/x.md", "content": ""}));
-    let folder = "allow filesystem/write_file for any path at or below docs/\\u{202e}a, whatever its other arguments, until";
-    assert_eq!(write[4], ("sb".to_owned(), format!("{folder} this session ends or /new")));
-    assert_eq!(write[5], ("ab".to_owned(), format!("{folder} you revoke it")));
+    let folder = "allow writing, editing and moving files at or below docs/\\u{202e}a, until";
+    assert_eq!(write[3], ("sb".to_owned(), format!("{folder} this session ends or /new")));
+    assert_eq!(write[4], ("ab".to_owned(), format!("{folder} you revoke it")));
     let edits = "allow writing, editing and moving files in this workspace (mode `edits`), until this session ends or /new";
-    assert_eq!(write[6], ("e".to_owned(), edits.to_owned()));
+    assert_eq!(write[5], ("e".to_owned(), edits.to_owned()));
     let file_in_the_workspace =
         shown("filesystem", "write_file", json!({"path": "x.md", "content": ""}));
     assert_eq!(file_in_the_workspace.len(), 8);
     assert_eq!(
         shown("filesystem", "write_file", json!({"path": "./~/x.md", "content": ""})).len(),
-        7
+        6
     );
     let apart = shown("filesystem", "move", json!({"source": "a/x", "destination": "b/x"}));
     assert_eq!(apart.len(), 8);
     let hook = shown("filesystem", "write_file", json!({"path": ".envrc", "content": ""}));
-    assert_eq!(hook.len(), 7, "no mode is offered for what other programs obey");
+    assert_eq!(hook.len(), 6, "no mode and no folder is offered for what other programs obey");
+}
+
+#[test]
+fn one_grant_for_edits_covers_all_file_tools_below_a_folder_and_loses_no_file() {
+    let files = |path: &str| Shape::Files { path: path.to_owned() };
+    let write = |path: &str| ("write_file", json!({"path": path, "content": ""}));
+    let go = |from: &str, to: &str| ("move", json!({"source": from, "destination": to}));
+    let is_covered = |shape: &Shape, (tool, arguments): &(&str, Value)| {
+        covers(shape, &facts("filesystem", tool, arguments))
+    };
+    for call in [
+        write("notes/a.md"),
+        write("/home/ann/work/notes/a.md"),
+        ("edit_file", json!({"path": "notes/deep/a.md", "edits": []})),
+        go("notes/a", "notes/b/c"),
+    ] {
+        assert!(is_covered(&files("notes"), &call) && is_covered(&files(""), &call), "{call:?}");
+    }
+    for call in [write("a.md"), write("notes2/a"), go("notes/a", "b"), go("b", "notes/a")] {
+        assert!(!is_covered(&files("notes"), &call) && is_covered(&files(""), &call), "{call:?}");
+    }
+    let over = json!({"source": "notes/a", "destination": "notes/b", "overwrite": true});
+    for call in [
+        ("delete", json!({"path": "notes/a.md"})),
+        ("move", over),
+        write("notes/.git/hooks/pre-commit"),
+        write("notes/CLAUDE.md"),
+        write("notes/../x"),
+        write("/etc/passwd"),
+        ("read_file", json!({"path": "notes/a.md"})),
+    ] {
+        let (tool, arguments) = &call;
+        let facts = facts("filesystem", tool, arguments);
+        for shape in [files("notes"), files("")] {
+            assert!(!covers(&shape, &facts), "{call:?}");
+        }
+        if *tool != "read_file" {
+            let wide = |shape: &(Scope, String)| shape.0 != Scope::Exact;
+            assert!(!offered_shapes(&facts).iter().any(wide), "{call:?}");
+        }
+    }
+    // Neither does a grant for one tool cover them.
+    for call in [write("notes/.vscode/tasks.json"), write("notes/AGENTS.md")] {
+        assert!(!is_covered(&below("notes"), &call), "{call:?}");
+    }
+    let arguments = json!({"path": "notes/a.md", "content": ""});
+    for origin in [claw_domain::Origin::Forwarded, claw_domain::Origin::Schedule] {
+        let call = Facts { origin, ..facts("filesystem", "write_file", &arguments) };
+        let files = |shape: &(Scope, String)| matches!(shape.0, Scope::Files { .. });
+        assert!(!offered_shapes(&call).iter().any(files), "{origin}");
+    }
 }
 
 /// Where a path leads by its text alone, as a list of names, or `None` where it leaves the

@@ -378,6 +378,12 @@ fn decision(answer: &Answer) -> String {
         Scope::Below { path } => {
             format!("{term}: any path at or below {}", short(&keyboard::shown_path(path)))
         }
+        Scope::Files { path } if path.is_empty() => {
+            format!("{term}: edits anywhere in the workspace")
+        }
+        Scope::Files { path } => {
+            format!("{term}: edits at or below {}", short(&keyboard::shown_path(path)))
+        }
         Scope::Command { words } => {
             format!("{term}: any {}", short(&keyboard::shown_command(words)))
         }

@@ -34,6 +34,12 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
         vec![exactly(Term::Once), exactly(Term::TenMinutes)],
         vec![exactly(Term::Session), menu("Always…", Tap::MenuAlways, is_always)],
     ];
+    // What would have spared the last yeses is one tap away.
+    let offered = question.effect.as_ref().and_then(|effect| effect.offer.as_ref());
+    let offered = offered.and_then(|key| question.choices.iter().find(|one| one.key == *key));
+    let offered = offered
+        .and_then(|one| button(question, label(question, one), Tap::Choice(one.key.clone())));
+    rows.insert(1, vec![offered]);
     // Whatever else is offered has a row of its own, because it says what it covers.
     let is_other = |answer: &Answer| {
         matches!(answer, Answer::Allow { scope, .. } if *scope != Scope::Exact)
@@ -108,6 +114,8 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Scope::Exact if term == Term::Always => format!("{name}: exactly these arguments"),
         Scope::Exact => name.to_owned(),
         Scope::Below { path } => format!("{name}: any path below {}", path_end(path)),
+        Scope::Files { path } if path.is_empty() => format!("{name}: edits anywhere here"),
+        Scope::Files { path } => format!("{name}: edits below {}", path_end(path)),
         Scope::Command { words } => format!("{name}: any {}", shown_command(words)),
         Scope::Mode { mode } => format!("{name}: mode {mode}"),
     }
