@@ -97,6 +97,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("doors", "config", "config::MAIN"),
     ("app", "doors", "doors::context"),
     ("chat_commands", "calls", "calls::modes"),
+    ("chat_commands", "calls", "calls::openings"),
     ("chat_commands", "config", "config::Prices"),
     ("chat_commands", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
@@ -289,12 +290,13 @@ fn each_library_stays_in_its_room() {
         ("semver", &["src/cli/update/"]),
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),
         // `app` asks the library of the bash server whether this system can hold its box, and which
-        // variables it finds programs by; it starts nothing.
+        // variables it finds programs by, and which folders can be opened; it starts nothing.
         (
             "claw_mcp_bash",
             &[
                 "src/cli/server.rs",
                 "src/app.rs",
+                "src/app/openings.rs",
                 "src/app/servers.rs",
                 "src/cli/doctor",
                 "src/cli/service/mod.rs",
