@@ -336,6 +336,7 @@ fn only_the_command_line_and_the_doors_print() {
         matches!(source.room.as_str(), "cli" | "doors")
             // The first line of the servers' test build over HTTP is its address.
             || source.path == "crates/kit/src/http.rs"
+            || source.path.contains("/benches/")
     };
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| !may(source)) {

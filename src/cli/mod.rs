@@ -209,10 +209,7 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             approvals::answer(app, &id, answer, json.json).await
         }
         AtHome::Approve { id, term, below, edits_below, command, mode, json, .. } => {
-            let answer = match edits_below {
-                Some(path) => allowed(term, Scope::Files { path }),
-                None => allow(term, below, command, mode.map(Mode::from)),
-            };
+            let answer = allow(term, below, edits_below, command, mode.map(Mode::from));
             approvals::answer(app, &id, answer, json.json).await
         }
         AtHome::Deny { id, words, never, json } => {
@@ -261,23 +258,21 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
 fn allow(
     term: Option<For>,
     below: Option<String>,
+    edits_below: Option<String>,
     command: Option<String>,
     mode: Option<Mode>,
 ) -> Answer {
     if let Some(mode) = mode {
         return Answer::Allow { term: Term::Session, scope: Scope::Mode { mode } };
     }
-    let scope = match (below, command) {
-        (Some(path), _) => Scope::Below { path },
-        (None, Some(command)) => {
+    let scope = match (edits_below, below, command) {
+        (Some(path), _, _) => Scope::Files { path },
+        (None, Some(path), _) => Scope::Below { path },
+        (None, None, Some(command)) => {
             Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() }
         }
-        (None, None) => Scope::Exact,
+        (None, None, None) => Scope::Exact,
     };
-    allowed(term, scope)
-}
-
-fn allowed(term: Option<For>, scope: Scope) -> Answer {
     let term = match term {
         None => Term::Once,
         Some(For::TenMinutes) => Term::TenMinutes,
