@@ -2,7 +2,7 @@
 //! message that came twice must have been on its way when claw was killed. Judged are the texts as
 //! they stand at the end, however they came to be there. Must not know questions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ use crate::store::OutboxRow;
 const WHOLE_LETTERS_MAX: usize = 2_500;
 /// What is shorter may stand in a long text by chance.
 const PART_LETTERS_MIN: usize = 20;
+/// Far more than the commit of a row takes.
+const COMMIT_MS_MAX: i64 = 1_000;
 
 pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
     let known = |row: &&OutboxRow| evidence.seats().iter().any(|seat| seat.session == row.session);
@@ -342,11 +344,12 @@ fn commands_are_answered(
 }
 
 /// Rows of a chat come in the order in which they were written, by when each was first there whole.
-/// One that was whole before its row was written came as a draft, while its turn went on, and keeps
-/// the place that it had then.
+/// One that was whole before its row was on the disk came as a draft, while its turn went on, and
+/// keeps the place that it had then.
 fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut long: Vec<(usize, String)> = Vec::new();
+    let mut again: HashSet<String> = HashSet::new();
     for (index, call) in evidence.calls.iter().enumerate() {
         let writes =
             ["sendMessage", "sendDocument", "editMessageText"].iter().any(|method| call.is(method));
@@ -362,7 +365,11 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         if said.len() > 1_000 {
             long.push((index, said.clone()));
         }
-        first.entry(said).or_insert(index);
+        if first.contains_key(&said) {
+            again.insert(said);
+        } else {
+            first.insert(said, index);
+        }
     }
     let key = |row: &OutboxRow| match row.body["question"]["approval"].as_str() {
         Some(approval) => format!("question {approval}"),
@@ -379,7 +386,10 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         let begins =
             || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
         let Some(at) = first.get(&key).copied().or_else(begins) else { continue };
-        if evidence.calls[at].at_ms < row.at_ms || was_a_draft(evidence, at) {
+        // A row has its time before its commit. A draft that came meanwhile, and a kill behind it:
+        // then the row came once more.
+        let committed_ms = row.at_ms + if again.contains(&key) { COMMIT_MS_MAX } else { 0 };
+        if evidence.calls[at].at_ms < committed_ms || was_a_draft(evidence, at) {
             continue;
         }
         if at < last.0 {
