@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use claw_snapshot::{Limits, Snapshots};
+use claw_snapshot::{Limits, SnapshotError, Snapshots};
 use common::picture;
 
 const ROOT: &str = "CLAW_TEST_UNDO_ROOT";
@@ -27,10 +27,18 @@ fn child_undoes() {
     snapshots.undo("t", "t-after").unwrap();
 }
 
+/// Waits for the lock: a process that another test starts at this moment has a copy of it between
+/// its fork and its exec.
 fn open(root: &Path) -> (Snapshots, bool) {
-    let (snapshots, undone) =
-        Snapshots::open(&root.join("kept"), &root.join("workspace"), Limits::default()).unwrap();
-    (snapshots, undone.is_some())
+    loop {
+        match Snapshots::open(&root.join("kept"), &root.join("workspace"), Limits::default()) {
+            Err(SnapshotError::Busy) => std::thread::yield_now(),
+            opened => {
+                let (snapshots, undone) = opened.unwrap();
+                return (snapshots, undone.is_some());
+            }
+        }
+    }
 }
 
 /// Runs it, and kills it at the point. Whether it was killed.
