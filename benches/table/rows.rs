@@ -19,7 +19,7 @@ const MANY: u32 = 100_000;
 /// holds none.
 const FILL: &str = "
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
-    INSERT INTO approvals SELECT 'a' || i, 'main:' || i || ':0', 'main', 'decided', '{}', '', '', i, i, i, '', '{}' FROM n;
+    INSERT INTO approvals SELECT 'a' || i, 'main:' || i || ':0', 'main', 'decided', '{}', '', '', i, i, i, '', '{}', NULL FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO posted(address, message, approval, state, file) SELECT 'telegram/7/5', i, 'a' || i, 'closed', 0 FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
