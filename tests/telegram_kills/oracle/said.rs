@@ -365,7 +365,7 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         if said.len() > 1_000 {
             long.push((index, said.clone()));
         }
-        if first.contains_key(&said) {
+        if let Some(_earlier) = first.get(&said) {
             again.insert(said);
         } else {
             first.insert(said, index);
