@@ -248,14 +248,17 @@ fn facts_of<'a>(
     call: &'a ToolCall,
     destructive_hint: Option<bool>,
 ) -> Facts<'a> {
+    let builtin = hub.builtin(&call.server);
+    // Finding out starts processes, and it says nothing about what is no command.
+    let held = if builtin == Some("bash") { **surroundings.held } else { HeldLevels::NONE };
     Facts {
         server: &call.server,
-        builtin: hub.builtin(&call.server),
+        builtin,
         tool: &call.tool,
         arguments: &call.arguments,
         origin: call.origin,
         destructive_hint,
-        held: **surroundings.held,
+        held,
         workspace: &surroundings.workspace,
         home: &surroundings.home,
         user_home: &surroundings.user_home,
