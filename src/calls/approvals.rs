@@ -169,7 +169,7 @@ impl Calls {
                 DecideError::NotOffered("a mode is for a session; use `--for session`".to_owned())
             })?;
             let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id))?;
-            return Ok(Some(Standing::mode(of_mode, self.reach())));
+            return Ok(Some(Standing::mode(of_mode, self.reach_of_open_calls())));
         }
         let tool = match offered {
             Some(Shape::Files { .. }) => EVERY_TOOL.to_owned(),
@@ -193,7 +193,7 @@ impl Calls {
             expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
             approval: approval.id.0.clone(),
         });
-        Ok(Some(Standing { given, reach: self.reach() }))
+        Ok(Some(Standing { given, reach: self.reach_of_open_calls() }))
     }
 
     /// The question with this id, if it is still open.

@@ -118,9 +118,15 @@ impl Reach {
 }
 
 impl Calls {
-    /// Finds out what the system holds first, because a transaction must not wait for that.
-    pub(super) fn reach(&self) -> Reach {
+    /// For calls that stand open: finds out what the system holds first, because a transaction must
+    /// not wait for that.
+    pub(super) fn reach_of_open_calls(&self) -> Reach {
         LazyLock::force(&self.surroundings.held);
+        self.reach()
+    }
+
+    /// For a call that this process has judged.
+    pub(super) fn reach(&self) -> Reach {
         Reach { hub: self.hub.clone(), surroundings: self.surroundings.clone() }
     }
 

@@ -99,7 +99,7 @@ impl Calls {
             expires_ms: Some(self.mode_until()),
             approval: approval.map(|id| id.0.clone()).unwrap_or_default(),
         };
-        Ok(NewMode { mode, grant, reach: self.reach() })
+        Ok(NewMode { mode, grant, reach: self.reach_of_open_calls() })
     }
 
     /// When a mode ends that somebody uses now.

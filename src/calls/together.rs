@@ -209,7 +209,7 @@ impl Calls {
         let standing = match (answer, &approval.question.session) {
             (Answer::Allow { scope: Scope::Mode { mode }, .. }, Some(session)) => {
                 let mode = self.new_mode(*mode, session, &row.principal, Some(&approval.id))?;
-                Some(Standing::mode(mode, self.reach()))
+                Some(Standing::mode(mode, self.reach_of_open_calls()))
             }
             _ => None,
         };
