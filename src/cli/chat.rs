@@ -7,6 +7,8 @@ use super::fail;
 use crate::app::App;
 use crate::config::Color;
 use crate::domain::{Mode, SessionId};
+use crate::doors::Door as _;
+use crate::doors::console::ConsoleDoor;
 use crate::doors::console::editor::EditorSettings;
 use crate::doors::console::run::{self, ConsoleStart};
 
@@ -16,7 +18,7 @@ pub async fn run(
     mode: Option<Mode>,
 ) -> anyhow::Result<ExitCode> {
     let context = app.door_context(app.agents()).await?;
-    let instance = app.open_door("console")?;
+    let instance = app.open_door(ConsoleDoor::NAME)?;
     let visitor = app.console_visitor(instance.address());
     if let Some(mode) = mode {
         context.chat_commands.set_mode(&visitor, &session, mode).await?;

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
+use super::ChatDoor;
 use super::call_list;
-use super::door::{Asked, Closed, Door, DoorFault};
+use super::door::{Asked, Closed, DoorFault};
 use super::patience::patiently;
 use super::questions::is_asked_in;
 use super::sessions::place_of_question;
@@ -32,7 +33,7 @@ pub fn asked_elsewhere(question: &Question) -> Option<String> {
 }
 
 /// The question of a message, in a chat that this instance writes to.
-pub fn known<D: Door>(door: &D, posted: &PostedRow) -> Result<Option<ApprovalRow>, MailError> {
+pub fn known<D: ChatDoor>(door: &D, posted: &PostedRow) -> Result<Option<ApprovalRow>, MailError> {
     if !door.writes_to(&posted.address) {
         return Ok(None);
     }
@@ -41,7 +42,7 @@ pub fn known<D: Door>(door: &D, posted: &PostedRow) -> Result<Option<ApprovalRow
 
 /// Sends a question and notes in which message, and that an older one is stale from now on. False
 /// if it could not be sent.
-pub async fn ask<D: Door>(
+pub async fn ask<D: ChatDoor>(
     door: &D,
     to: &Address,
     row: &ApprovalRow,
@@ -49,7 +50,7 @@ pub async fn ask<D: Door>(
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, MailError> {
     let question = as_read_in(door, to, &row.question);
-    match patiently(|| door.ask(to, &question)).await {
+    match patiently(|| door.ask(to, 0, &question)).await {
         Ok(asked) => {
             let new = asked.posted(&row.id, to);
             match old {
@@ -70,7 +71,7 @@ pub async fn ask<D: Door>(
 /// A question whose message had arrived when the connection or claw was cut is on nobody's
 /// record. The answer names both, so the message goes on record, unless another one is there that
 /// shows the question, or it has no place there.
-pub async fn adopt<D: Door>(
+pub async fn adopt<D: ChatDoor>(
     door: &D,
     to: &Address,
     message: i64,
@@ -92,7 +93,7 @@ pub async fn adopt<D: Door>(
 /// A message that went out just before claw was killed is on nobody's record, and its buttons look
 /// as if they worked. Now that an answer has told its number, it says where the question is, or
 /// what became of it.
-pub async fn put_right<D: Door>(
+pub async fn put_right<D: ChatDoor>(
     door: &D,
     to: &Address,
     message: i64,
@@ -119,7 +120,7 @@ pub async fn put_right<D: Door>(
 }
 
 /// Shows what became of a question, and notes that the message shows it.
-pub async fn show<D: Door>(
+pub async fn show<D: ChatDoor>(
     door: &D,
     posted: &PostedRow,
     how: &Closed,
@@ -142,7 +143,7 @@ pub async fn show<D: Door>(
 
 /// Shows what of a list is answered, while the rest of it is open. What was closed or asked again at
 /// this very moment is left to whoever does that.
-pub async fn show_answered<D: Door>(door: &D, posted: &PostedRow, row: &ApprovalRow) {
+pub async fn show_answered<D: ChatDoor>(door: &D, posted: &PostedRow, row: &ApprovalRow) {
     let _mine = door.shared().chat_locks.lock(&posted.address).await;
     match door.shared().mail().posted_at(&posted.address, posted.message) {
         Ok(Some(now)) if now.state == PostedState::Open => {}
@@ -155,7 +156,7 @@ pub async fn show_answered<D: Door>(door: &D, posted: &PostedRow, row: &Approval
 }
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.
-fn as_read_in<D: Door>(door: &D, to: &Address, question: &Question) -> Question {
+fn as_read_in<D: ChatDoor>(door: &D, to: &Address, question: &Question) -> Question {
     match place_of_question(door, question) {
         Some(own) if own == *to => question.clone(),
         _ => from_elsewhere(question),

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asking::asked_elsewhere;
-use super::door::{Door, DoorFault, DoorPiece, UndoButton};
+use super::chat_door::{ChatDoor, DoorPiece, UndoButton};
+use super::door::DoorFault;
 use super::patience::patiently;
 use crate::domain::{Address, OutboundBody, Question, SessionId};
 use crate::mail::{MailError, OutboxRow};
@@ -20,7 +21,7 @@ const LOOK: Duration = Duration::from_secs(30);
 /// for another.
 type Busy = Arc<Mutex<HashSet<Address>>>;
 
-pub async fn deliver<D: Door>(door: Arc<D>) {
+pub async fn deliver<D: ChatDoor>(door: Arc<D>) {
     let busy = Busy::default();
     let mut wake_ups = door.shared().wake_ups();
     loop {
@@ -39,7 +40,7 @@ pub async fn deliver<D: Door>(door: Arc<D>) {
 }
 
 /// Waits until nothing is left to be sent.
-pub async fn all_sent<D: Door>(door: &Arc<D>) {
+pub async fn all_sent<D: ChatDoor>(door: &Arc<D>) {
     let mut wake_ups = door.shared().wake_ups();
     loop {
         match door.shared().mail().waiting_at(D::NAME) {
@@ -51,7 +52,7 @@ pub async fn all_sent<D: Door>(door: &Arc<D>) {
     }
 }
 
-async fn write_to<D: Door>(door: Arc<D>, busy: Busy, to: Address) {
+async fn write_to<D: ChatDoor>(door: Arc<D>, busy: Busy, to: Address) {
     if let Err(error) = write_all(&*door, &to).await {
         tracing::error!(%error, "the outbox cannot be read or written; it is tried again");
         door.store_failed(&error);
@@ -61,7 +62,7 @@ async fn write_to<D: Door>(door: Arc<D>, busy: Busy, to: Address) {
     door.shared().wake();
 }
 
-async fn write_all<D: Door>(door: &D, to: &Address) -> Result<(), MailError> {
+async fn write_all<D: ChatDoor>(door: &D, to: &Address) -> Result<(), MailError> {
     for row in door.shared().mail().waiting(to)? {
         if !door.writes_to(to) {
             break;
@@ -71,7 +72,7 @@ async fn write_all<D: Door>(door: &D, to: &Address) -> Result<(), MailError> {
     Ok(())
 }
 
-async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), MailError> {
+async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), MailError> {
     if row.sending {
         tracing::warn!(row = row.id, "claw was ended while this was sent, so it may appear twice");
     }
@@ -127,19 +128,22 @@ async fn write<D: Door>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), M
             }
             Ok(())
         }
-        OutboundBody::Question { question, .. } => ask(door, to, row, question).await,
+        OutboundBody::Question { turn_seq, question } => {
+            ask(door, to, row, *turn_seq, question).await
+        }
     }
 }
 
 /// Puts a question to the person. One that cannot be put is given up and told.
-async fn ask<D: Door>(
+async fn ask<D: ChatDoor>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
+    turn_seq: u64,
     question: &Question,
 ) -> Result<(), MailError> {
     door.shared().mail().sending(row.id, 0).await?;
-    let sent = patiently(|| door.ask(to, question)).await;
+    let sent = patiently(|| door.ask(to, turn_seq, question)).await;
     match sent {
         Ok(asked) => {
             let posted = asked.posted(&question.approval, to);
@@ -156,7 +160,7 @@ async fn ask<D: Door>(
 
 /// The words of one step of the model, in the messages that show them already, and in more if they
 /// are longer.
-async fn write_said<D: Door>(
+async fn write_said<D: ChatDoor>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
@@ -186,7 +190,7 @@ impl<T: Clone + PartialEq> Drafted<T> {
     /// Makes them what they were to become, the end first, because that is what a reader waits for.
     /// One that is so already is left alone. Gives back the places of those that cannot be changed:
     /// they come as new messages.
-    async fn finish<D: Door<Text = T>>(
+    async fn finish<D: ChatDoor<Text = T>>(
         &self,
         door: &D,
         to: &Address,
@@ -212,7 +216,7 @@ impl<T: Clone + PartialEq> Drafted<T> {
 
 /// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False
 /// if the row was put back.
-async fn write_pieces<D: Door>(
+async fn write_pieces<D: ChatDoor>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
@@ -239,7 +243,7 @@ async fn write_pieces<D: Door>(
 
 /// Takes away the beginnings of words that were never finished: a step that was interrupted and
 /// repeated has said something else, or nothing at all. What this row has made final stays.
-async fn forget_drafts<D: Door>(
+async fn forget_drafts<D: ChatDoor>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
@@ -256,13 +260,13 @@ async fn forget_drafts<D: Door>(
     Ok(())
 }
 
-async fn take_away<D: Door>(door: &D, to: &Address, message: i64) {
+async fn take_away<D: ChatDoor>(door: &D, to: &Address, message: i64) {
     if let Err(fault) = patiently(|| door.take_away(to, message)).await {
         tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
     }
 }
 
-async fn send<D: Door>(
+async fn send<D: ChatDoor>(
     door: &D,
     to: &Address,
     piece: &DoorPiece<D::Text>,
@@ -276,7 +280,7 @@ async fn send<D: Door>(
 /// Nothing is lost without a word: what a chat does not let in waits for it, and then this is
 /// false; what its place refuses goes where somebody reads it. Only if there is no such place the
 /// log alone says so, and the session has the text.
-async fn give_up<D: Door>(
+async fn give_up<D: ChatDoor>(
     door: &D,
     to: &Address,
     row: &OutboxRow,
@@ -300,7 +304,7 @@ async fn give_up<D: Door>(
 
 /// An answer with the quiet line of its turn under it. Allowed users who are no owners are not told
 /// of it.
-fn with_quiet_line<D: Door>(
+fn with_quiet_line<D: ChatDoor>(
     door: &D,
     to: &Address,
     session: &SessionId,
@@ -323,7 +327,7 @@ fn with_quiet_line<D: Door>(
 }
 
 /// Below the last words of an answer in its own chat, where an owner reads it.
-fn add_undo_button<D: Door>(
+fn add_undo_button<D: ChatDoor>(
     door: &D,
     to: &Address,
     session: &SessionId,

@@ -2,7 +2,7 @@
 //! that run. Pure: takes glimpses, and says what has to be sent or changed next. Must not know when
 //! that is done, or how a door paints it.
 
-use super::door::Paint;
+use super::chat_door::Paint;
 use crate::domain::{CallId, Live};
 
 /// So many messages of an answer are shown while it is written; what is longer comes when it is
@@ -145,7 +145,7 @@ impl<T: PartialEq> Drafts<T> {
     }
 
     /// The next thing to do, calls first: they have the button that somebody may be looking for.
-    pub fn next_change<P: Paint<Text = T>>(&mut self) -> Option<DraftChange<T>> {
+    pub fn next_change<P: Paint<T>>(&mut self) -> Option<DraftChange<T>> {
         let change = self.calls.iter().find_map(CallDraft::next::<P>);
         let change = change.or_else(|| self.text.as_ref()?.next::<P>());
         self.changed = change.is_some();
@@ -197,7 +197,7 @@ impl<T: PartialEq> Drafts<T> {
 }
 
 impl<T: PartialEq> TextDraft<T> {
-    fn next<P: Paint<Text = T>>(&self) -> Option<DraftChange<T>> {
+    fn next<P: Paint<T>>(&self) -> Option<DraftChange<T>> {
         if self.markdown.len() > DRAFT_BYTES_MAX {
             return None;
         }
@@ -219,7 +219,7 @@ impl<T: PartialEq> TextDraft<T> {
 }
 
 impl<T: PartialEq> CallDraft<T> {
-    fn next<P: Paint<Text = T>>(&self) -> Option<DraftChange<T>> {
+    fn next<P: Paint<T>>(&self) -> Option<DraftChange<T>> {
         let (text, running) = match &self.end {
             None => (P::running(&self.title, &self.progress), Some(self.title.clone())),
             Some((ok, summary)) => (P::ended(&self.title, *ok, summary), None),
@@ -241,9 +241,7 @@ mod tests {
     /// A door whose messages have room for 20 bytes.
     struct Plain;
 
-    impl Paint for Plain {
-        type Text = String;
-
+    impl Paint<String> for Plain {
         fn beginning(markdown: &str) -> Vec<String> {
             let text = completed(markdown).replace('*', "");
             let parts = text.as_bytes().chunks(20);

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::SessionId;
+use crate::domain::{Address, SessionId};
 use crate::mail::{Instance, Mail, MailError, OutboxRow};
 
 /// The outbox of one session for one instance of a door. It goes with its process; what it has not
@@ -21,6 +21,11 @@ pub struct InstanceOutbox {
 impl InstanceOutbox {
     pub fn new(mail: &Mail, me: Arc<Instance>, session: &SessionId) -> Self {
         Self { mail: mail.clone(), session: session.clone(), me, given: Mutex::default() }
+    }
+
+    /// Where it waits.
+    pub fn address(&self) -> &Address {
+        self.me.address()
     }
 
     /// Takes over what instances of the same door that are gone have not shown in this session.

@@ -9,7 +9,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::beat::Beat;
-use super::door::{Door, DoorFault};
+use super::chat_door::ChatDoor;
+use super::door::DoorFault;
 use super::drafts::{DraftChange, Drafts, Slot};
 use super::patience::{patiently, pause_after};
 use crate::domain::{Address, Live, LiveSink, SessionId};
@@ -23,7 +24,7 @@ const LAST_WORDS: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(30);
 
 /// What shows one session while it runs.
-struct Show<D: Door> {
+struct Show<D: ChatDoor> {
     door: Arc<D>,
     session: SessionId,
     to: Address,
@@ -32,8 +33,8 @@ struct Show<D: Door> {
     failures: u32,
 }
 
-/// A sink for glimpses of the session; dropping it ends the show.
-pub(super) fn show<D: Door>(door: &Arc<D>, session: &SessionId, to: &Address) -> LiveSink {
+/// What a door for chats gives as its [`Door::glimpses`](super::Door::glimpses).
+pub fn show<D: ChatDoor>(door: &Arc<D>, session: &SessionId, to: &Address) -> LiveSink {
     let (sender, glimpses) = mpsc::unbounded_channel();
     let show = Show {
         door: door.clone(),
@@ -49,7 +50,7 @@ pub(super) fn show<D: Door>(door: &Arc<D>, session: &SessionId, to: &Address) ->
     })
 }
 
-impl<D: Door> Show<D> {
+impl<D: ChatDoor> Show<D> {
     async fn run(mut self, mut glimpses: mpsc::UnboundedReceiver<Live>) {
         let every = self.door.glimpse_every(&self.to);
         let mut beat = Beat::new(every);
@@ -164,7 +165,7 @@ impl<D: Door> Show<D> {
 
 /// Calls of an earlier process that are still shown as running: they are not, and nobody may look
 /// for their button. Those of a chat that cannot be written to wait until it can.
-pub async fn end_what_ran<D: Door>(door: Arc<D>) {
+pub async fn end_what_ran<D: ChatDoor>(door: Arc<D>) {
     let mail = door.shared().mail();
     let mut left = mail.calls_shown().unwrap_or_else(|error| {
         tracing::error!(%error, "the calls on the screen cannot be read");

@@ -4,6 +4,7 @@ pub mod asking;
 mod beat;
 pub mod brief;
 pub mod call_list;
+pub mod chat_door;
 pub mod chat_lock;
 pub mod chat_queue;
 pub mod clock;
@@ -29,4 +30,5 @@ pub mod staged_questions;
 pub mod telegram;
 pub mod typed;
 
+pub use chat_door::ChatDoor;
 pub use door::Door;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::shared::watch_commits;
-use super::{Door, delivery, live, questions, sessions};
+use super::{ChatDoor, delivery, live, questions, sessions};
 
 /// Starts them. None ends before the door does, and all end when the set is dropped.
-pub fn start<D: Door>(door: &Arc<D>) -> JoinSet<()> {
+pub fn start<D: ChatDoor>(door: &Arc<D>) -> JoinSet<()> {
     // It has an end, and may outlive the others.
     tokio::spawn(live::end_what_ran(door.clone()));
     let mut parts = JoinSet::new();

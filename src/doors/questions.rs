@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::ChatDoor;
 use super::asking::{ask, known, show, show_answered};
-use super::door::{CallStatus, Closed, Door};
+use super::door::{CallStatus, Closed};
 use super::sessions::{place_of_question, prefix};
 use super::staged_questions;
 use crate::domain::{Address, ApprovalId, ApprovalState, CallList, Outcome, PostedState, Staged};
@@ -36,7 +37,7 @@ type ShownLists = HashMap<(Address, i64), Vec<ApprovalState>>;
 
 /// Asks what is still open again, once; then keeps every message in step with its question. Each
 /// chat by itself, so that one that has to be waited for holds up no other.
-pub async fn keep<D: Door>(door: Arc<D>) {
+pub async fn keep<D: ChatDoor>(door: Arc<D>) {
     // What an earlier process has asked: before anything is asked in this one.
     let mut again = door.shared().mail().posted().map(|posted| asked_before(&posted)).ok();
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
@@ -75,7 +76,7 @@ pub async fn keep<D: Door>(door: Arc<D>) {
 }
 
 /// What there is to do now, by chat. The first look finds what an earlier process has asked.
-fn jobs<D: Door>(
+fn jobs<D: ChatDoor>(
     door: &D,
     again: &mut Option<HashSet<(Address, i64)>>,
     shown: &mut ShownLists,
@@ -129,7 +130,7 @@ fn jobs<D: Door>(
 }
 
 /// The messages of open lists that do not show yet what of them is answered.
-fn answered_lists<D: Door>(
+fn answered_lists<D: ChatDoor>(
     door: &D,
     shown: &mut ShownLists,
 ) -> anyhow::Result<Vec<(PostedRow, ApprovalRow)>> {
@@ -165,7 +166,7 @@ fn asked_before(posted: &[PostedRow]) -> HashSet<(Address, i64)> {
     live.map(|posted| (posted.address.clone(), posted.message)).collect()
 }
 
-fn job<D: Door>(
+fn job<D: ChatDoor>(
     door: &D,
     posted: PostedRow,
     row: &ApprovalRow,
@@ -206,7 +207,7 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
 
 /// Whether this is where a question is asked: in its own conversation, or where an owner reads what
 /// nobody else may answer.
-pub fn is_asked_in<D: Door>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
+pub fn is_asked_in<D: ChatDoor>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
     let own = place_of_question(door, &row.question);
     if own.as_ref() == Some(to) {
         return door.has_an_owner(to);
@@ -216,7 +217,7 @@ pub fn is_asked_in<D: Door>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
 
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
 /// the chat in which it was asked, and an owner at this door may answer it.
-fn no_owner_sees<D: Door>(door: &D, row: &ApprovalRow) -> bool {
+fn no_owner_sees<D: ChatDoor>(door: &D, row: &ApprovalRow) -> bool {
     let of_another_instance = || {
         let session = row.question.session.as_ref();
         session.is_some_and(|session| session.as_str().starts_with(&prefix::<D>()))
@@ -228,7 +229,7 @@ fn no_owner_sees<D: Door>(door: &D, row: &ApprovalRow) -> bool {
     unseen && row.approvers.iter().any(|who| door.is_owner(who))
 }
 
-async fn in_chat<D: Door>(
+async fn in_chat<D: ChatDoor>(
     door: Arc<D>,
     busy: Arc<Mutex<HashSet<Address>>>,
     given_up: Arc<Mutex<HashSet<ApprovalId>>>,
@@ -245,7 +246,7 @@ async fn in_chat<D: Door>(
     door.shared().wake();
 }
 
-async fn carry_out<D: Door>(
+async fn carry_out<D: ChatDoor>(
     door: &D,
     to: &Address,
     job: &Job,
@@ -273,7 +274,7 @@ async fn carry_out<D: Door>(
 }
 
 /// How a question was closed, and whether nothing more will come of it.
-fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
+pub(super) fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
     let at_ms = row.decided_ms.unwrap_or_default();
     match (row.state, &row.answer) {
         (ApprovalState::Expired, _) => (Closed::Expired { at_ms }, true),

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::ChatDoor;
 use super::clock::Clock;
 use super::context::WorkerHere;
-use super::{Door, live};
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, unseen};
 use crate::mail::MailError;
 use crate::session::Ran;
@@ -23,7 +23,7 @@ const TOLD_EVERY_MS: i64 = 3_600_000;
 /// After a turn that failed in claw itself, and before a folder is looked for again.
 const AFTER_FAULT: Duration = Duration::from_secs(5);
 
-pub async fn keep<D: Door>(door: Arc<D>) {
+pub async fn keep<D: ChatDoor>(door: Arc<D>) {
     let mut wake_ups = door.shared().wake_ups();
     // What an earlier process left in the middle.
     let open = door.shared().mail().sessions_with_open_turn();
@@ -51,14 +51,14 @@ pub async fn keep<D: Door>(door: Arc<D>) {
 }
 
 /// What the names of a door's sessions begin with.
-pub(super) fn prefix<D: Door>() -> String {
+pub(super) fn prefix<D: ChatDoor>() -> String {
     format!("{}.", D::NAME)
 }
 
 /// The sessions with something to take in, and those with a question whose time is over. Each of
 /// the latter is tried now and then, because a question that its session does not know any more
 /// would otherwise keep it busy for ever.
-fn waiting<D: Door>(
+fn waiting<D: ChatDoor>(
     door: &D,
     tried: &mut HashMap<ApprovalId, Instant>,
     all: bool,
@@ -86,28 +86,28 @@ fn waiting<D: Door>(
     Ok(sessions)
 }
 
-fn launch<D: Door>(door: &Arc<D>, session: SessionId) {
+fn launch<D: ChatDoor>(door: &Arc<D>, session: SessionId) {
     if door.shared().begin(&session) {
         tokio::spawn(run(door.clone(), session));
     }
 }
 
 /// Marks a session as free, however its run ends.
-struct Running<D: Door> {
+struct Running<D: ChatDoor> {
     door: Arc<D>,
     session: SessionId,
 }
 
-impl<D: Door> Drop for Running<D> {
+impl<D: ChatDoor> Drop for Running<D> {
     fn drop(&mut self) {
         self.door.shared().end(&self.session);
     }
 }
 
-async fn run<D: Door>(door: Arc<D>, session: SessionId) {
+async fn run<D: ChatDoor>(door: Arc<D>, session: SessionId) {
     let _running = Running { door: door.clone(), session: session.clone() };
     let place = door.place_of(&session);
-    let live = place.as_ref().map_or_else(unseen, |place| live::show(&door, &session, place));
+    let live = place.as_ref().map_or_else(unseen, |place| door.glimpses(&session, place));
     let found = match &place {
         Some(_) => (door.shared().context.worker_of)(session.clone()).await,
         // What other doors' processes have left stays theirs where they work elsewhere.
@@ -141,7 +141,7 @@ async fn run<D: Door>(door: Arc<D>, session: SessionId) {
 
 /// A session that cannot go on in its folder. What waits there is kept; its chat is told why, not
 /// too often.
-async fn waits<D: Door>(door: &D, session: &SessionId, place: Option<Address>, why: String) {
+async fn waits<D: ChatDoor>(door: &D, session: &SessionId, place: Option<Address>, why: String) {
     tracing::warn!(%session, why, "a session cannot go on");
     if let Some(to) = place {
         let kind = format!("folder.{session}");
@@ -155,6 +155,6 @@ async fn waits<D: Door>(door: &D, session: &SessionId, place: Option<Address>, w
 }
 
 /// Where the session of a question has its conversation, if it has one at this door.
-pub(super) fn place_of_question<D: Door>(door: &D, question: &Question) -> Option<Address> {
+pub(super) fn place_of_question<D: ChatDoor>(door: &D, question: &Question) -> Option<Address> {
     question.session.as_ref().and_then(|session| door.place_of(session))
 }

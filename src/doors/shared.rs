@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::Door;
+use super::ChatDoor;
 use super::chat_lock::ChatLocks;
 use super::context::Context;
 use super::delivered::Chats;
@@ -131,7 +131,7 @@ impl<T> Shared<T> {
 
 /// Wakes the tasks of a door for what other processes commit: one look for all of them, until the
 /// door ends.
-pub async fn watch_commits<D: Door>(door: Arc<D>) {
+pub async fn watch_commits<D: ChatDoor>(door: Arc<D>) {
     let mut seen = None;
     loop {
         match door.shared().mail().version() {

@@ -14,11 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use claw::app::App;
 use claw::chat_commands::AnswerTo;
 use claw::config::{Config, Overrides};
-use claw::domain::{Address, Answer, ApprovalId, Origin, OutboundBody, Question, SessionId};
+use claw::domain::{
+    Address, Answer, ApprovalId, LiveSink, Origin, OutboundBody, Question, SessionId,
+};
+use claw::doors::chat_door::{ChatDoor, DoorPiece, File, Paint};
 use claw::doors::chat_queue::{ChatQueues, Handler};
 use claw::doors::clock::Clock;
 use claw::doors::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
-use claw::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint};
+use claw::doors::door::{Asked, Closed, Door, DoorFault};
+use claw::doors::live;
 use claw::doors::markdown::linked_files;
 use claw::doors::parts;
 use claw::doors::shared::Shared;
@@ -74,9 +78,7 @@ impl Lines {
     }
 }
 
-impl Paint for Lines {
-    type Text = String;
-
+impl Paint<String> for Lines {
     fn beginning(markdown: &str) -> Vec<String> {
         messages(markdown)
     }
@@ -93,42 +95,7 @@ impl Paint for Lines {
 impl Door for Lines {
     const NAME: &'static str = "lines";
 
-    fn shared(&self) -> &Shared<String> {
-        &self.shared
-    }
-
-    fn writes_to(&self, to: &Address) -> bool {
-        self.client(to).is_some()
-    }
-
-    fn place_of(&self, session: &SessionId) -> Option<Address> {
-        let name = session.as_str().strip_prefix("lines.")?;
-        Some(Address(format!("lines/{name}")))
-    }
-
-    fn owners_place(&self) -> Option<Address> {
-        None
-    }
-
-    fn has_an_owner(&self, _: &Address) -> bool {
-        true
-    }
-
-    fn is_owner(&self, principal: &str) -> bool {
-        principal == self.shared.context.owner
-    }
-
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<String>> {
-        let mut pieces: Vec<_> = messages(text).into_iter().map(DoorPiece::Text).collect();
-        if pieces.len() > MESSAGES_MAX {
-            pieces.truncate(1);
-            pieces.push(DoorPiece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
-        }
-        if matches!(body, OutboundBody::Reply { .. }) {
-            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(DoorPiece::File));
-        }
-        pieces
-    }
+    type Text = String;
 
     async fn send(&self, to: &Address, text: &String) -> Result<i64, DoorFault> {
         let message = self.number();
@@ -136,34 +103,7 @@ impl Door for Lines {
         Ok(message)
     }
 
-    async fn edit(&self, to: &Address, message: i64, text: &String) -> Result<(), DoorFault> {
-        self.write(to, json!({"message": message, "text": text, "edited": true})).await
-    }
-
-    async fn take_away(&self, to: &Address, message: i64) -> Result<(), DoorFault> {
-        self.write(to, json!({"message": message, "taken_away": true})).await
-    }
-
-    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
-        let line = match file {
-            File::Whole { name, text } => json!({"file": name, "text": text}),
-            File::Linked(path) => {
-                let given =
-                    self.workspace.give(path, FILE_BYTES_MAX).map_err(|why| why.to_string());
-                let cleared = given.and_then(|given| {
-                    let bytes = self.shared.context.router.cleared_file(given.bytes);
-                    bytes.map_err(|_| "it holds a known secret".to_owned())
-                });
-                match cleared {
-                    Ok(bytes) => json!({"file": path, "text": String::from_utf8_lossy(&bytes)}),
-                    Err(why) => json!({"note": format!("{path} was not sent: {why}.")}),
-                }
-            }
-        };
-        self.write(to, line).await
-    }
-
-    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, DoorFault> {
+    async fn ask(&self, to: &Address, _: u64, question: &Question) -> Result<Asked, DoorFault> {
         let message = self.number();
         let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
         let line = json!({
@@ -201,6 +141,76 @@ impl Door for Lines {
         };
         let line = json!({"message": posted.message, "closed": question.approval.0, "how": how});
         self.write(&posted.address, line).await
+    }
+
+    fn glimpses(self: &Arc<Self>, session: &SessionId, to: &Address) -> LiveSink {
+        live::show(self, session, to)
+    }
+}
+
+impl ChatDoor for Lines {
+    fn shared(&self) -> &Shared<String> {
+        &self.shared
+    }
+
+    fn writes_to(&self, to: &Address) -> bool {
+        self.client(to).is_some()
+    }
+
+    fn place_of(&self, session: &SessionId) -> Option<Address> {
+        let name = session.as_str().strip_prefix("lines.")?;
+        Some(Address(format!("lines/{name}")))
+    }
+
+    fn owners_place(&self) -> Option<Address> {
+        None
+    }
+
+    fn has_an_owner(&self, _: &Address) -> bool {
+        true
+    }
+
+    fn is_owner(&self, principal: &str) -> bool {
+        principal == self.shared.context.owner
+    }
+
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<String>> {
+        let mut pieces: Vec<_> = messages(text).into_iter().map(DoorPiece::Text).collect();
+        if pieces.len() > MESSAGES_MAX {
+            pieces.truncate(1);
+            pieces.push(DoorPiece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
+        }
+        if matches!(body, OutboundBody::Reply { .. }) {
+            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(DoorPiece::File));
+        }
+        pieces
+    }
+
+    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
+        let line = match file {
+            File::Whole { name, text } => json!({"file": name, "text": text}),
+            File::Linked(path) => {
+                let given =
+                    self.workspace.give(path, FILE_BYTES_MAX).map_err(|why| why.to_string());
+                let cleared = given.and_then(|given| {
+                    let bytes = self.shared.context.router.cleared_file(given.bytes);
+                    bytes.map_err(|_| "it holds a known secret".to_owned())
+                });
+                match cleared {
+                    Ok(bytes) => json!({"file": path, "text": String::from_utf8_lossy(&bytes)}),
+                    Err(why) => json!({"note": format!("{path} was not sent: {why}.")}),
+                }
+            }
+        };
+        self.write(to, line).await
+    }
+
+    async fn edit(&self, to: &Address, message: i64, text: &String) -> Result<(), DoorFault> {
+        self.write(to, json!({"message": message, "text": text, "edited": true})).await
+    }
+
+    async fn take_away(&self, to: &Address, message: i64) -> Result<(), DoorFault> {
+        self.write(to, json!({"message": message, "taken_away": true})).await
     }
 
     async fn glimpse(

@@ -1,26 +1,31 @@
 //! Brings one console what waits for it: rows of the outbox, open questions, and word of questions
 //! that were closed elsewhere. Must not know how anything is shown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat_commands::ChatCommands;
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged};
+use crate::doors::Door as _;
 use crate::doors::clock::Clock;
+use crate::doors::console::ConsoleDoor;
 use crate::doors::console::chat::ConsoleShow;
 use crate::doors::context::Context;
+use crate::doors::door::Asked;
 use crate::doors::instance_outbox::InstanceOutbox;
+use crate::doors::questions::closed;
 use crate::doors::staged_questions;
-use crate::mail::ApprovalRow;
+use crate::mail::{ApprovalRow, PostedRow};
 
 pub struct Delivery {
     outbox: Arc<InstanceOutbox>,
     chat_commands: ChatCommands,
-    show: mpsc::Sender<ConsoleShow>,
-    /// The questions that are on the screen and open.
-    asked: BTreeSet<ApprovalId>,
+    door: Arc<ConsoleDoor>,
+    /// The questions that are on the screen and open, each with the message that shows it. They go
+    /// with the process: the next one asks what is open again.
+    asked: BTreeMap<ApprovalId, PostedRow>,
     /// What of the lists on the screen is answered.
     lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
     seen_version: Option<i64>,
@@ -38,16 +43,12 @@ struct Listed {
 }
 
 impl Delivery {
-    pub fn new(
-        context: &Context,
-        outbox: Arc<InstanceOutbox>,
-        show: mpsc::Sender<ConsoleShow>,
-    ) -> Self {
+    pub fn new(context: &Context, outbox: Arc<InstanceOutbox>, door: Arc<ConsoleDoor>) -> Self {
         Self {
             outbox,
             chat_commands: context.chat_commands.clone(),
-            show,
-            asked: BTreeSet::new(),
+            door,
+            asked: BTreeMap::new(),
             lists: BTreeMap::new(),
             seen_version: None,
             next_expiry_ms: None,
@@ -109,9 +110,9 @@ impl Delivery {
                     }
                     _ => None,
                 };
-                self.say(ConsoleShow::Out(row.outbound.body)).await;
+                self.send(row.outbound.body).await;
                 if let Some(text) = quiet {
-                    self.say(ConsoleShow::Out(OutboundBody::Notice { text })).await;
+                    self.send(OutboundBody::Notice { text }).await;
                 }
                 self.gave(row.id).await;
                 continue;
@@ -139,7 +140,7 @@ impl Delivery {
     async fn show_list(&mut self, list: &mut Listed) {
         let Listed { turn_seq, questions, rows } = std::mem::take(list);
         if !questions.is_empty() {
-            self.say(ConsoleShow::Staged { turn_seq, questions }).await;
+            self.door.say(ConsoleShow::Staged { turn_seq, questions }).await;
         }
         for row in rows {
             self.gave(row).await;
@@ -149,7 +150,7 @@ impl Delivery {
     /// The whole of a row was given to the screen, which says when it has left, see [`mark_shown`].
     async fn gave(&mut self, row: i64) {
         self.outbox.gave(row);
-        self.say(ConsoleShow::Mark(row)).await;
+        self.door.say(ConsoleShow::Mark(row)).await;
     }
 
     /// Asks a question that is open and not on the screen. What was staged is not asked by itself:
@@ -159,63 +160,59 @@ impl Delivery {
         if matches!(row.question.staged, Some(Staged::All { .. })) {
             return None;
         }
-        if row.state != ApprovalState::Waiting || !self.asked.insert(row.id.clone()) {
+        if row.state != ApprovalState::Waiting || self.asked.contains_key(&row.id) {
             return None;
         }
         self.next_expiry_ms =
             Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
-        if row.question.staged.is_some() {
-            return Some(row.question);
-        }
         if let Some(list) = &row.question.list {
             self.lists.insert(row.id.clone(), list.states());
         }
-        self.say(ConsoleShow::Out(OutboundBody::Question {
-            turn_seq,
-            question: Box::new(row.question),
-        }))
-        .await;
-        None
+        let staged = row.question.staged.is_some();
+        let asked = match staged {
+            true => Asked::default(),
+            // A screen that is gone ends the chat by itself.
+            false => {
+                let asked = self.door.ask(self.outbox.address(), turn_seq, &row.question).await;
+                asked.unwrap_or_default()
+            }
+        };
+        self.asked.insert(row.id.clone(), asked.posted(&row.id, self.outbox.address()));
+        staged.then_some(row.question)
     }
 
+    /// Shows of the questions on the screen what has become of them.
     async fn close_answered(&mut self) -> anyhow::Result<()> {
-        for id in self.asked.clone() {
+        for (id, posted) in self.asked.clone() {
             let row = self.outbox.mail.asked_question(&id)?;
             if let Some(row) = row.as_ref().filter(|row| row.state == ApprovalState::Waiting) {
-                self.bring_in_step(row).await;
+                self.bring_in_step(&posted, row).await;
                 continue;
             }
             self.lists.remove(&id);
-            let how = match row.as_ref().map(|row| row.state) {
-                Some(ApprovalState::Waiting) => continue,
-                Some(ApprovalState::Expired) => "has expired".to_owned(),
-                Some(ApprovalState::Superseded) => "was superseded by a new message".to_owned(),
-                Some(ApprovalState::Approved | ApprovalState::Denied) => {
-                    match row.and_then(|row| row.decided_by) {
-                        Some(by) => format!("was answered by {by}"),
-                        None => "was answered".to_owned(),
-                    }
-                }
-                None => "is gone".to_owned(),
-            };
             self.asked.remove(&id);
-            self.say(ConsoleShow::QuestionClosed { approval: id, how }).await;
+            // A screen that is gone ends the chat by itself.
+            let _ = match row {
+                Some(row) => self.door.close(&posted, &row.question, &closed(&row, None).0).await,
+                None => self.door.closed(id, "is gone".to_owned()).await,
+            };
         }
         Ok(())
     }
 
     /// Something of a list that is open may be answered.
-    async fn bring_in_step(&mut self, row: &ApprovalRow) {
+    async fn bring_in_step(&mut self, posted: &PostedRow, row: &ApprovalRow) {
         let Some(list) = &row.question.list else { return };
         let states = list.states();
         if self.lists.insert(row.id.clone(), states.clone()) != Some(states) {
-            self.say(ConsoleShow::ListChanged(Box::new(row.question.clone()))).await;
+            // A screen that is gone ends the chat by itself.
+            let _ = self.door.show_answered(posted, &row.question).await;
         }
     }
 
-    async fn say(&self, show: ConsoleShow) {
+    async fn send(&self, body: OutboundBody) {
         // A screen that is gone ends the chat by itself.
-        let _ = self.show.send(show).await;
+        let _ = self.door.send(self.outbox.address(), &body).await;
     }
 }
 

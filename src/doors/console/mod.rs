@@ -10,6 +10,7 @@ pub mod chat;
 pub mod clean;
 mod delivery;
 mod diff;
+mod door;
 pub mod editor;
 mod markdown;
 pub mod paint;
@@ -26,6 +27,8 @@ pub mod stream;
 pub mod style;
 mod table;
 mod wrap;
+
+pub use door::ConsoleDoor;
 
 use std::io;
 

@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::Unwritten;
 use super::delivery::{Delivery, mark_shown};
-use crate::domain::{LiveSink, Mode, SessionId, escape};
+use super::{ConsoleDoor, Unwritten};
+use crate::domain::{Mode, SessionId, escape};
+use crate::doors::Door as _;
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
 use crate::doors::context::Context;
@@ -53,15 +54,16 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> 
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
-    greet(&show, greeting, notices).await;
+    let door = Arc::new(ConsoleDoor::new(show));
+    greet(&door, greeting, notices).await;
     let (wake, handled, mode) = (Notify::new(), AtomicU64::new(0), Mutex::new(mode));
-    let talk = Arc::new(Talk { context, session, outbox, show, wake, handled, mode });
+    let talk = Arc::new(Talk { context, session, outbox, door, wake, handled, mode });
     let keep_task = tokio::spawn(talk.clone().keep(visitor.clone()));
     let watching = tokio::spawn(talk.clone().watch_settings());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
         if let Err(error) = talk.handle(&visitor, event).await {
-            talk.say(ConsoleShow::Error(format!("{error:#}"))).await;
+            talk.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
         talk.handled.fetch_add(1, Ordering::SeqCst);
         talk.wake.notify_one();
@@ -83,11 +85,10 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> 
     Ok(())
 }
 
-async fn greet(show: &mpsc::Sender<ConsoleShow>, greeting: String, notices: Vec<String>) {
-    // A screen that is gone ends the loop of events by itself.
-    let _ = show.send(ConsoleShow::Status(greeting)).await;
+async fn greet(door: &ConsoleDoor, greeting: String, notices: Vec<String>) {
+    door.say(ConsoleShow::Status(greeting)).await;
     for notice in notices {
-        let _ = show.send(ConsoleShow::Error(notice)).await;
+        door.say(ConsoleShow::Error(notice)).await;
     }
 }
 
@@ -96,7 +97,7 @@ struct Talk {
     context: Context,
     session: SessionId,
     outbox: Arc<InstanceOutbox>,
-    show: mpsc::Sender<ConsoleShow>,
+    door: Arc<ConsoleDoor>,
     wake: Notify,
     /// How many events of the person have been carried out.
     handled: AtomicU64,
@@ -105,11 +106,6 @@ struct Talk {
 }
 
 impl Talk {
-    async fn say(&self, show: ConsoleShow) {
-        // A screen that is gone ends the loop of events by itself.
-        let _ = self.show.send(show).await;
-    }
-
     /// Tells the screen of another mode than the one that it was told last.
     async fn tell_mode(&self, visitor: &Visitor) {
         // A store that cannot be read shows itself at the next turn.
@@ -119,7 +115,7 @@ impl Talk {
             std::mem::replace(&mut *told, now)
         };
         if before != now {
-            self.say(ConsoleShow::Mode(now)).await;
+            self.door.say(ConsoleShow::Mode(now)).await;
         }
     }
 
@@ -143,7 +139,7 @@ impl Talk {
                     .await?
                 {
                     self.tell_mode(visitor).await;
-                    self.say(ConsoleShow::Status(text)).await;
+                    self.door.say(ConsoleShow::Status(text)).await;
                 }
             }
             ConsoleEvent::Quit => {}
@@ -157,16 +153,16 @@ impl Talk {
             for told in (self.context.settings.changes)().await {
                 // It may quote the file, so nothing in it is Markdown.
                 let shown = escape::visible(&told).replace('`', "'");
-                self.say(ConsoleShow::Status(format!("`{shown}`"))).await;
+                self.door.say(ConsoleShow::Status(format!("`{shown}`"))).await;
             }
         }
     }
 
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>, visitor: Visitor) {
-        let mut delivery = Delivery::new(&self.context, self.outbox.clone(), self.show.clone());
+        let mut delivery = Delivery::new(&self.context, self.outbox.clone(), self.door.clone());
         if let Err(error) = delivery.begin().await {
-            self.say(ConsoleShow::Error(format!("{error:#}"))).await;
+            self.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
         let mut idle_at = None;
         loop {
@@ -178,7 +174,7 @@ impl Talk {
                     // The session lives on: what was committed is still there, and the next look
                     // tries again.
                     tracing::error!(error = format!("{error:#}"), "a turn failed");
-                    self.say(ConsoleShow::Error(format!("{error:#}"))).await;
+                    self.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
                     tokio::time::sleep(Duration::from_secs(1)).await;
                     true
                 }
@@ -187,7 +183,7 @@ impl Talk {
             // runs.
             if ran || idle_at != Some(handled) {
                 idle_at = Some(handled);
-                self.say(ConsoleShow::TurnIdle { taken: handled }).await;
+                self.door.say(ConsoleShow::TurnIdle { taken: handled }).await;
             }
             loop {
                 tokio::select! {
@@ -205,7 +201,7 @@ impl Talk {
     async fn round(&self, delivery: &mut Delivery) -> anyhow::Result<bool> {
         let left_over = self.context.worker.left_over(&self.session)?;
         if left_over {
-            let live = self.live();
+            let live = self.door.glimpses(&self.session, self.outbox.address());
             let settle = self.context.worker.settle(&self.session, &live);
             tokio::pin!(settle);
             loop {
@@ -217,11 +213,5 @@ impl Talk {
         }
         delivery.deliver().await?;
         Ok(left_over)
-    }
-
-    fn live(&self) -> LiveSink {
-        let show = self.show.clone();
-        // A full queue drops a glimpse; the outbox brings the whole.
-        Arc::new(move |live| drop(show.try_send(ConsoleShow::Live(live))))
     }
 }

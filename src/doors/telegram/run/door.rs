@@ -11,9 +11,11 @@ use super::{
     elsewhere, moves, notify, outgoing, question_message, reactions, undo_button, updates,
 };
 use crate::domain::{
-    Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, telegram_principal,
+    Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
 };
-use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint, UndoButton};
+use crate::doors::chat_door::{ChatDoor, DoorPiece, File, Paint, UndoButton};
+use crate::doors::door::{Asked, Closed, Door, DoorFault};
+use crate::doors::live;
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::callback::{Button, stop_button};
@@ -54,9 +56,7 @@ fn place(address: &Address) -> Result<Place, DoorFault> {
         .ok_or_else(|| DoorFault::Refused(format!("{address} is no chat at Telegram")))
 }
 
-impl Paint for GatewayContext {
-    type Text = Part;
-
+impl Paint<Part> for GatewayContext {
     fn beginning(markdown: &str) -> Vec<Part> {
         render_prefix(markdown)
     }
@@ -80,6 +80,48 @@ impl Paint for GatewayContext {
 impl Door for GatewayContext {
     const NAME: &'static str = DOOR;
 
+    type Text = Part;
+
+    async fn send(&self, to: &Address, part: &Part) -> Result<i64, DoorFault> {
+        let place = place(to)?;
+        let sent = in_turn(self, &place, Urgency::Message, || pacing::send(self, &place, part));
+        Ok(sent.await?.message)
+    }
+
+    async fn ask(&self, to: &Address, _: u64, question: &Question) -> Result<Asked, DoorFault> {
+        let place = place(to)?;
+        let send = || question_message::send(self, &place, question);
+        Ok(in_turn(self, &place, Urgency::Answer, send).await?)
+    }
+
+    async fn show_answered(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+    ) -> Result<(), DoorFault> {
+        let place = place(&posted.address)?;
+        let edit = || question_message::show_answered(self, &place, posted, question);
+        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
+    }
+
+    async fn close(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+        how: &Closed,
+    ) -> Result<(), DoorFault> {
+        let place = place(&posted.address)?;
+        let part = question_message::closed(self, &place, posted, question, how);
+        let edit = || question_message::edit(self, &place, posted, question, &part);
+        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
+    }
+
+    fn glimpses(self: &Arc<Self>, session: &SessionId, to: &Address) -> LiveSink {
+        live::show(self, session, to)
+    }
+}
+
+impl ChatDoor for GatewayContext {
     fn shared(&self) -> &Shared<Part> {
         &self.shared
     }
@@ -135,10 +177,10 @@ impl Door for GatewayContext {
         outgoing::pieces(body, text)
     }
 
-    async fn send(&self, to: &Address, part: &Part) -> Result<i64, DoorFault> {
+    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
         let place = place(to)?;
-        let sent = in_turn(self, &place, Urgency::Message, || pacing::send(self, &place, part));
-        Ok(sent.await?.message)
+        let send = || outgoing::send_file(self, &place, file);
+        Ok(in_turn(self, &place, Urgency::Message, send).await?)
     }
 
     /// Formatted, or as it is where Telegram does not take the formatting.
@@ -160,40 +202,6 @@ impl Door for GatewayContext {
         let place = place(to)?;
         let delete = || self.api.delete(&place, message);
         Ok(in_turn(self, &place, Urgency::Message, delete).await?)
-    }
-
-    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
-        let place = place(to)?;
-        let send = || outgoing::send_file(self, &place, file);
-        Ok(in_turn(self, &place, Urgency::Message, send).await?)
-    }
-
-    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, DoorFault> {
-        let place = place(to)?;
-        let send = || question_message::send(self, &place, question);
-        Ok(in_turn(self, &place, Urgency::Answer, send).await?)
-    }
-
-    async fn show_answered(
-        &self,
-        posted: &PostedRow,
-        question: &Question,
-    ) -> Result<(), DoorFault> {
-        let place = place(&posted.address)?;
-        let edit = || question_message::show_answered(self, &place, posted, question);
-        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
-    }
-
-    async fn close(
-        &self,
-        posted: &PostedRow,
-        question: &Question,
-        how: &Closed,
-    ) -> Result<(), DoorFault> {
-        let place = place(&posted.address)?;
-        let part = question_message::closed(self, &place, posted, question, how);
-        let edit = || question_message::edit(self, &place, posted, question, &part);
-        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
     }
 
     async fn glimpse(

@@ -4,7 +4,7 @@
 use super::context::GatewayContext;
 use super::pacing;
 use crate::domain::OutboundBody;
-use crate::doors::door::{DoorPiece, File};
+use crate::doors::chat_door::{DoorPiece, File};
 use crate::doors::markdown::linked_files;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::fault::ApiFault;

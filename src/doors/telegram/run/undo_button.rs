@@ -5,7 +5,7 @@ use super::context::GatewayContext;
 use super::pacing::until_sent;
 use crate::chat_commands::UndoTold;
 use crate::domain::{Origin, telegram_principal};
-use crate::doors::door::UndoButton;
+use crate::doors::chat_door::UndoButton;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::callback::{Button, Callback, UndoOf};
 use crate::doors::telegram::api::fault::ApiFault;
