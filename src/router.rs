@@ -12,8 +12,8 @@ use crate::domain::{
     SessionId,
 };
 use crate::gate::Gate;
-use crate::mail::{Accepted, Mail};
-use crate::store::{ApprovalRow, StoreError, Tx};
+use crate::mail::{Accepted, AskedQuestion, Mail, MailError};
+use crate::store::Tx;
 pub use leaving::HoldsSecret;
 
 /// Somebody at a door, as the door has proven it.
@@ -91,7 +91,7 @@ impl Router {
         visitor: &Visitor,
         session: &SessionId,
         text: &str,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, MailError> {
         let text = self.gate.redactor().redact(text).into_owned();
         self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] })
             .await
@@ -104,7 +104,7 @@ impl Router {
         visitor: &Visitor,
         session: &SessionId,
         text: &str,
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<i64>, MailError> {
         let text = self.gate.redactor().redact(text).into_owned();
         let body = InboundBody::Message { blocks: vec![Block::Text { text }] };
         self.mail.submit_alone(inbound(visitor, session, body)).await
@@ -115,7 +115,7 @@ impl Router {
         visitor: &Visitor,
         session: &SessionId,
         order: Order,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, MailError> {
         self.submit(visitor, session, order.body()).await
     }
 
@@ -125,8 +125,9 @@ impl Router {
         visitor: &Visitor,
         id: &ApprovalId,
         answer: &Answer,
-    ) -> Result<ApprovalRow, DecideError> {
-        self.gate.calls().decide(id, &self.redacted(answer), &visitor.principal).await
+    ) -> Result<AskedQuestion, DecideError> {
+        let answer = self.redacted(answer);
+        self.gate.calls().decide(id, &answer, &visitor.principal).await.map(AskedQuestion::from)
     }
 
     /// Answers a question by what an update says. The decision, the end of the update and the words
@@ -139,7 +140,7 @@ impl Router {
         answer: &Answer,
         (bot, update): (i64, i64),
         (session, told): (SessionId, Option<String>),
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), MailError> {
         let answer = self.redacted(answer);
         let to = visitor.from.clone();
         let notice = move |text: String| {
@@ -163,7 +164,7 @@ impl Router {
                 }
             });
         match decided.await {
-            Err(DecideError::Store(error)) => Err(error),
+            Err(DecideError::Store(error)) => Err(error.into()),
             // Said once: where the transaction has said it, the update is done with.
             Err(why) => {
                 let told = notice(sentence(&why.to_string()));
@@ -179,8 +180,8 @@ impl Router {
         id: &str,
         accept: bool,
         principal: &str,
-    ) -> Result<PinAnswer, StoreError> {
-        self.gate.catalog().answer_about_pins(id, accept, principal).await
+    ) -> Result<PinAnswer, MailError> {
+        Ok(self.gate.catalog().answer_about_pins(id, accept, principal).await?)
     }
 
     fn redacted(&self, answer: &Answer) -> Answer {
@@ -198,7 +199,7 @@ impl Router {
         &self,
         bot: i64,
         updates: Vec<(i64, serde_json::Value)>,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<usize, MailError> {
         let redacted = |(id, mut update): (i64, serde_json::Value)| {
             self.gate.redactor().redact_json(&mut update);
             (id, update.to_string())
@@ -214,7 +215,7 @@ impl Router {
         session: &SessionId,
         message: UpdateMessage,
         (bot, updates): (i64, &[i64]),
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
         let blocks = message.blocks.into_iter().map(|block| match block {
             Block::Text { text } => Block::Text { text: redact(text) },
@@ -237,7 +238,7 @@ impl Router {
         session: &SessionId,
         order: Order,
         (bot, update): (i64, i64),
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let inbound = inbound(visitor, session, order.body());
         let accepted = Accepted { inbound, notices: Vec::new(), forget_overheard: false };
         self.mail.accept_updates(bot, &[update], accepted).await
@@ -248,7 +249,7 @@ impl Router {
         visitor: &Visitor,
         session: &SessionId,
         body: InboundBody,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, MailError> {
         let inbound = inbound(visitor, session, body);
         crate::killpoint::here("router.submit.before");
         let id = self.mail.submit(inbound).await;

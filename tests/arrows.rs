@@ -5,7 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+#[path = "arrows/sources.rs"]
+mod sources;
+use sources::{
+    Source, dependencies_of_ours, named_paths, paths_of, relative, root, rust_files, sources,
+};
 
 /// Room → the rooms that it may name. Every room may name `domain` and itself.
 ///
@@ -122,116 +128,6 @@ const CRATES: &[(&str, &[&str])] = &[
 /// The crates of ours that `src/` names as modules, `use crate::policy`.
 const CRATE_ROOMS: &[&str] =
     &["domain", "durable", "hub", "killpoint", "policy", "snapshot", "store"];
-
-struct Source {
-    /// Relative to the package, with `/`.
-    path: String,
-    room: String,
-    text: String,
-}
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            if path.file_name().is_none_or(|name| name != "target") {
-                rust_files(&path, found);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-fn relative(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/")
-}
-
-/// The product's sources in `src`, without tests: a test may build what its room must not know.
-fn sources() -> Vec<Source> {
-    let mut files = Vec::new();
-    rust_files(&root().join("src"), &mut files);
-    rust_files(&root().join("crates"), &mut files);
-    let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
-    let source = |file: PathBuf| {
-        let path = relative(&file);
-        let room = room_of(&path).to_owned();
-        let text = product_text(&fs::read_to_string(&file).unwrap());
-        (!is_test(&path)).then_some(Source { path, room, text })
-    };
-    let found: Vec<Source> = files.into_iter().filter_map(source).collect();
-    assert!(found.len() > 80, "only {} sources were found", found.len());
-    found
-}
-
-/// A folder of `crates` is a room; what its files may name is in its `Cargo.toml`.
-fn room_of(path: &str) -> &str {
-    let inside = path.trim_start_matches("src/").trim_start_matches("crates/");
-    inside.split('/').next().unwrap().trim_end_matches(".rs")
-}
-
-/// Without comments, and without the unit tests at the end of a file.
-fn product_text(text: &str) -> String {
-    let product = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
-    let code = product.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
-    code.collect::<Vec<_>>().join("\n")
-}
-
-/// Every path behind `crate::`, with grouped imports taken apart: `crate::{a, b::c}` gives `a` and
-/// `b::c`.
-fn named_paths(text: &str, root: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices(root) {
-        if text[..at]
-            .ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':')
-        {
-            continue;
-        }
-        expand("", &text[at + root.len()..], &mut found);
-    }
-    found
-}
-
-fn expand(prefix: &str, text: &str, found: &mut Vec<String>) {
-    let text = text.trim_start();
-    if let Some(inner) = text.strip_prefix('{') {
-        let (mut depth, mut start) = (0_usize, 0);
-        for (at, c) in inner.char_indices() {
-            match c {
-                '{' => depth += 1,
-                ',' if depth == 0 => {
-                    expand(prefix, &inner[start..at], found);
-                    start = at + 1;
-                }
-                '}' if depth == 0 => return expand(prefix, &inner[start..at], found),
-                '}' => depth -= 1,
-                _ => {}
-            }
-        }
-        return;
-    }
-    let word: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    if word.is_empty() {
-        return;
-    }
-    let path = if prefix.is_empty() { word.clone() } else { format!("{prefix}::{word}") };
-    match text[word.len()..].strip_prefix("::") {
-        Some(rest) => expand(&path, rest, found),
-        None => found.push(path),
-    }
-}
-
-fn paths_of(source: &Source) -> Vec<String> {
-    let mut paths = named_paths(&source.text, "crate::");
-    if source.room == "main" {
-        paths.extend(named_paths(&source.text, "claw::"));
-    }
-    paths
-}
 
 fn rooms() -> BTreeSet<&'static str> {
     ARROWS.iter().map(|(room, _)| *room).chain(CRATE_ROOMS.iter().copied()).collect()
@@ -391,23 +287,6 @@ fn the_pure_rooms_see_neither_disk_nor_clock() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The names of the dependencies of ours in a `Cargo.toml`, without those of its tests.
-fn dependencies_of_ours(manifest: &str) -> BTreeSet<String> {
-    let mut section = "";
-    let mut found = BTreeSet::new();
-    for line in manifest.lines() {
-        if line.starts_with('[') {
-            section = line;
-        } else if section.ends_with("dependencies]") && !section.contains("dev-dependencies") {
-            let name = line.split(['=', '.', ' ']).next().unwrap();
-            if line.contains("path =") || name.starts_with("claw") {
-                found.insert(name.trim_start_matches("claw-").to_owned());
-            }
-        }
-    }
-    found
-}
-
 #[test]
 fn crates_depend_only_on_whom_the_table_allows() {
     let mut folders: Vec<PathBuf> = ["crates", "mcp-servers"]
@@ -423,6 +302,19 @@ fn crates_depend_only_on_whom_the_table_allows() {
         let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(dependencies_of_ours(&manifest), allowed, "{folder}");
         assert!(manifest.contains("[lints]\nworkspace = true"), "{folder} has lints of its own");
+    }
+}
+
+/// A door knows no row of the store by another name: `mail` has types of its own, made in one file.
+#[test]
+fn mail_hands_on_no_type_of_the_store() {
+    let mail = |source: &Source| source.room == "mail";
+    let found: Vec<Source> = sources().into_iter().filter(mail).collect();
+    assert!(found.len() > 5, "only {} files", found.len());
+    for source in found {
+        let mut handed = source.text.split("pub use ").skip(1).map(|use_| use_.split(';').next());
+        let from_store = |use_: Option<&str>| use_.is_some_and(|use_| use_.contains("store"));
+        assert!(!handed.any(from_store), "{} hands on a type of the store", source.path);
     }
 }
 
@@ -454,15 +346,4 @@ fn every_file_says_what_it_owns() {
     let long = |file: &&PathBuf| fs::read_to_string(file).unwrap().lines().count() > 500;
     let wrong: Vec<String> = files.iter().filter(long).map(|file| relative(file)).collect();
     assert!(wrong.is_empty(), "longer than 500 lines: {wrong:?}");
-}
-
-/// The reader of the arrows is itself held by an example of each form.
-#[test]
-fn the_reader_sees_every_form() {
-    let text = "use crate::{a, b::{c, d::e}};\nlet x = crate::f::g();\nuse not_crate::h;\nuse crate::i::{self, J};";
-    assert_eq!(named_paths(text, "crate::"), ["a", "b::c", "b::d::e", "f::g", "i::self", "i::J"]);
-    let manifest = "[dependencies]\nclaw-a = { path = \"../a\" }\nclaw-b.workspace = true\nc = \"1\"\n\
-        [dev-dependencies]\nclaw-d = { path = \"../d\" }\n[target.'cfg(unix)'.dependencies]\nclaw-e.workspace = true\n";
-    assert_eq!(dependencies_of_ours(manifest).into_iter().collect::<Vec<_>>(), ["a", "b", "e"]);
-    assert_eq!(product_text("a // crate::b\nc\n#[cfg(test)]\nmod tests {\n d"), "a \nc");
 }

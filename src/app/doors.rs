@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{App, owner_principal, watch};
 use crate::chat_commands::Agents;
 use crate::doors::context::{Context, DoorSettings, FileAccess, NearlySpent, Transcribe};
+use crate::mail::MailError;
 use crate::model::Transcriber;
 use crate::session::ASK_PERCENT;
-use crate::store::StoreError;
 
 impl App {
     /// What a door is given at its start. `agents` are all of this home.
@@ -39,7 +39,7 @@ impl App {
     }
 
     /// What of today's budget is used, where each turn is asked about.
-    fn nearly_spent(&self) -> Result<Option<NearlySpent>, StoreError> {
+    fn nearly_spent(&self) -> Result<Option<NearlySpent>, MailError> {
         let budget = self.budget();
         let day = budget.today();
         let used = budget.used(self.mail.day_spent(&day)?);

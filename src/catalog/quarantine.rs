@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use super::Catalog;
-use crate::domain::escape;
+use crate::domain::{PinState, escape};
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, pins};
-use crate::store::{AuditEntry, PinRow, PinState, SeenTool, StoreError, Tx, new_approval_id};
+use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx, new_approval_id};
 
 /// One changed tool.
 #[derive(Clone, Debug)]

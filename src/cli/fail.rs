@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::out;
 use crate::domain::{Blame, Blamed};
 use crate::{
-    calls, catalog, config, domain, doors, hub, model, policy, redact, session, snapshot, store,
-    turn, undo, workspace,
+    calls, catalog, config, domain, doors, hub, mail, model, policy, redact, session, snapshot,
+    store, turn, undo, workspace,
 };
 
 /// Done.
@@ -79,6 +79,7 @@ asked!(
     doors::telegram::run::member::NotTaken,
     hub::HubError,
     hub::manifest::ManifestError,
+    mail::MailError,
     model::ChooseError,
     model::ModelError,
     model::transcribe::TranscriptionError,

@@ -10,7 +10,8 @@ use crate::app::App;
 use crate::domain::{Outcome, Question, SessionId, Staged};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::staged_questions;
-use crate::store::{ApprovalRow, CallRow, Store, StoreError};
+use crate::mail::{AnsweredCall, AskedQuestion};
+use crate::store::{Store, StoreError};
 
 /// What was staged in a session since this event and is still open, in the order of its list.
 pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Question>, StoreError> {
@@ -44,7 +45,7 @@ pub fn tell(questions: &[Question]) {
 pub async fn carry_out(
     app: &App,
     follow: &Follow,
-    decided: &ApprovalRow,
+    decided: &AskedQuestion,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let store = &app.store;
@@ -68,7 +69,7 @@ pub async fn carry_out(
     {
         follow.shown(outbox_id).await?;
     }
-    let Some(now) = store.read(|tx| tx.approval(&decided.id))? else {
+    let Some(now) = app.mail.asked_question(&decided.id)? else {
         return Ok(ExitCode::from(fail::BROKEN));
     };
     let calls = app.mail.calls_of(&now)?;
@@ -88,7 +89,7 @@ pub async fn carry_out(
     Ok(ExitCode::from(fail::DONE))
 }
 
-fn became(call: &CallRow) -> String {
+fn became(call: &AnsweredCall) -> String {
     let what = format!("{}/{}", call.server, call.tool);
     match &call.outcome {
         Some(Outcome::Ended { output }) if output.is_error => {

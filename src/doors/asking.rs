@@ -13,7 +13,7 @@ use super::sessions::place_of_question;
 use crate::domain::{
     Address, ApprovalId, ApprovalState, CallOwner, Effect, PostedState, Question, Staged, escape,
 };
-use crate::mail::{ApprovalRow, MailError, PostedRow};
+use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 
 /// What an allowed user reads instead of a question that only somebody else may answer. Of all
 /// staged items at once there is nothing to say beside each of them.
@@ -33,7 +33,10 @@ pub fn asked_elsewhere(question: &Question) -> Option<String> {
 }
 
 /// The question of a message, in a chat that this instance writes to.
-pub fn known<D: ChatDoor>(door: &D, posted: &PostedRow) -> Result<Option<ApprovalRow>, MailError> {
+pub fn known<D: ChatDoor>(
+    door: &D,
+    posted: &PostedQuestion,
+) -> Result<Option<AskedQuestion>, MailError> {
     if !door.writes_to(&posted.address) {
         return Ok(None);
     }
@@ -45,8 +48,8 @@ pub fn known<D: ChatDoor>(door: &D, posted: &PostedRow) -> Result<Option<Approva
 pub async fn ask<D: ChatDoor>(
     door: &D,
     to: &Address,
-    row: &ApprovalRow,
-    old: Option<&PostedRow>,
+    row: &AskedQuestion,
+    old: Option<&PostedQuestion>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, MailError> {
     let question = as_read_in(door, to, &row.question);
@@ -76,8 +79,8 @@ pub async fn adopt<D: ChatDoor>(
     to: &Address,
     message: i64,
     file: bool,
-    row: &ApprovalRow,
-) -> Result<Option<PostedRow>, MailError> {
+    row: &AskedQuestion,
+) -> Result<Option<PostedQuestion>, MailError> {
     let mail = door.shared().mail();
     if row.state != ApprovalState::Waiting
         || !is_asked_in(door, to, row)
@@ -97,7 +100,7 @@ pub async fn put_right<D: ChatDoor>(
     door: &D,
     to: &Address,
     message: i64,
-    row: &ApprovalRow,
+    row: &AskedQuestion,
 ) -> Result<(), MailError> {
     if place_of_question(door, &row.question).as_ref() != Some(to) {
         return Ok(());
@@ -107,14 +110,15 @@ pub async fn put_right<D: ChatDoor>(
         // A question that is over is brought in step like any other.
         return door.shared().mail().add_posted(posted).await;
     }
-    let newer = |other: &PostedRow| other.approval == row.id && other.state == PostedState::Open;
+    let newer =
+        |other: &PostedQuestion| other.approval == row.id && other.state == PostedState::Open;
     if !door.shared().mail().posted()?.iter().any(newer) {
         // It has been sent this moment, and is about to be on record.
         return Ok(());
     }
     door.shared()
         .mail()
-        .add_posted(PostedRow { state: PostedState::Stale, ..posted.clone() })
+        .add_posted(PostedQuestion { state: PostedState::Stale, ..posted.clone() })
         .await?;
     show(door, &posted, &Closed::AskedAgain, PostedState::Closed).await
 }
@@ -122,7 +126,7 @@ pub async fn put_right<D: ChatDoor>(
 /// Shows what became of a question, and notes that the message shows it.
 pub async fn show<D: ChatDoor>(
     door: &D,
-    posted: &PostedRow,
+    posted: &PostedQuestion,
     how: &Closed,
     state: PostedState,
 ) -> Result<(), MailError> {
@@ -143,7 +147,7 @@ pub async fn show<D: ChatDoor>(
 
 /// Shows what of a list is answered, while the rest of it is open. What was closed or asked again at
 /// this very moment is left to whoever does that.
-pub async fn show_answered<D: ChatDoor>(door: &D, posted: &PostedRow, row: &ApprovalRow) {
+pub async fn show_answered<D: ChatDoor>(door: &D, posted: &PostedQuestion, row: &AskedQuestion) {
     let _mine = door.shared().chat_locks.lock(&posted.address).await;
     match door.shared().mail().posted_at(&posted.address, posted.message) {
         Ok(Some(now)) if now.state == PostedState::Open => {}

@@ -10,7 +10,7 @@ use super::chat_door::{ChatDoor, DoorPiece, UndoButton};
 use super::door::DoorFault;
 use super::patience::patiently;
 use crate::domain::{Address, OutboundBody, Question, SessionId};
-use crate::mail::{MailError, OutboxRow};
+use crate::mail::{MailError, OutboxMessage};
 
 /// After a fault of the store.
 const RETRY: Duration = Duration::from_secs(5);
@@ -72,7 +72,7 @@ async fn write_all<D: ChatDoor>(door: &D, to: &Address) -> Result<(), MailError>
     Ok(())
 }
 
-async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxRow) -> Result<(), MailError> {
+async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Result<(), MailError> {
     if row.sending {
         tracing::warn!(row = row.id, "claw was ended while this was sent, so it may appear twice");
     }
@@ -138,7 +138,7 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxRow) -> Result<(
 async fn ask<D: ChatDoor>(
     door: &D,
     to: &Address,
-    row: &OutboxRow,
+    row: &OutboxMessage,
     turn_seq: u64,
     question: &Question,
 ) -> Result<(), MailError> {
@@ -163,7 +163,7 @@ async fn ask<D: ChatDoor>(
 async fn write_said<D: ChatDoor>(
     door: &D,
     to: &Address,
-    row: &OutboxRow,
+    row: &OutboxMessage,
     (turn_seq, step): (u64, u32),
     pieces: &[DoorPiece<D::Text>],
     shown: HashMap<i64, D::Text>,
@@ -219,7 +219,7 @@ impl<T: Clone + PartialEq> Drafted<T> {
 async fn write_pieces<D: ChatDoor>(
     door: &D,
     to: &Address,
-    row: &OutboxRow,
+    row: &OutboxMessage,
     pieces: &[DoorPiece<D::Text>],
     drafts: &Drafted<D::Text>,
 ) -> Result<bool, MailError> {
@@ -246,7 +246,7 @@ async fn write_pieces<D: ChatDoor>(
 async fn forget_drafts<D: ChatDoor>(
     door: &D,
     to: &Address,
-    row: &OutboxRow,
+    row: &OutboxMessage,
     (turn_seq, step): (u64, u32),
     through: Option<u32>,
 ) -> Result<(), MailError> {
@@ -283,7 +283,7 @@ async fn send<D: ChatDoor>(
 async fn give_up<D: ChatDoor>(
     door: &D,
     to: &Address,
-    row: &OutboxRow,
+    row: &OutboxMessage,
     fault: &DoorFault,
 ) -> Result<bool, MailError> {
     if let DoorFault::Blocked(why) = fault {

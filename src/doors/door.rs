@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::domain::{
     Address, Answer, ApprovalId, LiveSink, PostedState, Question, SessionId, UnixMillis,
 };
-use crate::mail::PostedRow;
+use crate::mail::PostedQuestion;
 
 /// Why something is not shown, by what has to be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,8 +57,8 @@ pub struct Asked {
 
 impl Asked {
     /// As it goes on record.
-    pub fn posted(&self, approval: &ApprovalId, to: &Address) -> PostedRow {
-        PostedRow {
+    pub fn posted(&self, approval: &ApprovalId, to: &Address) -> PostedQuestion {
+        PostedQuestion {
             approval: approval.clone(),
             address: to.clone(),
             message: self.message,
@@ -130,14 +130,14 @@ pub trait Door: Send + Sync + Sized + 'static {
     /// done twice.
     fn show_answered(
         &self,
-        posted: &PostedRow,
+        posted: &PostedQuestion,
         question: &Question,
     ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Says what became of a question: in its message, where that can be changed.
     fn close(
         &self,
-        posted: &PostedRow,
+        posted: &PostedQuestion,
         question: &Question,
         how: &Closed,
     ) -> impl Future<Output = Result<(), DoorFault>> + Send;

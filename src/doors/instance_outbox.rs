@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::{Address, SessionId};
-use crate::mail::{Instance, Mail, MailError, OutboxRow};
+use crate::mail::{Instance, Mail, MailError, OutboxMessage};
 
 /// The outbox of one session for one instance of a door. It goes with its process; what it has not
 /// shown by then is taken over by the next one.
@@ -34,7 +34,7 @@ impl InstanceOutbox {
     }
 
     /// What waits and was not given out, oldest first.
-    pub fn waiting(&self) -> Result<Vec<OutboxRow>, MailError> {
+    pub fn waiting(&self) -> Result<Vec<OutboxMessage>, MailError> {
         let mut rows = self.mail.waiting(self.me.address())?;
         let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         rows.retain(|row| !given.contains(&row.id));

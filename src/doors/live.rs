@@ -14,7 +14,7 @@ use super::door::DoorFault;
 use super::drafts::{DraftChange, Drafts, Slot};
 use super::patience::{patiently, pause_after};
 use crate::domain::{Address, Live, LiveSink, SessionId};
-use crate::mail::{DraftRow, RunningRow};
+use crate::mail::{DraftMessage, RunningCall};
 
 /// How long after the end of a turn the message of a call is tried to be changed. The next start
 /// does it otherwise.
@@ -148,10 +148,10 @@ impl<D: ChatDoor> Show<D> {
         let noted = match (&change.slot, &change.running) {
             (Slot::Text { turn_seq, step, part }, _) if change.message.is_none() => {
                 let (turn_seq, step, part) = (*turn_seq, *step, *part as u32);
-                mail.drafted(DraftRow { address, message, session, turn_seq, step, part }).await
+                mail.drafted(DraftMessage { address, message, session, turn_seq, step, part }).await
             }
             (Slot::Call(_), Some(title)) if change.message.is_none() => {
-                mail.call_shown(RunningRow { address, message, session, title: title.clone() })
+                mail.call_shown(RunningCall { address, message, session, title: title.clone() })
                     .await
             }
             (Slot::Call(_), None) => mail.call_ended(&address, message).await,

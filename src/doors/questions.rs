@@ -11,7 +11,7 @@ use super::door::{CallStatus, Closed};
 use super::sessions::{place_of_question, prefix};
 use super::staged_questions;
 use crate::domain::{Address, ApprovalId, ApprovalState, CallList, Outcome, PostedState, Staged};
-use crate::mail::{ApprovalRow, CallRow, MailError, PostedRow};
+use crate::mail::{AnsweredCall, AskedQuestion, MailError, PostedQuestion};
 
 /// Messages are looked over this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(30);
@@ -23,13 +23,13 @@ enum Job {
     /// What was answered while claw was away may be lost (Telegram drops a tap after 150 seconds):
     /// the old message says where the question is, and a new one has buttons. A tap that is still
     /// there counts, and comes first.
-    AskAgain(PostedRow),
+    AskAgain(PostedQuestion),
     /// A question that no owner sees where it was asked.
-    AskHere(Box<ApprovalRow>),
+    AskHere(Box<AskedQuestion>),
     /// The message of a list that is open shows what of it is answered.
-    ShowAnswered(PostedRow, Box<ApprovalRow>),
+    ShowAnswered(PostedQuestion, Box<AskedQuestion>),
     /// The message shows what became of the question; `state` is what it then is.
-    Show(PostedRow, Closed, PostedState),
+    Show(PostedQuestion, Closed, PostedState),
 }
 
 /// What the messages of open lists show of their answers, as far as this process has changed them.
@@ -133,7 +133,7 @@ fn jobs<D: ChatDoor>(
 fn answered_lists<D: ChatDoor>(
     door: &D,
     shown: &mut ShownLists,
-) -> anyhow::Result<Vec<(PostedRow, ApprovalRow)>> {
+) -> anyhow::Result<Vec<(PostedQuestion, AskedQuestion)>> {
     let posted = door.shared().mail().posted_lists()?;
     shown.retain(|message, _| posted.iter().any(|one| at(one) == *message));
     let mut answered = Vec::new();
@@ -157,19 +157,19 @@ fn note_shown(shown: &mut ShownLists, jobs: &[Job]) {
     }
 }
 
-fn at(posted: &PostedRow) -> (Address, i64) {
+fn at(posted: &PostedQuestion) -> (Address, i64) {
     (posted.address.clone(), posted.message)
 }
 
-fn asked_before(posted: &[PostedRow]) -> HashSet<(Address, i64)> {
+fn asked_before(posted: &[PostedQuestion]) -> HashSet<(Address, i64)> {
     let live = posted.iter().filter(|posted| posted.state.is_live());
     live.map(|posted| (posted.address.clone(), posted.message)).collect()
 }
 
 fn job<D: ChatDoor>(
     door: &D,
-    posted: PostedRow,
-    row: &ApprovalRow,
+    posted: PostedQuestion,
+    row: &AskedQuestion,
     again: &mut HashSet<(Address, i64)>,
 ) -> Result<Option<Job>, MailError> {
     if row.state == ApprovalState::Waiting {
@@ -207,7 +207,7 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
 
 /// Whether this is where a question is asked: in its own conversation, or where an owner reads what
 /// nobody else may answer.
-pub fn is_asked_in<D: ChatDoor>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
+pub fn is_asked_in<D: ChatDoor>(door: &D, to: &Address, row: &AskedQuestion) -> bool {
     let own = place_of_question(door, &row.question);
     if own.as_ref() == Some(to) {
         return door.has_an_owner(to);
@@ -217,7 +217,7 @@ pub fn is_asked_in<D: ChatDoor>(door: &D, to: &Address, row: &ApprovalRow) -> bo
 
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
 /// the chat in which it was asked, and an owner at this door may answer it.
-fn no_owner_sees<D: ChatDoor>(door: &D, row: &ApprovalRow) -> bool {
+fn no_owner_sees<D: ChatDoor>(door: &D, row: &AskedQuestion) -> bool {
     let of_another_instance = || {
         let session = row.question.session.as_ref();
         session.is_some_and(|session| session.as_str().starts_with(&prefix::<D>()))
@@ -274,7 +274,7 @@ async fn carry_out<D: ChatDoor>(
 }
 
 /// How a question was closed, and whether nothing more will come of it.
-pub(super) fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
+pub(super) fn closed(row: &AskedQuestion, call: Option<&AnsweredCall>) -> (Closed, bool) {
     let at_ms = row.decided_ms.unwrap_or_default();
     match (row.state, &row.answer) {
         (ApprovalState::Expired, _) => (Closed::Expired { at_ms }, true),

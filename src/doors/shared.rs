@@ -14,7 +14,7 @@ use super::chat_lock::ChatLocks;
 use super::context::Context;
 use super::delivered::Chats;
 use crate::domain::{Address, SessionId};
-use crate::mail::{Mail, PostedRow};
+use crate::mail::{Mail, PostedQuestion};
 
 /// How often the store is looked at for what other processes did.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -98,7 +98,7 @@ impl<T> Shared<T> {
     }
 
     /// Notes messages that have to say where their question is now.
-    pub fn outdated(&self, posted: &[PostedRow]) {
+    pub fn outdated(&self, posted: &[PostedQuestion]) {
         let messages = posted.iter().map(|posted| (posted.address.clone(), posted.message));
         self.outdated.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
     }

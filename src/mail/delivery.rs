@@ -2,33 +2,37 @@
 //! part is.
 
 use super::Mail;
+use super::rows::{MailError, PostedQuestion, all, one};
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, PostedState};
 use crate::killpoint;
-use crate::store::StoreError;
-
-pub use crate::store::PostedRow;
+use crate::store::PostedRow;
 
 impl Mail {
     /// The addresses at a door for which something waits. What it is comes by [`Mail::waiting`], so
     /// that a look does not read what is being sent already.
-    pub fn waiting_at(&self, door: &str) -> Result<Vec<Address>, StoreError> {
-        self.store.read(|tx| tx.addresses_with_outbound(door))
+    pub fn waiting_at(&self, door: &str) -> Result<Vec<Address>, MailError> {
+        self.read(|tx| tx.addresses_with_outbound(door))
     }
 
     /// Notes that the part after the first `parts_sent` is being sent. If the process ends now,
     /// that part may or may not have gone out, and it is sent again: this is the one window in
     /// which a message can come twice.
-    pub async fn sending(&self, id: i64, parts_sent: u32) -> Result<(), StoreError> {
+    pub async fn sending(&self, id: i64, parts_sent: u32) -> Result<(), MailError> {
         killpoint::here("delivery.sending.before");
-        let marked = self.store.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await;
+        let marked = self.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await;
         killpoint::here("delivery.sending.after");
         marked
     }
 
     /// Notes that a question went out, and in which message. Gives back the messages that have
     /// shown it before: they still have to say where it is now.
-    pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<Vec<PostedRow>, StoreError> {
+    pub async fn asked(
+        &self,
+        id: i64,
+        posted: PostedQuestion,
+    ) -> Result<Vec<PostedQuestion>, MailError> {
         killpoint::here("delivery.asked.before");
+        let posted = PostedRow::from(posted);
         let note = move |tx: &crate::store::Tx<'_>| {
             let mut older = tx.posted_of(&posted.approval)?;
             older.retain(|row| {
@@ -43,39 +47,43 @@ impl Mail {
             tx.mark_sent(id)?;
             Ok(older)
         };
-        let noted = self.store.write_relaxed(note).await;
+        let noted = self.write_relaxed(note).await;
         killpoint::here("delivery.asked.after");
-        noted
+        all(noted)
     }
 
     /// Ends a row that its address does not take, and puts what is sent instead behind what else
     /// waits, in one transaction.
-    pub async fn sent_elsewhere(&self, id: i64, instead: Vec<Outbound>) -> Result<(), StoreError> {
+    pub async fn sent_elsewhere(&self, id: i64, instead: Vec<Outbound>) -> Result<(), MailError> {
         let move_on = move |tx: &crate::store::Tx<'_>| {
             tx.mark_sent(id)?;
             instead.iter().try_for_each(|outbound| tx.add_outbound(outbound).map(drop))
         };
-        self.store.write(move_on).await
+        self.write(move_on).await
     }
 
     /// Those whose question is no longer open: they have to change now, or when the call has ended.
-    pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted_and_closed())
+    pub fn posted_and_closed(&self) -> Result<Vec<PostedQuestion>, MailError> {
+        all(self.read(|tx| tx.posted_and_closed()))
     }
 
     /// Those that show a list which is open, and of which something is answered.
-    pub fn posted_lists(&self) -> Result<Vec<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted_lists())
+    pub fn posted_lists(&self) -> Result<Vec<PostedQuestion>, MailError> {
+        all(self.read(|tx| tx.posted_lists()))
     }
 
     /// The messages that show questions and may still have to change.
-    pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted())
+    pub fn posted(&self) -> Result<Vec<PostedQuestion>, MailError> {
+        all(self.read(|tx| tx.posted()))
     }
 
     /// What one message shows, if it shows a question.
-    pub fn posted_at(&self, to: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted_at(to, message))
+    pub fn posted_at(
+        &self,
+        to: &Address,
+        message: i64,
+    ) -> Result<Option<PostedQuestion>, MailError> {
+        one(self.read(|tx| tx.posted_at(to, message)))
     }
 
     /// What one message shows, by the address of its chat: it may be in any topic of that.
@@ -83,29 +91,29 @@ impl Mail {
         &self,
         chat: &Address,
         message: i64,
-    ) -> Result<Option<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted_in_chat(chat, message))
+    ) -> Result<Option<PostedQuestion>, MailError> {
+        one(self.read(|tx| tx.posted_in_chat(chat, message)))
     }
 
     /// The open questions that no message at this address shows, oldest first.
-    pub fn unseen_at(&self, to: &Address) -> Result<Vec<ApprovalId>, StoreError> {
-        self.store.read(|tx| tx.open_approvals_unseen_at(to))
+    pub fn unseen_at(&self, to: &Address) -> Result<Vec<ApprovalId>, MailError> {
+        self.read(|tx| tx.open_approvals_unseen_at(to))
     }
 
     /// The messages at this address that show a question which waits for an answer.
-    pub fn posted_open_at(&self, to: &Address) -> Result<Vec<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted_open_at(to))
+    pub fn posted_open_at(&self, to: &Address) -> Result<Vec<PostedQuestion>, MailError> {
+        all(self.read(|tx| tx.posted_open_at(to)))
     }
 
     /// The messages that show this question, wherever they are.
-    pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedRow>, StoreError> {
-        self.store.read(|tx| tx.posted_of(approval))
+    pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedQuestion>, MailError> {
+        all(self.read(|tx| tx.posted_of(approval)))
     }
 
     /// Notes that a question has arrived in a message although its delivery was cut, and ends that
     /// delivery in the same transaction. A later start must not look for the message instead: it
     /// may have brought that in step with the answer by then, and would ask once more.
-    pub async fn arrived(&self, posted: PostedRow) -> Result<(), StoreError> {
+    pub async fn arrived(&self, posted: PostedQuestion) -> Result<(), MailError> {
         killpoint::here("delivery.posted.before");
         let note = move |tx: &crate::store::Tx<'_>| {
             for row in tx.queued_outbound(&posted.address)? {
@@ -113,28 +121,32 @@ impl Mail {
                     tx.mark_sent(row.id)?;
                 }
             }
-            tx.add_posted(&posted)
+            tx.add_posted(&posted.into())
         };
-        let noted = self.store.write_relaxed(note).await;
+        let noted = self.write_relaxed(note).await;
         killpoint::here("delivery.posted.after");
         noted
     }
 
-    pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {
+    pub async fn add_posted(&self, posted: PostedQuestion) -> Result<(), MailError> {
         killpoint::here("delivery.posted.before");
-        let noted = self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await;
+        let noted = self.write_relaxed(move |tx| tx.add_posted(&posted.into())).await;
         killpoint::here("delivery.posted.after");
         noted
     }
 
     /// Notes that a question stands in a newer message now. The old one still has to say so.
-    pub async fn asked_again(&self, old: PostedRow, new: PostedRow) -> Result<(), StoreError> {
+    pub async fn asked_again(
+        &self,
+        old: PostedQuestion,
+        new: PostedQuestion,
+    ) -> Result<(), MailError> {
         killpoint::here("delivery.again.before");
         let note = move |tx: &crate::store::Tx<'_>| {
             tx.set_posted(&old.address, old.message, PostedState::Stale)?;
-            tx.add_posted(&new)
+            tx.add_posted(&new.into())
         };
-        let noted = self.store.write_relaxed(note).await;
+        let noted = self.write_relaxed(note).await;
         killpoint::here("delivery.again.after");
         noted
     }
@@ -144,17 +156,17 @@ impl Mail {
         to: &Address,
         message: i64,
         state: PostedState,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), MailError> {
         let to = to.clone();
         killpoint::here("delivery.changed.before");
-        let noted = self.store.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await;
+        let noted = self.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await;
         killpoint::here("delivery.changed.after");
         noted
     }
 
     /// Puts a row back that could not be shown; what is there of it is not shown again.
-    pub async fn put_back(&self, id: i64) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.mark_queued(id)).await
+    pub async fn put_back(&self, id: i64) -> Result<(), MailError> {
+        self.write_relaxed(move |tx| tx.mark_queued(id)).await
     }
 }
 

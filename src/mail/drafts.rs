@@ -1,17 +1,15 @@
 //! Messages of a door that show what is not finished yet. Must not know what they look like.
 
 use super::Mail;
+use super::rows::{DraftMessage, MailError, OutboxMessage, RunningCall, all};
 use crate::domain::{Address, SessionId};
-use crate::store::{OutboxRow, StoreError};
-
-pub use crate::store::{DraftRow, RunningRow};
 
 impl Mail {
     /// Notes that a message shows the beginning of what the model is saying. If the process ends
     /// between the message and this note, the message stays as it is and what it began comes whole
     /// in another one.
-    pub async fn drafted(&self, draft: DraftRow) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.add_draft(&draft)).await
+    pub async fn drafted(&self, draft: DraftMessage) -> Result<(), MailError> {
+        self.write_relaxed(move |tx| tx.add_draft(&draft.into())).await
     }
 
     /// The messages that show a step so far, in order.
@@ -21,8 +19,8 @@ impl Mail {
         session: &SessionId,
         turn_seq: u64,
         step: u32,
-    ) -> Result<Vec<i64>, StoreError> {
-        self.store.read(|tx| tx.drafts(to, session, turn_seq, step))
+    ) -> Result<Vec<i64>, MailError> {
+        self.read(|tx| tx.drafts(to, session, turn_seq, step))
     }
 
     /// The messages that show a beginning of something up to this step, or without a step up to the
@@ -33,35 +31,34 @@ impl Mail {
         session: &SessionId,
         turn_seq: u64,
         step: Option<u32>,
-    ) -> Result<Vec<i64>, StoreError> {
-        self.store.read(|tx| tx.drafts_through(to, session, turn_seq, step))
+    ) -> Result<Vec<i64>, MailError> {
+        self.read(|tx| tx.drafts_through(to, session, turn_seq, step))
     }
 
     /// Marks a row after it was shown, like [`Mail::shown`]; what was a draft of it is final.
     /// Without a step, so is all that its turn has said.
     pub async fn said(
         &self,
-        row: &OutboxRow,
+        row: &OutboxMessage,
         turn_seq: u64,
         step: Option<u32>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), MailError> {
         let (id, to, session) = (row.id, row.outbound.to.clone(), row.outbound.session.clone());
-        self.store
-            .write_relaxed(move |tx| {
-                tx.end_drafts(&to, &session, turn_seq, step)?;
-                tx.mark_sent(id)
-            })
-            .await
+        self.write_relaxed(move |tx| {
+            tx.end_drafts(&to, &session, turn_seq, step)?;
+            tx.mark_sent(id)
+        })
+        .await
     }
 
     /// Notes that a message shows a call that runs.
-    pub async fn call_shown(&self, running: RunningRow) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.add_running(&running)).await
+    pub async fn call_shown(&self, running: RunningCall) -> Result<(), MailError> {
+        self.write_relaxed(move |tx| tx.add_running(&running.into())).await
     }
 
     /// The messages that show a call that runs, or that ran when its process was ended.
-    pub fn calls_shown(&self) -> Result<Vec<RunningRow>, StoreError> {
-        self.store.read(|tx| tx.running())
+    pub fn calls_shown(&self) -> Result<Vec<RunningCall>, MailError> {
+        all(self.read(|tx| tx.running()))
     }
 
     /// The session whose call this message shows.
@@ -69,13 +66,13 @@ impl Mail {
         &self,
         to: &Address,
         message: i64,
-    ) -> Result<Option<SessionId>, StoreError> {
-        self.store.read(|tx| tx.running_at(to, message))
+    ) -> Result<Option<SessionId>, MailError> {
+        self.read(|tx| tx.running_at(to, message))
     }
 
     /// Notes that a message shows how its call has ended.
-    pub async fn call_ended(&self, to: &Address, message: i64) -> Result<(), StoreError> {
+    pub async fn call_ended(&self, to: &Address, message: i64) -> Result<(), MailError> {
         let to = to.clone();
-        self.store.write_relaxed(move |tx| tx.end_running(&to, message)).await
+        self.write_relaxed(move |tx| tx.end_running(&to, message)).await
     }
 }

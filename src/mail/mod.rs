@@ -8,6 +8,7 @@ mod notify;
 mod pairing;
 mod pins;
 mod questions;
+mod rows;
 mod sessions;
 mod updates;
 
@@ -15,19 +16,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::domain::{Address, Inbound, SessionId};
-use crate::store::{Store, StoreError};
+use crate::store::{OutboxRow, Store, StoreError, Tx};
 
-/// What went wrong with what is kept.
-pub use crate::store::StoreError as MailError;
-
-pub use crate::store::OutboxRow;
-pub use delivery::PostedRow;
-pub use drafts::{DraftRow, RunningRow};
 pub use instance::Instance;
-pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AccessRequestRow, AccessRequested, AllowedUser};
-pub use pins::{PinQuestionRow, PinState};
-pub use questions::{ApprovalRow, CallRow};
-pub use updates::{Accepted, KeptUpdate, OverheardRow};
+pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
+pub use rows::{
+    AccessRequest, AccessRequestState, AnsweredCall, AskedQuestion, DraftMessage, MailError,
+    OutboxMessage, Overheard, PinQuestion, PostedQuestion, RunningCall, WaitingUpdate,
+};
+pub use updates::Accepted;
 
 /// How far apart the rows of one commit may be, in milliseconds.
 const COPIES_MS_MAX: u64 = 1_000;
@@ -53,40 +50,57 @@ impl Mail {
         self.queued_messages_max.load(Ordering::Relaxed)
     }
 
+    fn read<T>(&self, look: impl FnOnce(&Tx<'_>) -> Result<T, StoreError>) -> Result<T, MailError> {
+        Ok(self.store.read(look)?)
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, MailError> {
+        Ok(self.store.write(job).await?)
+    }
+
+    async fn write_relaxed<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, MailError> {
+        Ok(self.store.write_relaxed(job).await?)
+    }
+
     /// Commits what came in. When this returns, nothing can lose it any more.
     ///
     /// # Errors
     /// `QueueFull` when too many messages wait already; otherwise the store's own.
-    pub async fn submit(&self, inbound: Inbound) -> Result<i64, StoreError> {
+    pub async fn submit(&self, inbound: Inbound) -> Result<i64, MailError> {
         let limit = self.queued_messages_max();
-        self.store.write(move |tx| tx.add_inbound(&inbound, limit)).await
+        self.write(move |tx| tx.add_inbound(&inbound, limit)).await
     }
 
     /// The same, unless a turn is open in the session or something waits there already; `None`
     /// then.
-    pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, StoreError> {
+    pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, MailError> {
         let limit = self.queued_messages_max();
-        self.store
-            .write(move |tx| {
-                let session = &inbound.session;
-                if tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty() {
-                    return Ok(None);
-                }
-                tx.add_inbound(&inbound, limit).map(Some)
-            })
-            .await
+        self.write(move |tx| {
+            let session = &inbound.session;
+            if tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty() {
+                return Ok(None);
+            }
+            tx.add_inbound(&inbound, limit).map(Some)
+        })
+        .await
     }
 
     /// What waits to be shown at one address, oldest first.
-    pub fn waiting(&self, me: &Address) -> Result<Vec<OutboxRow>, StoreError> {
-        self.store.read(|tx| tx.queued_outbound(me))
+    pub fn waiting(&self, me: &Address) -> Result<Vec<OutboxMessage>, MailError> {
+        rows::all(self.read(|tx| tx.queued_outbound(me)))
     }
 
     /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice,
     /// never not at all.
-    pub async fn shown(&self, id: i64) -> Result<(), StoreError> {
+    pub async fn shown(&self, id: i64) -> Result<(), MailError> {
         crate::killpoint::here("mail.shown.before");
-        let marked = self.store.write_relaxed(move |tx| tx.mark_sent(id)).await;
+        let marked = self.write_relaxed(move |tx| tx.mark_sent(id)).await;
         crate::killpoint::here("mail.shown.after");
         marked
     }
@@ -95,7 +109,7 @@ impl Mail {
     /// unless another one that took part in the turn has shown it. What several of them would have
     /// shown is taken over once. The other rows wait until it is shown, because nobody would show
     /// it any more if this process ended before it did.
-    pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, StoreError> {
+    pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, MailError> {
         self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await
     }
 
@@ -104,8 +118,8 @@ impl Mail {
         me: &Address,
         session: &SessionId,
         alive: impl Fn(&Address) -> bool,
-    ) -> Result<usize, StoreError> {
-        let rows = self.store.read(|tx| tx.queued_outbound_of(me.door(), session))?;
+    ) -> Result<usize, MailError> {
+        let rows = self.read(|tx| tx.queued_outbound_of(me.door(), session))?;
         let (mine, others): (Vec<OutboxRow>, _) =
             rows.into_iter().partition(|row| row.outbound.to == *me);
         let mut shown_here = mine;
@@ -120,22 +134,21 @@ impl Mail {
             return Ok(0);
         }
         let me = me.clone();
-        self.store
-            .write(move |tx| {
-                let mut adopted = 0;
-                for id in orphans {
-                    if !tx.mark_if_shown_elsewhere(id)? {
-                        adopted += usize::from(tx.readdress(id, &me)?);
-                    }
+        self.write(move |tx| {
+            let mut adopted = 0;
+            for id in orphans {
+                if !tx.mark_if_shown_elsewhere(id)? {
+                    adopted += usize::from(tx.readdress(id, &me)?);
                 }
-                Ok(adopted)
-            })
-            .await
+            }
+            Ok(adopted)
+        })
+        .await
     }
 
     /// The number that changes whenever somebody else has committed something.
-    pub fn version(&self) -> Result<i64, StoreError> {
-        self.store.data_version()
+    pub fn version(&self) -> Result<i64, MailError> {
+        Ok(self.store.data_version()?)
     }
 }
 

@@ -2,8 +2,9 @@
 //! let a bot write; and how the gateway last ended. Must not know how any of it is said.
 
 use super::Mail;
+use super::rows::MailError;
 use crate::domain::Outbound;
-use crate::store::{AuditHead, DaySpent, StoreError};
+use crate::store::DaySpent;
 
 impl Mail {
     /// Puts a notice of one kind into the outbox, unless there was one less than `every_ms` ago.
@@ -13,7 +14,7 @@ impl Mail {
         kind: &str,
         every_ms: i64,
         notice: Outbound,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let kind = kind.to_owned();
         let notify = move |tx: &crate::store::Tx<'_>| {
             let first = tx.may_tell(&kind, every_ms)?;
@@ -22,46 +23,47 @@ impl Mail {
             }
             Ok(first)
         };
-        self.store.write(notify).await
+        self.write(notify).await
     }
 
     /// Whether something of this kind was told less than `every_ms` ago.
-    pub fn told_within(&self, kind: &str, every_ms: i64) -> Result<bool, StoreError> {
-        self.store.read(|tx| tx.told_within(kind, every_ms))
+    pub fn told_within(&self, kind: &str, every_ms: i64) -> Result<bool, MailError> {
+        self.read(|tx| tx.told_within(kind, every_ms))
     }
 
-    /// With what row the audit ends today.
-    pub fn audit_head(&self) -> Result<AuditHead, StoreError> {
-        self.store.read(|tx| tx.newest_audit())
+    /// With what row the audit ends today: its number and its digest.
+    pub fn audit_head(&self) -> Result<(i64, String), MailError> {
+        let head = self.read(|tx| tx.newest_audit())?;
+        Ok((head.number, head.digest))
     }
 
     /// Why the provider refused the model's key, if it did since this was last passed on.
-    pub fn key_refused(&self) -> Result<Option<(String, String)>, StoreError> {
-        let noted = self.store.read(|tx| tx.key_refused())?;
+    pub fn key_refused(&self) -> Result<Option<(String, String)>, MailError> {
+        let noted = self.read(|tx| tx.key_refused())?;
         Ok(noted.split_once('\n').map(|(session, text)| (session.to_owned(), text.to_owned())))
     }
 
-    pub async fn key_refusal_passed_on(&self) -> Result<(), StoreError> {
-        self.store.write_relaxed(|tx| tx.set_key_refused("")).await
+    pub async fn key_refusal_passed_on(&self) -> Result<(), MailError> {
+        self.write_relaxed(|tx| tx.set_key_refused("")).await
     }
 
     /// What was counted on a day.
-    pub fn day_spent(&self, day: &str) -> Result<DaySpent, StoreError> {
-        self.store.read(|tx| tx.day_spent(day))
+    pub fn day_spent(&self, day: &str) -> Result<DaySpent, MailError> {
+        self.read(|tx| tx.day_spent(day))
     }
 
     /// Notes that a chat does not let the bot write. False when it was known.
-    pub async fn block_chat(&self, bot: i64, chat: i64, why: &str) -> Result<bool, StoreError> {
+    pub async fn block_chat(&self, bot: i64, chat: i64, why: &str) -> Result<bool, MailError> {
         let why = why.to_owned();
-        self.store.write(move |tx| tx.add_blocked(bot, chat, &why)).await
+        self.write(move |tx| tx.add_blocked(bot, chat, &why)).await
     }
 
-    pub async fn unblock_chat(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
-        self.store.write(move |tx| tx.remove_blocked(bot, chat)).await
+    pub async fn unblock_chat(&self, bot: i64, chat: i64) -> Result<bool, MailError> {
+        self.write(move |tx| tx.remove_blocked(bot, chat)).await
     }
 
-    pub fn blocked_chats(&self, bot: i64) -> Result<Vec<i64>, StoreError> {
-        self.store.read(|tx| tx.blocked(bot))
+    pub fn blocked_chats(&self, bot: i64) -> Result<Vec<i64>, MailError> {
+        self.read(|tx| tx.blocked(bot))
     }
 
     /// Marks the gateway as running. If its last run did not end in order: how many turns of the
@@ -69,15 +71,15 @@ impl Mail {
     pub async fn begin_gateway(
         &self,
         prefix: String,
-    ) -> Result<Option<(usize, Vec<String>)>, StoreError> {
+    ) -> Result<Option<(usize, Vec<String>)>, MailError> {
         let begin = move |tx: &crate::store::Tx<'_>| {
             Ok(if tx.begin_gateway()? { None } else { Some(tx.in_the_middle(&prefix)?) })
         };
-        self.store.write(begin).await
+        self.write(begin).await
     }
 
-    pub async fn end_gateway(&self) -> Result<(), StoreError> {
-        self.store.write(|tx| tx.end_gateway()).await
+    pub async fn end_gateway(&self) -> Result<(), MailError> {
+        self.write(|tx| tx.end_gateway()).await
     }
 }
 

@@ -4,10 +4,9 @@
 use serde_json::json;
 
 use super::Mail;
+use super::rows::{AccessRequest, MailError, all, one};
 use crate::domain::{Address, Outbound};
-use crate::store::{AuditEntry, StoreError};
-
-pub use crate::store::{AccessRequestRow, AccessRequested};
+use crate::store::{AccessRequested, AuditEntry};
 
 /// Access requests are announced to the owner at most so many times in 24 hours.
 pub const ACCESS_REQUESTS_DAY_MAX: u32 = 20;
@@ -30,17 +29,17 @@ impl Mail {
         bot: i64,
         chat: i64,
         now: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), MailError> {
         let note = move |tx: &crate::store::Tx<'_>| {
             tx.add_moved_chat(bot, chat, now)?;
             tx.end_numbering(&to)
         };
-        self.store.write(note).await
+        self.write(note).await
     }
 
     /// The chats that have another number now.
-    pub fn moved_chats(&self, bot: i64) -> Result<Vec<(i64, i64)>, StoreError> {
-        self.store.read(|tx| tx.moved_chats(bot))
+    pub fn moved_chats(&self, bot: i64) -> Result<Vec<(i64, i64)>, MailError> {
+        self.read(|tx| tx.moved_chats(bot))
     }
 
     /// Is done with the update of an unknown user, whose first request is kept in the
@@ -51,7 +50,7 @@ impl Mail {
         chat: i64,
         body: String,
         too_many: Outbound,
-    ) -> Result<AccessRequested, StoreError> {
+    ) -> Result<AccessRequested, MailError> {
         let request = move |tx: &crate::store::Tx<'_>| {
             let requested = tx.request_access(bot, chat, &body, ACCESS_REQUESTS_DAY_MAX)?;
             if requested == AccessRequested::TooMany
@@ -62,24 +61,20 @@ impl Mail {
             tx.finish_update(bot, update, "stranger")?;
             Ok(requested)
         };
-        self.store.write(request).await
+        self.write(request).await
     }
 
-    pub fn is_allowed_user(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
-        self.store.read(|tx| tx.is_allowed_user(bot, chat))
+    pub fn is_allowed_user(&self, bot: i64, chat: i64) -> Result<bool, MailError> {
+        self.read(|tx| tx.is_allowed_user(bot, chat))
     }
 
-    pub fn access_request(
-        &self,
-        bot: i64,
-        chat: i64,
-    ) -> Result<Option<AccessRequestRow>, StoreError> {
-        self.store.read(|tx| tx.access_request(bot, chat))
+    pub fn access_request(&self, bot: i64, chat: i64) -> Result<Option<AccessRequest>, MailError> {
+        one(self.read(|tx| tx.access_request(bot, chat)))
     }
 
     /// Those whom the owner's screen does not show as they are.
-    pub fn access_requests_to_show(&self, bot: i64) -> Result<Vec<AccessRequestRow>, StoreError> {
-        self.store.read(|tx| tx.access_requests_to_show(bot))
+    pub fn access_requests_to_show(&self, bot: i64) -> Result<Vec<AccessRequest>, MailError> {
+        all(self.read(|tx| tx.access_requests_to_show(bot)))
     }
 
     pub async fn access_request_told(
@@ -88,8 +83,8 @@ impl Mail {
         chat: i64,
         at: Address,
         message: i64,
-    ) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.access_request_told(bot, chat, &at, message)).await
+    ) -> Result<(), MailError> {
+        self.write_relaxed(move |tx| tx.access_request_told(bot, chat, &at, message)).await
     }
 
     /// Allows an unknown user, with the audit row and the `welcome`, in one transaction. False when
@@ -100,7 +95,7 @@ impl Mail {
         user: AllowedUser,
         by: &str,
         welcome: Outbound,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let by = by.to_owned();
         let let_in = move |tx: &crate::store::Tx<'_>| {
             if !tx.decide_access_request(bot, user.chat, true, &by)? {
@@ -112,7 +107,7 @@ impl Mail {
             tx.audit(&AuditEntry { kind: "guest.in", call: String::new(), body })?;
             Ok(true)
         };
-        self.store.write(let_in).await
+        self.write(let_in).await
     }
 
     /// Answers an access request with silence. False when it was answered before.
@@ -121,13 +116,13 @@ impl Mail {
         bot: i64,
         chat: i64,
         by: &str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let by = by.to_owned();
-        self.store.write(move |tx| tx.decide_access_request(bot, chat, false, &by)).await
+        self.write(move |tx| tx.decide_access_request(bot, chat, false, &by)).await
     }
 
-    pub async fn access_request_shown(&self, bot: i64, chat: i64) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.close_access_request(bot, chat)).await
+    pub async fn access_request_shown(&self, bot: i64, chat: i64) -> Result<(), MailError> {
+        self.write_relaxed(move |tx| tx.close_access_request(bot, chat)).await
     }
 }
 

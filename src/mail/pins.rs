@@ -2,20 +2,18 @@
 //! what an answer does.
 
 use super::Mail;
+use super::rows::{MailError, PinQuestion, all, one};
 use crate::domain::Address;
-use crate::store::StoreError;
-
-pub use crate::store::{PinQuestionRow, PinState};
 
 impl Mail {
-    pub fn pin_question(&self, id: &str) -> Result<Option<PinQuestionRow>, StoreError> {
-        self.store.read(|tx| tx.pin_question(id))
+    pub fn pin_question(&self, id: &str) -> Result<Option<PinQuestion>, MailError> {
+        one(self.read(|tx| tx.pin_question(id)))
     }
 
     /// Those that no owner has seen yet, and those whose message does not show yet what became of
     /// them.
-    pub fn pin_questions_to_show(&self) -> Result<Vec<PinQuestionRow>, StoreError> {
-        self.store.read(|tx| tx.pin_questions_to_show())
+    pub fn pin_questions_to_show(&self) -> Result<Vec<PinQuestion>, MailError> {
+        all(self.read(|tx| tx.pin_questions_to_show()))
     }
 
     /// Notes which message shows a question.
@@ -24,14 +22,14 @@ impl Mail {
         id: &str,
         at: Address,
         message: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), MailError> {
         let id = id.to_owned();
-        self.store.write(move |tx| tx.pin_question_told(&id, &at, message)).await
+        self.write(move |tx| tx.pin_question_told(&id, &at, message)).await
     }
 
     /// Notes that the message shows what became of the question.
-    pub async fn close_pin_question(&self, id: &str) -> Result<(), StoreError> {
+    pub async fn close_pin_question(&self, id: &str) -> Result<(), MailError> {
         let id = id.to_owned();
-        self.store.write(move |tx| tx.close_pin_question(&id)).await
+        self.write(move |tx| tx.close_pin_question(&id)).await
     }
 }

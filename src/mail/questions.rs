@@ -2,19 +2,18 @@
 //! who may answer, or what an answer does.
 
 use super::Mail;
+use super::rows::{AnsweredCall, AskedQuestion, MailError, all, one};
 use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Question, SessionId, Staged};
-use crate::store::StoreError;
-
-pub use crate::store::{ApprovalRow, CallRow};
+use crate::store::{CallRow, StoreError};
 
 impl Mail {
     /// A question, open or closed, and its answer.
-    pub fn asked_question(&self, id: &ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
-        self.store.read(|tx| tx.approval(id))
+    pub fn asked_question(&self, id: &ApprovalId) -> Result<Option<AskedQuestion>, MailError> {
+        one(self.read(|tx| tx.approval(id)))
     }
 
     /// The same, if it is still open.
-    pub fn open_question(&self, id: &ApprovalId) -> Result<Option<Question>, StoreError> {
+    pub fn open_question(&self, id: &ApprovalId) -> Result<Option<Question>, MailError> {
         let row = self.asked_question(id)?;
         Ok(row.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
     }
@@ -24,19 +23,19 @@ impl Mail {
     pub fn open_questions(
         &self,
         session: Option<&SessionId>,
-    ) -> Result<Vec<ApprovalRow>, StoreError> {
-        self.store.read(|tx| tx.open_questions(session))
+    ) -> Result<Vec<AskedQuestion>, MailError> {
+        all(self.read(|tx| tx.open_questions(session)))
     }
 
     /// The list in which an action was staged.
-    pub fn list_of(&self, action: &CallId) -> Result<Option<CallId>, StoreError> {
-        Ok(self.store.read(|tx| tx.staged(action))?.map(|staged| staged.list))
+    pub fn list_of(&self, action: &CallId) -> Result<Option<CallId>, MailError> {
+        Ok(self.read(|tx| tx.staged(action))?.map(|staged| staged.list))
     }
 
     /// The calls that an answer is about: of several buttons the one that was pressed, and of all
     /// items those that it has answered.
-    pub fn calls_of(&self, row: &ApprovalRow) -> Result<Vec<CallRow>, StoreError> {
-        self.store.read(|tx| {
+    pub fn calls_of(&self, row: &AskedQuestion) -> Result<Vec<AnsweredCall>, MailError> {
+        all(self.read(|tx| {
             let ids = match (&row.question.staged, &row.answer) {
                 (Some(Staged::All { .. }), _) => {
                     tx.staged_in(&row.call)?.into_iter().map(|staged| staged.call).collect()
@@ -48,8 +47,9 @@ impl Mail {
                 }
                 _ => vec![row.call.clone()],
             };
-            let rows: Result<Vec<_>, StoreError> = ids.iter().map(|id| tx.call(id)).collect();
+            let rows: Result<Vec<Option<CallRow>>, StoreError> =
+                ids.iter().map(|id| tx.call(id)).collect();
             Ok(rows?.into_iter().flatten().collect())
-        })
+        }))
     }
 }

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use super::Mail;
+use super::rows::MailError;
 use crate::domain::{SessionId, UnixMillis};
-use crate::store::StoreError;
 
 impl Mail {
     /// The folder that a session works in, if it is another one than the configured one.
-    pub fn session_folder(&self, session: &SessionId) -> Result<Option<PathBuf>, StoreError> {
-        Ok(self.store.read(|tx| tx.session_workspace(session))?.map(PathBuf::from))
+    pub fn session_folder(&self, session: &SessionId) -> Result<Option<PathBuf>, MailError> {
+        Ok(self.read(|tx| tx.session_workspace(session))?.map(PathBuf::from))
     }
 
     /// The sessions whose turn an earlier process has left in the middle.
-    pub fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
-        self.store.read(|tx| tx.sessions_with_open_turn())
+    pub fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, MailError> {
+        self.read(|tx| tx.sessions_with_open_turn())
     }
 
     /// The sessions of this prefix in which something waits to be taken in, and those of other
@@ -23,22 +23,22 @@ impl Mail {
         &self,
         prefix: &str,
         older_ms: UnixMillis,
-    ) -> Result<Vec<SessionId>, StoreError> {
-        self.store.read(|tx| tx.sessions_with_work(prefix, older_ms))
+    ) -> Result<Vec<SessionId>, MailError> {
+        self.read(|tx| tx.sessions_with_work(prefix, older_ms))
     }
 
     /// Whether nothing but messages waits to be taken in.
-    pub fn only_messages_queued(&self, session: &SessionId) -> Result<bool, StoreError> {
-        self.store.read(|tx| tx.only_messages_queued(session))
+    pub fn only_messages_queued(&self, session: &SessionId) -> Result<bool, MailError> {
+        self.read(|tx| tx.only_messages_queued(session))
     }
 
     /// How many messages wait to be taken in.
-    pub fn queued_messages(&self, session: &SessionId) -> Result<u32, StoreError> {
-        self.store.read(|tx| tx.queued_messages(session))
+    pub fn queued_messages(&self, session: &SessionId) -> Result<u32, MailError> {
+        self.read(|tx| tx.queued_messages(session))
     }
 
     /// The principal whose message has begun the open turn; `None` if no turn is open.
-    pub fn turn_begun_by(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        self.store.read(|tx| tx.turn_begun_by(session))
+    pub fn turn_begun_by(&self, session: &SessionId) -> Result<Option<String>, MailError> {
+        self.read(|tx| tx.turn_begun_by(session))
     }
 }

@@ -2,11 +2,9 @@
 //! what it brings in. Must not know what an update says.
 
 use super::Mail;
+use super::rows::{MailError, Overheard, WaitingUpdate, all};
 use crate::domain::{Address, Inbound, Outbound};
 use crate::killpoint;
-use crate::store::StoreError;
-
-pub use crate::store::{KeptUpdate, OverheardRow};
 
 /// How long a handled update is remembered, in milliseconds. Telegram hands an update over again
 /// for 24 hours.
@@ -29,7 +27,7 @@ impl Mail {
         &self,
         bot: i64,
         updates: Vec<(i64, String)>,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<usize, MailError> {
         let keep = move |tx: &crate::store::Tx<'_>| {
             let mut new = 0;
             for (id, body) in &updates {
@@ -38,15 +36,15 @@ impl Mail {
             Ok(new)
         };
         killpoint::here("updates.kept.before");
-        let kept = self.store.write(keep).await;
+        let kept = self.write(keep).await;
         killpoint::here("updates.kept.after");
         kept
     }
 
     /// The updates that wait to be handled and were kept after number `after`, in the order in
     /// which they came.
-    pub fn kept_updates(&self, bot: i64, after: i64) -> Result<Vec<KeptUpdate>, StoreError> {
-        self.store.read(|tx| tx.kept_updates(bot, after))
+    pub fn kept_updates(&self, bot: i64, after: i64) -> Result<Vec<WaitingUpdate>, MailError> {
+        all(self.read(|tx| tx.kept_updates(bot, after)))
     }
 
     /// Puts what updates say into the inbox as one row and is done with all of them, in one
@@ -60,7 +58,7 @@ impl Mail {
         bot: i64,
         updates: &[i64],
         accepted: Accepted,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let (limit, updates) = (self.queued_messages_max(), updates.to_vec());
         let accept = move |tx: &crate::store::Tx<'_>| {
             let mut new = false;
@@ -80,14 +78,14 @@ impl Mail {
             Ok(true)
         };
         killpoint::here("updates.accepted.before");
-        let accepted = self.store.write(accept).await;
+        let accepted = self.write(accept).await;
         killpoint::here("updates.accepted.after");
         accepted
     }
 
     /// What was overheard at a place since claw was last spoken to there, oldest first.
-    pub fn overheard(&self, at: &Address) -> Result<Vec<OverheardRow>, StoreError> {
-        self.store.read(|tx| tx.overheard(at))
+    pub fn overheard(&self, at: &Address) -> Result<Vec<Overheard>, MailError> {
+        all(self.read(|tx| tx.overheard(at)))
     }
 
     /// Keeps what was said to others, the newest `keep` of its place, and is done with the update,
@@ -95,22 +93,21 @@ impl Mail {
     pub async fn overhear(
         &self,
         (bot, update): (i64, i64),
-        row: OverheardRow,
+        said: Overheard,
         keep: u32,
-    ) -> Result<(), StoreError> {
-        self.store
-            .write(move |tx| {
-                if tx.finish_update(bot, update, "overheard")? {
-                    tx.add_overheard(&row, keep)?;
-                }
-                Ok(())
-            })
-            .await
+    ) -> Result<(), MailError> {
+        self.write(move |tx| {
+            if tx.finish_update(bot, update, "overheard")? {
+                tx.add_overheard(&said.into(), keep)?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// The text of an update that waits to be handled.
-    pub fn kept_update(&self, bot: i64, update: i64) -> Result<Option<String>, StoreError> {
-        self.store.read(|tx| tx.kept_update(bot, update))
+    pub fn kept_update(&self, bot: i64, update: i64) -> Result<Option<String>, MailError> {
+        self.read(|tx| tx.kept_update(bot, update))
     }
 
     /// Is done with an update that brings nothing into a session; `how` in one word.
@@ -119,9 +116,9 @@ impl Mail {
         bot: i64,
         update: i64,
         how: &'static str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         killpoint::here("updates.finished.before");
-        let finished = self.store.write(move |tx| tx.finish_update(bot, update, how)).await;
+        let finished = self.write(move |tx| tx.finish_update(bot, update, how)).await;
         killpoint::here("updates.finished.after");
         finished
     }
@@ -134,7 +131,7 @@ impl Mail {
         update: i64,
         how: &'static str,
         answer: Outbound,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         self.answer_update_with(bot, update, how, vec![answer]).await
     }
 
@@ -145,7 +142,7 @@ impl Mail {
         update: i64,
         how: &'static str,
         answers: Vec<Outbound>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool, MailError> {
         let answered = move |tx: &crate::store::Tx<'_>| {
             let first = tx.finish_update(bot, update, how)?;
             if first {
@@ -154,20 +151,19 @@ impl Mail {
             Ok(first)
         };
         killpoint::here("updates.answered.before");
-        let answered = self.store.write(answered).await;
+        let answered = self.write(answered).await;
         killpoint::here("updates.answered.after");
         answered
     }
 
     /// Forgets what was handled long ago.
-    pub async fn tidy_updates(&self, now_ms: i64) -> Result<usize, StoreError> {
+    pub async fn tidy_updates(&self, now_ms: i64) -> Result<usize, MailError> {
         let before_ms = now_ms - REMEMBERED_MS;
-        self.store
-            .write_relaxed(move |tx| {
-                tx.forget_overheard_before(before_ms / 1000)?;
-                tx.forget_updates(before_ms)
-            })
-            .await
+        self.write_relaxed(move |tx| {
+            tx.forget_overheard_before(before_ms / 1000)?;
+            tx.forget_updates(before_ms)
+        })
+        .await
     }
 }
 

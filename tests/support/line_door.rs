@@ -26,7 +26,7 @@ use claw::doors::live;
 use claw::doors::markdown::linked_files;
 use claw::doors::parts;
 use claw::doors::shared::Shared;
-use claw::mail::{MailError, PostedRow};
+use claw::mail::{MailError, PostedQuestion};
 use claw::router::Visitor;
 use claw::workspace::Workspace;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ impl Door for Lines {
 
     async fn show_answered(
         &self,
-        posted: &PostedRow,
+        posted: &PostedQuestion,
         question: &Question,
     ) -> Result<(), DoorFault> {
         let items = question.list.iter().flat_map(|list| &list.items);
@@ -128,7 +128,7 @@ impl Door for Lines {
 
     async fn close(
         &self,
-        posted: &PostedRow,
+        posted: &PostedQuestion,
         question: &Question,
         how: &Closed,
     ) -> Result<(), DoorFault> {
@@ -344,7 +344,7 @@ async fn say(
         Parsed::NotForUs => None,
         Parsed::Message => match context.router.message(visitor, session, text).await {
             Ok(_) => None,
-            Err(full @ MailError::QueueFull(_)) => Some(format!("{full}. It was not taken in.")),
+            Err(full) if full.is_queue_full() => Some(format!("{full}. It was not taken in.")),
             Err(error) => return Err(error.into()),
         },
     })

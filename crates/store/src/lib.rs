@@ -72,7 +72,7 @@ pub use kept_window::LogWindow;
 pub use meta::DaySpent;
 pub use outbox::OutboxRow;
 pub use overheard::OverheardRow;
-pub use pin_questions::{PinQuestionRow, PinState};
+pub use pin_questions::PinQuestionRow;
 pub use pins::{PinRow, SeenTool};
 pub use posted::PostedRow;
 use queue::WriteUrgency;

@@ -4,35 +4,25 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx, now_ms};
-use claw_domain::{Address, UnixMillis};
+use claw_domain::{Address, PinState, UnixMillis};
 
-/// How far a question is. `Accepted`, `Kept` and `Stale` are still to be shown where it was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PinState {
-    /// No owner has seen it yet.
-    New,
-    Told,
-    Accepted,
-    /// The owner keeps the tool withheld.
-    Kept,
-    /// The tools have changed once more, or were accepted elsewhere.
-    Stale,
-    Closed,
-}
+const STATES: [PinState; 6] = [
+    PinState::New,
+    PinState::Told,
+    PinState::Accepted,
+    PinState::Kept,
+    PinState::Stale,
+    PinState::Closed,
+];
 
-impl PinState {
-    const ALL: [Self; 6] =
-        [Self::New, Self::Told, Self::Accepted, Self::Kept, Self::Stale, Self::Closed];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Told => "told",
-            Self::Accepted => "accepted",
-            Self::Kept => "kept",
-            Self::Stale => "stale",
-            Self::Closed => "closed",
-        }
+fn text_of(state: PinState) -> &'static str {
+    match state {
+        PinState::New => "new",
+        PinState::Told => "told",
+        PinState::Accepted => "accepted",
+        PinState::Kept => "kept",
+        PinState::Stale => "stale",
+        PinState::Closed => "closed",
     }
 }
 
@@ -57,7 +47,7 @@ const COLUMNS: &str = "id, server, forms, shown, state, address, message, decide
 
 fn read(row: &Row<'_>) -> rusqlite::Result<PinQuestionRow> {
     let (forms, state): (String, String) = (row.get(2)?, row.get(4)?);
-    let known = PinState::ALL.into_iter().find(|known| known.as_str() == state);
+    let known = STATES.into_iter().find(|known| text_of(*known) == state);
     Ok(PinQuestionRow {
         id: row.get(0)?,
         server: row.get(1)?,
@@ -134,7 +124,7 @@ impl Tx<'_> {
             .prepare_cached(
                 "UPDATE pin_questions SET state = ?2, decided_by = ?3, decided_ms = ?4 WHERE id = ?1 AND state = 'told'",
             )?
-            .execute(params![id, to.as_str(), by, now_ms()])?;
+            .execute(params![id, text_of(to), by, now_ms()])?;
         Ok(changed == 1)
     }
 

@@ -17,7 +17,7 @@ use crate::doors::door::Asked;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
 use crate::doors::staged_questions;
-use crate::mail::{ApprovalRow, PostedRow};
+use crate::mail::{AskedQuestion, PostedQuestion};
 
 pub struct Delivery {
     outbox: Arc<InstanceOutbox>,
@@ -25,7 +25,7 @@ pub struct Delivery {
     door: Arc<ConsoleDoor>,
     /// The questions that are on the screen and open, each with the message that shows it. They go
     /// with the process: the next one asks what is open again.
-    asked: BTreeMap<ApprovalId, PostedRow>,
+    asked: BTreeMap<ApprovalId, PostedQuestion>,
     /// What of the lists on the screen is answered.
     lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
     seen_version: Option<i64>,
@@ -155,7 +155,7 @@ impl Delivery {
 
     /// Asks a question that is open and not on the screen. What was staged is not asked by itself:
     /// it is given back for a list.
-    async fn ask(&mut self, turn_seq: u64, row: ApprovalRow) -> Option<Question> {
+    async fn ask(&mut self, turn_seq: u64, row: AskedQuestion) -> Option<Question> {
         // All items at once is a word that is typed under their list.
         if matches!(row.question.staged, Some(Staged::All { .. })) {
             return None;
@@ -201,7 +201,7 @@ impl Delivery {
     }
 
     /// Something of a list that is open may be answered.
-    async fn bring_in_step(&mut self, posted: &PostedRow, row: &ApprovalRow) {
+    async fn bring_in_step(&mut self, posted: &PostedQuestion, row: &AskedQuestion) {
         let Some(list) = &row.question.list else { return };
         let states = list.states();
         if self.lists.insert(row.id.clone(), states.clone()) != Some(states) {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::chat::ConsoleShow;
 use crate::domain::{Address, ApprovalId, LiveSink, OutboundBody, Question, SessionId};
 use crate::doors::door::{Asked, Closed, Door, DoorFault};
-use crate::mail::PostedRow;
+use crate::mail::PostedQuestion;
 
 /// Lives as long as its chat; the screen ends when the last of what holds it has gone.
 pub struct ConsoleDoor {
@@ -59,11 +59,20 @@ impl Door for ConsoleDoor {
         Ok(Asked { message, at_s: 0, file: false })
     }
 
-    async fn show_answered(&self, _: &PostedRow, question: &Question) -> Result<(), DoorFault> {
+    async fn show_answered(
+        &self,
+        _: &PostedQuestion,
+        question: &Question,
+    ) -> Result<(), DoorFault> {
         self.show(ConsoleShow::ListChanged(Box::new(question.clone()))).await.map(drop)
     }
 
-    async fn close(&self, posted: &PostedRow, _: &Question, how: &Closed) -> Result<(), DoorFault> {
+    async fn close(
+        &self,
+        posted: &PostedQuestion,
+        _: &Question,
+        how: &Closed,
+    ) -> Result<(), DoorFault> {
         let how = match how {
             Closed::Expired { .. } => "has expired".to_owned(),
             Closed::Superseded { .. } => "was superseded by a new message".to_owned(),

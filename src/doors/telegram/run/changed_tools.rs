@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use super::context::GatewayContext;
 use super::notify;
 use super::pacing::until_sent;
-use crate::domain::telegram_principal;
+use crate::domain::{PinState, telegram_principal};
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::pinned::{Changed, PinShown};
-use crate::mail::{PinQuestionRow, PinState};
+use crate::mail::PinQuestion;
 use crate::router::PinAnswer;
 
 /// Questions are looked for this often without a wake-up.
@@ -30,7 +30,7 @@ pub(super) async fn tap(
     accept: bool,
 ) -> anyhow::Result<&'static str> {
     let row = ctx.mail.pin_question(id)?;
-    let here = |row: &PinQuestionRow| {
+    let here = |row: &PinQuestion| {
         tapped.at.as_ref().is_some_and(|(place, message)| {
             row.message == *message && row.address == place.address()
         })
@@ -76,9 +76,9 @@ pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     }
 }
 
-async fn show(ctx: &GatewayContext, row: &PinQuestionRow) -> anyhow::Result<()> {
+async fn show(ctx: &GatewayContext, row: &PinQuestion) -> anyhow::Result<()> {
     let shown = ctx.router.cleared_text(&row.shown);
-    let count = row.forms.len();
+    let count = row.tools;
     let changed = Changed { id: &row.id, server: &row.server, count, differences: &shown };
     let clock = ctx.clock();
     if row.state == PinState::New {

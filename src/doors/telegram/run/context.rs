@@ -20,7 +20,7 @@ use crate::doors::telegram::Part;
 use crate::doors::telegram::api::pace::Pace;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::{Api, Me};
-use crate::mail::{Mail, MailError, PostedRow};
+use crate::mail::{Mail, MailError, PostedQuestion};
 use crate::router::Router;
 use crate::workspace::Workspace;
 
@@ -148,7 +148,7 @@ impl GatewayContext {
     }
 
     /// Whether a chat was not told yet why reactions to a message do not count: nobody can flood it.
-    pub(super) fn reaction_is_news(&self, on: &PostedRow, why: &'static str) -> bool {
+    pub(super) fn reaction_is_news(&self, on: &PostedQuestion, why: &'static str) -> bool {
         let mut told = self.reactions_told.lock().unwrap_or_else(PoisonError::into_inner);
         told.len() < REACTIONS_TOLD_MAX && told.insert((on.address.clone(), on.message, why))
     }

@@ -25,7 +25,7 @@ use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::markdown::render_prefix;
 use crate::doors::telegram::render::running;
-use crate::mail::{MailError, PostedRow};
+use crate::mail::{MailError, PostedQuestion};
 
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
@@ -96,7 +96,7 @@ impl Door for GatewayContext {
 
     async fn show_answered(
         &self,
-        posted: &PostedRow,
+        posted: &PostedQuestion,
         question: &Question,
     ) -> Result<(), DoorFault> {
         let place = place(&posted.address)?;
@@ -106,7 +106,7 @@ impl Door for GatewayContext {
 
     async fn close(
         &self,
-        posted: &PostedRow,
+        posted: &PostedQuestion,
         question: &Question,
         how: &Closed,
     ) -> Result<(), DoorFault> {

@@ -4,7 +4,7 @@
 use super::context::GatewayContext;
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::incoming::ChatMessage;
-use crate::mail::{MailError, OverheardRow};
+use crate::mail::{MailError, Overheard};
 use crate::router::Visitor;
 
 /// How much of one message is kept, in characters.
@@ -30,7 +30,7 @@ pub(super) async fn overhear(
     parts.extend(msg.words.clone());
     parts.retain(|part| !part.is_empty());
     let (address, name, text) = (visitor.from.clone(), msg.name.clone(), parts.join("\n"));
-    mail.overhear((ctx.me.id, id), OverheardRow { address, at_s: msg.at_s, name, text }, keep).await
+    mail.overhear((ctx.me.id, id), Overheard { address, at_s: msg.at_s, name, text }, keep).await
 }
 
 /// What was overheard where the visitor is, as a quotation; `None` if there is nothing.
@@ -45,7 +45,7 @@ pub(super) fn context(
     Ok((!rows.is_empty()).then(|| quoted(&rows, &ctx.clock())))
 }
 
-fn quoted(rows: &[OverheardRow], clock: &Clock) -> String {
+fn quoted(rows: &[Overheard], clock: &Clock) -> String {
     let mut text = format!("{BEGIN}\n");
     for row in rows {
         // Every line begins with the mark, so that no message can end the quotation.
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn no_message_can_end_the_quotation() {
-        let row = |name: &str, text: &str| OverheardRow {
+        let row = |name: &str, text: &str| Overheard {
             address: Address("telegram/1/-2".into()),
             at_s: 0,
             name: name.into(),

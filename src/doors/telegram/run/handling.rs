@@ -172,7 +172,7 @@ async fn taken_in(
     message.with_overheard = context.is_some();
     message.notices.extend(told);
     match ctx.router.message_of_updates(&visitor, session, message, (ctx.me.id, ids)).await {
-        Err(error @ MailError::QueueFull(_)) => {
+        Err(error) if error.is_queue_full() => {
             let text = format!("{error}. Your message was not taken in.");
             answer(ctx, &visitor, msg, ids, "queue full", text).await
         }

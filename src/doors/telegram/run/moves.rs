@@ -5,7 +5,7 @@
 use super::context::GatewayContext;
 use crate::doors::telegram::api::incoming::Incoming;
 use crate::doors::telegram::api::place::Place;
-use crate::mail::PostedRow;
+use crate::mail::PostedQuestion;
 
 /// Notes that a chat goes on under another number. Its session, its grants and what it may do stay;
 /// its questions are asked again, because no message of the old chat can be changed or tapped any
@@ -24,8 +24,9 @@ pub(super) async fn note(ctx: &GatewayContext, chat: i64, now: i64) {
     tracing::info!(chat, now, "a group has become a supergroup and goes on as it was");
     match ctx.mail.posted() {
         Ok(posted) => {
-            let here =
-                |row: &PostedRow| Place::of(&row.address).is_some_and(|place| place.chat == chat);
+            let here = |row: &PostedQuestion| {
+                Place::of(&row.address).is_some_and(|place| place.chat == chat)
+            };
             ctx.shared.outdated(&posted.into_iter().filter(here).collect::<Vec<_>>());
             ctx.shared.wake();
         }

@@ -65,12 +65,11 @@ async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
     {
         return Ok(());
     }
-    let head = ctx.mail.audit_head()?;
-    if head.number > 0 {
+    let (number, digest) = ctx.mail.audit_head()?;
+    if number > 0 {
         let text = format!(
-            "The audit ends with row {} today. Its head: `{}:{}`. `claw audit verify --head` with it says whether that is \
-             still so.",
-            head.number, head.number, head.digest
+            "The audit ends with row {number} today. Its head: `{number}:{digest}`. `claw audit verify --head` with it says \
+             whether that is still so.",
         );
         tell(ctx, HEAD, HEAD_EVERY_MS, text).await;
     }
@@ -168,8 +167,7 @@ pub(super) async fn began(ctx: &GatewayContext) {
 
 /// The store cannot be written, so this cannot go through it: it is sent at once, or never.
 pub(super) fn store_failed(ctx: &Arc<GatewayContext>, error: &MailError) {
-    let full = matches!(error, MailError::QueueFull(_) | MailError::Decode(_));
-    if full || !ctx.store_failure_is_news() {
+    if error.is_about_one_row() || !ctx.store_failure_is_news() {
         return;
     }
     let Some(place) = ctx.notify_place() else { return };

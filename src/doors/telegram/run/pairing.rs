@@ -15,7 +15,7 @@ use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::access_request::{self, AccessRequest, RequestShown};
-use crate::mail::{ACCESS_REQUESTS_DAY_MAX, AccessRequestRow, AllowedUser, MailError};
+use crate::mail::{self, ACCESS_REQUESTS_DAY_MAX, AccessRequestState, AllowedUser, MailError};
 
 /// Access requests are looked for this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(60);
@@ -62,7 +62,7 @@ pub(super) async fn tap(
     let_in: bool,
 ) -> anyhow::Result<&'static str> {
     let row = ctx.mail.access_request(ctx.me.id, chat)?;
-    let here = |row: &AccessRequestRow| {
+    let here = |row: &mail::AccessRequest| {
         tapped.at.as_ref().is_some_and(|(place, message)| {
             row.message == *message && row.address == place.address()
         })
@@ -116,10 +116,10 @@ pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     }
 }
 
-async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()> {
+async fn show(ctx: &GatewayContext, row: &mail::AccessRequest) -> anyhow::Result<()> {
     let (request, clock, bot) =
         (serde_json::from_str::<AccessRequest>(&row.body)?, ctx.clock(), ctx.me.id);
-    if row.state == "new" {
+    if row.state == AccessRequestState::New {
         let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) else {
             return Ok(());
         };
@@ -139,7 +139,7 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
     if let Some(place) = Place::of(&row.address) {
         let (by, at_ms) = (ctx.known_as(&place, &row.decided_by), row.decided_ms);
         let by = by.as_str();
-        let shown = if row.state == "let_in" {
+        let shown = if row.state == AccessRequestState::LetIn {
             RequestShown::LetIn { by, at_ms }
         } else {
             RequestShown::Ignored { by, at_ms }

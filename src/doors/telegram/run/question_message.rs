@@ -10,7 +10,7 @@ use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question::{self, QuestionText};
 use crate::doors::telegram::{Part, Sent};
-use crate::mail::PostedRow;
+use crate::mail::PostedQuestion;
 
 fn whole(sent: Sent) -> Asked {
     Asked { message: sent.message, at_s: sent.at_s, file: false }
@@ -70,7 +70,7 @@ pub(super) async fn send_whole(
 pub(super) async fn show_answered(
     ctx: &GatewayContext,
     place: &Place,
-    posted: &PostedRow,
+    posted: &PostedQuestion,
     question: &Question,
 ) -> Result<(), ApiFault> {
     let keyboard = question::keyboard(question);
@@ -91,7 +91,7 @@ pub(super) async fn show_answered(
 }
 
 /// Before a message's form was on record, the length of its question told it.
-fn is_file(posted: &PostedRow, question: &Question) -> bool {
+fn is_file(posted: &PostedQuestion, question: &Question) -> bool {
     posted.file || question::is_long(question)
 }
 
@@ -99,7 +99,7 @@ fn is_file(posted: &PostedRow, question: &Question) -> bool {
 pub(super) fn closed(
     ctx: &GatewayContext,
     place: &Place,
-    posted: &PostedRow,
+    posted: &PostedQuestion,
     question: &Question,
     how: &Closed,
 ) -> Part {
@@ -116,7 +116,7 @@ pub(super) fn closed(
 pub(super) async fn edit(
     ctx: &GatewayContext,
     place: &Place,
-    posted: &PostedRow,
+    posted: &PostedQuestion,
     question: &Question,
     part: &Part,
 ) -> Result<(), ApiFault> {

@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::doors::telegram::api::incoming::{Nod, Reacted};
 use crate::doors::telegram::api::place::Place;
-use crate::mail::{ApprovalRow, MailError, PostedRow};
+use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 use crate::router::Visitor;
 
 const NOT_YOURS: &str = "Only an owner's 👍 or 👎 answers a question.";
@@ -63,7 +63,7 @@ pub(super) async fn reacted(
 fn question_of(
     ctx: &GatewayContext,
     reacted: &Reacted,
-) -> Result<Option<(PostedRow, ApprovalRow)>, MailError> {
+) -> Result<Option<(PostedQuestion, AskedQuestion)>, MailError> {
     let chat = Place { bot: ctx.me.id, chat: reacted.chat, thread: None }.address();
     // Topics of a group count their messages together, and a reaction does not say which it is.
     let Some(posted) = ctx.mail.posted_in_chat(&chat, reacted.message)? else { return Ok(None) };
@@ -79,6 +79,6 @@ fn question_of(
 pub(super) fn posted_of(
     ctx: &GatewayContext,
     reacted: &Reacted,
-) -> Result<Option<PostedRow>, MailError> {
+) -> Result<Option<PostedQuestion>, MailError> {
     Ok(question_of(ctx, reacted)?.map(|(posted, _)| posted))
 }

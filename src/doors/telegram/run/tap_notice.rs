@@ -2,7 +2,7 @@
 //! not know who may tap, or how it is said.
 
 use crate::domain::{Answer, ApprovalState, Outcome, Staged};
-use crate::mail::{ApprovalRow, CallRow};
+use crate::mail::{AnsweredCall, AskedQuestion};
 
 /// An answer that has counted.
 pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {
@@ -18,7 +18,7 @@ pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {
 }
 
 /// A question that is not open any more.
-pub(super) fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> String {
+pub(super) fn closed(row: &AskedQuestion, call: Option<&AnsweredCall>) -> String {
     let Some(staged) = &row.question.staged else {
         return match (row.state, &row.decided_by) {
             (ApprovalState::Expired, _) => "This question has expired.".to_owned(),

@@ -22,7 +22,7 @@ use crate::doors::telegram::api::incoming::{ChatMessage, Tapped};
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question;
-use crate::mail::{ApprovalRow, MailError, PostedRow};
+use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 use crate::router::{DecideError, Order, Visitor};
 
 /// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a
@@ -37,7 +37,7 @@ enum Told {
     /// Other buttons under the same message.
     Menu(Place, i64, Vec<Vec<Button>>),
     /// That the button does nothing, and what the message should have said.
-    PutRight(Place, i64, Box<ApprovalRow>),
+    PutRight(Place, i64, Box<AskedQuestion>),
     /// A message to reply to.
     AskForWord(Place, ApprovalId),
     /// All of a question, in a message of its own.
@@ -190,7 +190,7 @@ pub(super) async fn decide(
     }
 }
 
-fn closed_words(ctx: &GatewayContext, row: &ApprovalRow) -> Result<String, MailError> {
+fn closed_words(ctx: &GatewayContext, row: &AskedQuestion) -> Result<String, MailError> {
     let call = ctx.mail.calls_of(row)?.pop();
     Ok(tap_notice::closed(row, call.as_ref()))
 }
@@ -266,8 +266,10 @@ async fn ask_for_word(
     let ask = || ctx.api.ask_for_reply(place, TEXT);
     let sent = until_sent(ctx, place, Urgency::Answer, ask).await?;
     let asked = Asked { message: sent.message, at_s: sent.at_s, file: false };
-    let posted =
-        PostedRow { state: PostedState::AsksReason, ..asked.posted(approval, &place.address()) };
+    let posted = PostedQuestion {
+        state: PostedState::AsksReason,
+        ..asked.posted(approval, &place.address())
+    };
     Ok(ctx.mail.add_posted(posted).await?)
 }
 

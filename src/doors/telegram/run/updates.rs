@@ -15,7 +15,7 @@ use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};
 use crate::doors::telegram::api::{Me, UPDATES_MAX};
-use crate::mail::KeptUpdate;
+use crate::mail::WaitingUpdate;
 
 /// How soon a batch that could not be stored is asked for again.
 const RETRY: Duration = Duration::from_secs(5);
@@ -136,7 +136,7 @@ pub(super) async fn handle(ctx: Arc<GatewayContext>) {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
-        for KeptUpdate { nr, id, body } in kept {
+        for WaitingUpdate { nr, id, body } in kept {
             last = nr;
             let incoming = read_alone(&body, &ctx.me);
             if let Some((chat, now)) = migration(&body) {

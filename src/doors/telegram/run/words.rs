@@ -9,7 +9,7 @@ use crate::doors::call_list;
 use crate::doors::list_answers::{ReadList, in_words, read_list};
 use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::doors::typed::{Typed, typed};
-use crate::mail::{ApprovalRow, MailError, PostedRow};
+use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 use crate::router::Visitor;
 
 /// So many open questions are named when a word could answer any of them.
@@ -27,8 +27,8 @@ pub(super) enum Meant {
 
 /// An open question of a conversation, and the message that shows it there, if it is shown.
 struct Open {
-    row: ApprovalRow,
-    shown: Option<PostedRow>,
+    row: AskedQuestion,
+    shown: Option<PostedQuestion>,
 }
 
 /// Reads a message that is no command, in a conversation in which questions may be open.
@@ -153,7 +153,7 @@ fn open(
 
 /// Whether a message was written when the question could be seen: it stands behind it, and a second
 /// has begun since. Both times are Telegram's.
-fn was_seen(shown: &PostedRow, msg: &ChatMessage) -> bool {
+fn was_seen(shown: &PostedQuestion, msg: &ChatMessage) -> bool {
     msg.id > shown.message && msg.at_s > shown.sent_s
 }
 
@@ -217,7 +217,7 @@ fn which_one(open: &[Open]) -> String {
 }
 
 /// A question in a sentence.
-fn about(row: &ApprovalRow) -> String {
+fn about(row: &AskedQuestion) -> String {
     if row.question.list.is_some() {
         return call_list::about(&row.question);
     }

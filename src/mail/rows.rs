@@ -1,0 +1,308 @@
+//! What a door reads and writes of what is kept, as it needs it: the store's rows become these
+//! types here, and nowhere else. Must not know any statement.
+
+use crate::domain::{
+    Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
+    Outcome, PinState, PostedState, Question, SessionId, UnixMillis,
+};
+use crate::store::{
+    AccessRequestRow, ApprovalRow, CallRow, DraftRow, KeptUpdate, OutboxRow, OverheardRow,
+    PinQuestionRow, PostedRow, RunningRow, StoreError,
+};
+
+/// What went wrong with what is kept, in words that name the next step.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct MailError(#[from] StoreError);
+
+impl MailError {
+    /// Too many messages wait in this conversation already: a matter of the sender's.
+    pub fn is_queue_full(&self) -> bool {
+        matches!(self.0, StoreError::QueueFull(_))
+    }
+
+    /// Whether it is about one row, so that the store itself can be read and written.
+    pub fn is_about_one_row(&self) -> bool {
+        self.is_queue_full() || matches!(self.0, StoreError::Decode(_))
+    }
+}
+
+impl Blamed for MailError {
+    fn blame(&self) -> Blame {
+        self.0.blame()
+    }
+}
+
+impl From<serde_json::Error> for MailError {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<MailError> for StoreError {
+    fn from(error: MailError) -> Self {
+        error.0
+    }
+}
+
+/// Something that waits to be shown.
+#[derive(Clone, Debug)]
+pub struct OutboxMessage {
+    pub id: i64,
+    /// A door had begun to show part number `parts_sent` when it was last heard of: that part may
+    /// or may not be there.
+    pub sending: bool,
+    /// How many parts of it are certainly there.
+    pub parts_sent: u32,
+    pub outbound: Outbound,
+}
+
+impl From<OutboxRow> for OutboxMessage {
+    fn from(row: OutboxRow) -> Self {
+        let OutboxRow { id, sending, parts_sent, outbound, at_ms: _ } = row;
+        Self { id, sending, parts_sent, outbound }
+    }
+}
+
+/// A message that shows a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostedQuestion {
+    pub approval: ApprovalId,
+    pub address: Address,
+    /// Below zero: of a chat that has another number since, so that nothing can change it.
+    pub message: i64,
+    pub state: PostedState,
+    /// The message is a file, and what it says is its caption.
+    pub file: bool,
+    /// When the service had it, in its own seconds since 1970; 0 if that is not known.
+    pub sent_s: i64,
+}
+
+impl From<PostedRow> for PostedQuestion {
+    fn from(row: PostedRow) -> Self {
+        let PostedRow { approval, address, message, state, file, sent_s } = row;
+        Self { approval, address, message, state, file, sent_s }
+    }
+}
+
+impl From<PostedQuestion> for PostedRow {
+    fn from(posted: PostedQuestion) -> Self {
+        let PostedQuestion { approval, address, message, state, file, sent_s } = posted;
+        Self { approval, address, message, state, file, sent_s }
+    }
+}
+
+/// A message that shows the beginning of what the model is saying.
+#[derive(Clone, Debug)]
+pub struct DraftMessage {
+    pub address: Address,
+    pub message: i64,
+    pub session: SessionId,
+    pub turn_seq: u64,
+    pub step: u32,
+    /// The first one is 0.
+    pub part: u32,
+}
+
+impl From<DraftMessage> for DraftRow {
+    fn from(draft: DraftMessage) -> Self {
+        let DraftMessage { address, message, session, turn_seq, step, part } = draft;
+        Self { address, message, session, turn_seq, step, part }
+    }
+}
+
+/// A message that shows a call that runs.
+#[derive(Clone, Debug)]
+pub struct RunningCall {
+    pub address: Address,
+    pub message: i64,
+    pub session: SessionId,
+    pub title: String,
+}
+
+impl From<RunningRow> for RunningCall {
+    fn from(row: RunningRow) -> Self {
+        let RunningRow { address, message, session, title } = row;
+        Self { address, message, session, title }
+    }
+}
+
+impl From<RunningCall> for RunningRow {
+    fn from(call: RunningCall) -> Self {
+        let RunningCall { address, message, session, title } = call;
+        Self { address, message, session, title }
+    }
+}
+
+/// A question that was asked, open or closed.
+#[derive(Clone, Debug)]
+pub struct AskedQuestion {
+    pub id: ApprovalId,
+    pub call: CallId,
+    pub state: ApprovalState,
+    pub question: Question,
+    /// Who may answer.
+    pub approvers: Approvers,
+    pub expires_ms: UnixMillis,
+    pub decided_ms: Option<UnixMillis>,
+    pub decided_by: Option<String>,
+    pub answer: Option<Answer>,
+}
+
+impl From<ApprovalRow> for AskedQuestion {
+    fn from(row: ApprovalRow) -> Self {
+        Self {
+            id: row.id,
+            call: row.call,
+            state: row.state,
+            question: row.question,
+            approvers: row.approvers,
+            expires_ms: row.expires_ms,
+            decided_ms: row.decided_ms,
+            decided_by: row.decided_by,
+            answer: row.answer,
+        }
+    }
+}
+
+/// A call that an answer is about.
+#[derive(Clone, Debug)]
+pub struct AnsweredCall {
+    pub id: CallId,
+    pub server: String,
+    pub tool: String,
+    pub outcome: Option<Outcome>,
+}
+
+impl From<CallRow> for AnsweredCall {
+    fn from(row: CallRow) -> Self {
+        Self { id: row.id, server: row.server, tool: row.tool, outcome: row.outcome }
+    }
+}
+
+/// An access request, and where the owner was told of it.
+#[derive(Clone, Debug)]
+pub struct AccessRequest {
+    pub chat: i64,
+    /// Who it is, in the door's own words.
+    pub body: String,
+    pub state: AccessRequestState,
+    /// Where the owner was told, and by which message.
+    pub address: Address,
+    pub message: i64,
+    pub decided_by: String,
+    pub decided_ms: UnixMillis,
+}
+
+/// How far an access request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessRequestState {
+    /// The owner is not told yet.
+    New,
+    Told,
+    /// Decided, and the owner's message does not show it yet.
+    LetIn,
+    Ignored,
+    /// The owner's message shows what was decided.
+    Closed,
+}
+
+impl From<AccessRequestRow> for AccessRequest {
+    fn from(row: AccessRequestRow) -> Self {
+        let AccessRequestRow { chat, body, state, address, message, decided_by, decided_ms } = row;
+        let state = match state.as_str() {
+            "new" => AccessRequestState::New,
+            "told" => AccessRequestState::Told,
+            "let_in" => AccessRequestState::LetIn,
+            "ignored" => AccessRequestState::Ignored,
+            _ => AccessRequestState::Closed,
+        };
+        Self { chat, body, state, address, message, decided_by, decided_ms }
+    }
+}
+
+/// A question about tools that have changed, and where it was asked.
+#[derive(Clone, Debug)]
+pub struct PinQuestion {
+    pub id: String,
+    pub server: String,
+    /// So many tools have changed.
+    pub tools: usize,
+    /// The differences, made visible.
+    pub shown: String,
+    pub state: PinState,
+    /// Where it was asked, and by which message.
+    pub address: Address,
+    pub message: i64,
+    pub decided_by: String,
+    pub decided_ms: UnixMillis,
+}
+
+impl From<PinQuestionRow> for PinQuestion {
+    fn from(row: PinQuestionRow) -> Self {
+        Self {
+            id: row.id,
+            server: row.server,
+            tools: row.forms.len(),
+            shown: row.shown,
+            state: row.state,
+            address: row.address,
+            message: row.message,
+            decided_by: row.decided_by,
+            decided_ms: row.decided_ms,
+        }
+    }
+}
+
+/// An update of a chat service that waits to be handled.
+#[derive(Clone, Debug)]
+pub struct WaitingUpdate {
+    /// Counts up in the order in which updates were kept, over all bots.
+    pub nr: i64,
+    /// The service's own number.
+    pub id: i64,
+    pub body: String,
+}
+
+impl From<KeptUpdate> for WaitingUpdate {
+    fn from(KeptUpdate { nr, id, body }: KeptUpdate) -> Self {
+        Self { nr, id, body }
+    }
+}
+
+/// What somebody wrote to others where claw reads along.
+#[derive(Clone, Debug)]
+pub struct Overheard {
+    pub address: Address,
+    /// When it was written, in seconds since 1970.
+    pub at_s: i64,
+    /// Who wrote it.
+    pub name: String,
+    pub text: String,
+}
+
+impl From<OverheardRow> for Overheard {
+    fn from(OverheardRow { address, at_s, name, text }: OverheardRow) -> Self {
+        Self { address, at_s, name, text }
+    }
+}
+
+impl From<Overheard> for OverheardRow {
+    fn from(Overheard { address, at_s, name, text }: Overheard) -> Self {
+        Self { address, at_s, name, text }
+    }
+}
+
+/// The rows of a look, as doors read them.
+pub(super) fn all<Row, T: From<Row>>(
+    rows: Result<Vec<Row>, MailError>,
+) -> Result<Vec<T>, MailError> {
+    Ok(rows?.into_iter().map(T::from).collect())
+}
+
+/// The one row of a look, if it is there.
+pub(super) fn one<Row, T: From<Row>>(
+    row: Result<Option<Row>, MailError>,
+) -> Result<Option<T>, MailError> {
+    Ok(row?.map(T::from))
+}
