@@ -9,10 +9,12 @@ mod wires;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use program::{House, outcomes};
+use program::{House, eventually, outcomes};
 use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -20,6 +22,9 @@ use wires::{Answer, Call, Turn, Wire};
 /// Says one word to Docker, and prints what it says.
 const SPEAK: &str =
     "exec 3<>/dev/tcp/127.0.0.1/${DOCKER_HOST##*:} && printf 'ping\\n' >&3 && cat <&3";
+/// Keeps the line to Docker open until the other side ends it, and goes on by itself then.
+const HOLD: &str = "exec 3<>/dev/tcp/127.0.0.1/${DOCKER_HOST##*:} && printf 'hold!' >&3 && head -c 5 <&3 >> begun; \
+     cat <&3; (exec 3<>/dev/tcp/127.0.0.1/${DOCKER_HOST##*:}) 2>/dev/null || echo no more; sleep 0.1";
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 
@@ -29,6 +34,24 @@ struct Told {
     provider: Threaded,
     /// The commands can have networks of their own.
     boxed: bool,
+    /// How often the line to Docker was held until it was ended.
+    ended: Arc<AtomicUsize>,
+}
+
+/// A daemon that answers one word, and holds the line where it is asked to.
+fn answer(mut stream: UnixStream, ended: &AtomicUsize) {
+    let mut word = [0; 5];
+    // Whoever connects and says nothing has only looked.
+    if stream.read_exact(&mut word).is_err() {
+        return;
+    }
+    if word == *b"hold!" {
+        let _ = stream.write_all(b"held\n");
+        let _ = stream.read(&mut word);
+        ended.fetch_add(1, Ordering::SeqCst);
+    } else {
+        let _ = stream.write_all(&[b"the daemon heard ", &word[..]].concat());
+    }
 }
 
 impl Told {
@@ -39,15 +62,12 @@ impl Told {
         let house = house.with("DOCKER_HOST", &format!("unix://{}", socket.display()));
         fs::create_dir_all(house.user_home()).unwrap();
         let listener = UnixListener::bind(&socket).unwrap();
+        let ended = Arc::new(AtomicUsize::new(0));
+        let counts = ended.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let mut word = [0; 5];
-                // Whoever connects and says nothing has only looked.
-                if stream.read_exact(&mut word).is_ok() {
-                    let _ = stream.write_all(b"the daemon heard ");
-                    let _ = stream.write_all(&word);
-                }
+                let (stream, counts) = (stream.unwrap(), counts.clone());
+                thread::spawn(move || answer(stream, &counts));
             }
         });
         let doctor = house.claw(&["doctor", "--json"]).rows();
@@ -56,7 +76,7 @@ impl Told {
         if !boxed {
             eprintln!("commands have no network of their own here, so Docker is opened to none");
         }
-        Self { house, provider, boxed }
+        Self { house, provider, boxed, ended }
     }
 
     fn push(&self, arguments: &Value) {
@@ -74,6 +94,13 @@ impl Told {
 
     fn last(&self) -> Value {
         outcomes(&self.house.events("main")).pop().unwrap()
+    }
+
+    /// A command that holds the line has begun.
+    fn holds(&self, times: usize) {
+        let held = || self.house.in_workspace("begun").matches("held").count() == times;
+        eventually("the line to Docker is held", held);
+        assert!(self.ended.load(Ordering::SeqCst) < times, "it was held until now");
     }
 
     /// The question about the call, and its id.
@@ -161,4 +188,72 @@ fn the_stop_switch_closes_what_is_open_for_a_time_and_claw_toml_opens_for_good()
         told.house.claw(&["open", "docker", "--for", odd]).expect(2);
     }
     assert!(is_open().is_empty());
+}
+
+#[test]
+fn a_command_that_runs_loses_what_is_closed_at_once_and_its_result_says_why() {
+    let told = Told::new();
+    if !told.boxed {
+        return;
+    }
+    let hold = json!({"command": HOLD, "needs": "network", "opens": ["docker"]});
+    told.house.claw(&["open", "docker"]).expect(0);
+    let (_, id) = told.asks(&hold);
+    let running = told.house.start(&["approve", &id]);
+    told.holds(1);
+    // To open it again for longer ends nothing.
+    told.house.claw(&["open", "docker", "--for", "2h"]).expect(0);
+    assert_eq!(told.ended.load(Ordering::SeqCst), 0);
+    told.house.claw(&["close", "docker"]).expect(0);
+    running.ends().expect(0);
+    let outcome = told.last().to_string();
+    assert!(outcome.contains("The owner closed docker while this ran"), "{outcome}");
+    assert!(outcome.contains("no more") && outcome.contains("exit code 0"), "{outcome}");
+    eventually("Docker has seen the end", || told.ended.load(Ordering::SeqCst) == 1);
+
+    // The end of its time does the same.
+    told.house.claw(&["open", "docker"]).expect(0);
+    let (_, id) = told.asks(&hold);
+    let running = told.house.start(&["approve", &id]);
+    told.holds(2);
+    let soon = "UPDATE grants SET expires_ms = unixepoch() * 1000 + 1500 WHERE revoked_ms IS NULL AND tool = 'opening'";
+    assert_eq!(told.house.db().execute(soon, []).unwrap(), 1);
+    running.ends().expect(0);
+    let outcome = told.last().to_string();
+    assert!(outcome.contains("The time for which docker was open was over"), "{outcome}");
+}
+
+#[test]
+fn a_job_in_the_background_loses_what_is_closed_between_two_turns() {
+    let told = Told::new();
+    if !told.boxed {
+        return;
+    }
+    told.house.claw(&["open", "docker"]).expect(0);
+    let job = json!({"command": HOLD, "needs": "network", "opens": ["docker"]});
+    let calls = |tool: &str, arguments: &Value| {
+        told.provider.push(Answer::Turn(Turn::calls(&[Call::new(
+            "1",
+            tool,
+            &arguments.to_string(),
+        )])));
+    };
+    calls("bash__start", &job);
+    told.provider.push(Answer::text("It runs."));
+    calls("bash__output", &json!({"job": 1, "wait_s": 60}));
+    told.provider.push(Answer::text("It has ended."));
+    let mut chat = told.house.start(&["chat"]);
+    chat.types(b"go\n");
+    eventually("it is asked about", || chat.out().contains("docker: it is root"));
+    chat.types(b"y\n");
+    eventually("the turn has ended", || chat.out().contains("It runs."));
+    told.holds(1);
+    told.house.claw(&["close", "docker"]).expect(0);
+    eventually("Docker has seen the end", || told.ended.load(Ordering::SeqCst) == 1);
+    chat.types(b"look\n");
+    eventually("the next turn has ended", || chat.out().contains("It has ended."));
+    let outcome = told.last().to_string();
+    assert!(outcome.contains("The owner closed docker while this ran"), "{outcome}");
+    assert!(outcome.contains("no more"), "{outcome}");
+    chat.ends().expect(0);
 }

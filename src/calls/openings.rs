@@ -25,10 +25,15 @@ pub struct OpeningInForce {
 impl Calls {
     /// All that are in force, those of `claw.toml` first.
     pub fn openings(&self) -> Result<Vec<OpeningInForce>, StoreError> {
-        let standing = self.limits().openings.into_iter();
+        let standing = self.standing_openings().into_iter();
         let standing =
             standing.map(|opening| OpeningInForce { opening, until_ms: None, grant: None });
         Ok(standing.chain(self.store.read(timed)?).collect())
+    }
+
+    /// What `claw.toml` opens.
+    pub fn standing_openings(&self) -> Vec<Opening> {
+        self.limits().openings
     }
 
     /// The openings that this call names, if all of them are in force; otherwise what the model is

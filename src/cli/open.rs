@@ -128,7 +128,7 @@ pub async fn close(app: &App, opening: Opening, as_json: bool) -> anyhow::Result
     out::line(&if as_json {
         json!({"id": opening, "closed": true}).to_string()
     } else {
-        format!("{opening} is closed: no command that starts from now on reaches it.")
+        format!("{opening} is closed: no command reaches it any more, nor one that runs.")
     })?;
     Ok(ExitCode::from(fail::DONE))
 }

@@ -6,6 +6,7 @@
 //! and behind them `forward`. The permit is made by the second and handed on as a value.
 
 mod audit;
+mod closing;
 mod forward;
 mod judge;
 mod limits;
@@ -29,6 +30,7 @@ use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store, StoreError};
 use crate::undo::TurnSnapshots;
+use closing::HandedOut;
 
 /// What the gate is made of.
 pub struct GateParts {
@@ -94,6 +96,8 @@ pub struct Gate {
     snapshots: TurnSnapshots,
     /// One for each call that may run; a call holds one from its start to its end.
     slots: Semaphore,
+    /// What is open by name and was handed to commands.
+    handed_out: Arc<HandedOut>,
 }
 
 impl Gate {
@@ -113,16 +117,19 @@ impl Gate {
             limits: settings.limits,
         });
         let (tool_timeout, slots) = (settings.tool_timeout, Semaphore::new(settings.calls_at_once));
+        let calls = Arc::new(calls);
+        let handed_out = HandedOut::new(store.clone(), calls.clone(), hub.clone());
         Self {
             store,
             hub,
             mint,
             redactor,
-            calls: Arc::new(calls),
+            calls,
             catalog,
             tool_timeout,
             snapshots,
             slots,
+            handed_out,
         }
     }
 

@@ -5,7 +5,7 @@ use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening};
-use crate::hub::{Permit, PermitParts};
+use crate::hub::{OpenedNow, Permit, PermitParts};
 use crate::policy::obeyed;
 use crate::store::CallRow;
 
@@ -27,7 +27,7 @@ impl Gate {
             self.remember(pass).await?;
         }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.permit(row, grounds, &opened)
+        self.permit(row, grounds, opened)
     }
 
     /// Remembers the workspace before the first call of a turn that may change it. A turn that
@@ -50,7 +50,7 @@ impl Gate {
         &self,
         row: CallRow,
         grounds: &Grounds,
-        opened: &[Opening],
+        opened: Vec<Opening>,
     ) -> Result<Permit, Denied> {
         let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
@@ -65,7 +65,16 @@ impl Gate {
             timeout,
             // A link can hide from the judge what a path is; the server sees where it leads.
             keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
-            opened: opened.iter().map(|opening| opening.as_str()).collect(),
+            opened: self.opened_now(opened),
         }))
+    }
+
+    /// It may be closed between this and the moment at which the call is sent.
+    fn opened_now(&self, opened: Vec<Opening>) -> OpenedNow {
+        if opened.is_empty() {
+            return OpenedNow::nothing();
+        }
+        let handed_out = self.handed_out.clone();
+        OpenedNow::new(move || handed_out.hand_out(&opened))
     }
 }

@@ -123,7 +123,7 @@ pub(super) async fn forward(
 
 fn options(permit: &Permit) -> PeerRequestOptions {
     let mut meta = RequestMetaObject::new();
-    for (name, values) in [(KEEP_OFF, permit.keep_off()), (OPENED, permit.opened())] {
+    for (name, values) in [(KEEP_OFF, permit.keep_off().to_vec()), (OPENED, permit.opened())] {
         if !values.is_empty() {
             meta.insert(name.to_owned(), json!(values));
         }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerPeerInfo, ServerResult,
-    SubscriptionFilter,
+    ClientCapabilities, ClientConfig, ClientNotification, ClientRequest, CustomNotification,
+    Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerPeerInfo, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, serve_directly};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
@@ -30,6 +30,9 @@ const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What was just sent may still be on its way into the pipe.
 const STUCK_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// By which our bash server hears what is closed again.
+const CLOSED: &str = "notifications/claw/closed";
 
 const ODD_NOTICES_MAX: usize = 10;
 const REASON_BYTES_MAX: usize = 500;
@@ -143,6 +146,22 @@ impl Connection {
     /// dead one runs none.
     pub(super) fn background_jobs(&self) -> u32 {
         if self.own && !self.is_dead() { self.state.background_jobs() } else { 0 }
+    }
+
+    /// Tells one of claw's own servers that what was opened to its calls is closed. One that takes
+    /// nothing is ended, and what it runs with it.
+    pub(super) async fn tell_closed(&self, opening: &'static str, why: &'static str) {
+        if !self.own {
+            return;
+        }
+        let params = json!({"opening": opening, "why": why});
+        let told = CustomNotification::new(CLOSED, Some(params));
+        let told = self.peer.send_notification(ClientNotification::CustomNotification(told));
+        if !matches!(timeout(STUCK_TIMEOUT, told).await, Ok(Ok(()))) {
+            self.request_end();
+            return;
+        }
+        self.end_if_stuck().await;
     }
 
     /// A server that does not read what is sent to it will not end by itself either (trap 3).

@@ -41,7 +41,7 @@ pub use call::{Beside, CallControl, CallEnd};
 pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use error::HubError;
 pub use files::ResultFile;
-pub use permit::{Permit, PermitMint, PermitParts};
+pub use permit::{OpenedNow, Permit, PermitMint, PermitParts};
 pub use process::supervisor;
 pub use replace::Replaced;
 pub use rpc::era::{self, Era};
@@ -202,6 +202,15 @@ impl Hub {
             Ok((server, _under_way)) => server.call(permit, context).await,
             Err(error) => CallEnd::NotForwarded { reason: error.to_string() },
         }
+    }
+
+    /// Closes to what claw's own servers run something that was opened to it, and says why. Servers
+    /// that were taken out count until they have ended; one that does not listen is ended.
+    pub async fn tell_closed(&self, opening: &'static str, why: &'static str) {
+        let tells = self.all().into_iter().map(|server| async move {
+            server.tell_closed(opening, why).await;
+        });
+        futures::future::join_all(tells).await;
     }
 
     /// Ends all children, in parallel: stdin closed, a grace, SIGTERM, a grace, SIGKILL, always to

@@ -2,6 +2,7 @@
 //! [`Hub::new`](crate::Hub::new) hands out once, and the hub consumes it by value, so that no call
 //! can be forwarded without, or twice. Must not know how a verdict is reached.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +69,28 @@ pub struct Permit {
     pin: String,
     timeout: Duration,
     keep_off: &'static [&'static str],
-    opened: Vec<&'static str>,
+    opened: OpenedNow,
+}
+
+/// What is open to the command of a call, asked for at the moment at which the call is sent: it may
+/// have waited, and what was closed meanwhile is not handed on.
+#[derive(Clone)]
+pub struct OpenedNow(Arc<dyn Fn() -> Vec<&'static str> + Send + Sync>);
+
+impl OpenedNow {
+    pub fn new(look: impl Fn() -> Vec<&'static str> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+
+    pub fn nothing() -> Self {
+        Self::new(Vec::new)
+    }
+}
+
+impl fmt::Debug for OpenedNow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OpenedNow")
+    }
 }
 
 /// What a permit says: which call, and within which bounds.
@@ -86,7 +108,7 @@ pub struct PermitParts {
     /// filesystem server is told.
     pub keep_off: &'static [&'static str],
     /// What the command of this call may reach of the owner's services. Our own bash server is told.
-    pub opened: Vec<&'static str>,
+    pub opened: OpenedNow,
 }
 
 impl PermitMint {
@@ -130,9 +152,9 @@ impl Permit {
         self.timeout
     }
 
-    /// What the command of this call may reach of the owner's services.
-    pub fn opened(&self) -> &[&'static str] {
-        &self.opened
+    /// What the command of this call may reach of the owner's services, as of now.
+    pub fn opened(&self) -> Vec<&'static str> {
+        self.opened.0()
     }
 
     /// Names of files and folders that this call may not change.

@@ -180,6 +180,14 @@ impl Server {
         }
     }
 
+    /// A call that is still to be sent looks itself at what is open.
+    pub(super) async fn tell_closed(&self, opening: &'static str, why: &'static str) {
+        let up = self.slot.lock().await.up.clone();
+        if let Some(connection) = up {
+            connection.tell_closed(opening, why).await;
+        }
+    }
+
     /// The longest that a start may take, from its place on, and each page of the list.
     pub(super) fn startup_timeout(&self) -> Duration {
         self.entry.startup_timeout.unwrap_or(self.settings.startup_timeout)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::confine::Enforcement;
 use crate::network::{HOSTS_MAX, HostRule};
-use crate::services::Service;
+use crate::services::{Service, ServiceUse};
 
 /// What a command may do. Each level may do what the one before it may.
 #[derive(
@@ -36,7 +36,7 @@ pub struct Scope {
     /// Empty at `network`: all of the network.
     pub hosts: Vec<HostRule>,
     /// The owner's services that it has named, all of which are open to it.
-    pub opens: Vec<Service>,
+    pub opens: Vec<ServiceUse>,
 }
 
 /// What a model has said of it, and what the host has opened for the call.
@@ -44,7 +44,7 @@ pub struct Asked<'a> {
     pub needs: Option<Level>,
     pub hosts: Option<&'a [String]>,
     pub opens: Option<&'a [Service]>,
-    pub opened: &'a [Service],
+    pub opened: &'a [ServiceUse],
 }
 
 impl Scope {
@@ -52,14 +52,17 @@ impl Scope {
     pub fn parse(asked: Asked<'_>, enforcement: Enforcement) -> Result<Self, String> {
         let level = asked.needs.unwrap_or_default();
         let hosts = asked.hosts.unwrap_or_default();
-        let mut opens = asked.opens.unwrap_or_default().to_vec();
-        opens.dedup();
-        if !opens.is_empty() && !level.has_network() {
+        let mut named = asked.opens.unwrap_or_default().to_vec();
+        named.sort();
+        named.dedup();
+        if !named.is_empty() && !level.has_network() {
             return Err("`opens` goes with needs: \"network\". Nothing was run.".into());
         }
-        if let Some(closed) = opens.iter().find(|service| !asked.opened.contains(service)) {
-            return Err(format!("{} Nothing was run.", closed.how_to_open()));
-        }
+        let open = |service: Service| {
+            let opened = asked.opened.iter().find(|opened| opened.service == service);
+            opened.cloned().ok_or_else(|| format!("{} Nothing was run.", service.how_to_open()))
+        };
+        let opens = named.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
         if !hosts.is_empty() && !level.has_network() {
             return Err("`hosts` go with needs: \"network\". Nothing was run.".into());
         }

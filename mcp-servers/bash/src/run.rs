@@ -10,15 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
 use crate::confine::{Boundary, Enforcement};
+use crate::drive::{Cut, Job};
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::home::CommandHome;
@@ -29,7 +30,7 @@ use crate::limits::CommandLimits;
 use crate::network::{Access, HostAccount, HostRule, Proxy};
 use crate::openings;
 use crate::scratch;
-use crate::services::{Served, Service, Services};
+use crate::services::{Service, Services};
 use crate::tool::Ending;
 use crate::wire::{Given, JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
@@ -37,7 +38,6 @@ use claw_kit::processes;
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
 /// leaves to us.
 const END_PATIENCE: Duration = Duration::from_secs(6);
-const CHUNK_BYTES: usize = 64 * 1024;
 const SWEEP_ROUNDS: u32 = 100;
 const SWEEP_ROUND: Duration = Duration::from_millis(5);
 
@@ -99,14 +99,6 @@ pub trait Sink: Send {
     fn account(&mut self, hosts: Vec<HostAccount>);
 }
 
-struct Job {
-    child: Child,
-    report: BufReader<OwnedReadHalf>,
-    /// The supervisor kills the job when this closes.
-    lifeline: Option<OwnedWriteHalf>,
-    output: pipe::Receiver,
-}
-
 impl Runner {
     pub fn new(
         workspace: PathBuf,
@@ -145,6 +137,10 @@ impl Runner {
         })
     }
 
+    pub fn services(&self) -> &Services {
+        &self.services
+    }
+
     /// Commands may also name these hosts, wherever their addresses lie.
     pub fn reaching(self, private_hosts: Vec<HostRule>) -> Self {
         Self { private_hosts, ..self }
@@ -162,7 +158,8 @@ impl Runner {
         let gone = self.given.opened.gone();
         gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
         // Docker is on the loopback of a network of the command's own.
-        let is_kept = !hosts.is_empty() || opens.contains(&Service::Docker);
+        let is_kept =
+            !hosts.is_empty() || opens.iter().any(|opened| opened.service == Service::Docker);
         let access = Access::of(level, is_kept, self.enforcement);
         let proxy =
             (access == Access::Proxied).then(|| Proxy::new(hosts, self.private_hosts.clone()));
@@ -389,60 +386,5 @@ impl Drop for JobScratch {
             // What cannot be removed goes with the server's own directory.
             let _ = std::fs::remove_dir_all(&self.path);
         }
-    }
-}
-
-/// Why a job was not left to its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cut {
-    TimeIsUp,
-    Stopped,
-}
-
-impl Job {
-    /// Says what to run, and reads until the output ends, the time is up or somebody stops it.
-    async fn drive(
-        &mut self,
-        spec: &JobSpec,
-        (proxy, served): (Option<&Arc<Proxy>>, &Served),
-        deadline: Option<Instant>,
-        stop: &CancellationToken,
-        sink: &mut dyn Sink,
-    ) -> Option<Cut> {
-        let mut line = serde_json::to_vec(spec).unwrap_or_default();
-        line.push(b'\n');
-        let Self { child, lifeline, output, report } = self;
-        let work = async {
-            if let Some(lifeline) = lifeline {
-                // A supervisor that does not listen has died; its end is seen below.
-                let _ = lifeline.write_all(&line).await;
-            }
-            let serving = served.serve(report.get_ref().as_ref(), proxy);
-            tokio::select! {
-                () = read_output(output, sink) => {}
-                () = async { serving.await; std::future::pending().await } => {}
-            }
-        };
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => Some(Cut::Stopped),
-            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Some(Cut::TimeIsUp),
-            () = work => None,
-            // A supervisor ends last, unless somebody killed it; then its job still holds the
-            // output open.
-            _ = child.wait() => None,
-        }
-    }
-
-    async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
-        let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
-    }
-}
-
-/// Until every process that could write is gone, or the pipe breaks.
-async fn read_output(output: &mut pipe::Receiver, sink: &mut dyn Sink) {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    while let Ok(bytes @ 1..) = output.read(&mut chunk).await {
-        sink.take(&chunk[..bytes]);
     }
 }

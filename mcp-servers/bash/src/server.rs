@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    DiscoverResult, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    CustomNotification, DiscoverResult, Implementation, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{Peer, RequestContext, ServerInitializeError};
+use rmcp::service::{NotificationContext, Peer, RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, timeout};
@@ -26,18 +26,18 @@ use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::level::{Asked, Scope};
-use crate::network::HostAccount;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
-use crate::run::{Apart, Machine, RunRequest, Runner, Sink};
-use crate::services::Service;
+use crate::run::{Apart, Machine, RunRequest, Runner};
+use crate::services::{CLOSED, Service, ServiceUse};
+use crate::shown::Shown;
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
-/// Nothing about this server changes while it runs.
 /// By which the host of this server opens services to one call. A model's words are the arguments.
 const OPENED: &str = "claw/opened";
+/// Nothing about this server changes while it runs.
 const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
 const LAST_JOBS_PATIENCE: Duration = Duration::from_secs(7);
@@ -185,17 +185,32 @@ impl ServerHandler for BashServer {
             .with_cache_scope(CacheScope::Private))
     }
 
+    /// The host closes what it has opened.
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if notification.method != CLOSED {
+            return;
+        }
+        // One that this server cannot read may mean anything it has.
+        match notification.params_as() {
+            Ok(Some(closed)) => self.runner.services().closings().close(closed),
+            Ok(None) | Err(_) => self.runner.services().closings().close_all(),
+        }
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        // First of all: what the host closes from now on is closed to this call, too.
+        let opened = self.opened_for(&context.meta)?;
         let arguments = match request.name.as_ref() {
             tool::NAME => request.arguments,
-            job_tools::START => {
-                let opened = self.opened_for(&context.meta)?;
-                return Ok(self.start(request.arguments, &opened).await);
-            }
+            job_tools::START => return Ok(self.start(request.arguments, &opened).await),
             job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
             job_tools::STOP => return Ok(self.stop(request.arguments).await),
             job_tools::LIST => return Ok(self.list(request.arguments)),
@@ -209,7 +224,6 @@ impl ServerHandler for BashServer {
             Ok(arguments) => arguments,
             Err(why) => return Ok(refusal(why)),
         };
-        let opened = self.opened_for(&context.meta)?;
         let slot = match self.place(&context).await {
             Ok(slot) => slot,
             Err(why) => return Ok(refusal(why)),
@@ -247,7 +261,7 @@ impl BashServer {
     ///
     /// # Errors
     /// A name that this server does not know: the host means something else than it would get.
-    fn opened_for(&self, meta: &JsonObject) -> Result<Vec<Service>, ErrorData> {
+    fn opened_for(&self, meta: &JsonObject) -> Result<Vec<ServiceUse>, ErrorData> {
         let mut opened = self.open.clone();
         if let Some(names) = meta.get(OPENED) {
             let named: Vec<Service> = serde_json::from_value(names.clone()).map_err(|error| {
@@ -257,7 +271,8 @@ impl BashServer {
             })?;
             opened.extend(named);
         }
-        Ok(opened)
+        let closings = self.runner.services().closings();
+        Ok(opened.into_iter().map(|service| closings.begin(service)).collect())
     }
 
     /// A place to run in. Whoever waits for it is told that.
@@ -288,7 +303,7 @@ impl BashServer {
     async fn run(
         &self,
         arguments: tool::RunArguments,
-        opened: &[Service],
+        opened: &[ServiceUse],
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
@@ -304,7 +319,8 @@ impl BashServer {
             Ok(scope) => scope,
             Err(why) => return refused(why),
         };
-        let (level, opens) = (scope.level, scope.opens.clone());
+        let level = scope.level;
+        let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
@@ -334,7 +350,11 @@ impl BashServer {
         tool::result(&ending, took, output, self.enforcement, level)
     }
 
-    async fn start(&self, arguments: Option<JsonObject>, opened: &[Service]) -> CallToolResponse {
+    async fn start(
+        &self,
+        arguments: Option<JsonObject>,
+        opened: &[ServiceUse],
+    ) -> CallToolResponse {
         let arguments = match job_tools::parse_start(arguments) {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
@@ -395,31 +415,6 @@ impl BashServer {
             return refusal(why);
         }
         job_tools::list(self.background.all().iter().map(|job| job.look(false)).collect()).into()
-    }
-}
-
-/// The output of a command that somebody waits for.
-struct Shown {
-    capture: Capture,
-    progress: Option<Progress>,
-    notes: Vec<String>,
-    network: Option<Vec<HostAccount>>,
-}
-
-impl Sink for Shown {
-    fn account(&mut self, hosts: Vec<HostAccount>) {
-        self.network = Some(hosts);
-    }
-
-    fn note(&mut self, sentence: String) {
-        self.notes.push(sentence);
-    }
-
-    fn take(&mut self, chunk: &[u8]) {
-        self.capture.push(chunk);
-        if let Some(progress) = &self.progress {
-            progress.push(chunk);
-        }
     }
 }
 

@@ -144,7 +144,7 @@ pub(super) fn permit_parts(
         pin: pin.into(),
         timeout,
         keep_off: &[],
-        opened: Vec::new(),
+        opened: crate::OpenedNow::nothing(),
     }
 }
 

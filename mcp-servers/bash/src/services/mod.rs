@@ -4,6 +4,7 @@
 //! between (`outside` reaches what the box closes; `docker` and `ssh` carry it). Must not know MCP,
 //! or who opens what.
 
+mod closing;
 mod docker;
 mod outside;
 mod ssh;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::UnixStream;
 
+pub use closing::{CLOSED, Closings, ServiceUse};
 pub use outside::Outside;
 
 use crate::confine::Enforcement;
@@ -25,7 +27,17 @@ use crate::network::{self, Proxy};
 
 /// What a command may ask for by name, where the owner has opened it.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
 )]
 #[schemars(inline)]
 #[serde(rename_all = "kebab-case")]
@@ -119,12 +131,13 @@ pub struct Services {
     outside: Arc<Outside>,
     sockets: Sockets,
     ssh: Option<ssh::Program>,
+    closings: Closings,
 }
 
 /// What one command has of them.
 pub struct Served {
-    docker: Option<docker::Docker>,
-    ssh: Option<Arc<ssh::Ssh>>,
+    docker: Option<(docker::Docker, ServiceUse)>,
+    ssh: Option<(Arc<ssh::Ssh>, ServiceUse)>,
     /// The line that its supervisor is told.
     pub told: Told,
 }
@@ -151,19 +164,29 @@ impl Services {
     /// no folder that a command can write to.
     pub fn start(told: &Path, search: &[PathBuf]) -> io::Result<Self> {
         let ssh = ssh::Program::prepare(told, search)?;
-        Ok(Self { outside: Arc::new(Outside::start()), sockets: Sockets::of_process(), ssh })
+        let (outside, sockets) = (Arc::new(Outside::start()), Sockets::of_process());
+        Ok(Self { outside, sockets, ssh, closings: Closings::default() })
+    }
+
+    /// Who uses what, and what is closed again.
+    pub fn closings(&self) -> &Closings {
+        &self.closings
     }
 
     /// What a command gets that names these. The error is for the model.
     pub async fn serve(
         &self,
-        opens: &[Service],
+        opens: &[ServiceUse],
         proxy: Option<&Arc<Proxy>>,
         enforcement: Enforcement,
     ) -> Result<Served, String> {
         let mut served = Served { docker: None, ssh: None, told: Told::default() };
-        for service in opens {
-            let socket = self.sockets.of(*service);
+        for opened in opens {
+            let service = opened.service;
+            if opened.is_closed() {
+                return Err(format!("{} was closed before it began", service.name()));
+            }
+            let socket = self.sockets.of(service);
             let socket = socket
                 .map_err(|why| format!("{} cannot be reached: {why}", service.name()))?
                 .to_owned();
@@ -172,7 +195,8 @@ impl Services {
                     return Err("this system gives commands no network of their own, so docker cannot be opened to one of them alone".into());
                 }
                 Service::Docker => {
-                    served.docker = Some(docker::Docker::new(self.outside.clone(), socket));
+                    let docker = docker::Docker::new(self.outside.clone(), socket);
+                    served.docker = Some((docker, opened.clone()));
                     served.told.docker = true;
                 }
                 Service::SshAgent => {
@@ -182,7 +206,7 @@ impl Services {
                         ssh::Ssh::new(self.outside.clone(), program, socket, proxy.cloned())
                             .await
                             .map_err(|error| format!("ssh-agent cannot be opened: {error}"))?;
-                    served.ssh = Some(Arc::new(ssh));
+                    served.ssh = Some((Arc::new(ssh), opened.clone()));
                     served.told.ssh = Some(told);
                 }
             }
@@ -206,17 +230,30 @@ impl Served {
                 proxy.serve(listener).await;
             }
         };
+        // What serves owns its listener, so that nobody connects to one that was closed.
         let docker = async {
-            if let (Some(docker), Some(listener)) = (&self.docker, of_docker) {
-                docker.serve(listener).await;
+            if let (Some((docker, opened)), Some(listener)) = (&self.docker, of_docker) {
+                opened.while_open(docker.serve(listener)).await;
             }
         };
         let ssh = async {
-            if let Some(ssh) = &self.ssh {
-                ssh.serve(of_ssh).await;
+            if let Some((ssh, opened)) = &self.ssh {
+                opened.while_open(ssh.serve(of_ssh)).await;
             }
         };
         tokio::join!(proxied, docker, ssh);
+    }
+
+    /// Waits until a service is closed that was not told yet. Gives it, and a sentence about it.
+    pub async fn closed(&self, told: &[Service]) -> (Service, String) {
+        let closed = async |opened: Option<&ServiceUse>| match opened {
+            Some(opened) if !told.contains(&opened.service) => opened.closed().await,
+            _ => std::future::pending().await,
+        };
+        tokio::select! {
+            closed = closed(self.docker.as_ref().map(|(_, opened)| opened)) => closed,
+            closed = closed(self.ssh.as_ref().map(|(_, opened)| opened)) => closed,
+        }
     }
 }
 

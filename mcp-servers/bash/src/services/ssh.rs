@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -135,8 +135,8 @@ pub struct Ssh {
     token: String,
     /// Judges hosts where the command has named some.
     proxy: Option<Arc<Proxy>>,
-    /// Where the command is in the machine's own network.
-    listener: Option<TcpListener>,
+    /// Where the command is in the machine's own network. Taken by what serves.
+    listener: Mutex<Option<TcpListener>>,
 }
 
 impl Ssh {
@@ -161,12 +161,14 @@ impl Ssh {
             port: port.map(|address| address.port()),
         };
         let (ssh, known_hosts) = (program.ssh.clone(), program.known_hosts.clone());
+        let listener = Mutex::new(listener);
         Ok((Self { outside, ssh, known_hosts, agent, token, proxy, listener }, told))
     }
 
     /// Serves until the future is dropped; all that it has started ends with it.
     pub async fn serve(self: &Arc<Self>, handed_out: Option<TcpListener>) {
-        let Some(listener) = handed_out.as_ref().or(self.listener.as_ref()) else { return };
+        let own = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(listener) = handed_out.or(own) else { return };
         let mut running = JoinSet::new();
         loop {
             tokio::select! {
