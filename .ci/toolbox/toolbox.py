@@ -140,7 +140,8 @@ def pushes(server, folder, port, known):
     expect(server, "no new host key is accepted", push, "known_hosts", good=False, **opens)
     with open(known, "w") as file:
         file.write(f"[localhost]:{port} {open(folder + '/host.pub').read()}")
-    expect(server, "git push over ssh, with all of the network", push, "-> main", **opens)
+    expect(server, "git push over ssh, with all of the network", push, f"reached localhost:{port}", **opens)
+    aliases(server, folder, port, user, host, opens)
     if named:
         expect(server, "git push over ssh, with the host named", push, f"reached localhost:{port}", **host, **opens)
         expect(server, "another host is not reached", f"ssh -p {port} {user}@127.0.0.1 true 2>&1", "not among the hosts", good=False, **host, **opens)
@@ -151,6 +152,60 @@ def pushes(server, folder, port, known):
     expect(server, "the key cannot be read", f"! cat {folder}/user 2>/dev/null", "", **opens)
     server.process.stdin.close()
     server.process.wait()
+
+
+def aliases(server, folder, port, user, host, opens):
+    """The owner's ~/.ssh/config: names are found by it, the agent's key is chosen, and nothing is started from there."""
+    config = HOME + "/.ssh/config"
+    touched = f"{folder}/touched"
+    shutil.copy(f"{folder}/user.pub", HOME + "/.ssh/id_work.pub")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", HOME + "/.ssh/id_other"], check=True)
+    with open(config, "w") as file:
+        file.write(f"""Host work
+  HostName localhost
+  Port {port}
+  User {user}
+  IdentityFile ~/.ssh/id_work
+  IdentitiesOnly yes
+  ForwardAgent yes
+  LocalCommand touch {touched}
+  PermitLocalCommand yes
+Host other-key
+  HostName localhost
+  Port {port}
+  IdentityFile ~/.ssh/id_other
+  IdentitiesOnly yes
+Host behind
+  HostName localhost
+  Port {port}
+  ProxyCommand sh -c 'touch {touched}; nc %h %p'
+Host jump
+  ProxyJump work
+Host unknown-file
+  HostName localhost
+  Port {port}
+  UserKnownHostsFile /dev/null
+  StrictHostKeyChecking no
+Match exec "touch {touched}"
+  HostName 127.0.0.9
+""")
+    os.chmod(config, 0o600)
+    push = f"cd ssh && git commit -q --allow-empty -m more && git push work:{folder}/bare.git HEAD:main 2>&1"
+    expect(server, "a name of ~/.ssh/config", push, f"reached localhost:{port}", **opens)
+    if host:
+        expect(server, "a name of ~/.ssh/config, with its real host named", push, f"reached localhost:{port}", **host, **opens)
+        expect(server, "a name of ~/.ssh/config, with the name named", push, f"localhost:{port} was refused", good=False, hosts=[f"work:{port}"], **opens)
+    ssh = "ssh {} true 2>&1"
+    expect(server, "a key that the agent does not have", ssh.format(f"{user}@other-key"), "Permission denied (publickey", good=False, **opens)
+    expect(server, "ProxyCommand of ~/.ssh/config", ssh.format("behind"), "host `behind` uses ProxyCommand in ~/.ssh/config", good=False, **opens)
+    expect(server, "ProxyJump of ~/.ssh/config", ssh.format("jump"), "host `jump` uses ProxyJump", good=False, **opens)
+    expect(server, "no key check is turned off there", ssh.format("unknown-file"), "Host key verification failed", good=False, **opens)
+    expect(server, "what was left out is said where it fails", ssh.format("unknown-file"), "this was left out for `unknown-file`: Match", good=False, **opens)
+    expect(server, "the agent is not handed on", "ssh work 'test -z \"$SSH_AUTH_SOCK\"'", "", **opens)
+    if os.path.exists(touched):
+        failures.append("something of ~/.ssh/config was started")
+    for name in ("config", "id_work.pub", "id_other", "id_other.pub"):
+        os.unlink(HOME + "/.ssh/" + name)
 
 
 def expect(server, title, command, expected, level="network", good=True, hosts=None, opens=None, opened=()):

@@ -95,7 +95,7 @@ pub trait Sink: Send {
     fn take(&mut self, chunk: &[u8]);
     /// One sentence about the command that is not its output.
     fn note(&mut self, sentence: String);
-    /// What became of the hosts, where the command has named some. Said once, at the end.
+    /// What became of the hosts, where the command has named some or used ssh. Said once, at the end.
     fn account(&mut self, hosts: Vec<HostAccount>);
 }
 
@@ -208,9 +208,10 @@ impl Runner {
             drop(in_use);
             self.keep_home_small(sink).await;
         }
-        if let Some(proxy) = proxy {
-            proxy.sentences().into_iter().for_each(|sentence| sink.note(sentence));
-            sink.account(proxy.accounts());
+        let proxied = proxy.map(|proxy| (proxy.sentences(), proxy.accounts()));
+        if let Some((sentences, accounts)) = proxied.or_else(|| served.reached()) {
+            sentences.into_iter().for_each(|sentence| sink.note(sentence));
+            sink.account(accounts);
         }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);

@@ -67,7 +67,8 @@ pub struct RunResult {
     pub output: String,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
-    /// What became of the network, by host and port; null where no hosts were named.
+    /// What became of the network, by host and port; null where no hosts were named. With all of the
+    /// network, only what went over `ssh` is counted.
     pub network: Option<Vec<HostAccount>>,
     /// What the command was allowed: read, write or network.
     pub level: Level,

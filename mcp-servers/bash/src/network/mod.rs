@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, UnixStream};
 
 pub use hosts::{HOSTS_MAX, HostRule};
 pub use proxy::Proxy;
-pub use reached::HostAccount;
+pub use reached::{HostAccount, Reached};
 
 use crate::confine::Enforcement;
 use crate::level::Level;

@@ -96,7 +96,7 @@ impl Reached {
             sentences.push(format!("Over the network it reached {}.", reached.join(", ")));
         }
         if !refused.is_empty() {
-            sentences.push(format!("The proxy did not connect to {}.", refused.join(", ")));
+            sentences.push(format!("There was no connection to {}.", refused.join(", ")));
         }
         if self.hosts.values().any(|count| count.refused == Some(NOT_NAMED)) {
             sentences.push("Call again with what is missing in `hosts`, if it is needed.".into());

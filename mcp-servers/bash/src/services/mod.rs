@@ -9,6 +9,8 @@ mod docker;
 mod outside;
 mod ssh;
 pub mod ssh_client;
+mod ssh_settings;
+mod ssh_words;
 
 use std::ffi::OsString;
 use std::io;
@@ -23,7 +25,7 @@ pub use closing::{CLOSED, Closings, ServiceUse};
 pub use outside::Outside;
 
 use crate::confine::Enforcement;
-use crate::network::{self, Proxy};
+use crate::network::{self, HostAccount, Proxy};
 
 /// What a command may ask for by name, where the owner has opened it.
 #[derive(
@@ -242,6 +244,11 @@ impl Served {
             }
         };
         tokio::join!(proxied, docker, ssh);
+    }
+
+    /// What was reached over ssh where no proxy counts that: in words, and for programs.
+    pub fn reached(&self) -> Option<(Vec<String>, Vec<HostAccount>)> {
+        self.ssh.as_ref().and_then(|(ssh, _)| ssh.reached())
     }
 
     /// Waits until a service is closed that was not told yet. Gives it, and a sentence about it.

@@ -20,6 +20,7 @@ pub struct Outside {
 enum Request {
     Connect { path: PathBuf, connected: oneshot::Sender<io::Result<StdUnixStream>> },
     Start { command: Box<Command>, runtime: Handle, started: oneshot::Sender<io::Result<Child>> },
+    Look(Box<dyn FnOnce() + Send>),
 }
 
 impl Outside {
@@ -40,6 +41,21 @@ impl Outside {
         let stream = stream.await.map_err(|_| gone())??;
         stream.set_nonblocking(true)?;
         UnixStream::from_std(stream)
+    }
+
+    /// Looks at files that the box keeps closed.
+    ///
+    /// # Errors
+    /// The look ended early.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        at: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        let (sender, seen) = oneshot::channel();
+        // Whoever asked may have given up.
+        let look = Box::new(move || drop(sender.send(at())));
+        self.requests.send(Request::Look(look)).map_err(|_| gone())?;
+        seen.await.map_err(|_| gone())
     }
 
     /// Starts a program that no box holds.
@@ -69,6 +85,7 @@ fn serve(taken: &Receiver<Request>) {
             Request::Connect { path, connected } => {
                 thread::spawn(move || connected.send(StdUnixStream::connect(path)));
             }
+            Request::Look(look) => drop(thread::spawn(look)),
             Request::Start { mut command, runtime, started } => {
                 let _entered = runtime.enter();
                 let _ = started.send(command.spawn());

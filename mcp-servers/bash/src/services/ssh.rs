@@ -21,20 +21,25 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::ssh_settings::{HostSettings, Places};
+use super::ssh_words::Asked;
 use super::{Outside, TellsOfSsh};
-use crate::network::Proxy;
+use crate::network::{HostAccount, Proxy, Reached};
 use crate::scratch::make_private;
 
 /// What a command may say at the beginning, in bytes, and how long it may take.
 const REQUEST_BYTES_MAX: u64 = 128 * 1024;
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
+/// What is said in the audit of a connection that came to nothing.
+const CAME_TO_NOTHING: &str = "ssh could not connect or sign in there";
 /// `ssh` at the same time for one command. More wait.
 const AT_ONCE_MAX: usize = 16;
 const PIECE_BYTES: usize = 32 * 1024;
 const PORT: u16 = 22;
 /// What ssh itself ends with where it cannot connect, ssh(1).
 const FAILED: u8 = 255;
-/// Both are ours to set; `-F none` leaves out every file of settings.
+/// Both are ours to set; `-F none` leaves out every file of settings. What of the owner's counts is
+/// read as data (`ssh_settings.rs`).
 const OPTIONS: &[&str] = &[
     "BatchMode=yes",
     "StrictHostKeyChecking=yes",
@@ -42,7 +47,6 @@ const OPTIONS: &[&str] = &[
     "CheckHostIP=no",
     "GlobalKnownHostsFile=/etc/ssh/ssh_known_hosts",
     "IdentityAgent=SSH_AUTH_SOCK",
-    "IdentityFile=none",
     "PreferredAuthentications=publickey",
     "ForwardAgent=no",
     "ForwardX11=no",
@@ -90,8 +94,8 @@ pub struct Program {
     ssh: PathBuf,
     /// What commands call instead.
     stand_in: PathBuf,
-    /// The hosts that the owner knows.
-    known_hosts: PathBuf,
+    /// The owner's settings, and the hosts that the owner knows.
+    places: Places,
 }
 
 impl Program {
@@ -107,7 +111,7 @@ impl Program {
         fs::write(&new, script()?)?;
         fs::set_permissions(&new, Permissions::from_mode(0o700))?;
         fs::rename(&new, &stand_in)?;
-        Ok(Some(Self { ssh, stand_in, known_hosts: home.join(".ssh/known_hosts") }))
+        Ok(Some(Self { ssh, stand_in, places: Places::of(&home) }))
     }
 }
 
@@ -130,11 +134,13 @@ fn script() -> io::Result<Vec<u8>> {
 pub struct Ssh {
     outside: Arc<Outside>,
     ssh: PathBuf,
-    known_hosts: PathBuf,
+    places: Places,
     agent: PathBuf,
     token: String,
     /// Judges hosts where the command has named some.
     proxy: Option<Arc<Proxy>>,
+    /// What it has reached, where no proxy counts that.
+    reached: Mutex<Reached>,
     /// Where the command is in the machine's own network. Taken by what serves.
     listener: Mutex<Option<TcpListener>>,
 }
@@ -160,9 +166,9 @@ impl Ssh {
             token: token.clone(),
             port: port.map(|address| address.port()),
         };
-        let (ssh, known_hosts) = (program.ssh.clone(), program.known_hosts.clone());
-        let listener = Mutex::new(listener);
-        Ok((Self { outside, ssh, known_hosts, agent, token, proxy, listener }, told))
+        let (ssh, places) = (program.ssh.clone(), program.places.clone());
+        let (reached, listener) = (Mutex::default(), Mutex::new(listener));
+        Ok((Self { outside, ssh, places, agent, token, proxy, reached, listener }, told))
     }
 
     /// Serves until the future is dropped; all that it has started ends with it.
@@ -197,10 +203,11 @@ impl Ssh {
             return;
         }
         let code = match self.start(&request.words).await {
-            Ok((child, asked)) => {
+            Ok((child, way)) => {
                 let (code, bytes) = carry(child, &mut reader, &mut writer).await;
-                if let Some(proxy) = &self.proxy {
-                    proxy.carried(&asked.host, asked.port, bytes);
+                self.count(&way, code, bytes);
+                if let Some(said) = way.left_out().filter(|_| code == FAILED) {
+                    let _ = send(&mut writer, Piece::Stderr, said.as_bytes()).await;
                 }
                 code
             }
@@ -216,47 +223,87 @@ impl Ssh {
     }
 
     /// The error is for the model.
-    async fn start(&self, words: &[String]) -> Result<(Child, Asked), String> {
-        let asked = Asked::parse(words)?;
+    async fn start(&self, words: &[String]) -> Result<(Child, Way), String> {
+        let way = self.way(Asked::parse(words)?).await?;
+        let started = self.outside.spawn(self.command(&way)).await;
+        started.map(|child| (child, way)).map_err(|error| format!("ssh cannot be started: {error}"))
+    }
+
+    /// Where the asked host really is, judged by that.
+    async fn way(&self, asked: Asked) -> Result<Way, String> {
+        let (places, name) = (self.places.clone(), asked.host.clone());
+        let settings = self.outside.look(move || places.settings(&name)).await;
+        let settings =
+            settings.map_err(|error| format!("~/.ssh/config cannot be read: {error}"))??;
+        let host = settings.host_name.clone().unwrap_or_else(|| asked.host.clone());
+        let port = asked.port.or(settings.port).unwrap_or(PORT);
         let address = match &self.proxy {
             Some(proxy) => Some(
                 proxy
-                    .address(&asked.host, asked.port)
+                    .address(&host, port)
                     .await
-                    .map_err(|why| format!("{}:{} was refused: {why}", asked.host, asked.port))?,
+                    .map_err(|why| format!("{host}:{port} was refused: {why}"))?,
             ),
             None => None,
         };
-        let command = self.command(&asked, address);
-        let started = self.outside.spawn(command).await;
-        started
-            .map(|child| (child, asked))
-            .map_err(|error| format!("ssh cannot be started: {error}"))
+        Ok(Way { asked, settings, host, port, address })
+    }
+
+    fn count(&self, way: &Way, code: u8, bytes: u64) {
+        if let Some(proxy) = &self.proxy {
+            return proxy.carried(&way.host, way.port, bytes);
+        }
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        if code == FAILED {
+            return reached.refused(&way.host, way.port, CAME_TO_NOTHING);
+        }
+        reached.connected(&way.host, way.port);
+        reached.carried(&way.host, way.port, bytes);
+    }
+
+    /// What it has reached, where no proxy tells that: in words, and for programs.
+    pub fn reached(&self) -> Option<(Vec<String>, Vec<HostAccount>)> {
+        let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        self.proxy.is_none().then(|| (reached.sentences(), reached.accounts()))
     }
 
     #[expect(
         clippy::disallowed_methods,
         reason = "the bash server is one of the two that start processes"
     )]
-    fn command(&self, asked: &Asked, address: Option<SocketAddr>) -> Command {
+    fn command(&self, way: &Way) -> Command {
+        let (asked, settings) = (&way.asked, &way.settings);
         let mut command = Command::new(&self.ssh);
         command.args(["-F", "none", "-T"]);
         command.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
-        // ssh_config(5): a percent sign begins a token there.
-        let known = self.known_hosts.display().to_string().replace('%', "%%");
-        command.arg("-o").arg(format!("UserKnownHostsFile=\"{known}\""));
-        if let Some(address) = address {
-            // It connects to the address that was judged, and knows the host by its name.
-            let name = match asked.port {
-                PORT => asked.host.clone(),
-                port => format!("[{}]:{port}", asked.host),
-            };
-            command.arg("-o").arg(format!("HostKeyAlias={name}"));
-            command.arg("-o").arg(format!("HostName={}", address.ip()));
+        let mut set = |name: &str, value: String| {
+            command.arg("-o").arg(format!("{name}={value}"));
+        };
+        let own = [self.places.folder.join("known_hosts")];
+        let known = if settings.known_hosts.is_empty() { &own[..] } else { &settings.known_hosts };
+        let known: Vec<String> = known.iter().map(|path| quoted(path)).collect();
+        set("UserKnownHostsFile", known.join(" "));
+        if settings.keys.is_empty() {
+            set("IdentityFile", "none".into());
         }
-        command.arg("-p").arg(asked.port.to_string());
-        command.args(asked.user.iter().flat_map(|user| ["-l", user.as_str()]));
-        command.args(["--", &asked.host, &asked.command]);
+        settings.keys.iter().for_each(|key| set("IdentityFile", quoted(key)));
+        if settings.only_these_keys {
+            set("IdentitiesOnly", "yes".into());
+        }
+        // It connects to the address that was judged, and knows the host by its name.
+        let name = match way.port {
+            PORT => way.host.clone(),
+            port => format!("[{}]:{port}", way.host),
+        };
+        let alias = settings.host_key_alias.clone().or(way.address.map(|_| name));
+        alias.into_iter().for_each(|alias| set("HostKeyAlias", alias));
+        let address =
+            way.address.map_or_else(|| way.host.clone(), |judged| judged.ip().to_string());
+        set("HostName", address);
+        command.arg("-p").arg(way.port.to_string());
+        let user = asked.user.as_ref().or(settings.user.as_ref());
+        command.args(user.into_iter().flat_map(|user| ["-l", user.as_str()]));
+        command.args(["--", &way.host, &asked.command]);
         command.env_clear().env("SSH_AUTH_SOCK", &self.agent).env("PATH", "/usr/bin:/bin");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.current_dir("/").kill_on_drop(true);
@@ -264,58 +311,35 @@ impl Ssh {
     }
 }
 
-/// What a command asks `ssh` for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Asked {
-    user: Option<String>,
+/// As a value of an option: a percent sign begins a token there, ssh_config(5).
+fn quoted(path: &Path) -> String {
+    format!("\"{}\"", path.display().to_string().replace('%', "%%"))
+}
+
+/// Where one connection goes, and by what.
+struct Way {
+    asked: Asked,
+    settings: HostSettings,
+    /// The real name of the host.
     host: String,
     port: u16,
-    command: String,
+    /// The one that was judged.
+    address: Option<SocketAddr>,
 }
 
-impl Asked {
-    /// Reads the words that git and people use. Every other option could start a program or open a
-    /// way of its own here.
-    fn parse(words: &[String]) -> Result<Self, String> {
-        let (mut user, mut port) = (None, PORT);
-        let mut words = words.iter().map(String::as_str);
-        let target = loop {
-            match words.next() {
-                Some("-p") => port = words.next().and_then(number).ok_or("ssh: -p needs a port")?,
-                Some("-l") => user = words.next().map(str::to_owned),
-                Some("-o") if words.next() == Some("SendEnv=GIT_PROTOCOL") => {}
-                Some("-4" | "-6" | "-T" | "-q" | "-x") => {}
-                Some(target) if !target.starts_with('-') => break target,
-                _ => return Err(ONLY.to_owned()),
-            }
-        };
-        let host = match target.rsplit_once('@') {
-            Some((name, host)) => {
-                user = Some(name.to_owned());
-                host
-            }
-            None => target,
-        };
-        let plain = |text: &str, more: &str| {
-            !text.is_empty()
-                && !text.starts_with('-')
-                && text.len() <= 253
-                && text.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
-        };
-        let command = words.collect::<Vec<_>>().join(" ");
-        let fits = plain(host, ".-_:") && user.iter().all(|user| plain(user, ".-_"));
-        if !fits || command.trim().is_empty() || command.contains('\0') {
-            return Err(ONLY.to_owned());
-        }
-        Ok(Self { user, host: host.to_owned(), port, command })
+impl Way {
+    /// For whoever reads why it came to nothing.
+    fn left_out(&self) -> Option<String> {
+        let left = &self.settings.left_out;
+        (!left.is_empty()).then(|| {
+            format!(
+                "claw: of ~/.ssh/config, this was left out for `{}`: {}. claw takes HostName, User, Port, IdentityFile, IdentitiesOnly, \
+                 HostKeyAlias and UserKnownHostsFile, and starts nothing from there.\n",
+                self.asked.host,
+                left.join(", ")
+            )
+        })
     }
-}
-
-/// What is said of all other words.
-const ONLY: &str = "in the box `ssh` is `ssh [-p PORT] [USER@]HOST COMMAND`: no other options, no terminal, no names of ~/.ssh/config";
-
-fn number(text: &str) -> Option<u16> {
-    text.parse().ok().filter(|port| *port > 0)
 }
 
 /// Carries both ways until the program and its output have ended. Gives the exit code and the
@@ -378,61 +402,4 @@ async fn send(writer: &mut OwnedWriteHalf, piece: Piece, bytes: &[u8]) -> io::Re
     writer.write_u8(piece.byte()).await?;
     writer.write_u32(u32::try_from(bytes.len()).map_err(io::Error::other)?).await?;
     writer.write_all(bytes).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(words: &[&str]) -> Result<Asked, String> {
-        Asked::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn the_words_of_git_are_understood() {
-        let asked = |user: Option<&str>, port| Asked {
-            user: user.map(str::to_owned),
-            host: "github.com".into(),
-            port,
-            command: "git-receive-pack '/me/x.git'".into(),
-        };
-        let git = "git-receive-pack '/me/x.git'";
-        assert_eq!(parse(&["git@github.com", git]), Ok(asked(Some("git"), 22)));
-        let words = ["-o", "SendEnv=GIT_PROTOCOL", "-p", "2222", "git@github.com", git];
-        assert_eq!(parse(&words), Ok(asked(Some("git"), 2222)));
-        assert_eq!(
-            parse(&["-l", "me", "-4", "github.com", "git-receive-pack", "'/me/x.git'"]),
-            Ok(asked(Some("me"), 22))
-        );
-    }
-
-    #[test]
-    fn a_word_that_could_start_or_open_something_here_is_refused() {
-        let proxy = "ProxyCommand=touch /tmp/x";
-        for words in [
-            &["-o", proxy, "host", "true"][..],
-            &["-oProxyCommand=x", "host", "true"],
-            &["-F", "file", "host", "true"],
-            &["-L", "1:h:2", "host", "true"],
-            &["-R", "1:h:2", "host", "true"],
-            &["-A", "host", "true"],
-            &["-i", "key", "host", "true"],
-            &["-J", "jump", "host", "true"],
-            &["-W", "h:1", "host"],
-            &["-p", "0", "host", "true"],
-            &["-p", "x", "host", "true"],
-            &["-l", "-oProxyCommand=x", "host", "true"],
-            &["-oProxyCommand=x@host", "true"],
-            &["me@-oProxyCommand=x", "true"],
-            &["--", "host", "true"],
-            &["host"],
-            &["host", " "],
-            &["ho st", "true"],
-            &["$(x)@host", "true"],
-            &["host%h", "true"],
-            &[],
-        ] {
-            assert!(parse(words).is_err(), "{words:?}");
-        }
-    }
 }
