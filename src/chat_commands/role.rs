@@ -3,7 +3,6 @@
 
 use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner};
 use crate::domain::SessionId;
-use crate::router::Visitor;
 use crate::store::{StoreError, Tx};
 use crate::turn::Log;
 
