@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The probe of the box: hundreds of ways out are tried in `claw server bash` against a foreign process, foreign files and sockets, with and
-# without namespaces, and with the Landlock of older kernels, as the user of this run and, if that is root, as an ordinary user as well.
+# The probe of the box: hundreds of ways out are tried in `claw server bash` against a foreign
+# process, foreign files and sockets, with and without namespaces, and with the Landlock of older
+# kernels, as the user of this run and, if that is root, as an ordinary user as well.
 # Usage: .ci/box.sh PATH/TO/claw
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

@@ -15,9 +15,11 @@ mkdir -p "$work/workspace"
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user"
 suite="$CI_SCRATCH/user/node_modules/.bin/conformance"
 
-# Why a scenario does not apply. The servers offer tools and nothing else, and say so in their capabilities. (What the suite asks
-# about prompts, resources and completion in general passes nevertheless, because an empty list is a valid answer; and
-# server-sse-polling passes with a warning, because no call of ours closes its stream in between. That proves little, and is no reason to leave them out.)
+# Why a scenario does not apply. The servers offer tools and nothing else, and say so in their
+# capabilities. (What the suite asks about prompts, resources and completion in general passes
+# nevertheless, because an empty list is a valid answer; and server-sse-polling passes with a
+# warning, because no call of ours closes its stream in between. That proves little, and is no
+# reason to leave them out.)
 not_applying() {
     case "$1" in
         prompts-get-*) echo "no prompts are offered" ;;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Other people's MCP servers behind claw's gate: one file in Claude Desktop's form, used unchanged as the home's mcp.json.
-# `claw tools` lists all four servers, and each is called through the whole program: a model (aimock, an independent stand-in
-# for the OpenAI wire, strict: a request that fits no fixture is an error) wishes for the call, the gate asks, `claw approve`
-# answers, the result goes back to the model, and the audit tells the story.
+# Other people's MCP servers behind claw's gate: one file in Claude Desktop's form, used unchanged
+# as the home's mcp.json. `claw tools` lists all four servers, and each is called through the whole
+# program: a model (aimock, an independent stand-in for the OpenAI wire, strict: a request that fits
+# no fixture is an error) wishes for the call, the gate asks, `claw approve` answers, the result
+# goes back to the model, and the audit tells the story.
 # Usage: .ci/foreign-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the README promises to somebody who has just cloned: `cargo run --release -- chat` is all the set-up, and the demo model
-# writes a file after a yes. A new home each time; no key, no service.
+# What the README promises to somebody who has just cloned: `cargo run --release -- chat` is all the
+# set-up, and the demo model writes a file after a yes. A new home each time; no key, no service.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . .ci/lib.sh

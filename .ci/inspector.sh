@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# claw's own tool servers under other people's clients: the MCP Inspector's command line lists and calls their tools, as
-# standalone programs and as `claw server NAME`; PyPI's mcp-conform talks to them over stdio. Exit codes of the Inspector: 0 well,
-# 5 the tool reported an error, 6 a schema that is not portable (--strict).
+# claw's own tool servers under other people's clients: the MCP Inspector's command line lists and
+# calls their tools, as standalone programs and as `claw server NAME`; PyPI's mcp-conform talks to
+# them over stdio. Exit codes of the Inspector: 0 well, 5 the tool reported an error, 6 a schema
+# that is not portable (--strict).
 # Usage: .ci/inspector.sh FOLDER-WITH-THE-PROGRAMS     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

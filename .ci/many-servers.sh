@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Twenty-two servers of other people, by `npx` and `uvx` alone, in one mcp.json: all come up from one `claw tools`, on two cores. Each
-# is another program. They are fetched first, so that nothing is fetched while the time is taken.
-# Usage: .ci/many-servers.sh PATH/TO/claw     (needs Python with venv, and node and npm in PATH or from .ci/install.sh)
+# Twenty-two servers of other people, by `npx` and `uvx` alone, in one mcp.json: all come up from
+# one `claw tools`, on two cores. Each is another program. They are fetched first, so that nothing
+# is fetched while the time is taken.
+# Usage: .ci/many-servers.sh PATH/TO/claw     (needs Python with venv, and node and npm in PATH or
+# from .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 . "$here/lib.sh"
@@ -28,7 +30,8 @@ installed="$work/installed-$(cksum <"$0" | cut -d ' ' -f 1)"
 if [ ! -e "$installed" ]; then
     rm -f "$work"/installed-* "$HOME/.npmrc"
     [ -x "$work/py/bin/uvx" ] || { python3 -m venv "$work/py"; "$work/py/bin/pip" install -q uv; }
-    # Beside one another in the folder that plays the user's home, where `npx` finds them without asking a registry.
+    # Beside one another in the folder that plays the user's home, where `npx` finds them without
+    # asking a registry.
     PUPPETEER_SKIP_DOWNLOAD=1 npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$HOME" "${node_servers[@]%% *}"
     for server in "${python_servers[@]}"; do
         # It need not know the option: what counts is that uv has made its environment.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# One turn with a real model, offline: SmolLM2-135M-Instruct under llama-server on a loopback port and on the processor. It proves the
-# loop and not the answers: what the model says is not looked at, only that it has called a tool, that the gate has asked, that the
-# call ran after `claw approve`, that its result went back, and that the turn ended. See docs/small-model.md.
+# One turn with a real model, offline: SmolLM2-135M-Instruct under llama-server on a loopback port
+# and on the processor. It proves the loop and not the answers: what the model says is not looked
+# at, only that it has called a tool, that the gate has asked, that the call ran after `claw
+# approve`, that its result went back, and that the turn ended. See docs/small-model.md.
 # Usage: .ci/small-model.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -46,7 +47,8 @@ echo '{ "mcpServers": { "bash": { "command": "claw", "args": ["server", "bash"] 
 printf '[[rule]]\ndecision = "ask"\nwhy = "Every call of this model is looked at"\n' >"$work/home/policy.toml"
 
 run() { env -i PATH="$PATH" HOME="$work" CLAW_HOME="$work/home" CLAW_WORKSPACE="$work/home/workspace" "$claw" "$@"; }
-# The model may call with arguments that the server refuses; then it gets another sentence and a new conversation.
+# The model may call with arguments that the server refuses; then it gets another sentence and a new
+# conversation.
 approval=""
 for words in ls pwd date; do
     code=0

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# What a person at a terminal sees: `claw chat` in tmux, 80 and 40 columns wide, with a model that streams (.ci/screens/model.py)
-# and with claw's own tool servers behind the gate. Every capture holds all that was printed, and has to be the same as
-# tests/screens/NAME-WIDTH.txt; times are taken out. UPDATE=1 writes the files anew: look at them before you commit them.
-# Nothing is waited for but text on the screen, and the second that claw itself demands between a question and its answer.
+# What a person at a terminal sees: `claw chat` in tmux, 80 and 40 columns wide, with a model that
+# streams (.ci/screens/model.py) and with claw's own tool servers behind the gate. Every capture
+# holds all that was printed, and has to be the same as tests/screens/NAME-WIDTH.txt; times are
+# taken out. UPDATE=1 writes the files anew: look at them before you commit them. Nothing is waited
+# for but text on the screen, and the second that claw itself demands between a question and its
+# answer.
 # Usage: .ci/tmux.sh PATH/TO/claw [NAME...]     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -91,7 +93,8 @@ see() {
 }
 type_line() { tm send-keys -t claw -l "$1"; tm send-keys -t claw Enter; }
 key() { tm send-keys -t claw "$@"; }
-# Whoever answers faster than a person can read is asked to look again (`READ_TIME_MIN`), which is not what is tried here.
+# Whoever answers faster than a person can read is asked to look again (`READ_TIME_MIN`), which is
+# not what is tried here.
 answer() { sleep 1; type_line "$1"; }
 
 # same NAME: the screen is, twice in a row, what the file says.
@@ -212,7 +215,8 @@ scene_history() {
 
 began=$SECONDS
 scenes=(start table streaming question diff progress bar interrupt resize paste history)
-# A question about a command says what the box holds, and offers the mode that fits. The screens are those of a system that holds all.
+# A question about a command says what the box holds, and offers the mode that fits. The screens are
+# those of a system that holds all.
 doctor_home="$(mktemp -d)"
 if ! HOME="$doctor_home" CLAW_HOME="$doctor_home/.claw" CLAW_AGENT=demo "$claw" doctor --json | grep -q '+mounts'; then
     echo "left out: the scenes question and progress, because this system does not hold every level of the box"

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# The box on a machine that people work on: cargo, npm, uv with pytest, go, git and a push over ssh in `claw server bash`, at the least level that does, as
-# the user of this run and, if that is root, as an ordinary user with toolchains in a home of its own. What is not on this machine is
-# said and left out.
+# The box on a machine that people work on: cargo, npm, uv with pytest, go, git and a push over ssh
+# in `claw server bash`, at the least level that does, as the user of this run and, if that is root,
+# as an ordinary user with toolchains in a home of its own. What is not on this machine is said and
+# left out.
 # Usage: .ci/toolbox.sh PATH/TO/claw
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 . "$here/lib.sh"
 claw="$(realpath "$1")"
 
-# Tools that a plain image lacks. A registry that cannot be reached costs its part of the step, which then says so.
+# Tools that a plain image lacks. A registry that cannot be reached costs its part of the step,
+# which then says so.
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     # A server that is installed is not to be started: the test starts its own, on loopback.
     if [ ! -e /usr/sbin/policy-rc.d ]; then
@@ -37,7 +39,8 @@ fi
 python3 -m pip download --quiet --dest "$wheels" pytest 2>"$CI_SCRATCH/pytest.log" || echo "not there: pytest"
 uv="$CI_SCRATCH/uv/bin/uv"
 
-# Not below /tmp: a command may have one of its own, which hides what lies there and would prove nothing.
+# Not below /tmp: a command may have one of its own, which hides what lies there and would prove
+# nothing.
 work="$(mktemp -d /var/tmp/claw-toolbox.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The real definitions of other people's servers at strict stand-ins for three model wires: claw lists the tools of all of them
-# and asks each wire with all of them; not one may be refused. No server is called, so none needs its key or a network.
+# The real definitions of other people's servers at strict stand-ins for three model wires: claw
+# lists the tools of all of them and asks each wire with all of them; not one may be refused. No
+# server is called, so none needs its key or a network.
 # Usage: .ci/wire-shapes.sh     (after .ci/install.sh)
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -47,7 +47,9 @@ pub struct App {
     pub store: Store,
     /// Holds the hub, whose servers end with `close`.
     pub gate: Arc<Gate>,
+    /// A handle of `store`; doors and the router have clones.
     pub mail: Mail,
+    /// A handle of `mail` and `gate`; doors have clones.
     pub router: Router,
     /// What the author of `mcp.json` should know, one sentence each.
     pub warnings: Vec<String>,

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use claw::cli::fail;
+
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     // A server confines its whole process, so it starts before there is a thread or a runtime.
@@ -21,7 +23,9 @@ fn main() -> ExitCode {
     let filter = if cli.command.hears_new_secrets() { Some("off".to_owned()) } else { filter };
     claw::logging::init(filter.as_deref());
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(claw::cli::run(cli)),
-        Err(error) => claw::cli::fail::report(&error.into()),
+        Ok(runtime) => {
+            runtime.block_on(claw::cli::run(cli)).unwrap_or_else(|error| fail::report(&error))
+        }
+        Err(error) => fail::report(&error.into()),
     }
 }

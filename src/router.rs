@@ -76,7 +76,9 @@ pub struct UpdateMessage {
 /// The way in. Cheap to clone.
 #[derive(Clone)]
 pub struct Router {
+    /// A handle of the store; everything that is no answer goes in by it.
     mail: Mail,
+    /// Answers go to its calls. The app ends it.
     gate: Arc<Gate>,
 }
 

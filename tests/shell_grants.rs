@@ -1,6 +1,6 @@
 //! Shell commands that need no question, through the whole program: by a grant for a program and
-//! its subcommand, and because they can only look. And that claw reads a command as bash does, tried
-//! against bash itself in the box.
+//! its subcommand, and because they can only look. And that claw reads a command as bash does,
+//! tried against bash itself in the box.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]

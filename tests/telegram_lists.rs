@@ -1,5 +1,5 @@
-//! Calls of one reply as one message in Telegram: its buttons, written numbers, taps that come twice
-//! or too late, and that the message shows what was decided.
+//! Calls of one reply as one message in Telegram: its buttons, written numbers, taps that come
+//! twice or too late, and that the message shows what was decided.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;

@@ -1,5 +1,5 @@
-//! The button below an answer that puts back the files of its turn, at Telegram: who may tap it, and
-//! what comes of taps that come twice or late.
+//! The button below an answer that puts back the files of its turn, at Telegram: who may tap it,
+//! and what comes of taps that come twice or late.
 
 mod botapi;
 mod program;

@@ -2,13 +2,15 @@
 //! alone, and what a kill leaves. Must not know how a snapshot is kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+#[path = "../crates/snapshot/tests/common/mod.rs"]
+mod common;
 mod program;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use common::picture;
 use program::{House, eventually};
 use rustix::process::Signal;
 
@@ -34,29 +36,6 @@ fn newest(house: &House) -> String {
 fn undo(house: &House, args: &[&str]) -> String {
     let args: Vec<&str> = ["undo", "--yes"].iter().chain(args).copied().collect();
     house.claw(&args).expect(0).out
-}
-
-/// Kinds, contents, modes and targets of all that is in a folder.
-fn picture(root: &Path) -> BTreeMap<PathBuf, String> {
-    let mut seen = BTreeMap::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let meta = path.symlink_metadata().unwrap();
-            let mode = meta.permissions().mode() & 0o777;
-            let what = if meta.is_symlink() {
-                format!("-> {}", fs::read_link(&path).unwrap().display())
-            } else if meta.is_dir() {
-                folders.push(path.clone());
-                format!("folder {mode:o}")
-            } else {
-                format!("{mode:o} {}", String::from_utf8_lossy(&fs::read(&path).unwrap()))
-            };
-            seen.insert(path.strip_prefix(root).unwrap().to_owned(), what);
-        }
-    }
-    seen
 }
 
 #[test]
@@ -185,7 +164,7 @@ fn an_undo_that_a_kill_has_cut_is_finished() {
         let is_half = path.extension().is_some_and(|it| it == "txt")
             && path.components().count() == 1
             && !what.ends_with("old")
-            && !what.ends_with("new\n");
+            && !what.ends_with("new\\n");
         assert!(!is_half, "{path:?} is neither: {what:?}");
     }
     // The doctor names it, if it was cut behind its note and before its end.

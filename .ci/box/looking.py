@@ -97,7 +97,8 @@ for title, pid in [("everybody", -1), ("the group of the supervisor", -ME), ("pr
 
 
 def others_hear():
-    # A signal to everybody reaches this very process's own tree, which is no way out; the victim tells.
+    # A signal to everybody reaches this very process's own tree, which is no way out; the victim
+    # tells.
     os.kill(V, 0)
 
 

@@ -26,7 +26,8 @@ RECV, SEND = 0xC0502100, 0xC0182101
 CONTINUE, USER_NOTIF, ALLOW, NEW_LISTENER = 1, 0x7FC00000, 0x7FFF0000, 8
 PR_SET_NO_NEW_PRIVS = 38
 
-# include/uapi/linux/landlock.h of the kernel that brought each: rights of files, rights of networks, scopes, size of the attributes.
+# include/uapi/linux/landlock.h of the kernel that brought each: rights of files, rights of
+# networks, scopes, size of the attributes.
 KNOWN = {1: (0x1FFF, 0, 0, 8), 2: (0x3FFF, 0, 0, 8), 3: (0x7FFF, 0, 0, 8), 4: (0x7FFF, 3, 0, 16), 5: (0xFFFF, 3, 0, 16), 6: (0xFFFF, 3, 3, 24),
          7: (0xFFFF, 3, 3, 24)}
 VERSION, PATH_BENEATH, NET_PORT = 1, 1, 2

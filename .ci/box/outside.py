@@ -48,7 +48,8 @@ if "--without-namespaces" in OPTIONS:
     if ROOT:
         for name in ("chmod of a system file", "fchmod of a system file"):
             OPEN[name] = WITHOUT_NAMESPACES
-# A command at level `read` reaches no network, and without namespaces no process list. What is open all the same:
+# A command at level `read` reaches no network, and without namespaces no process list. What is open
+# all the same:
 SHUT = ("TCP to a service on loopback", "UDP to a service on loopback", "the list of processes", "/proc/VICTIM/fd")
 AT_READ = {name: said for name, said in OPEN.items() if name not in SHUT}
 # With a process table of its own, which shows nobody else's processes.
@@ -201,7 +202,8 @@ def ways_at_read(house, server):
     done = rows.pop().get("done") if rows else None
     if done != len(rows) or not rows:
         wrong.append(f"only {len(rows)} ways came back of {done}: {out[-300:]}")
-    # Programs that read files of settings by themselves: in the look they were plain, now they lead out.
+    # Programs that read files of settings by themselves: in the look they were plain, now they lead
+    # out.
     for command in ("file plain .", "file -m .magic plain", "cat to-system to-diary plain", "grep -r . . to-etc to-system", "ls -lR . to-home/ to-etc/",
                     "head to-system plain", "diff to-system plain", "wc to-system", "stat -L plain", "find -L . -maxdepth 2",
                     "GIT_CONFIG_GLOBAL=to-diary git config --list", "git -C . status", *(RG if shutil.which("rg") else ())):
@@ -232,7 +234,8 @@ def swapped(house, server):
     swapper = threading.Thread(target=swap)
     swapper.start()
     try:
-        # Where somebody has allowed it, the same words get there: otherwise they would prove nothing.
+        # Where somebody has allowed it, the same words get there: otherwise they would prove
+        # nothing.
         server.needs = "network"
         if MARK not in server.run(f"cd clone; for i in $(seq {SWAPS}); do cat swapped; done 2>&1; true"):
             wrong.append("the swapped link does not even work at level network")

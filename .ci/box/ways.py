@@ -235,7 +235,8 @@ def _():
     raise OSError(errno.EBADF, "none")
 
 
-# --- files outside: changes. Of a system file the mode is set that it has, so that a hole does no harm.
+# --- files outside: changes. Of a system file the mode is set that it has, so that a hole does no
+# harm.
 WAYS["write"] = lambda: os.open(D, os.O_WRONLY)
 WAYS["append"] = lambda: os.open(D, os.O_WRONLY | os.O_APPEND)
 WAYS["open and cut"] = lambda: os.open(D, os.O_RDONLY | os.O_TRUNC)
@@ -337,7 +338,8 @@ WAYS["UDP to a service on loopback"] = lambda: connect(socket.AF_INET, socket.SO
 def netlink_link_down():
     s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
     s.settimeout(2)
-    # RTM_SETLINK on the loopback device: its name stays as it is, so that nothing happens where this gets through.
+    # RTM_SETLINK on the loopback device: its name stays as it is, so that nothing happens where
+    # this gets through.
     name = struct.pack("HH", 7, 3) + b"lo\0\0"
     body = struct.pack("BxHiII", 0, 0, 1, 0, 0) + name
     s.send(struct.pack("IHHII", 16 + len(body), 19, 5, 1, 0) + body)

@@ -1,5 +1,5 @@
-//! What the gate and the snapshots go by, of the settings and of this machine. Must not know what is
-//! judged, or when.
+//! What the gate and the snapshots go by, of the settings and of this machine. Must not know what
+//! is judged, or when.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;

@@ -60,7 +60,8 @@ pub(super) fn personas(
     Personas { now: Arc::new(now), default_role }
 }
 
-/// Those of the programs on this path that lie among the system's, where every command may run them.
+/// Those of the programs on this path that lie among the system's, where every command may run
+/// them.
 fn programs(path: &str) -> Vec<String> {
     let of_system = |folder: &&Path| SYSTEM.iter().any(|system| folder.starts_with(system));
     let folders: Vec<&Path> = path.split(':').map(Path::new).filter(of_system).collect();

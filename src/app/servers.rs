@@ -136,7 +136,8 @@ fn bash_limits(config: &Config) -> Vec<String> {
     .collect()
 }
 
-/// By which the bash server finds the owner's programs and sockets. No command gets them as they are.
+/// By which the bash server finds the owner's programs and sockets. No command gets them as they
+/// are.
 fn toolchain_variables(config: &Config) -> impl Iterator<Item = (String, String)> {
     let set = |name: &&str| Some((name.to_string(), config.env.get(name)?.to_owned()));
     let names = claw_mcp_bash::TOOLCHAIN_VARIABLES.iter().chain(claw_mcp_bash::SOCKET_VARIABLES);

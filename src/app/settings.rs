@@ -213,8 +213,8 @@ mod tests {
             change("telegram.owners", Some("[1]"), false),
             change("telegram.token", Some("\"t\""), false),
         ];
-        let words = "limits.turn_time_s now 300, model.api_key changed, prices.m taken out. limits.tool_timeout_s, [telegram] \
-                     count from the next start.";
+        let words = "limits.turn_time_s now 300, model.api_key changed, prices.m taken out. \
+            limits.tool_timeout_s, [telegram] count from the next start.";
         assert_eq!(told(&changes).as_deref(), Some(words));
         assert_eq!(told(&changes[..0]), None);
         let many: Vec<_> =

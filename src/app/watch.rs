@@ -102,7 +102,8 @@ impl App {
                 let why = why.last().cloned().unwrap_or_default();
                 let path = file.path.display();
                 format!(
-                    "{name} changed and is refused, so what was read before stays in force: {} ({path})",
+                    "{name} changed and is refused, so what was read before stays in force: {} \
+                     ({path})",
                     why.trim_end_matches('.')
                 )
             }

@@ -107,7 +107,8 @@ impl Calls {
         let tail_start = ceil_char(&whole, whole.len().saturating_sub(room / 2));
         let left_out = tail_start.saturating_sub(head_end);
         format!(
-            "{}\n\n[… {left_out} of {} bytes left out here (limits.tool_result_bytes = {limit}); {named} …]\n\n{}",
+            "{}\n\n[… {left_out} of {} bytes left out here (limits.tool_result_bytes = {limit}); \
+             {named} …]\n\n{}",
             whole.get(..head_end).unwrap_or_default(),
             whole.len(),
             whole.get(tail_start..).unwrap_or_default(),

@@ -145,11 +145,15 @@ impl Grounds {
 
 /// One for the whole process, made with the gate.
 pub struct Calls {
+    /// A handle; the app closes it last.
     store: Store,
+    /// Asked what a server is, and never to call it: the gate does that.
     hub: Arc<Hub>,
+    /// The gate holds it, too.
     catalog: Arc<Catalog>,
     /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
     policy: RwLock<Arc<Policy>>,
+    /// A clone: it learns with all others.
     redactor: Redactor,
     /// The folder of kept files; retention takes old ones out of it.
     artifacts: Artifacts,

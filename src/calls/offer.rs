@@ -1,5 +1,5 @@
-//! After the third equal yes a question offers the narrowest grant that would have spared them. Must
-//! not know how a grant is given, or doors.
+//! After the third equal yes a question offers the narrowest grant that would have spared them.
+//! Must not know how a grant is given, or doors.
 
 use std::path::Path;
 

@@ -50,8 +50,8 @@ impl Calls {
             refuse(
                 output,
                 &format!(
-                    "{here} proposed actions are refused: this turn has staged {before}, and may stage {max} \
-                     (limits.staged_actions_max)"
+                    "{here} proposed actions are refused: this turn has staged {before}, and may \
+                     stage {max} (limits.staged_actions_max)"
                 ),
             );
         }
@@ -62,7 +62,8 @@ impl Calls {
         if proposals.len() > max {
             let many = proposals.len();
             return Err(format!(
-                "{many} proposed actions are refused: a turn may stage {max} (limits.staged_actions_max)"
+                "{many} proposed actions are refused: a turn may stage {max} \
+                 (limits.staged_actions_max)"
             ));
         }
         let pins = self.store.read(|tx| tx.pins(Some(&call.server)));
@@ -95,8 +96,8 @@ impl Calls {
             Verdict::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
             _ if let Some((_, never)) = never => Err(format!("{} ({})", never.why, never.rule)),
             Verdict::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
-                "without a `summary` it is a button that asks no question, and those are only for tools that run without \
-                 one: {why} ({rule})"
+                "without a `summary` it is a button that asks no question, and those are only for \
+                 tools that run without one: {why} ({rule})"
             )),
             Verdict::Ask { .. } | Verdict::Allow { .. } => Ok(()),
         }

@@ -41,12 +41,14 @@ impl Calls {
     pub fn secret_in(&self, arguments: &Value) -> Option<String> {
         if let Some(name) = self.redactor.contains_secret(arguments) {
             return Some(format!(
-                "the arguments hold the secret {name}; secrets stay in claw. Use a form that does not need it"
+                "the arguments hold the secret {name}; secrets stay in claw. Use a form that does \
+                 not need it"
             ));
         }
         redact::contains_mark(arguments).then(|| {
-            "the arguments hold a `[redacted:…]` mark: the real text was a secret that was hidden from you, and writing the mark \
-             would destroy it. Change only the other parts, for example with an edit of the lines around it"
+            "the arguments hold a `[redacted:…]` mark: the real text was a secret that was hidden \
+             from you, and writing the mark would destroy it. Change only the other parts, for \
+             example with an edit of the lines around it"
                 .to_owned()
         })
     }

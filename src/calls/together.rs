@@ -2,9 +2,9 @@
 //! an answer to it does, in one transaction. Must not know doors, or when a reply's calls were
 //! judged.
 //!
-//! A call stands in a list only if one line says all of it: no content, no difference. What a person should look at before the
-//! yes (danger, commands, tools of others) is always shown; where there is no room for it, it is
-//! asked about by itself.
+//! A call stands in a list only if one line says all of it: no content, no difference. What a
+//! person should look at before the yes (danger, commands, tools of others) is always shown; where
+//! there is no room for it, it is asked about by itself.
 
 use std::collections::BTreeSet;
 

@@ -84,9 +84,13 @@ impl Late {
         if !late.is_empty() {
             let (servers, are, their) = counted(&late, "is", "are");
             let (they, wait) = if late.len() == 1 { ("it is", "it") } else { ("they are", "them") };
-            notices.insert(0, format!(
-                "The {servers} {are} still starting; {their} tools join as soon as {they} up (`claw tools` waits for {wait})."
-            ));
+            notices.insert(
+                0,
+                format!(
+                    "The {servers} {are} still starting; {their} tools join as soon as {they} up \
+                 (`claw tools` waits for {wait})."
+                ),
+            );
         }
         if !up.is_empty() {
             let (servers, are, their) = counted(&up, "is", "are");

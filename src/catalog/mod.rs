@@ -42,8 +42,11 @@ pub struct CatalogSettings {
 
 /// One for the whole process, made with the gate.
 pub struct Catalog {
+    /// A handle; the app closes it last.
     store: Store,
+    /// Asked for the tools of its servers. The gate holds it, too.
     hub: Arc<Hub>,
+    /// A clone: it learns with all others.
     redactor: Redactor,
     /// Replaced whole when the owner changes them.
     settings: RwLockSync<Arc<CatalogSettings>>,

@@ -9,9 +9,9 @@ use crate::store::{AllowedUserRow, AuditEntry, StoreError, Tx};
 pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
     let users = tx.allowed_users()?;
     if users.is_empty() {
-        return Ok(
-            "Nobody was let in by a button. Who may talk by configuration is in `CLAW_ALLOWED_CHATS`.".to_owned()
-        );
+        return Ok("Nobody was let in by a button. Who may talk by configuration is in \
+             `CLAW_ALLOWED_CHATS`."
+            .to_owned());
     }
     let mut text: String = users.iter().map(row).collect();
     text.push_str("\nThey may talk and decide nothing. `/guests remove ID` sends one away.");
@@ -39,6 +39,7 @@ pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, Store
     let body = json!({"chat": chat, "by": by});
     tx.audit(&AuditEntry { kind: "guest.out", call: String::new(), body })?;
     Ok(format!(
-        "The chat `{chat}` may not talk any more, and you are not asked about it again; `CLAW_ALLOWED_CHATS` lets it in."
+        "The chat `{chat}` may not talk any more, and you are not asked about it again; \
+         `CLAW_ALLOWED_CHATS` lets it in."
     ))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{AnswerTo, ChatCommands, ChatCommandsParts, code, is_owner, mode, role};
+use super::{AnswerTo, ChatCommands, ChatCommandsParts, Given, code, is_owner, mode, role};
 use crate::domain::{Mode, SessionId};
 use crate::router::Visitor;
 use crate::store::{AuditEntry, StoreError, Tx};
@@ -39,13 +39,8 @@ impl ChatCommandsParts {
 }
 
 impl ChatCommands {
-    pub(super) async fn here(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        words: &str,
-        to: &AnswerTo,
-    ) -> Result<Option<String>, StoreError> {
+    pub(super) async fn here(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
+        let Given { visitor, session, words, to } = given;
         let parts = self.parts();
         if !is_owner(visitor) {
             return to.say(&parts.store, "Only an owner may see or set this.".to_owned()).await;
@@ -55,9 +50,10 @@ impl ChatCommands {
             ("", _) => to.say(&parts.store, markdown(&parts, visitor, session)?).await,
             ("off", "") => self.set_folder(visitor, session, None, to).await,
             ("role", name) if !name.trim().is_empty() => {
-                self.role(visitor, session, &format!("select {}", name.trim()), to).await
+                let words = format!("select {}", name.trim());
+                self.role(Given { words: &words, ..given }).await
             }
-            ("mode", name) => self.mode_command(visitor, session, name, to).await,
+            ("mode", name) => self.mode_command(Given { words: name, ..given }).await,
             _ => match (parts.folder_for_chat)(words) {
                 Ok(folder) => self.set_folder(visitor, session, Some(folder), to).await,
                 Err(why) => to.say(&parts.store, format!("{}: {why}", code(words))).await,

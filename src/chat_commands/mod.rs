@@ -1,8 +1,8 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
-//! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
-//! picked.
+//! `/approvals`, `/grants`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and who may
+//! pull the stop switch, take back a grant or send an allowed user away. Must not know doors, how a
+//! turn goes, or how a model is picked.
 
 mod agents;
 mod allowed_users;
@@ -36,6 +36,15 @@ pub use once::AnswerTo;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
 pub use undo_files::UndoTold;
+
+/// A chat command as somebody has given it: where, with which words, and where the answer goes.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    visitor: &'a Visitor,
+    session: &'a SessionId,
+    words: &'a str,
+    to: &'a AnswerTo,
+}
 
 /// The most characters of one value that a list shows; the command line shows it whole.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -150,6 +159,7 @@ impl ChatCommands {
         words: &str,
         to: &AnswerTo,
     ) -> Result<Option<String>, StoreError> {
+        let given = Given { visitor, session, words, to };
         let parts = self.parts();
         match order_of(command) {
             Some(Order::Undo) => return self.undo(visitor, session).await,
@@ -170,16 +180,16 @@ impl ChatCommands {
             ChatCommand::Status => status::markdown(&parts, session, visitor).await?,
             ChatCommand::UndoFiles => undo_files::markdown(&parts, visitor, session, words).await?,
             ChatCommand::Usage => usage::markdown(&parts.store, &parts.prices, session)?,
-            ChatCommand::Model => return self.model(visitor, session, words, to).await,
+            ChatCommand::Model => return self.model(given).await,
             ChatCommand::Agents => agents::markdown(&(parts.agents)(), &parts.agent),
-            ChatCommand::Role => return self.role(visitor, session, words, to).await,
+            ChatCommand::Role => return self.role(given).await,
             ChatCommand::Tools => lists::tools(&parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
-            ChatCommand::Grants => return self.grants(visitor, words, to).await,
-            ChatCommand::Here => return self.here(visitor, session, words, to).await,
-            ChatCommand::Mode => return self.mode_command(visitor, session, words, to).await,
-            ChatCommand::AllowedUsers => return self.allowed_users(visitor, words, to).await,
-            ChatCommand::Panic => return self.panic(visitor, words, to).await,
+            ChatCommand::Grants => return self.grants(given).await,
+            ChatCommand::Here => return self.here(given).await,
+            ChatCommand::Mode => return self.mode_command(given).await,
+            ChatCommand::AllowedUsers => return self.allowed_users(given).await,
+            ChatCommand::Panic => return self.panic(given).await,
             // The orders are carried out above; help and leaving are the door's own.
             ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => {
                 return Ok(None);
@@ -217,12 +227,8 @@ impl ChatCommands {
         self.order(visitor, session, Order::Undo).await
     }
 
-    async fn grants(
-        &self,
-        visitor: &Visitor,
-        words: &str,
-        to: &AnswerTo,
-    ) -> Result<Option<String>, StoreError> {
+    async fn grants(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
+        let Given { visitor, words, to, .. } = given;
         let words: Vec<&str> = words.split_whitespace().collect();
         let parts = self.parts();
         let store = &parts.store;
@@ -251,13 +257,8 @@ impl ChatCommands {
         }
     }
 
-    async fn model(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        words: &str,
-        to: &AnswerTo,
-    ) -> Result<Option<String>, StoreError> {
+    async fn model(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
+        let Given { visitor, session, words, to } = given;
         let parts = self.parts();
         let store = &parts.store;
         let name = words.trim();
@@ -280,12 +281,8 @@ impl ChatCommands {
         to.once(store, move |tx| model::choose_in(tx, &session, &name, &by)).await
     }
 
-    async fn allowed_users(
-        &self,
-        visitor: &Visitor,
-        words: &str,
-        to: &AnswerTo,
-    ) -> Result<Option<String>, StoreError> {
+    async fn allowed_users(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
+        let Given { visitor, words, to, .. } = given;
         let words: Vec<&str> = words.split_whitespace().collect();
         let parts = self.parts();
         let store = &parts.store;
@@ -306,12 +303,8 @@ impl ChatCommands {
     }
 
     /// Whoever types this may be in a hurry: everything but `off` and `status` turns the switch on.
-    async fn panic(
-        &self,
-        visitor: &Visitor,
-        words: &str,
-        to: &AnswerTo,
-    ) -> Result<Option<String>, StoreError> {
+    async fn panic(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
+        let Given { visitor, words, to, .. } = given;
         let words = words.trim().to_ascii_lowercase();
         let parts = self.parts();
         let store = &parts.store;

@@ -1,7 +1,7 @@
 //! What `/mode` says, and how the mode of one conversation is set. Must not know which calls a mode
 //! lets through.
 
-use super::{AnswerTo, ChatCommands, ChatCommandsParts, code, is_owner, when};
+use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner, when};
 use crate::calls::modes::ModeInForce;
 use crate::domain::{Mode, SessionId};
 use crate::router::Visitor;
@@ -38,11 +38,9 @@ impl ChatCommands {
 
     pub(super) async fn mode_command(
         &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        words: &str,
-        to: &AnswerTo,
+        given: Given<'_>,
     ) -> Result<Option<String>, StoreError> {
+        let Given { visitor, session, words, to } = given;
         let parts = self.parts();
         let (store, calls) = (&parts.store, parts.gate.calls().at(&parts.granted_in(session)?));
         let words = words.trim().to_ascii_lowercase();

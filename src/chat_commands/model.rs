@@ -17,8 +17,9 @@ pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
         )
     });
     format!(
-        "{own}The model is {} ({}). {}\n\n`/model NAME` uses another one of the same provider, or one of these, in this \
-         conversation. For all of them set `model` under `[model]` in `claw.toml`; `CLAW_MODEL` overrides it.",
+        "{own}The model is {} ({}). {}\n\n`/model NAME` uses another one of the same provider, or \
+         one of these, in this conversation. For all of them set `model` under `[model]` in \
+         `claw.toml`; `CLAW_MODEL` overrides it.",
         code(&model.name),
         model.provider,
         model.whys.join("\n\n"),
@@ -29,7 +30,9 @@ pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
 pub(super) fn refusal(model: &ModelInUse, name: &str) -> Option<String> {
     if model.provider == "demo" && name != DEFAULT {
         return Some(
-            "The demo is the only model here: set a provider's key, or run an Ollama, and start claw again.".into(),
+            "The demo is the only model here: set a provider's key, or run an Ollama, and start \
+             claw again."
+                .into(),
         );
     }
     let is_name = name.len() <= NAME_BYTES_MAX
@@ -60,8 +63,8 @@ pub(super) fn choose_in(
     tx.set_session_model(session, chosen, by)?;
     Ok(match chosen {
         Some(name) => format!(
-            "From its next reply on this conversation uses {}. If there is no such model, the reply will say so; `/model default` \
-             goes back.",
+            "From its next reply on this conversation uses {}. If there is no such model, the \
+             reply will say so; `/model default` goes back.",
             code(name)
         ),
         None => "From its next reply on this conversation uses the model that all others use."

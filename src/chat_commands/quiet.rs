@@ -98,8 +98,8 @@ mod tests {
         .unwrap();
         assert_eq!(
             said,
-            "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: `git push`. \
-             Denied by the stop switch: `a`.*"
+            "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: \
+             `git push`. Denied by the stop switch: `a`.*"
         );
         let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
         assert!(many.ends_with("`d`, and 2 more.*"), "{many}");

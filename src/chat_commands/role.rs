@@ -1,9 +1,8 @@
 //! What `/role` says, and how a role is chosen for one conversation. Must not know what a role
 //! does.
 
-use super::{AnswerTo, ChatCommands, ChatCommandsParts, code, is_owner};
+use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner};
 use crate::domain::SessionId;
-use crate::router::Visitor;
 use crate::store::{StoreError, Tx};
 use crate::turn::Log;
 
@@ -32,13 +31,8 @@ impl Roles {
 }
 
 impl ChatCommands {
-    pub(super) async fn role(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        words: &str,
-        to: &AnswerTo,
-    ) -> Result<Option<String>, StoreError> {
+    pub(super) async fn role(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
+        let Given { visitor, session, words, to } = given;
         let parts = self.parts();
         let (store, roles) = (&parts.store, &parts.roles);
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -95,8 +89,8 @@ fn markdown(parts: &ChatCommandsParts, session: &SessionId) -> Result<String, St
         ));
     }
     text.push_str(
-        "\n`/role select NAME` chooses one for this conversation, from its next turn on; `/role select default` goes back to what all \
-         others have.",
+        "\n`/role select NAME` chooses one for this conversation, from its next turn on; `/role \
+         select default` goes back to what all others have.",
     );
     Ok(text)
 }
@@ -153,7 +147,8 @@ fn choose_in(
     Ok(match tx.turn_open(session)? {
         true => {
             format!(
-                "The turn that is under way goes on as it began. From the next one on this conversation {becomes}."
+                "The turn that is under way goes on as it began. From the next one on this \
+                 conversation {becomes}."
             )
         }
         false => format!("From its next turn on this conversation {becomes}."),

@@ -30,8 +30,8 @@ pub(super) async fn markdown(
     let own = if folder == parts.workspace { "" } else { ", by `/here`" };
     let workspace = format!("- workspace: {}{own}\n", code(&folder.display().to_string()));
     let mut text = format!(
-        "- model: {} ({})\n{}- session: `{session}`\n{}- context: {}\n- used in this session: {}\n{}\
-         - running: {}\n- open questions: {}\n- queued messages: {queued}\n",
+        "- model: {} ({})\n{}- session: `{session}`\n{}- context: {}\n- used in this session: {}\n\
+         {}- running: {}\n- open questions: {}\n- queued messages: {queued}\n",
         code(&parts.model.name),
         parts.model.provider,
         role::status_line(&parts.roles, chosen.as_deref(), &log),

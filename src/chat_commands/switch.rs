@@ -27,7 +27,8 @@ pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<SwitchKept, 
         Ok(()) => Ok(SwitchKept::Stored),
         Err(error) if on => store.raise_panic_flag(by).map(SwitchKept::InFile).map_err(|_| error),
         Err(error) if store.lower_panic_flag()? => {
-            tracing::warn!(%error, "the stop switch was turned off, and the audit has no row of it");
+            tracing::warn!(%error, "the stop switch was turned off, and the audit has no row of \
+                it");
             Ok(SwitchKept::FileGone)
         }
         Err(error) => Err(error),
@@ -85,7 +86,8 @@ pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
     Ok(match tx.panic()? {
         Some(by) => {
             format!(
-                "**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic off` releases it."
+                "**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic \
+                 off` releases it."
             )
         }
         None => "The stop switch is off. `/panic` turns it on.".to_owned(),

@@ -8,8 +8,9 @@ use crate::router::Visitor;
 use crate::store::StoreError;
 use crate::undo::{Left, Preview, UndoError, UndoneFiles, Which, preview_lines, undone_lines};
 
-const USAGE: &str = "`/undo files` shows what the last turn of this conversation changed, `/undo files NUMBER` an \
-                     earlier one, `/undo files redo` what the newest undo did; `yes` behind it puts the files back.";
+const USAGE: &str = "`/undo files` shows what the last turn of this conversation changed, `/undo \
+    files NUMBER` an earlier one, `/undo files redo` what the newest undo did; `yes` behind it \
+    puts the files back.";
 
 /// The turn is named in the yes, so that a yes that is handled twice undoes one turn.
 pub(super) async fn markdown(

@@ -301,7 +301,8 @@ fn by_command(question: &Question) -> String {
     });
     for command in scopes {
         text.push_str(&format!(
-            "\n  For any `{command}` with known options and plain words: claw approve {} --for always --command '{command}'",
+            "\n  For any `{command}` with known options and plain words: claw approve {} --for \
+             always --command '{command}'",
             question.approval
         ));
     }

@@ -278,7 +278,8 @@ pub async fn answer_until_done(
     visitor: &Visitor,
 ) -> anyhow::Result<Followed> {
     loop {
-        match follow.until_said(|notice| out::err_taken(&out::clean(notice))).await? {
+        let ran = follow.worker.settle(&follow.outbox.session, &follow.live).await?;
+        match follow.said(ran, |notice| out::err_taken(&out::clean(notice))).await? {
             Followed::Waits(questions) if ask_person::possible() => {
                 for question in questions {
                     let Some(answer) = ask_person::ask(&question).await? else {

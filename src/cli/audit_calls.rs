@@ -155,7 +155,8 @@ impl Outside {
         let said = match self.more_tools.as_slice() {
             [] => outside_of_calls(&self.first),
             more => format!(
-                "{} tools of the server {} were seen for the first time, and their descriptions were pinned: {}, {}",
+                "{} tools of the server {} were seen for the first time, and their descriptions \
+                 were pinned: {}, {}",
                 more.len() + 1,
                 text("server"),
                 tool_of(&self.first),
@@ -269,7 +270,10 @@ mod tests {
         ];
         let lines = CallTable::default().lines(&rows);
         assert_eq!(lines.len(), 4, "{lines:?}");
-        assert!(lines[0].ends_with("2 tools of the server bash were seen for the first time, and their descriptions were pinned: run, list"));
+        assert!(lines[0].ends_with(
+            "2 tools of the server bash were seen for the first time, and \
+            their descriptions were pinned: run, list"
+        ));
         assert!(lines[1].contains("The tool files/read was seen for the first time"));
         assert!(lines[3].contains("files/write"), "{lines:?}");
         assert!(!lines.concat().contains('{'), "{lines:?}");

@@ -177,7 +177,10 @@ fn same_bots(configs: &[(&String, &Config)]) -> Vec<String> {
     for (name, config) in configs {
         let Some(telegram) = &config.telegram else { continue };
         if let Some(other) = bots.insert(telegram.token.expose_secret().to_owned(), name) {
-            same.push(format!("the agents {other} and {name} have the same token, and only one of them gets its bot"));
+            same.push(format!(
+                "the agents {other} and {name} have the same token, and only one of \
+                them gets its bot"
+            ));
         }
     }
     same
@@ -336,8 +339,8 @@ fn user(report: &mut Report) {
     if rustix::process::geteuid().is_root() {
         report.warn(
             "user",
-            "this is root: tool servers of others run with all its rights, and only the box keeps commands from using them; run \
-             claw as an ordinary user",
+            "this is root: tool servers of others run with all its rights, and only the box keeps \
+             commands from using them; run claw as an ordinary user",
         );
     }
 }
@@ -382,7 +385,8 @@ fn store(app: &App, report: &mut Report) {
     if bytes > LONG_LOOK_BYTES {
         let mib = bytes >> 20;
         out::err_line(&format!(
-            "claw: reading all of the store, {mib} MiB, and every row of the audit; this takes a while."
+            "claw: reading all of the store, {mib} MiB, and every row of the audit; this takes a \
+             while."
         ));
     }
     match app.store.read(|tx| tx.quick_check()) {

@@ -157,7 +157,8 @@ fn head(row: &AuditRow, request: &CallRequest) -> Vec<String> {
     };
     if let Some(by) = body.get("proposed_by") {
         lines.push(out::clean(&format!(
-            "The result of the call {} proposed it in the session `{session}`{said}. It acts for {who}: {origin}.",
+            "The result of the call {} proposed it in the session `{session}`{said}. It acts for \
+             {who}: {origin}.",
             plain(by)
         )));
         return lines;
@@ -187,12 +188,18 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
         };
         return Some(format!("In short: {text}."));
     }
-    let text = match (has("ended").map(|row| field(&row.body, "outcome")).as_deref(), has("started"), has("asked")) {
+    let text = match (
+        has("ended").map(|row| field(&row.body, "outcome")).as_deref(),
+        has("started"),
+        has("asked"),
+    ) {
         (Some("ended"), _, _) => "it ran once".to_owned(),
         (Some("denied"), _, _) => "it did not run".to_owned(),
         (Some(_), _, _) => "it may or may not have run, and will not be repeated".to_owned(),
         (None, Some(_), _) => {
-            "it was started and has no end yet; if nothing runs any more, it may or may not have run".to_owned()
+            "it was started and has no end yet; if nothing runs any more, it may or may not have \
+             run"
+            .to_owned()
         }
         (None, None, Some(asked)) => match answer_to(rows, &field(&asked.body, "approval")) {
             None => {

@@ -58,8 +58,9 @@ pub async fn run(overrides: Overrides) -> anyhow::Result<ExitCode> {
     match &mut meant[..] {
         [] => {
             return Err(UserError::because(
-                "no door is configured: run `claw init`, or set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
-                 Telegram id), then start `claw gateway` again",
+                "no door is configured: run `claw init`, or set TELEGRAM_BOT_TOKEN (from \
+                 @BotFather) and CLAW_ALLOWED_CHATS (your numeric Telegram id), then start `claw \
+                 gateway` again",
             ));
         }
         [only] if only.settings.is_err() => {
@@ -110,7 +111,8 @@ fn with_a_bot(configs: Vec<OfAgent>) -> Vec<Meant> {
                 let other = bots.insert(telegram.token.expose_secret().to_owned(), name.clone());
                 let settings = match other {
                     Some(other) => Err(UserError::because(format!(
-                        "its token is that of the agent {other}, and a bot has one agent; get a token of its own from @BotFather"
+                        "its token is that of the agent {other}, and a bot has one agent; get a \
+                         token of its own from @BotFather"
                     ))),
                     None => Ok((config, telegram)),
                 };

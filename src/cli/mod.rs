@@ -77,16 +77,9 @@ pub fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
     })
 }
 
-/// Carries out a command line. `Server` never comes here: a server starts before there is a
-/// runtime.
-pub async fn run(cli: Cli) -> ExitCode {
-    match Box::pin(dispatch(cli)).await {
-        Ok(code) => code,
-        Err(error) => fail::report(&error),
-    }
-}
-
-async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+/// Carries out a command line; [`fail::report`] says what went wrong. `Server` never comes here: a
+/// server starts before there is a runtime.
+pub async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let started = started(&cli.command)?;
     if started.as_ref().is_some_and(|started| started.is_meant) && cli.workspace.is_some() {
         return Err(fail::UserError::because(
@@ -115,7 +108,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
             PanicWhat::Off => panic::off(overrides, json.json).await,
             PanicWhat::Status => panic::status(overrides, json.json).await,
         },
-        Command::AtHome(command) => Box::pin(at_home(overrides, command)).await,
+        Command::AtHome(command) => {
+            let app = Box::pin(open_for(overrides, &command)).await?;
+            let done = Box::pin(at_home(&app, command)).await;
+            app.close().await;
+            done
+        }
         // What has to work without a home, or when a setting in it is wrong.
         Command::Doctor { json, repair, yes } => {
             doctor::run(overrides, doctor::Wanted { as_json: json.json, repair, yes }).await
@@ -156,25 +154,23 @@ async fn session(app: &App, named: SessionArg) -> anyhow::Result<SessionId> {
     Ok(session)
 }
 
-async fn at_home(overrides: Overrides, command: AtHome) -> anyhow::Result<ExitCode> {
+/// The app of the agent and the workspace that a command is about.
+async fn open_for(overrides: Overrides, command: &AtHome) -> anyhow::Result<Arc<App>> {
     let mut app = App::open(Config::load(overrides.clone())?)?;
     tell_migration(&app.store);
     if overrides.agent.is_none()
-        && let Some(agent) = whose::other_agent(&app, &command)?
+        && let Some(agent) = whose::other_agent(&app, command)?
     {
         app.close().await;
         app = App::open(Config::load(Overrides { agent: Some(agent), ..overrides.clone() })?)?;
     }
-    if let Some(workspace) = whose::other_workspace(&app, &command)? {
+    if let Some(workspace) = whose::other_workspace(&app, command)? {
         app.close().await;
         let agent = Some(app.config.agent.name.clone());
         let there = Overrides { agent, workspace: Some(workspace), ..overrides };
         app = App::open(Config::load(there)?)?;
     }
-    let app = Arc::new(app);
-    let done = carry_out(&app, command).await;
-    app.close().await;
-    done
+    Ok(Arc::new(app))
 }
 
 /// What opening the store has changed is said once, by the command that came first.
@@ -184,7 +180,8 @@ fn tell_migration(store: &Store) {
     }
 }
 
-async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
+/// What is done in an open home.
+async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
     match command {
         AtHome::Chat { session, mode, .. } => {
             let session = self::session(app, session).await?;

@@ -47,7 +47,8 @@ pub async fn off(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode
                 "no file holds the stop switch on"
             };
             Err(error.context(format!(
-                "{did}; whether the store does cannot be read, and no call starts until claw opens again"
+                "{did}; whether the store does cannot be read, and no call starts until claw \
+                 opens again"
             )))
         }
     }
@@ -67,8 +68,8 @@ pub async fn status(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitC
             let Some(by) =
                 homes(agent.as_deref())?.iter().find_map(|home| flag::raised(&home.claw_db()))
             else {
-                let unknown = "no file holds the stop switch on; whether the store does cannot be read, and no call starts \
-                               until claw opens again";
+                let unknown = "no file holds the stop switch on; whether the store does cannot be \
+                    read, and no call starts until claw opens again";
                 return Err(error.context(unknown));
             };
             tell(Some(&by), as_json)?;
@@ -118,7 +119,8 @@ async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
         }
         SwitchKept::FileGone => {
             out::err_line(
-                "A file held it on, and is removed. The store cannot be written, so the audit has no row of it.",
+                "A file held it on, and is removed. The store cannot be written, so the audit has \
+                 no row of it.",
             );
         }
     }
@@ -143,7 +145,8 @@ fn tell(by: Option<&str>, as_json: bool) -> anyhow::Result<()> {
         (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
         (Some(by), false) => {
             format!(
-                "The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it."
+                "The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` \
+                 releases it."
             )
         }
         (None, false) => "The stop switch is off.".to_owned(),

@@ -113,7 +113,8 @@ pub fn head(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         "The audit has no row yet.".to_owned()
     } else {
         format!(
-            "{}\n{at}\nLater, `claw audit verify --head NUMBER:DIGEST` says whether it is still there.",
+            "{}\n{at}\nLater, `claw audit verify --head NUMBER:DIGEST` says whether it is still \
+             there.",
             head_text(&head)
         )
     })?;

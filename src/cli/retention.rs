@@ -91,8 +91,8 @@ pub fn doubt(app: &App) -> anyhow::Result<Option<String>> {
         return Ok(None);
     }
     Ok(Some(format!(
-        "nothing was removed by [retention]: the clock says {}, and the last time it said {}. If that is right, \
-         `claw doctor --repair` notes it.",
+        "nothing was removed by [retention]: the clock says {}, and the last time it said {}. If \
+         that is right, `claw doctor --repair` notes it.",
         when(now),
         when(believed_ms)
     )))

@@ -50,24 +50,21 @@ pub async fn carry_out(
 ) -> anyhow::Result<ExitCode> {
     let store = &app.store;
     let seq = store.read(|tx| tx.last_seq(&follow.outbox.session))?;
-    follow.finish_leftovers().await?;
     let mut told = 0;
     let mut notice = |text: &str| {
         told += 1;
         out::notice(text)
     };
-    if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await?
-        && notice(&text)
-    {
-        follow.shown(outbox_id).await?;
-    }
     // What the action has to say goes to whoever was there when it was staged; of those who are
-    // gone this is the heir.
-    follow.finish_leftovers().await?;
-    if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await?
-        && notice(&text)
-    {
-        follow.shown(outbox_id).await?;
+    // gone this is the heir, when it has run.
+    for _ in 0..2 {
+        follow.finish_leftovers().await?;
+        let ran = follow.worker.settle(&follow.outbox.session, &follow.live).await?;
+        if let Followed::Replied { text, outbox_id, .. } = follow.said(ran, &mut notice).await?
+            && notice(&text)
+        {
+            follow.shown(outbox_id).await?;
+        }
     }
     let Some(now) = app.mail.asked_question(&decided.id)? else {
         return Ok(ExitCode::from(fail::BROKEN));

@@ -68,7 +68,8 @@ pub async fn import(
         .await?;
     if !taken_in {
         let text = format!(
-            "there is a session `{name}` already, and nothing is overwritten; `--as NAME` gives it another name"
+            "there is a session `{name}` already, and nothing is overwritten; `--as NAME` gives \
+             it another name"
         );
         return Err(UserError::because(text));
     }
@@ -82,7 +83,8 @@ pub async fn import(
             ),
         };
         format!(
-            "`{name}` holds {count} events now; `claw chat --session {name}` goes on with it.{missing}"
+            "`{name}` holds {count} events now; `claw chat --session {name}` goes on with \
+             it.{missing}"
         )
     })?;
     Ok(ExitCode::from(fail::DONE))

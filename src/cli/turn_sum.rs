@@ -78,7 +78,8 @@ mod tests {
         let line = ended(&Turn::of(&SessionId::new("main").unwrap(), &events), &TurnEnd::Answered);
         assert_eq!(
             line,
-            "── answered: 2 steps, 0 calls, 200 tokens in (120 cached), 14 out, 2.0 s, 60.0 s waiting for a person"
+            "── answered: 2 steps, 0 calls, 200 tokens in (120 cached), 14 out, 2.0 s, 60.0 s \
+             waiting for a person"
         );
     }
 }

@@ -26,8 +26,8 @@ pub fn other_agent(app: &App, command: &AtHome) -> Result<Option<String>, StoreE
     Ok(None)
 }
 
-/// The workspace in which the call was frozen that a command answers, if it is another one than this
-/// process works in: what was shown there runs there.
+/// The workspace in which the call was frozen that a command answers, if it is another one than
+/// this process works in: what was shown there runs there.
 pub fn other_workspace(app: &App, command: &AtHome) -> anyhow::Result<Option<PathBuf>> {
     let (AtHome::Approve { id, .. } | AtHome::Deny { id, .. }) = command else { return Ok(None) };
     let id = ApprovalId(id.clone());
@@ -41,7 +41,8 @@ pub fn other_workspace(app: &App, command: &AtHome) -> anyhow::Result<Option<Pat
     }
     if !folder.is_dir() {
         return Err(UserError::because(format!(
-            "the folder {} in which this was asked is not there any more; make it again, or let the question expire",
+            "the folder {} in which this was asked is not there any more; make it again, or let \
+             the question expire",
             out::clean(&folder.display().to_string())
         )));
     }

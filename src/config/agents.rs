@@ -51,7 +51,8 @@ pub(super) fn names(
         let (name, at) = (key.get_ref().to_string(), key.span().start);
         if !is_agent_name(&name) {
             let message = format!(
-                "`{name}` is no name for an agent: 1 to {AGENT_NAME_BYTES_MAX} small letters, digits, `-` and `_`, beginning with a letter"
+                "`{name}` is no name for an agent: 1 to {AGENT_NAME_BYTES_MAX} small letters, \
+                 digits, `-` and `_`, beginning with a letter"
             );
             return Err(wrong(at, message));
         }

@@ -16,7 +16,8 @@ use super::{file, read_if_there};
 use crate::durable;
 
 /// What a new file begins with.
-const HEAD: &str = "# Settings of claw. It holds keys, so that nobody but you may read it. docs/home.md says what else can stand here.\n\n";
+const HEAD: &str = "# Settings of claw. It holds keys, so that nobody but you may read it. \
+    docs/home.md says what else can stand here.\n\n";
 
 /// Who answers.
 pub struct ModelKeys<'a> {

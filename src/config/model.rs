@@ -143,7 +143,8 @@ pub enum InvalidModelSection {
     #[error("`[model] api_key` needs `agent` beside it, so that it is sent to nobody else")]
     KeyWithoutAgent,
     #[error(
-        "`[model] tool_choice = \"required\"` is not possible with `{0}`: choose another agent (a local Ollama also answers as openai-compatible, under /v1), or leave it out"
+        "`[model] tool_choice = \"required\"` is not possible with `{0}`: choose another agent (a \
+         local Ollama also answers as openai-compatible, under /v1), or leave it out"
     )]
     ToolChoice(Agent),
     #[error("`{0}` needs `agent`: one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
@@ -235,7 +236,8 @@ mod tests {
     #[test]
     fn a_whole_section_reads() {
         let section = parse(
-            "agent = 'openai-compatible'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\napi_key = 'k-1'\nmax_tokens = 5\ntemperature = 0.5\ntimeout_s = 7",
+            "agent = 'openai-compatible'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\n\
+             api_key = 'k-1'\nmax_tokens = 5\ntemperature = 0.5\ntimeout_s = 7",
         )
         .unwrap();
         assert_eq!(section.agent, Some(Agent::OpenAiCompatible));

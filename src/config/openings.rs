@@ -37,7 +37,8 @@ impl OpenFolder {
     /// What it costs that the folder is open, in a sentence without its full stop.
     pub fn cost(&self) -> &'static str {
         if self.to_write {
-            "every command reads it, without a question at level read, and may change it from level write on; no undo covers it"
+            "every command reads it, without a question at level read, and may change it from \
+             level write on; no undo covers it"
         } else {
             "every command reads it, without a question at level read"
         }

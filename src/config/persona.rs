@@ -149,7 +149,8 @@ const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 /// What is said of a link to open with `NOFOLLOW` (open(2), `ELOOP`).
 const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
-const LINK: &str = "is a symbolic link, which is not followed because the agent may change this file; put a regular file there";
+const LINK: &str = "is a symbolic link, which is not followed because the agent may change this \
+    file; put a regular file there";
 
 fn shortened(mut bytes: Vec<u8>) -> Result<(String, Option<String>), String> {
     let too_long = bytes.len() as u64 > FILE_BYTES_MAX;

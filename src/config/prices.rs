@@ -64,7 +64,9 @@ mod tests {
     #[test]
     fn tokens_cost_what_is_written() {
         let prices: Prices = toml::from_str(
-            "[m]\ninput_usd_per_million = 3.0\noutput_usd_per_million = 15.0\ncached_usd_per_million = 0.3\n[plain]\ninput_usd_per_million = 1.0\noutput_usd_per_million = 2.0",
+            "[m]\ninput_usd_per_million = 3.0\noutput_usd_per_million = 15.0\n\
+             cached_usd_per_million = 0.3\n[plain]\ninput_usd_per_million = 1.0\n\
+             output_usd_per_million = 2.0",
         )
         .unwrap();
         prices.check().unwrap();

@@ -200,7 +200,8 @@ fn refuse_overlap(
         format!("{shown} is or holds a home of claw")
     } else if folder.starts_with(workspace) || workspace.starts_with(folder) {
         format!(
-            "{shown} and the workspace {} lie in one another, and commands could change who the agent is",
+            "{shown} and the workspace {} lie in one another, and commands could change who the \
+             agent is",
             workspace.display()
         )
     } else if TAKEN.iter().any(|name| folder.starts_with(home_of_it.join(name))) {

@@ -159,9 +159,11 @@ impl TelegramSection {
                 place,
                 "there is a bot token, and nobody may talk to the bot",
                 if agent == MAIN {
-                    "List your own numeric Telegram id there, for example CLAW_ALLOWED_CHATS=123456789"
+                    "List your own numeric Telegram id there, for example \
+                     CLAW_ALLOWED_CHATS=123456789"
                 } else {
-                    "List your own numeric Telegram id there, for example allowed_chats = [123456789]"
+                    "List your own numeric Telegram id there, for example allowed_chats = \
+                     [123456789]"
                 },
             ));
         }

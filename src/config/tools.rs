@@ -103,7 +103,8 @@ impl ToolsSection {
     /// The first key that is wrong, and what is wrong with it.
     pub(super) fn resolve(&self) -> Result<Tools, (&'static str, String)> {
         if self.offered.is_empty() {
-            let message = "`tools.offered` is empty, so that no tool would be there; leave it out, or write `[\"*\"]` for all";
+            let message = "`tools.offered` is empty, so that no tool would be there; leave it \
+                out, or write `[\"*\"]` for all";
             return Err(("offered", message.to_owned()));
         }
         let hidden = globs("hidden", &self.hidden).map_err(|message| ("hidden", message))?;

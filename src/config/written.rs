@@ -108,7 +108,8 @@ mod tests {
     fn only_what_says_something_else_is_a_change_and_each_knows_when_it_counts() {
         let before = written("workspace = 'a'\n[limits]\nturn_time_s = 600\ntool_timeout_s = 5\n");
         let new = written(
-            "# moved\n\nworkspace = 'b'\n[limits]\ntool_timeout_s = 5\nserver_start_s = 9\n[roles.x]\ninstructions = 'y'\n",
+            "# moved\n\nworkspace = 'b'\n[limits]\ntool_timeout_s = 5\nserver_start_s = 9\n\
+             [roles.x]\ninstructions = 'y'\n",
         );
         let changes = before.changes(&new);
         let seen: Vec<_> = changes

@@ -145,8 +145,8 @@ pub async fn show<D: ChatDoor>(
     shared.mail().set_posted(&posted.address, posted.message, state).await
 }
 
-/// Shows what of a list is answered, while the rest of it is open. What was closed or asked again at
-/// this very moment is left to whoever does that.
+/// Shows what of a list is answered, while the rest of it is open. What was closed or asked again
+/// at this very moment is left to whoever does that.
 pub async fn show_answered<D: ChatDoor>(door: &D, posted: &PostedQuestion, row: &AskedQuestion) {
     let _mine = door.shared().chat_locks.lock(&posted.address).await;
     match door.shared().mail().posted_at(&posted.address, posted.message) {

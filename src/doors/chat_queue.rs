@@ -57,6 +57,7 @@ pub trait Handler: Send + Sync + Sized + 'static {
 }
 
 struct Queue<T> {
+    /// To the task that handles it.
     to: UnboundedSender<T>,
     /// How many slow items wait or are being handled.
     slow: usize,
@@ -64,7 +65,9 @@ struct Queue<T> {
 
 /// All queues in which something waits.
 pub struct ChatQueues<H: Handler> {
+    /// The door.
     handler: Arc<H>,
+    /// A queue is taken out, and its task ends, when nothing waits in it.
     queues: Mutex<HashMap<H::Key, Queue<H::Item>>>,
 }
 

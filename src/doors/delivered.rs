@@ -9,6 +9,7 @@ use crate::domain::{Address, SessionId};
 /// Every chat that was written to.
 #[derive(Debug)]
 pub struct Chats<T> {
+    /// By conversation; none goes before the door ends.
     chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Delivered<T>>>>>,
 }
 
@@ -34,6 +35,7 @@ impl<T> Chats<T> {
 /// overtake it.
 #[derive(Debug)]
 pub struct Delivered<T> {
+    /// The last turn and step of a session that the outbox has begun to write.
     through: Option<(SessionId, u64, u32)>,
     /// What each draft of the words that come next shows.
     shown: HashMap<i64, T>,

@@ -26,14 +26,13 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Runs the session until it is idle or parked, and collects what is addressed to this
-    /// instance. `notice` gets every notice as it is read, and says whether it was shown; one that
-    /// was not waits for a later run.
-    pub async fn until_said(
+    /// Collects what a run has addressed to this instance. `notice` gets every notice as it is
+    /// read, and says whether it was shown; one that was not waits for a later run.
+    pub async fn said(
         &self,
+        ran: Ran,
         mut notice: impl FnMut(&str) -> bool,
     ) -> anyhow::Result<Followed> {
-        let ran = self.worker.settle(&self.outbox.session, &self.live).await?;
         let mut replied: Option<(u64, String, i64)> = None;
         let mut asked = Vec::new();
         for row in self.outbox.waiting()? {

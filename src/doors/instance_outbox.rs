@@ -11,8 +11,11 @@ use crate::mail::{Instance, Mail, MailError, OutboxMessage};
 /// The outbox of one session for one instance of a door. It goes with its process; what it has not
 /// shown by then is taken over by the next one.
 pub struct InstanceOutbox {
+    /// A handle of the store.
     pub mail: Mail,
+    /// The one that this process shows.
     pub session: SessionId,
+    /// Holds the lock that says that this process lives.
     me: Arc<Instance>,
     /// The rows that were given to what shows them, which may not have done it yet.
     given: Mutex<BTreeSet<i64>>,

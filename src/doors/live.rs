@@ -134,7 +134,8 @@ impl<D: ChatDoor> Show<D> {
                 pause_after(self.failures).max(every)
             }
             Err(fault) => {
-                tracing::warn!(%fault, "a draft could not be shown; the whole comes when it is finished");
+                tracing::warn!(%fault, "a draft could not be shown; the whole comes when it is \
+                    finished");
                 self.drafts.give_up(&change.slot);
                 every
             }

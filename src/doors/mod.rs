@@ -32,3 +32,12 @@ pub mod typed;
 
 pub use chat_door::ChatDoor;
 pub use door::Door;
+
+// Whose an error of a door is: a row for each type that can leave its folder.
+crate::domain::asked!(
+    console::editor::EditorError,
+    door::DoorFault,
+    telegram::api::fault::ApiFault,
+    telegram::api::files::FetchError,
+    telegram::run::member::NotTaken,
+);

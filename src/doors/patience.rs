@@ -31,7 +31,8 @@ pub async fn patiently<T, E: MayPass, F: Future<Output = Result<T, E>>>(
             Err(fault) if fault.may_pass() && began.elapsed() < GIVE_UP_AFTER => {
                 failures += 1;
                 if failures == 1 {
-                    tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while every 5 s");
+                    tracing::warn!(%fault, "a message could not be sent; it is tried again, after \
+                        a while every 5 s");
                 }
                 tokio::time::sleep(pause_after(failures)).await;
             }

@@ -32,7 +32,9 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
         CallEnd::NotForwarded { reason } => Outcome::denied(DeniedBy::Hub, reason),
         CallEnd::Unknown { reason } => Outcome::Unknown { reason },
         CallEnd::InputRequired { .. } => Outcome::Unknown {
-            reason: "the server asked for more input in the middle of the call, which claw cannot give it yet".into(),
+            reason: "the server asked for more input in the middle of the call, which claw cannot \
+                give it yet"
+                .into(),
         },
     }
 }

@@ -80,7 +80,9 @@ struct Pass {
 
 /// One for the whole process.
 pub struct Gate {
+    /// A handle; the app closes it last.
     store: Store,
+    /// The app ends its servers when nobody calls any more.
     hub: Arc<Hub>,
     /// The only one: no other part of claw can make a permit.
     mint: PermitMint,

@@ -65,7 +65,8 @@ impl ModelError {
             }
             Self::RateLimited { provider, retry_after: None } => {
                 format!(
-                    "{provider} limits how often it may be asked and did not say for how long. Try again in a minute."
+                    "{provider} limits how often it may be asked and did not say for how long. \
+                     Try again in a minute."
                 )
             }
             Self::Transient { why, .. } => sentence(&format!("The model could not answer: {why}")),

@@ -16,8 +16,9 @@ use crate::domain::{Block, Finish};
 const UNHEALTHY: Duration = Duration::from_secs(60);
 
 /// What a model is told that may not call tools.
-const NO_TOOLS: &str = "\n\nNo tools are available at the moment, so you cannot act, read or look anything up. Answer from what \
-                        is in the conversation; where something would have to be done, say that it cannot be done now.";
+const NO_TOOLS: &str = "\n\nNo tools are available at the moment, so you cannot act, read or look \
+    anything up. Answer from what is in the conversation; where something would have to be done, \
+    say that it cannot be done now.";
 
 /// One model of a chain.
 #[derive(Clone)]

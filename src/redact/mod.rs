@@ -25,7 +25,8 @@ const MARK_START: &str = "[redacted:";
 /// The known secrets could not be compiled; there are too many or they are too long.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the known secrets cannot be watched for: {0}. Remove some of them from the environment or from `[redact]`."
+    "the known secrets cannot be watched for: {0}. Remove some of them from the environment or \
+     from `[redact]`."
 )]
 pub struct RedactError(#[from] aho_corasick::BuildError);
 

@@ -156,7 +156,8 @@ impl Drive<'_> {
                     (_, Some(_)) => "what was still open of it was not run",
                 };
                 let text = format!(
-                    "Nobody answered the question {asked_by} in time (limits.question_time_s); {what}."
+                    "Nobody answered the question {asked_by} in time (limits.question_time_s); \
+                     {what}."
                 );
                 self.tell(&OutboundBody::Notice { text });
             }
@@ -190,7 +191,8 @@ impl Drive<'_> {
         self.pending.end_session_grants = true;
         self.reply_to(
             row,
-            "A new conversation. The log keeps the old one; what was allowed for this session has ended.",
+            "A new conversation. The log keeps the old one; what was allowed for this session has \
+             ended.",
         );
         true
     }

@@ -87,8 +87,8 @@ impl Drive<'_> {
         let used = budget.used(spent);
         if used.percent >= 100 {
             let text = format!(
-                "Today's budget is used up: {}. Write again after midnight, or after you have raised the limit in \
-                 claw.toml.",
+                "Today's budget is used up: {}. Write again after midnight, or after you have \
+                 raised the limit in claw.toml.",
                 used.text
             );
             self.push(EventBody::LimitReached { limit: used.limit.into(), text });

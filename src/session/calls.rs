@@ -101,7 +101,8 @@ impl Drive<'_> {
         let outcome = self.within_limit(outcome);
         if let Outcome::Unknown { reason } = &outcome {
             let text = format!(
-                "The call {call} was interrupted: it may or may not have run ({reason}). It will not be repeated."
+                "The call {call} was interrupted: it may or may not have run ({reason}). It will \
+                 not be repeated."
             );
             self.tell(&OutboundBody::Notice { text });
         }

@@ -279,8 +279,8 @@ impl<'w> Drive<'w> {
             && *dropped == through_seq
         {
             let text = format!(
-                "The oldest part of this conversation could not be summarised ({reason}); the model no longer sees it. \
-                 The log keeps it: `claw sessions show {}`.",
+                "The oldest part of this conversation could not be summarised ({reason}); the \
+                 model no longer sees it. The log keeps it: `claw sessions show {}`.",
                 self.session
             );
             (self.live)(Live::Notice { text: text.clone() });
@@ -304,7 +304,8 @@ impl<'w> Drive<'w> {
             cancel: end,
             deadline: Instant::now() + Duration::from_millis(left_ms as u64),
             deadline_text: format!(
-                "This turn was stopped after {limit_s} s (limits.turn_time_s). Write again to go on."
+                "This turn was stopped after {limit_s} s (limits.turn_time_s). Write again to go \
+                 on."
             ),
             turn: self.turn_id(turn),
         }

@@ -22,8 +22,8 @@ impl Drive<'_> {
         let gone = role.map(|role| {
             let key = format!("role {role} in {}", self.session);
             let text = format!(
-                "The role `{role}` is not in `claw.toml` any more, so this conversation has the persona that all others have; \
-                 `/role` lists the roles."
+                "The role `{role}` is not in `claw.toml` any more, so this conversation has the \
+                 persona that all others have; `/role` lists the roles."
             );
             (key, seen.role_is_gone.then_some(text))
         });

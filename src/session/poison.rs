@@ -17,7 +17,8 @@ impl Drive<'_> {
         if deaths < self.settings.deaths_of_turn_max {
             return Ok(false);
         }
-        tracing::error!(session = %self.session, deaths, "claw died again and again at the same step, which is not begun");
+        tracing::error!(session = %self.session, deaths, "claw died again and again at the same \
+            step, which is not begun");
         if self.log.open_turn().is_none() {
             if let Step::Compact { .. } = step {
                 self.push(EventBody::WindowDropped {
@@ -44,7 +45,8 @@ impl Drive<'_> {
             _ => "read the model's reply",
         };
         let why = format!(
-            "claw ended unexpectedly {deaths} times while it {doing} (limits.deaths_of_turn_max). Should it try once more?"
+            "claw ended unexpectedly {deaths} times while it {doing} (limits.deaths_of_turn_max). \
+             Should it try once more?"
         );
         let behalf = self.behalf();
         let call = self.next_pause(PauseCause::Deaths);

@@ -39,7 +39,9 @@ pub(super) struct Watch {
 
 #[derive(Default)]
 struct Running {
+    /// The number of the newest step. It only grows.
     last: u64,
+    /// By number; a step goes when it has ended.
     steps: HashMap<u64, Watched>,
 }
 

@@ -26,7 +26,8 @@ pub enum SessionError {
     )]
     Lock { path: String, source: std::io::Error },
     #[error(
-        "what was said in the session `{session}` cannot be taken in, which is a bug in claw; nothing is lost, and `--session` starts another one"
+        "what was said in the session `{session}` cannot be taken in, which is a bug in claw; \
+         nothing is lost, and `--session` starts another one"
     )]
     Stuck { session: String },
 }

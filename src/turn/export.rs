@@ -111,11 +111,13 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
     }
     let log = Log::new(header.session.clone(), events.clone(), header.events);
     if !log.confirmed().is_empty() {
-        let what = "a staged action was confirmed and has no result, and would be run here; let it end and export it again";
+        let what = "a staged action was confirmed and has no result, and would be run here; let \
+            it end and export it again";
         return Err(wrong(last, what.to_owned()));
     }
     if log.open_turn().is_some() {
-        let what = "the last turn has no end, and would go on here; let it end (or `/stop` it) and export it again";
+        let what = "the last turn has no end, and would go on here; let it end (or `/stop` it) \
+            and export it again";
         return Err(wrong(last, what.to_owned()));
     }
     if let Some(difference) = replay(&header.session, events.clone(), bounds).difference {

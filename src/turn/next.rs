@@ -10,8 +10,10 @@ use super::state::Turn;
 use crate::domain::{Action, CallId, Finish, PauseCause, SessionId, ToolUse, TurnEnd};
 
 /// What the person is told who did not let the turn go on.
-const NOT_TODAY: &str = "The turn does not go on: most of today's budget is used. Write again to be asked again, or tomorrow.";
-const NOT_ONCE_MORE: &str = "The turn does not go on: claw ended unexpectedly in it again and again. Write again to start another one.";
+const NOT_TODAY: &str = "The turn does not go on: most of today's budget is used. Write again to \
+    be asked again, or tomorrow.";
+const NOT_ONCE_MORE: &str = "The turn does not go on: claw ended unexpectedly in it again and \
+    again. Write again to start another one.";
 
 /// The limits that the decision needs.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +138,8 @@ fn limit_met(turn: &Turn<'_>, bounds: &Bounds) -> Option<String> {
     let steps = turn.steps();
     if steps >= bounds.model_steps_max {
         return Some(format!(
-            "This turn was stopped after {steps} model steps (limits.model_steps_max). Write again to go on."
+            "This turn was stopped after {steps} model steps (limits.model_steps_max). Write \
+             again to go on."
         ));
     }
     let repeats = repeated_replies(turn);
@@ -153,9 +156,9 @@ fn too_long(session: &SessionId, turn: &Turn<'_>, bounds: &Bounds) -> Option<Str
     is_over_the_window(turn, bounds).then(|| {
         let tokens = turn.written_tokens();
         format!(
-            "Your message was not sent to the model: it has about {tokens} tokens, more than `limits.window_tokens` allows. Put \
-             it into a file of the workspace and ask about that, or send it in parts. Nothing is lost: `claw sessions show \
-             {session}` has it."
+            "Your message was not sent to the model: it has about {tokens} tokens, more than \
+             `limits.window_tokens` allows. Put it into a file of the workspace and ask about \
+             that, or send it in parts. Nothing is lost: `claw sessions show {session}` has it."
         )
     })
 }

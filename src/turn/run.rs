@@ -160,7 +160,8 @@ impl Runner {
         if let Some(raw) = &tool_use.broken_input {
             let shown: String = raw.chars().take(200).collect();
             let reason = format!(
-                "the arguments are not complete, valid JSON (they begin with {shown:?}); send the call again"
+                "the arguments are not complete, valid JSON (they begin with {shown:?}); send the \
+                 call again"
             );
             return Outcome::denied(DeniedBy::Request, reason);
         }

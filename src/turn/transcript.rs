@@ -200,7 +200,8 @@ fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
         Some(Outcome::Denied { reason, .. }) => (format!("Not run: {reason}"), true),
         Some(Outcome::Unknown { reason }) => (
             format!(
-                "Interrupted: it may or may not have run ({reason}). Check what happened before trying again."
+                "Interrupted: it may or may not have run ({reason}). Check what happened before \
+                 trying again."
             ),
             true,
         ),

@@ -12,7 +12,8 @@ pub enum UndoError {
     #[error("nothing was undone that could be done again")]
     NothingToRedo,
     #[error(
-        "the turn {turn} has changed no file that claw remembers; `claw undo --list` names those that have"
+        "the turn {turn} has changed no file that claw remembers; `claw undo --list` names those \
+         that have"
     )]
     Unknown { turn: TurnId },
     #[error("the turn {turn} is undone already; `claw undo --redo` takes the newest undo back")]
@@ -20,7 +21,8 @@ pub enum UndoError {
     #[error("the turn {turn} cannot be undone: {why}")]
     Refused { turn: TurnId, why: String },
     #[error(
-        "the turn {turn} works in this workspace and has not ended; wait for it, answer it, or `/stop` it, then undo"
+        "the turn {turn} works in this workspace and has not ended; wait for it, answer it, or \
+         `/stop` it, then undo"
     )]
     Open { turn: TurnId },
     #[error("nothing was undone, because what is there now could not be remembered first: {0}")]

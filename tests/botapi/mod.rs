@@ -20,9 +20,9 @@
 //! Where the files are: `server` (HTTP), `cut` (broken connections), `params` (what a call says),
 //! `methods` (which calls there are), `sending`, `editing`, `polling`, `account` and `files` (what
 //! they do), `text`, `entity`, `entity_check`, `keyboard` and `limits` (what is refused), `people`,
-//! `saying`, `delivery`, `tapping`, `reacting` and `found_entities` (what users do), `world`, `chat`,
-//! `message`, `updates` and `json` (what there is), `faults`, `calls`, `screen`, `asking` and
-//! `waiting` (what tests ask for).
+//! `saying`, `delivery`, `tapping`, `reacting` and `found_entities` (what users do), `world`,
+//! `chat`, `message`, `updates` and `json` (what there is), `faults`, `calls`, `screen`, `asking`
+//! and `waiting` (what tests ask for).
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part of the stand-in")]
 #![expect(clippy::unwrap_used, reason = "a stand-in that cannot go on fails its test")]
 

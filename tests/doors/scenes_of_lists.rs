@@ -1,5 +1,5 @@
-//! Calls of one reply that are one question: all, none, single ones. Must not know which doors there
-//! are.
+//! Calls of one reply that are one question: all, none, single ones. Must not know which doors
+//! there are.
 
 use std::fs;
 

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text_forms::text_forms;
+
 /// `waiting → approved | denied | expired | superseded`. All but the first are ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,29 +22,13 @@ pub enum ApprovalState {
     Superseded,
 }
 
-impl ApprovalState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Approved => "approved",
-            Self::Denied => "denied",
-            Self::Expired => "expired",
-            Self::Superseded => "superseded",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Waiting, Self::Approved, Self::Denied, Self::Expired, Self::Superseded]
-            .into_iter()
-            .find(|state| state.as_str() == text)
-    }
-}
-
-impl fmt::Display for ApprovalState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+text_forms!(ApprovalState {
+    Waiting = "waiting",
+    Approved = "approved",
+    Denied = "denied",
+    Expired = "expired",
+    Superseded = "superseded",
+});
 
 /// What a standing answer of the owner does with the calls that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,24 +40,10 @@ pub enum GrantEffect {
     Deny,
 }
 
-impl GrantEffect {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Allow, Self::Deny].into_iter().find(|effect| effect.as_str() == text)
-    }
-}
-
-impl fmt::Display for GrantEffect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+text_forms!(GrantEffect {
+    Allow = "allow",
+    Deny = "deny",
+});
 
 /// Who may answer a question: principals, for example `console:uid:1000` and `telegram:12345`. Its
 /// text form has commas between them, and is part of what a frozen call is checked by.

@@ -15,3 +15,20 @@ pub enum Blame {
 pub trait Blamed: std::error::Error + 'static {
     fn blame(&self) -> Blame;
 }
+
+/// Asks each of these error types whose an error is: `blame_of`, and for the test that none is
+/// missing their names.
+#[macro_export]
+macro_rules! asked {
+    ($($kind:ty),* $(,)?) => {
+        #[cfg(test)]
+        pub const ASKED: &[&str] = &[$(stringify!($kind)),*];
+
+        pub fn blame_of(cause: &(dyn std::error::Error + 'static)) -> Option<$crate::Blame> {
+            $(if let Some(error) = cause.downcast_ref::<$kind>() {
+                return Some($crate::Blamed::blame(error));
+            })*
+            None
+        }
+    };
+}

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ApprovalId, CallId, DeniedBy, Origin, Proposal, SessionId};
+use crate::text_forms::text_forms;
 
 /// A call that somebody requests. It becomes an action only behind the gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,33 +41,15 @@ pub enum CallState {
     Unknown,
 }
 
-impl CallState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Received => "received",
-            Self::Denied => "denied",
-            Self::Waiting => "waiting",
-            Self::Approved => "approved",
-            Self::Started => "started",
-            Self::Ended => "ended",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [
-            Self::Received,
-            Self::Denied,
-            Self::Waiting,
-            Self::Approved,
-            Self::Started,
-            Self::Ended,
-            Self::Unknown,
-        ]
-        .into_iter()
-        .find(|state| state.as_str() == text)
-    }
-}
+text_forms!(CallState {
+    Received = "received",
+    Denied = "denied",
+    Waiting = "waiting",
+    Approved = "approved",
+    Started = "started",
+    Ended = "ended",
+    Unknown = "unknown",
+});
 
 /// What a tool gave back, reduced to what the model and the log can hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -22,8 +22,8 @@ pub struct Effect {
     /// Why it asks, where that is a rule and not only the class of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The lines that go, come and stay, each behind `-`, `+` or a space; `@` starts a place further
-    /// down, `\` is a remark. Empty where nothing is compared.
+    /// The lines that go, come and stay, each behind `-`, `+` or a space; `@` starts a place
+    /// further down, `\` is a remark. Empty where nothing is compared.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub difference: String,
     /// The names of the arguments that the sentence or the difference tells whole.

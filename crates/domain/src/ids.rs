@@ -18,7 +18,8 @@ pub struct SessionId(String);
 /// A session name outside of the allowed alphabet or length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot"
+    "`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with \
+     a dot"
 )]
 pub struct InvalidSessionId(pub String);
 

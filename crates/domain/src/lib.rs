@@ -31,6 +31,7 @@ mod posted;
 mod principal;
 mod proposal;
 pub mod secret;
+mod text_forms;
 mod turn_id;
 
 pub use agent::AgentCard;

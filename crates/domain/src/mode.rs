@@ -1,9 +1,9 @@
 //! What the owner lets a session do without a question. Must not know who gave it, or how a call is
 //! compared with it.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::text_forms::text_forms;
 
 /// A mode of one session. Each lets through what the one before it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -18,22 +18,13 @@ pub enum Mode {
     Work,
 }
 
+text_forms!(Mode {
+    Ask = "ask",
+    Edits = "edits",
+    Work = "work",
+});
+
 impl Mode {
-    /// From the narrowest to the widest.
-    pub const ALL: [Self; 3] = [Self::Ask, Self::Edits, Self::Work];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Edits => "edits",
-            Self::Work => "work",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
-    }
-
     /// Half a sentence about what runs without a question.
     pub fn says(self) -> &'static str {
         match self {
@@ -44,12 +35,6 @@ impl Mode {
                  change it without the network"
             }
         }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

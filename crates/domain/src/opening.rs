@@ -1,9 +1,9 @@
 //! What of the owner's machine can be opened to commands by name. Must not know how it is reached,
 //! or who has opened it.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::text_forms::text_forms;
 
 /// A service of the owner's, behind a socket that the box keeps closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -15,20 +15,12 @@ pub enum Opening {
     Docker,
 }
 
+text_forms!(Opening {
+    SshAgent = "ssh-agent",
+    Docker = "docker",
+});
+
 impl Opening {
-    pub const ALL: [Self; 2] = [Self::SshAgent, Self::Docker];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SshAgent => "ssh-agent",
-            Self::Docker => "docker",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|opening| opening.as_str() == text)
-    }
-
     /// What it costs that it is open, in a sentence without its full stop.
     pub fn cost(self) -> &'static str {
         match self {
@@ -53,12 +45,6 @@ impl Opening {
             Self::SshAgent => "ssh-agent: it is you on these hosts",
             Self::Docker => "docker: it is root on this machine",
         }
-    }
-}
-
-impl fmt::Display for Opening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

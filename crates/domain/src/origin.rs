@@ -1,9 +1,9 @@
 //! Where a request came from. Owns the order of trust; must not know what any origin may do (that
 //! is policy).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::text_forms::text_forms;
 
 /// From the most to the least trusted; `Ord` follows trust, so `Forwarded < Owner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,34 +21,11 @@ pub enum Origin {
     Owner,
 }
 
-impl Origin {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Forwarded => "forwarded",
-            Self::SubAgent => "sub_agent",
-            Self::McpClient => "mcp_client",
-            Self::Schedule => "schedule",
-            Self::Button => "button",
-            Self::Owner => "owner",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [
-            Self::Forwarded,
-            Self::SubAgent,
-            Self::McpClient,
-            Self::Schedule,
-            Self::Button,
-            Self::Owner,
-        ]
-        .into_iter()
-        .find(|origin| origin.as_str() == text)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+text_forms!(Origin {
+    Forwarded = "forwarded",
+    SubAgent = "sub_agent",
+    McpClient = "mcp_client",
+    Schedule = "schedule",
+    Button = "button",
+    Owner = "owner",
+});

@@ -207,7 +207,8 @@ async fn give_up(
     if ticket.revoke() {
         return CallEnd::NotForwarded { reason: why };
     }
-    // On stdio both eras want the notification. A server that does not read will not read it either.
+    // On stdio both eras want the notification. A server that does not read will not read it
+    // either.
     if let Some(handle) = handle {
         let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.clone()))).await;
     }

@@ -40,17 +40,22 @@ const REASON_BYTES_MAX: usize = 500;
 /// Owned by its [`super::server::Server`] until it has ended; calls hold it while they last.
 /// Dropping it ends the transport.
 pub(super) struct Connection {
+    /// Its name in `mcp.json`.
     pub(super) server: String,
+    /// What the handshake has agreed on; the same until the end.
     pub(super) era: Era,
     pub(super) protocol: String,
     /// What the server said about itself in its first answer.
     instructions: Option<String>,
+    /// Of the entry by which it was started.
     pub(super) launch_pin: String,
     pub(super) peer: Peer<RoleClient>,
+    /// Ends with the connection; who else holds it only waits for that.
     pub(super) transport: Arc<dyn Transport>,
     pub(super) settings: Arc<HubSettings>,
     /// It is one of claw's own servers, whose texts say all that a model needs.
     pub(super) own: bool,
+    /// When its handshake was over.
     pub(super) started: Instant,
     /// For each page of its list.
     list_timeout: Duration,
@@ -58,11 +63,12 @@ pub(super) struct Connection {
     pub(super) ending: AtomicBool,
     /// Why we asked for the end, where that was a failure of the server.
     ended_because: OnceLock<String>,
+    /// What `rmcp`'s task and the connection share; gone with the later of both.
     state: Arc<RpcState>,
     /// Dropping it ends `rmcp`'s task, which owns the [`Bridge`].
     service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
-    /// Whether a change of the tools would be announced: the server does not announce changes, or the
-    /// announcements come.
+    /// Whether a change of the tools would be announced: the server does not announce changes, or
+    /// the announcements come.
     hears_changes: Arc<AtomicBool>,
     /// The tools and the count of changes before they were listed.
     listed: tokio::sync::Mutex<Option<(u64, Arc<ServerTools>)>>,
@@ -251,7 +257,8 @@ impl Connection {
                 return Err(format!("its list has more than {PAGES_MAX} pages"));
             }
         }
-        // Reported once a connection: a server that announces no changes is listed before every use.
+        // Reported once a connection: a server that announces no changes is listed before every
+        // use.
         let first_list = self.tool_count().is_none();
         for text in odd.into_iter().filter(|_| first_list).take(ODD_NOTICES_MAX) {
             (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });

@@ -16,13 +16,15 @@ pub enum HubError {
     #[error("the server `{server}` did not start: {reason}")]
     Start { server: String, reason: String },
     #[error(
-        "the server `{server}` is not up after {} s; `{installer}` may be installing it and goes on for up to {} min",
+        "the server `{server}` is not up after {} s; `{installer}` may be installing it and goes \
+         on for up to {} min",
         .waited.as_secs_f32(),
         .goes_on.as_secs() / 60
     )]
     Installing { server: String, installer: String, waited: Duration, goes_on: Duration },
     #[error(
-        "the server `{server}` failed {failures} times in a row and is left alone for another {} s; last time: {reason}",
+        "the server `{server}` failed {failures} times in a row and is left alone for another {} \
+         s; last time: {reason}",
         .retry_in.as_secs() + 1
     )]
     BackingOff { server: String, failures: u32, retry_in: Duration, reason: String },

@@ -54,7 +54,8 @@ impl Files {
         }
         if self.taken.len() >= FILES_MAX {
             return format!(
-                "[{what}, {mime}, {about} bytes, left out by claw: more than {FILES_MAX} files in one result]"
+                "[{what}, {mime}, {about} bytes, left out by claw: more than {FILES_MAX} files in \
+                 one result]"
             );
         }
         let Ok(bytes) = BASE64.decode(base64) else {

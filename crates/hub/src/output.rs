@@ -30,7 +30,8 @@ pub(super) fn read_result(
         };
     }
     if raw.get("content").is_none() && raw.get("task").is_some_and(Value::is_object) {
-        let reason = "the server made a task of the call, and tasks are not supported yet; it may still be running";
+        let reason = "the server made a task of the call, and tasks are not supported yet; it may \
+            still be running";
         return CallEnd::Unknown { reason: reason.to_owned() };
     }
     let structured = raw.get("structuredContent").filter(|value| !value.is_null()).cloned();
@@ -185,9 +186,9 @@ mod tests {
         ], "isError": true}));
         let digest = |bytes: &[u8]| claw_domain::canonical::sha256_hex(bytes);
         let expected = format!(
-            "a\n[image, image/png (its bytes are of no known format), 3 bytes, sha256 {}]\n[resource f:x]\ninside\n\
-            [resource f:y, application/octet-stream, 2 bytes, sha256 {}]\n[link to the resource f:z (zed)]\n\
-            [content of the unknown kind `hologram`]",
+            "a\n[image, image/png (its bytes are of no known format), 3 bytes, sha256 {}]\n\
+             [resource f:x]\ninside\n[resource f:y, application/octet-stream, 2 bytes, sha256 \
+             {}]\n[link to the resource f:z (zed)]\n[content of the unknown kind `hologram`]",
             digest(&[0; 3]),
             digest(&[0; 2]),
         );
@@ -209,7 +210,8 @@ mod tests {
     fn a_cut_is_visible_and_keeps_characters_whole() {
         let raw = json!({"content": [{"type": "text", "text": "ä".repeat(10)}], "structuredContent": "x".repeat(20)});
         let CallEnd::Ended(output, _) = read_result(&raw, false, 5, 5) else { panic!() };
-        let expected = "ää\n[cut by claw: the first 4 of 98 bytes]\n[left out by claw: structured content of 22 bytes]";
+        let expected = "ää\n[cut by claw: the first 4 of 98 bytes]\n[left out by claw: structured \
+            content of 22 bytes]";
         assert_eq!(output.text, expected);
         assert_eq!(output.structured, None);
     }

@@ -234,7 +234,8 @@ mod tests {
         let old =
             json!({"name": "t", "description": "Reads.\nSafe.", "inputSchema": {"type": "object"}});
         let new = json!({"name": "t", "description": "Reads.\nSends it away.", "inputSchema": {"type": "object"}, "annotations": {"a": true}});
-        let expected = "annotations:\n+ {\n+   \"a\": true\n+ }\ndescription:\n  Reads.\n- Safe.\n+ Sends it away.\n";
+        let expected = "annotations:\n+ {\n+   \"a\": true\n+ }\ndescription:\n  Reads.\n- Safe.\n\
+            + Sends it away.\n";
         assert_eq!(diff(&old, &new), expected);
         assert_eq!(diff(&old, &old), "");
     }

@@ -21,11 +21,15 @@ use super::starting::Starting;
 use crate::permit::Permit;
 
 pub(super) struct Server {
+    /// As `mcp.json` says. A changed entry is another server, which takes its place.
     pub(super) entry: ServerEntry,
+    /// The hub's own, shared by its servers.
     pub(super) settings: Arc<HubSettings>,
     /// The hub is ending, or the server was taken out and has no call any more: it starts no more.
     pub(super) closing: CancellationToken,
+    /// The hub's; cancelled once.
     hub_is_closing: CancellationToken,
+    /// The hub's; what ends here is counted there.
     pub(super) reapers: InFlight,
     /// The calls under way.
     pub(super) calls: InFlight,
@@ -34,6 +38,7 @@ pub(super) struct Server {
     /// The end of the server whose place it has taken; both must not work on the same things at
     /// once.
     pub(super) behind: Option<CancellationToken>,
+    /// What runs, and what starts now.
     pub(super) slot: tokio::sync::Mutex<Slot>,
     /// Never held across an await.
     health: Mutex<Health>,
@@ -42,6 +47,7 @@ pub(super) struct Server {
 /// What there is of the server now. Its lock is held briefly: nobody waits for a start with it.
 #[derive(Default)]
 pub(super) struct Slot {
+    /// What answers now; taken out when it has ended.
     pub(super) up: Option<Arc<Connection>>,
     /// The one start that is under way. It goes on when those who wait for it give up.
     pub(super) start: Option<Starting>,

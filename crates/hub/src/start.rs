@@ -1,5 +1,6 @@
 //! From a launch entry to an open connection: spawns, makes the handshake, and where a server ended
-//! at the first opening or refused it, spawns once more. Must not know when a server is needed or how often it failed.
+//! at the first opening or refused it, spawns once more. Must not know when a server is needed or
+//! how often it failed.
 
 use std::sync::Arc;
 use std::time::Duration;

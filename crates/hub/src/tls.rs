@@ -2,8 +2,9 @@
 //! Must not know servers.
 
 /// What helps, for the end of a sentence.
-pub(super) const HINT: &str = "it does not trust a TLS certificate; where a network has certificates of its own, set \
-     SSL_CERT_FILE (Python, uvx) or NODE_EXTRA_CA_CERTS (Node, npx) to their file, in claw's environment or in the server's `env`";
+pub(super) const HINT: &str = "it does not trust a TLS certificate; where a network has \
+    certificates of its own, set SSL_CERT_FILE (Python, uvx) or NODE_EXTRA_CA_CERTS (Node, npx) \
+    to their file, in claw's environment or in the server's `env`";
 
 /// As OpenSSL, Node, rustls and Go put it.
 const WORDS: [&str; 12] = [

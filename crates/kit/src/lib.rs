@@ -1,7 +1,6 @@
 //! What several crates of ours share and no library offers: files that survive a power loss, the
-//! points at which the kill rigs end the process, which files others obey, and how a supervisor leaves
-//! nothing behind. The
-//! tool servers know this crate of ours alone. Must not know any room.
+//! points at which the kill rigs end the process, which files others obey, and how a supervisor
+//! leaves nothing behind. The tool servers know this crate of ours alone. Must not know any room.
 
 /// How a file is written so that a power loss leaves it whole or not there.
 pub mod durable;

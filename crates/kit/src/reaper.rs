@@ -3,8 +3,8 @@
 //! bash server one for each command. Must not know what they start or why.
 //!
 //! Why a process of its own: a process group is left with one call of `setsid`, and nobody in the
-//! starter's own process is there any more after its SIGKILL. As a subreaper the supervisor inherits
-//! whatever left its parent, its group or its session.
+//! starter's own process is there any more after its SIGKILL. As a subreaper the supervisor
+//! inherits whatever left its parent, its group or its session.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};

@@ -9,11 +9,13 @@ use claw_domain::{Blame, Blamed};
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     #[error(
-        "the workspace has more than {max} files and folders; files that .gitignore names do not count"
+        "the workspace has more than {max} files and folders; files that .gitignore names do not \
+         count"
     )]
     TooManyFiles { max: usize },
     #[error(
-        "the files of the workspace have more than {max} bytes; files that .gitignore names do not count"
+        "the files of the workspace have more than {max} bytes; files that .gitignore names do \
+         not count"
     )]
     TooLarge { max: u64 },
     #[error("there is no snapshot `{name}`")]

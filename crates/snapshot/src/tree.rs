@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::{Entry, RelPath};
 
-/// All that was found. The workspace itself is no entry, nor is what `.gitignore` names, nor `.git`.
+/// All that was found. The workspace itself is no entry, nor is what `.gitignore` names, nor
+/// `.git`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {

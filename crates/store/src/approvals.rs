@@ -48,7 +48,8 @@ impl claw_domain::Blamed for DecideRefused {
     }
 }
 
-const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer, list";
+const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, expires_ms, \
+    decided_ms, decided_by, answer, list";
 
 fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
     let (id, call): (String, String) = (row.get(0)?, row.get(1)?);

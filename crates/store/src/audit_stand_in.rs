@@ -1,5 +1,5 @@
-//! Stand-ins: rows that hold the chain of the audit together where one could not be read. Each counts
-//! if a later row of the chain tells of it. Must not know how damage is found, or seals.
+//! Stand-ins: rows that hold the chain of the audit together where one could not be read. Each
+//! counts if a later row of the chain tells of it. Must not know how damage is found, or seals.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
@@ -169,8 +169,8 @@ impl Tx<'_> {
         Ok(next.filter(is_hash).or(head).or(own.filter(is_hash)))
     }
 
-    /// What the rows of the audit say of stand-ins. Whether these rows are of the chain is for those
-    /// who walk it.
+    /// What the rows of the audit say of stand-ins. Whether these rows are of the chain is for
+    /// those who walk it.
     fn attestations(&self) -> Result<Vec<Attestation>, StoreError> {
         let mut query = self
             .conn

@@ -96,7 +96,8 @@ impl Tx<'_> {
             return Ok(None);
         };
         if expected != sha256_hex(body).as_bytes() {
-            tracing::warn!(%session, "what was kept of a window is damaged; its events are read instead");
+            tracing::warn!(%session, "what was kept of a window is damaged; its events are read \
+                instead");
             return Ok(None);
         }
         let Some(events) = read(body, row.get::<_, i64>(2)? as usize, from) else {
@@ -178,8 +179,8 @@ impl Names {
     }
 }
 
-/// How much greater the number of an event and its time are than those of the one before it. Time may
-/// go back, and nothing keeps a damaged log from holding any time.
+/// How much greater the number of an event and its time are than those of the one before it. Time
+/// may go back, and nothing keeps a damaged log from holding any time.
 type Place = (u64, UnixMillis);
 
 /// An event without the names of its fields, which are most of what takes time in reading one. What

@@ -103,7 +103,9 @@ struct Inner {
     writer: Writer,
     /// For reads on their caller's thread; held for one query.
     reader: Mutex<Connection>,
+    /// Where the database is. The same until the process ends.
     path: PathBuf,
+    /// What opening it has changed, for the one command that tells it.
     migrated: Option<Migrated>,
     /// What seals the audit, or why nothing does.
     anchor: Result<Arc<Anchor>, String>,

@@ -20,8 +20,9 @@ pub(super) const ADOPTED: &str = "anchor.adopted";
 pub(super) const ACCEPTED: &str = "anchor.accepted";
 
 /// What to do when the audit is not what was noted of it.
-const NEXT: &str = "If you have restored a copy or moved this home yourself, `claw audit anchor --accept` takes the \
-                    audit as it is, and a row of it says so. Otherwise keep the home as it is, and ask who else can write to it";
+const NEXT: &str = "If you have restored a copy or moved this home yourself, `claw audit anchor \
+    --accept` takes the audit as it is, and a row of it says so. Otherwise keep the home as it \
+    is, and ask who else can write to it";
 
 /// What proves that nobody has written the audit anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -261,7 +262,8 @@ impl<'a> Witnesses<'a> {
         let (number, at) = (noted.number, minute(at_ms));
         if number > last {
             let what = format!(
-                "the rows after {last} are missing: row {number} was noted outside of the store at {at}"
+                "the rows after {last} are missing: row {number} was noted outside of the store \
+                 at {at}"
             );
             return Err(broken(last + 1, what));
         }

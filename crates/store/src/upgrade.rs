@@ -12,7 +12,8 @@ use claw_kit::durable::Part;
 /// What a migration did, and where the database is kept as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the store was brought from schema {from} to {to}; as it was before it is kept in {}, for the way back",
+    "the store was brought from schema {from} to {to}; as it was before it is kept in {}, for the \
+     way back",
     .copy.display()
 )]
 pub struct Migrated {

@@ -192,7 +192,8 @@ fn note_outside(conn: &Connection, anchor: Option<&Anchor>) {
         return;
     }
     if let Err(error) = Tx::sealing(conn, anchor).note_audit_head() {
-        tracing::warn!(%error, "the newest row of the audit could not be noted outside of the store");
+        tracing::warn!(%error, "the newest row of the audit could not be noted outside of the \
+            store");
     }
 }
 

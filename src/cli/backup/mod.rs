@@ -33,7 +33,8 @@ struct Source {
 pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> {
     if !homes(home).iter().any(|(_, home)| home.claw_db().is_file()) {
         return Err(UserError::because(format!(
-            "there is nothing to back up: {} holds no claw.db; set CLAW_HOME to the home that you mean",
+            "there is nothing to back up: {} holds no claw.db; set CLAW_HOME to the home that you \
+             mean",
             home.path().display()
         )));
     }
@@ -67,8 +68,9 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         json!({"id": file, "files": sources.len(), "bytes": bytes}).to_string()
     } else {
         format!(
-            "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is written in them), persona and artifacts; not \
-             the workspace, nor what servers logged. Only you can read it. `claw restore` makes a home of it.",
+            "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is \
+             written in them), persona and artifacts; not the workspace, nor what servers logged. \
+             Only you can read it. `claw restore` makes a home of it.",
             file.display(),
             sources.len()
         )

@@ -48,12 +48,14 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
         let stopped = match stopped.len() {
             0 => String::new(),
             _ => format!(
-                " Turns that were under way then are stopped, because their calls may have run since: {}.",
+                " Turns that were under way then are stopped, because their calls may have run \
+                 since: {}.",
                 stopped.join(", ")
             ),
         };
         format!(
-            "{} is what it was at {}.{stopped} Do not use the home that it was made from any more: both would answer.",
+            "{} is what it was at {}.{stopped} Do not use the home that it was made from any \
+             more: both would answer.",
             home.display(),
             contents.at
         )
@@ -75,7 +77,8 @@ fn refuse_a_home(home: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     Err(UserError::because(format!(
-        "{} is not empty, and a backup is restored only where no home is; move it away, or set CLAW_HOME to a new folder",
+        "{} is not empty, and a backup is restored only where no home is; move it away, or set \
+         CLAW_HOME to a new folder",
         home.display()
     )))
 }
@@ -191,7 +194,8 @@ async fn anchor_all(home: &Path, contents: &Contents) {
         };
         if let Err(error) = anchored.await {
             out::err_line(&format!(
-                "claw: the audit {name} is not sealed at its new place ({error}); `claw audit anchor --accept` does it."
+                "claw: the audit {name} is not sealed at its new place ({error}); `claw audit \
+                 anchor --accept` does it."
             ));
         }
     }
@@ -224,7 +228,8 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
         fs::remove_file(&migrated.copy)?;
         let (from, to) = (migrated.from, migrated.to);
         out::err_line(&format!(
-            "claw: its store had schema {from} and has {to} in the new home; the backup stays as it is."
+            "claw: its store had schema {from} and has {to} in the new home; the backup stays as \
+             it is."
         ));
     }
     if let Some(fault) = store.read(|tx| tx.quick_check())? {

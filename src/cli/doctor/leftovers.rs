@@ -62,7 +62,8 @@ fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
     };
     if let Some(first) = left.first() {
         let text = format!(
-            "{} copies of a whole home, with its secrets, are left by restores that were killed; the first is {}",
+            "{} copies of a whole home, with its secrets, are left by restores that were killed; \
+             the first is {}",
             left.len(),
             first.display()
         );
@@ -181,7 +182,8 @@ fn parked_after_deaths(question: &Question) -> Option<String> {
         return None;
     };
     Some(format!(
-        "turn {session}:{turn_seq} is parked: {why} `claw approve {approval}` tries once more, `claw deny {approval}` ends the turn"
+        "turn {session}:{turn_seq} is parked: {why} `claw approve {approval}` tries once more, \
+         `claw deny {approval}` ends the turn"
     ))
 }
 

@@ -160,8 +160,8 @@ fn done(at: &RowAt) -> String {
     match at {
         RowAt::Sequence(table) => format!("The table {table} counts on from its highest row."),
         RowAt::Grant(_) => format!(
-            "Put {at} aside. If that was a grant it has ended, and if it was a refusal its calls are judged without it: \
-             `claw grants` lists what holds."
+            "Put {at} aside. If that was a grant it has ended, and if it was a refusal its calls \
+             are judged without it: `claw grants` lists what holds."
         ),
         RowAt::Audit(_) => format!("Put {at} aside; `claw audit verify` says what holds now."),
         _ => format!("Put {at} aside."),
@@ -172,27 +172,27 @@ fn done(at: &RowAt) -> String {
 fn note(row: &DamagedRow) -> String {
     match &row.at {
         RowAt::Event { seq, .. } => format!(
-            "Event {seq} of this log could not be read, and `claw doctor` has put it aside. The turn is ended with that; \
-             write again to go on."
+            "Event {seq} of this log could not be read, and `claw doctor` has put it aside. The \
+             turn is ended with that; write again to go on."
         ),
         RowAt::Inbox(_) => {
-            "Something that was sent to claw here could not be read from its store, and `claw doctor` has \
-             put it aside. If an answer is missing, write again."
+            "Something that was sent to claw here could not be read from its store, and `claw \
+             doctor` has put it aside. If an answer is missing, write again."
                 .to_owned()
         }
         RowAt::Outbox(_) => {
-            "A message from claw could not be read from its store, and `claw doctor` has put it aside. \
-             The conversation may still have it: ask again."
+            "A message from claw could not be read from its store, and `claw doctor` has put it \
+             aside. The conversation may still have it: ask again."
                 .to_owned()
         }
-        RowAt::Approval(_) => "this question could not be read from the store, and `claw doctor` has put it aside; it \
-             has expired, ask again for what you want"
+        RowAt::Approval(_) => "this question could not be read from the store, and `claw doctor` \
+            has put it aside; it has expired, ask again for what you want"
             .to_owned(),
         // Its question expires, and the call is judged anew.
         RowAt::Call(_) if row.fault == RowFault::Missing => String::new(),
         RowAt::Call(_) => {
-            "this call could not be read from the store, and `claw doctor` has put it aside; it does not \
-             run again, ask again for what you want"
+            "this call could not be read from the store, and `claw doctor` has put it aside; it \
+             does not run again, ask again for what you want"
                 .to_owned()
         }
         // Nothing takes their place.

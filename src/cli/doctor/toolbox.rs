@@ -26,7 +26,8 @@ fn home(config: &Config, report: &mut Report) {
     report.good(
         "commands:home",
         format!(
-            "HOME of commands is {}: {} of at most {} (command_home_bytes_max), after which it is emptied",
+            "HOME of commands is {}: {} of at most {} (command_home_bytes_max), after which it is \
+             emptied",
             folder.join("home").display(),
             in_words(had),
             in_words(may)
@@ -101,7 +102,8 @@ fn programs(config: &Config, report: &mut Report) {
         report.warn(
             "commands:missing",
             format!(
-                "commands find nothing in {}, because PATH does not name it; add it to PATH where claw is started",
+                "commands find nothing in {}, because PATH does not name it; add it to PATH where \
+                 claw is started",
                 missing.join(", ")
             ),
         );
@@ -109,8 +111,8 @@ fn programs(config: &Config, report: &mut Report) {
     if service::has_short_path(config) {
         report.warn(
             "commands:service",
-            "the service was installed without your PATH, so that its commands find the system's programs alone; run `claw \
-             service install` again from the shell that you work in",
+            "the service was installed without your PATH, so that its commands find the system's \
+             programs alone; run `claw service install` again from the shell that you work in",
         );
     }
 }

@@ -94,7 +94,8 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
             )
         }
         "audit.cut" => format!(
-            "The rows up to {} were older than [retention] allows, and went; the digest over them is {}.",
+            "The rows up to {} were older than [retention] allows, and went; the digest over them \
+             is {}.",
             text("through"),
             text("hash")
         ),
@@ -157,7 +158,8 @@ fn sealed(row: &AuditRow) -> String {
             )
         }
         "anchor.accepted" => format!(
-            "{} took the audit as it was, and it is sealed with the key {} from here on. It ended with {}; noted outside was: {}.",
+            "{} took the audit as it was, and it is sealed with the key {} from here on. It ended \
+             with {}; noted outside was: {}.",
             who(&text("by")),
             text("key"),
             text("head"),

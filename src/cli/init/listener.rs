@@ -60,7 +60,8 @@ impl<'a> Listener<'a> {
                     }
                     if updates.len() >= UPDATES_MAX as usize {
                         self.tell(
-                            "More messages wait at this bot than can be looked through; type your numeric id instead.",
+                            "More messages wait at this bot than can be looked through; type your \
+                             numeric id instead.",
                         );
                     }
                     // An empty answer took as long as Telegram lets one wait.

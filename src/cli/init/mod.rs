@@ -32,8 +32,9 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     if !Person::is_there() {
         let file = config::locate_home()?.claw_toml();
         return Err(UserError::because(format!(
-            "`claw init` asks questions, so it needs a terminal; without one, set a provider's key such as ANTHROPIC_API_KEY, \
-             TELEGRAM_BOT_TOKEN and CLAW_ALLOWED_CHATS, or write {} yourself",
+            "`claw init` asks questions, so it needs a terminal; without one, set a provider's \
+             key such as ANTHROPIC_API_KEY, TELEGRAM_BOT_TOKEN and CLAW_ALLOWED_CHATS, or write \
+             {} yourself",
             file.display()
         )));
     }
@@ -67,7 +68,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
 async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
     let mut person = Person::default();
     out::line(&format!(
-        "claw init asks for a model and a Telegram bot, tries both, and writes {} at the end. Ctrl-C leaves all as it is.\n",
+        "claw init asks for a model and a Telegram bot, tries both, and writes {} at the end. \
+         Ctrl-C leaves all as it is.\n",
         seen.home.claw_toml().display()
     ))?;
     let mut draft = ConfigDraft::of(seen)?;
@@ -115,7 +117,8 @@ fn summarise(
 fn what_comes_next(has_bot: bool) -> Result<(), out::Unwritten> {
     out::line("\nNext:\n  claw chat              talk to it in this terminal")?;
     out::line(if has_bot {
-        "  claw service install   let the bot answer, also after a restart (`claw gateway`: as long as this terminal is open)"
+        "  claw service install   let the bot answer, also after a restart (`claw gateway`: as \
+         long as this terminal is open)"
     } else {
         "  claw init              again, when you want it in Telegram"
     })

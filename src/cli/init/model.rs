@@ -98,20 +98,18 @@ async fn keeps(person: &mut Person, seen: &Seen) -> anyhow::Result<bool> {
         return Ok(false);
     }
     Err(UserError::because(format!(
-        "{} of this environment goes before claw.toml, so nothing that is written would count: unset it and run `claw init` again",
+        "{} of this environment goes before claw.toml, so nothing that is written would count: \
+         unset it and run `claw init` again",
         before.join(" and ")
     )))
 }
 
 async fn choice(person: &mut Person) -> anyhow::Result<Option<ModelAnswer>> {
     out::line(
-        "Which model shall answer?\n  \
-         1  Claude, by Anthropic\n  \
-         2  OpenAI\n  \
-         3  Gemini, by Google\n  \
-         4  another server that speaks OpenAI's chat completions: DeepSeek, Groq, OpenRouter, llama.cpp, vLLM, …\n  \
-         5  Ollama, on this machine or another\n  \
-         6  later: until then the built-in demo answers, which is no language model",
+        "Which model shall answer?\n  1  Claude, by Anthropic\n  2  OpenAI\n  3  Gemini, by \
+         Google\n  4  another server that speaks OpenAI's chat completions: DeepSeek, Groq, \
+         OpenRouter, llama.cpp, vLLM, …\n  5  Ollama, on this machine or another\n  6  later: \
+         until then the built-in demo answers, which is no language model",
     )?;
     loop {
         let typed = person.ask("Number: ").await?.to_ascii_lowercase();

@@ -133,27 +133,30 @@ async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Opt
             }
             _ if is_variable => {
                 return Err(UserError::because(format!(
-                    "{place} goes before claw.toml, so nothing that is written would count: unset or correct it and run \
-                     `claw init` again"
+                    "{place} goes before claw.toml, so nothing that is written would count: unset \
+                     or correct it and run `claw init` again"
                 )));
             }
             _ => {}
         }
     }
     loop {
-        let question = "The token of your bot, from @BotFather (it is not shown; Enter: no Telegram for now): ";
+        let question = "The token of your bot, from @BotFather (it is not shown; Enter: no \
+            Telegram for now): ";
         let token = person.ask_secret(question).await?;
         if token.expose_secret().is_empty() {
             if seen.bot_token().is_some() {
                 out::line(
-                    "The bot that is set stays as it is; remove `token` from claw.toml to have none.",
+                    "The bot that is set stays as it is; remove `token` from claw.toml to have \
+                     none.",
                 )?;
             }
             return Ok(None);
         }
         if !is_a_token(token.expose_secret()) {
             out::line(
-                "That is no token: one looks like 123456789:AAF…, numbers, a colon and at least 30 letters.",
+                "That is no token: one looks like 123456789:AAF…, numbers, a colon and at least \
+                 30 letters.",
             )?;
             continue;
         }
@@ -203,7 +206,8 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
     let name = escape::visible(&bot.me.username);
     person.forget_typed();
     out::line(&format!(
-        "Now send your bot any message: https://t.me/{name}. I wait for it, and learn from it who you are. (Or type your numeric id.)"
+        "Now send your bot any message: https://t.me/{name}. I wait for it, and learn from it who \
+         you are. (Or type your numeric id.)"
     ))?;
     let mut listener = Listener::new(&bot.api);
     loop {
@@ -212,7 +216,8 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
             line = person.line() => match line?.parse::<i64>() {
                 Ok(id) if id > 0 => return Ok((id, None)),
                 _ => {
-                    out::line("That is no numeric id of a person; it is a number above zero. I go on waiting.")?;
+                    out::line("That is no numeric id of a person; it is a number above zero. I go \
+                        on waiting.")?;
                     continue;
                 }
             },
@@ -254,8 +259,8 @@ fn nobody_else_polls(seen: &Seen) -> anyhow::Result<Option<Instance>> {
     match Instance::only(&locks, "gateway")? {
         Some(held) => Ok(Some(held)),
         None => Err(UserError::because(
-            "the gateway of this home is running and takes the messages: stop it first (`systemctl --user stop claw`, or Ctrl-C where it \
-             runs), then run `claw init` again",
+            "the gateway of this home is running and takes the messages: stop it first \
+             (`systemctl --user stop claw`, or Ctrl-C where it runs), then run `claw init` again",
         )),
     }
 }
@@ -265,12 +270,14 @@ async fn webhook(person: &mut Person, api: &Api) -> anyhow::Result<()> {
     // What keeps this from being known comes up again while messages are waited for.
     let Ok(Some(host)) = api.webhook().await else { return Ok(()) };
     let question = format!(
-        "This bot has a webhook: its messages go to {}, and claw gets none. Take the webhook away? Messages that wait are kept.",
+        "This bot has a webhook: its messages go to {}, and claw gets none. Take the webhook \
+         away? Messages that wait are kept.",
         escape::visible(&host)
     );
     if !person.agrees(&question, false).await? {
         return Err(UserError::because(
-            "nothing was written; a bot with a webhook cannot be used by claw: run `claw init` again with a bot of claw's own",
+            "nothing was written; a bot with a webhook cannot be used by claw: run `claw init` \
+             again with a bot of claw's own",
         ));
     }
     match api.remove_webhook().await {

@@ -47,9 +47,10 @@ fn has_no_session(said: &str) -> bool {
 fn no_session(words: &[&str]) -> anyhow::Error {
     let user = rustix::process::getuid().as_raw();
     UserError::because(format!(
-        "`{}` finds no session of this user (uid {user}), which is so after `su` or `sudo`, and in most containers. Either log in as \
-         this user (ssh, or `machinectl shell`), or run `sudo loginctl enable-linger` for it and `export \
-         XDG_RUNTIME_DIR=/run/user/{user}`; then run this again. Without systemd, start `claw gateway` by what this system has",
+        "`{}` finds no session of this user (uid {user}), which is so after `su` or `sudo`, and \
+         in most containers. Either log in as this user (ssh, or `machinectl shell`), or run \
+         `sudo loginctl enable-linger` for it and `export XDG_RUNTIME_DIR=/run/user/{user}`; then \
+         run this again. Without systemd, start `claw gateway` by what this system has",
         words.join(" ")
     ))
 }
@@ -76,7 +77,7 @@ fn command(words: &[&str]) -> anyhow::Result<Command> {
 fn missing(words: &[&str], error: &std::io::Error) -> anyhow::Error {
     let program = words.first().copied().unwrap_or_default();
     UserError::because(format!(
-        "`{program}` cannot be run ({error}), so there is no service manager that claw knows; start `claw gateway` by what this system \
-         has instead"
+        "`{program}` cannot be run ({error}), so there is no service manager that claw knows; \
+         start `claw gateway` by what this system has instead"
     ))
 }

@@ -43,8 +43,9 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let meant = |config: &Config| config.telegram.is_some() || config.bot_missing.is_some();
     if !meant(config) && !others(config)?.iter().any(meant) {
         return Err(UserError::because(
-            "no door is configured, so a service would have nothing to do: run `claw init`, or set TELEGRAM_BOT_TOKEN (from @BotFather) and \
-             CLAW_ALLOWED_CHATS (your numeric Telegram id), then run `claw service install` again",
+            "no door is configured, so a service would have nothing to do: run `claw init`, or \
+             set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
+             Telegram id), then run `claw service install` again",
         ));
     }
     let program = std::env::current_exe().context("claw cannot find its own program")?;
@@ -72,7 +73,8 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     }
     start(&place)?;
     out::line(
-        "It runs, and starts again with you: `claw service status`, `claw service logs`, `claw service uninstall`.",
+        "It runs, and starts again with you: `claw service status`, `claw service logs`, `claw \
+         service uninstall`.",
     )?;
     if !is_launchd() {
         out::line("It ends when you log out, unless you run `loginctl enable-linger` once.")?;
@@ -109,7 +111,8 @@ fn start(place: &Path) -> anyhow::Result<()> {
         let ran = manager::run(&step)?;
         if !ran.went_well() {
             return Err(UserError::because(format!(
-                "`{}` failed: {}. The files are written; when that is mended, run `claw service install` again",
+                "`{}` failed: {}. The files are written; when that is mended, run `claw service \
+                 install` again",
                 step.join(" "),
                 out::clean(&ran.said)
             )));
@@ -153,7 +156,8 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
     }
     let home = config.home.root().display();
     out::line(&format!(
-        "Left where it is: {home}, with all conversations, and {ENVIRONMENT} in it with the settings of the service."
+        "Left where it is: {home}, with all conversations, and {ENVIRONMENT} in it with the \
+         settings of the service."
     ))?;
     Ok(fail::DONE)
 }
@@ -181,7 +185,8 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
     {
         let line = unit::setting(name, value).ok_or_else(|| {
             UserError::because(format!(
-                "{name} holds a line break or a control character, which a service cannot be given; change it"
+                "{name} holds a line break or a control character, which a service cannot be \
+                 given; change it"
             ))
         })?;
         lines.insert(name.to_owned(), line);

@@ -74,12 +74,15 @@ impl Service<'_> {
             words.iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
         let log = xml(&self.log.display().to_string());
         format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-             <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
-             <plist version=\"1.0\">\n<dict>\n  <key>Label</key>\n  <string>{label}</string>\n  <key>ProgramArguments</key>\n  <array>\n\
-             {words}  </array>\n  <key>RunAtLoad</key>\n  <true/>\n  <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    \
-             <false/>\n  </dict>\n  <key>ThrottleInterval</key>\n  <integer>5</integer>\n  <key>ExitTimeOut</key>\n  <integer>30</integer>\n  \
-             <key>Umask</key>\n  <integer>63</integer>\n  <key>StandardErrorPath</key>\n  <string>{log}</string>\n</dict>\n</plist>\n",
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD \
+             PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist \
+             version=\"1.0\">\n<dict>\n  <key>Label</key>\n  <string>{label}</string>\n  \
+             <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n  <key>RunAtLoad</key>\n  \
+             <true/>\n  <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    \
+             <false/>\n  </dict>\n  <key>ThrottleInterval</key>\n  <integer>5</integer>\n  \
+             <key>ExitTimeOut</key>\n  <integer>30</integer>\n  <key>Umask</key>\n  \
+             <integer>63</integer>\n  <key>StandardErrorPath</key>\n  <string>{log}</string>\n\
+             </dict>\n</plist>\n",
             label = super::LABEL,
         )
     }

@@ -11,7 +11,8 @@ pub fn how_to_update(program: &Path) -> String {
                 let folder =
                     url.trim_start_matches("file://").split('#').next().unwrap_or_default();
                 format!(
-                    "in {folder}, fetch the new version (`git pull`) and run `cargo install --locked --path .`"
+                    "in {folder}, fetch the new version (`git pull`) and run `cargo install \
+                     --locked --path .`"
                 )
             }
             Some(("git", url)) => {
@@ -26,7 +27,9 @@ pub fn how_to_update(program: &Path) -> String {
         };
     }
     if program.iter().any(|part| part == "target") {
-        return "in the folder that it was built in, fetch the new version (`git pull`) and run `cargo build --release`".to_owned();
+        return "in the folder that it was built in, fetch the new version (`git pull`) and run \
+            `cargo build --release`"
+            .to_owned();
     }
     format!(
         "put the new program in the place of {}; what runs meanwhile goes on with the old one",
@@ -41,7 +44,8 @@ fn without_user(address: &str) -> (String, &'static str) {
     match host.rsplit_once('@') {
         Some((_, host)) => (
             format!("{scheme}://{host}{path}"),
-            " (put the user name or token that you installed it with before the host; it is not shown here)",
+            " (put the user name or token that you installed it with before the host; it is not \
+             shown here)",
         ),
         None => (address.to_owned(), ""),
     }

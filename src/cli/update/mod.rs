@@ -24,8 +24,9 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
     }
     let Some(url) = config::update_section()?.url else {
         return Err(UserError::because(
-            "claw is not published anywhere yet, so there is no usual address to ask for the newest version: set `url` under [update] \
-             in claw.toml to one that you trust, or look where you got claw from",
+            "claw is not published anywhere yet, so there is no usual address to ask for the \
+             newest version: set `url` under [update] in claw.toml to one that you trust, or look \
+             where you got claw from",
         ));
     };
     let newest = newest::ask(&url).await.map_err(|why| {
@@ -57,7 +58,7 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
 fn say_how(program: &std::path::Path) -> Result<(), out::Unwritten> {
     out::line(&format!("To update: {}.", installed::how_to_update(program)))?;
     out::line(
-        "Then run `claw service install` again, if claw is a service of yours. The first start copies the store before it changes it; \
-         `claw doctor` says how all is.",
+        "Then run `claw service install` again, if claw is a service of yours. The first start \
+         copies the store before it changes it; `claw doctor` says how all is.",
     )
 }

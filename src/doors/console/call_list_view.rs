@@ -1,5 +1,5 @@
-//! How a question about several calls looks on the console: as short as it gets, and all of it. Must
-//! not know how an answer is read, or which lines there is room for (`doors/call_list.rs`).
+//! How a question about several calls looks on the console: as short as it gets, and all of it.
+//! Must not know how an answer is read, or which lines there is room for (`doors/call_list.rs`).
 
 use crate::domain::{Answer, Question, Scope};
 use crate::doors::call_list::{ListBrief, list_brief, whole_list};

@@ -70,7 +70,8 @@ mod tests {
     use crate::doors::console::style::visible;
     use crate::doors::console::wrap::width;
 
-    const DIFF: &str = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-\tone\u{1b}[2J\n+two, a line that is longer than the room\n same  ";
+    const DIFF: &str = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-\tone\u{1b}[2J\n+two, a line that is \
+        longer than the room\n same  ";
 
     #[test]
     fn every_line_keeps_its_mark_and_fits() {

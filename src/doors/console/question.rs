@@ -1,5 +1,5 @@
-//! How a typed answer to a question is read. Owns the line between an answer and a message; must not
-//! know how an answer is decided, what it grants, or how a question is painted.
+//! How a typed answer to a question is read. Owns the line between an answer and a message; must
+//! not know how an answer is decided, what it grants, or how a question is painted.
 
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::doors::clock::Clock;

@@ -118,7 +118,8 @@ impl StagedAnswers {
         if items.iter().any(|open| open.list != first.list) {
             let numbers: Vec<String> = items.iter().map(|open| open.number.to_string()).collect();
             return Read::Unclear(format!(
-                "`{}` could mean more than one list. Name the numbers: {}; `/staged` shows them together. {HINT}",
+                "`{}` could mean more than one list. Name the numbers: {}; `/staged` shows them \
+                 together. {HINT}",
                 word.to_lowercase(),
                 numbers.join(" ")
             ));

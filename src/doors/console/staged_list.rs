@@ -93,7 +93,8 @@ fn hint(list: &[Open]) -> String {
         [] => String::new(),
         [one] => format!("`{one}` confirms it, `-{one}` cancels it. "),
         [first, second, ..] => format!(
-            "`{first}` confirms that one, `{first} {second}` both, `-{first}` cancels it, `all` and `none` are for every item. "
+            "`{first}` confirms that one, `{first} {second}` both, `-{first}` cancels it, `all` \
+             and `none` are for every item. "
         ),
     };
     if let Some(open) = list.iter().find(|open| open.is_buttons()) {

@@ -372,7 +372,8 @@ impl ChatState {
         }
         if self.open.len() > 1 && is_answer(line) {
             return Err(format!(
-                "{} questions are open, so this answers none of them. Name one: `{1} 1` or `{1} {0}`.",
+                "{} questions are open, so this answers none of them. Name one: `{1} 1` or `{1} \
+                 {0}`.",
                 self.open.len(),
                 clean_line(words.first().copied().unwrap_or_default())
             ));

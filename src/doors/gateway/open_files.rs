@@ -13,7 +13,8 @@ pub fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     let Some(wanted) = raised(limit.current, limit.maximum) else { return };
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }) {
-        tracing::warn!(%error, "the limit of open files could not be raised; many chats at the same time may have to wait");
+        tracing::warn!(%error, "the limit of open files could not be raised; many chats at the \
+            same time may have to wait");
     }
 }
 

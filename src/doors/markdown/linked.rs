@@ -57,10 +57,11 @@ mod tests {
 
     #[test]
     fn paths_are_files_and_addresses_are_not() {
-        let text = "![chart](chart.png) and [report](out/my%20report.pdf), [again](chart.png), [abs](/home/x/a.txt) \
-                    [url](file:///home/x/b.txt) [space](<a b.txt>) `[code](c.md)`\n\n```\n[code](d.md)\n```\n\
-                    [web](https://example.org/x.png) [mail](mailto:a@b.org) [a](a@b.org) [here](#top) [dir](out/) \
-                    [www](www.example.org/x) [proto](//x/y) [empty]()\n\n[ref]: e.md\n\n[ref]";
+        let text = "![chart](chart.png) and [report](out/my%20report.pdf), [again](chart.png), \
+            [abs](/home/x/a.txt) [url](file:///home/x/b.txt) [space](<a b.txt>) `[code](c.md)`\n\n\
+            ```\n[code](d.md)\n```\n[web](https://example.org/x.png) [mail](mailto:a@b.org) \
+            [a](a@b.org) [here](#top) [dir](out/) [www](www.example.org/x) [proto](//x/y) \
+            [empty]()\n\n[ref]: e.md\n\n[ref]";
         let expected =
             ["chart.png", "out/my report.pdf", "/home/x/a.txt", "/home/x/b.txt", "a b.txt"];
         assert_eq!(linked_files(text), expected);

@@ -44,11 +44,13 @@ pub enum ChooseError {
     #[error("CLAW_AGENT: {0}")]
     UnknownAgent(#[from] UnknownAgent),
     #[error(
-        "{asked} asks for {service}, which needs a key: set {variable}, or `api_key` under `[model]` in claw.toml"
+        "{asked} asks for {service}, which needs a key: set {variable}, or `api_key` under \
+         `[model]` in claw.toml"
     )]
     NoKey { asked: String, service: &'static str, variable: &'static str },
     #[error(
-        "{asked} asks for an OpenAI-compatible provider: set CLAW_BASE_URL to a server of your own, or the key of one: {variables}"
+        "{asked} asks for an OpenAI-compatible provider: set CLAW_BASE_URL to a server of your \
+         own, or the key of one: {variables}"
     )]
     NoCompatible { asked: String, variables: String },
     #[error("{asked} is no address that works: {reason}")]
@@ -64,7 +66,8 @@ pub enum ChooseError {
     #[error("{asked} points to a server whose models are not known: set CLAW_MODEL")]
     NoModelName { asked: String },
     #[error(
-        "{asked} names the model `{model}`, but no provider of it: set CLAW_AGENT or a key such as ANTHROPIC_API_KEY"
+        "{asked} names the model `{model}`, but no provider of it: set CLAW_AGENT or a key such \
+         as ANTHROPIC_API_KEY"
     )]
     ModelWithoutProvider { asked: String, model: String },
     #[error("`{place}`: {fault}")]
@@ -291,7 +294,9 @@ impl<'a> Selection<'a> {
             });
         }
         Ok(demo(
-            "No provider's key is set and no local model server was found, so the built-in demo model answers.".into(),
+            "No provider's key is set and no local model server was found, so the built-in demo \
+             model answers."
+                .into(),
         ))
     }
 
@@ -355,7 +360,10 @@ impl<'a> Selection<'a> {
     ) -> Chosen {
         let mut why = format!("{model} ({provider}): {why}");
         if wire == Wire::Ollama && self.section.tool_choice == ToolChoice::Required {
-            why.push_str(" `tool_choice = \"required\"` has no effect, because this wire cannot demand a call.");
+            why.push_str(
+                " `tool_choice = \"required\"` has no effect, because this wire cannot \
+                demand a call.",
+            );
         }
         let known = SERVICES.iter().any(|service| service.name == provider && service.sees_images);
         let sees_images = self.section.sees_images.unwrap_or(known);

@@ -8,11 +8,13 @@ use crate::domain::{Message, Role};
 const LINES_MAX: usize = 60;
 const CHARS_MAX: usize = 4_000;
 
-const REAL: &str = "For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (or start Ollama) and start claw again.";
+const REAL: &str = "For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (or \
+    start Ollama) and start claw again.";
 
 /// Ends the first answer of a conversation.
-pub(super) const FOOTER: &str = "*This was the built-in demo: a small fixed grammar, no language model. Say `help` for what it knows. \
-     For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (or start Ollama) and start claw again.*";
+pub(super) const FOOTER: &str = "*This was the built-in demo: a small fixed grammar, no language \
+    model. Say `help` for what it knows. For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY \
+    or GEMINI_API_KEY (or start Ollama) and start claw again.*";
 
 const COMMANDS: &str = "- `list [DIR]`\n\
      - `show FILE`\n\
@@ -23,9 +25,10 @@ const COMMANDS: &str = "- `list [DIR]`\n\
 
 pub(super) fn help() -> String {
     format!(
-        "Hello. I am the built-in demo: a small fixed grammar, no language model. The tools are real, though, and so are \
-         claw's questions before they act. I understand\n\n{COMMANDS}\n\nand several of them joined by `and` or `and then`, \
-         for example `write notes.txt: hello and then show notes.txt`.\n\n{REAL}"
+        "Hello. I am the built-in demo: a small fixed grammar, no language model. The tools are \
+         real, though, and so are claw's questions before they act. I understand\n\n{COMMANDS}\n\n\
+         and several of them joined by `and` or `and then`, for example `write notes.txt: hello \
+         and then show notes.txt`.\n\n{REAL}"
     )
 }
 
@@ -37,7 +40,8 @@ pub(super) fn not_understood(part: &str) -> String {
         part.to_owned()
     };
     format!(
-        "I do not understand {}. I am the built-in demo: a small fixed grammar, no language model. I know\n\n{COMMANDS}\n\n{REAL}",
+        "I do not understand {}. I am the built-in demo: a small fixed grammar, no language \
+         model. I know\n\n{COMMANDS}\n\n{REAL}",
         code(&part)
     )
 }
@@ -45,7 +49,8 @@ pub(super) fn not_understood(part: &str) -> String {
 pub(super) fn not_offered(command: &Command) -> String {
     let tool = command.call().map(|(tool, _)| tool).unwrap_or_default();
     format!(
-        "I cannot {}: the tool {} is not offered here. `/tools` shows which tools are, and `claw doctor` why one is missing.",
+        "I cannot {}: the tool {} is not offered here. `/tools` shows which tools are, and `claw \
+         doctor` why one is missing.",
         command.intent(),
         code(tool)
     )

@@ -149,11 +149,13 @@ pub(super) fn by_status(
         401 | 403 => refused_key(target, &detail),
         402 => ModelError::permanent(format!("{who} wants to be paid first: {detail}")),
         404 => ModelError::permanent(format!(
-            "{who} does not know the model `{}` at {}: check CLAW_MODEL and CLAW_BASE_URL ({detail})",
+            "{who} does not know the model `{}` at {}: check CLAW_MODEL and CLAW_BASE_URL \
+             ({detail})",
             target.model, target.base_url
         )),
         300..=399 => ModelError::permanent(format!(
-            "{who} redirects elsewhere (status {status}), and a key is not carried along: check CLAW_BASE_URL, now {}",
+            "{who} redirects elsewhere (status {status}), and a key is not carried along: check \
+             CLAW_BASE_URL, now {}",
             target.base_url
         )),
         429 if body.contains("insufficient_quota") => {

@@ -67,14 +67,15 @@ pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
     if body.starts_with('<') {
         let words = told(&text_of_page(body), target);
         return Some(ModelError::permanent(format!(
-            "an HTML page answers at {base} where {who} should: {words}. Check whether this network or a proxy wants a login \
-             first, and CLAW_BASE_URL"
+            "an HTML page answers at {base} where {who} should: {words}. Check whether this \
+             network or a proxy wants a login first, and CLAW_BASE_URL"
         )));
     }
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         let words = told(body, target);
         return Some(ModelError::permanent(format!(
-            "at {base} something answers that does not speak like {who}: {words}. Check CLAW_BASE_URL"
+            "at {base} something answers that does not speak like {who}: {words}. Check \
+             CLAW_BASE_URL"
         )));
     };
     let error = value.get("error").or_else(|| value.pointer("/0/error"));
@@ -86,7 +87,8 @@ pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
     }
     let words = told(&value.to_string(), target);
     Some(ModelError::permanent(format!(
-        "{who} answered with a JSON object in the place of a stream: {words}. Check CLAW_BASE_URL, now {base}"
+        "{who} answered with a JSON object in the place of a stream: {words}. Check \
+         CLAW_BASE_URL, now {base}"
     )))
 }
 

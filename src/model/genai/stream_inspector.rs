@@ -67,7 +67,8 @@ impl StreamInspector {
     pub(super) fn check(&self, target: &Target) -> Result<(), ModelError> {
         let Some(what) = self.seen().malformed.clone() else { return Ok(()) };
         let why = format!(
-            "{} sent {what}; nothing of that reply was used. Write again to ask once more, or choose another model with /model",
+            "{} sent {what}; nothing of that reply was used. Write again to ask once more, or \
+             choose another model with /model",
             target.provider
         );
         Err(ModelError::Malformed { why })

@@ -69,7 +69,8 @@ impl Tools {
         tracing::warn!(model = target.model, tools, why, "refused by the provider, and left out");
         state.last = None;
         state.untold.push(format!(
-            "{} ({}) does not take the definition of {tools}, which {are} not offered to it any more: {why}",
+            "{} ({}) does not take the definition of {tools}, which {are} not offered to it any \
+             more: {why}",
             target.model, target.provider
         ));
         true

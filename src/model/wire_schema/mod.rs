@@ -145,8 +145,8 @@ impl Fitted {
         }
         let tools = if number == 1 { "1 tool is" } else { &format!("{number} tools are") };
         Some(format!(
-            "{tools} not offered to {model} ({provider}), which takes {} at most: {}. Name the ones that you need under \
-             `[tools]`, `offered`, in claw.toml.",
+            "{tools} not offered to {model} ({provider}), which takes {} at most: {}. Name the \
+             ones that you need under `[tools]`, `offered`, in claw.toml.",
             self.tools_max,
             listed(&self.too_many)
         ))

@@ -246,7 +246,8 @@ impl Fields<'_> {
             let limit = Duration::from_secs_f64(ms / 1000.0);
             if limit < LEAST {
                 let what = format!(
-                    "`{key}` is in {unit}, and {value} is too short for any start; write 60000 for a minute"
+                    "`{key}` is in {unit}, and {value} is too short for any start; write 60000 \
+                     for a minute"
                 );
                 return Err(wrong(self.server, &what));
             }

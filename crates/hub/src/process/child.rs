@@ -1,5 +1,5 @@
-//! A server's process as the rest of the hub holds it: asked to end, seen to be dead, and the reason
-//! of its exit. Must not know how a process is started or ended.
+//! A server's process as the rest of the hub holds it: asked to end, seen to be dead, and the
+//! reason of its exit. Must not know how a process is started or ended.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,7 @@
 //! What the hub and the supervisor of a server say to each other, over a socket: first the ends of
-//! three sockets for what the server says and hears (`relay.rs`), as descriptors, then [`Spec`] as a
-//! line of JSON. Back come [`Started`] and, when nothing of the server is left, [`Report`]. The end
-//! of the hub's side means: end the server. Must not know who starts what.
+//! three sockets for what the server says and hears (`relay.rs`), as descriptors, then [`Spec`] as
+//! a line of JSON. Back come [`Started`] and, when nothing of the server is left, [`Report`]. The
+//! end of the hub's side means: end the server. Must not know who starts what.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

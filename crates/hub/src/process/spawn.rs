@@ -115,8 +115,8 @@ pub(crate) fn misplaced(launch: &StdioLaunch, settings: &HubSettings) -> Option<
         |arg: &&String| !arg.starts_with('/') && settings.working_dir.join(arg).is_file();
     let arg = launch.args.iter().find(is_beside)?;
     Some(format!(
-        "its argument `{arg}` is a file beside mcp.json, and it runs in a folder of its own: write the whole path, or \
-         \"cwd\": \".\" into its entry"
+        "its argument `{arg}` is a file beside mcp.json, and it runs in a folder of its own: \
+         write the whole path, or \"cwd\": \".\" into its entry"
     ))
 }
 

@@ -69,7 +69,8 @@ pub(crate) async fn drain(
             log(
                 &server,
                 &format!(
-                    "[claw drops the rest of this server's stderr: it wrote more than {bytes_max} bytes]"
+                    "[claw drops the rest of this server's stderr: it wrote more than {bytes_max} \
+                     bytes]"
                 ),
             );
         }

@@ -1,7 +1,7 @@
 //! One small process between claw and a stranger's server (`claw supervise`, this same program). It
-//! starts the server on pipes of its own and relays them (`relay.rs`), says how it ended, and leaves
-//! nothing of it behind: when the server has ended, when claw says so, and when claw dies, however
-//! it dies. Must not know MCP.
+//! starts the server on pipes of its own and relays them (`relay.rs`), says how it ended, and
+//! leaves nothing of it behind: when the server has ended, when claw says so, and when claw dies,
+//! however it dies. Must not know MCP.
 //!
 //! Why a process of its own, and how it kills, is told in `claw_kit::reaper`; `mcp-servers/bash`
 //! does the same for its jobs. If it is killed itself, the kernel ends the server with it, and claw
@@ -26,7 +26,8 @@ pub const COMMAND: &str = "supervise";
 /// The last word of the process that becomes the server.
 const BECOME: &str = "--become-the-server";
 
-/// For the last words of a server that has ended by itself: claw reads them, unless it is very busy.
+/// For the last words of a server that has ended by itself: claw reads them, unless it is very
+/// busy.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// The same where claw has asked for the end, and waits for that.
 const LAST_WORDS_IF_CUT: Duration = Duration::from_millis(100);

@@ -168,7 +168,8 @@ impl<R: Receive> Bridge<R> {
             if let Some(text) = id.as_str() {
                 let text = cut(text, LOG_ID_BYTES_MAX);
                 self.log.line(&format!(
-                    "[dropped: an answer to the id {text:?}; claw sends numbers as ids, and no text]"
+                    "[dropped: an answer to the id {text:?}; claw sends numbers as ids, and no \
+                     text]"
                 ));
             }
             return;

@@ -250,7 +250,8 @@ impl<R: Receive> Talk<'_, R> {
             [DISCOVER_ID, INITIALIZE_ID].map(|id| id.to_string()).contains(&(*text).to_owned())
         }) {
             let fault = format!(
-                "it answers with the id \"{text}\", a text, where claw has sent the number (JSON-RPC 2.0, section 5)"
+                "it answers with the id \"{text}\", a text, where claw has sent the number \
+                 (JSON-RPC 2.0, section 5)"
             );
             return Err(OpeningError::Refused(fault));
         }

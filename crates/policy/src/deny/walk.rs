@@ -236,7 +236,8 @@ impl<'a> Walk<'a> {
     }
 
     fn deny_pipe_to_shell(&mut self) {
-        let instead = "download it to a file in the workspace, read it, then run that file as a step of its own";
+        let instead = "download it to a file in the workspace, read it, then run that file as a \
+            step of its own";
         self.deny("pipe-to-shell", "this runs a download without anybody having seen it", instead);
     }
 

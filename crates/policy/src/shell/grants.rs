@@ -30,9 +30,9 @@ const fn named(words: &'static [&'static str], arguments: Arguments) -> Subcomma
     Subcommand { words, and_a_name: true, arguments }
 }
 
-const CARGO_FLAGS: &str = "-q -r -v -vv --all --all-features --all-targets --benches --bins --doc --examples --frozen \
-    --keep-going --lib --locked --no-default-features --no-deps --no-fail-fast --no-run --offline \
-    --quiet --release --tests --verbose --workspace";
+const CARGO_FLAGS: &str = "-q -r -v -vv --all --all-features --all-targets --benches --bins --doc \
+    --examples --frozen --keep-going --lib --locked --no-default-features --no-deps \
+    --no-fail-fast --no-run --offline --quiet --release --tests --verbose --workspace";
 
 const CARGO_VALUES: &[(&str, Kind)] = &[
     ("-F", Kind::Text),

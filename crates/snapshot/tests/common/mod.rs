@@ -1,4 +1,5 @@
-//! What the tests of undo compare. Must not know how a snapshot is kept.
+//! What the tests of undo compare, those of the whole program, too. Must not know how a snapshot is
+//! kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub fn picture(root: &Path) -> BTreeMap<PathBuf, String> {
                 folders.push(path.clone());
                 format!("{mode:o} folder")
             } else {
-                format!("{mode:o} {:?}", fs::read(&path).unwrap())
+                format!("{mode:o} {}", fs::read(&path).unwrap().escape_ascii())
             };
             seen.insert(path.strip_prefix(root).unwrap().to_owned(), what);
         }

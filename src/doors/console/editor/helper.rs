@@ -12,8 +12,8 @@ use rustyline::{Context, Helper, Prompt};
 use super::Shared;
 use crate::doors::commands;
 
-/// The prompt, the same while a line is typed; rustyline asks for it each time that it draws, which it does after it has printed
-/// what it was given.
+/// The prompt, the same while a line is typed; rustyline asks for it each time that it draws, which
+/// it does after it has printed what it was given.
 pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared, pub(super) &'static str);
 
 impl Prompt for DrawnPrompt<'_> {

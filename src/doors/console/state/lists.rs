@@ -1,5 +1,5 @@
-//! What a typed line means to an open question about several calls, and what of it is answered. Must
-//! not know how its words are read (`doors/list_answers.rs`).
+//! What a typed line means to an open question about several calls, and what of it is answered.
+//! Must not know how its words are read (`doors/list_answers.rs`).
 
 use std::time::Instant;
 
@@ -33,7 +33,8 @@ impl ChatState {
         }
         let word = clean_line(word);
         Some(vec![Effect::Note(format!(
-            "More than one question is open, so `{word}` answers none of them. Name the list: `#{first} {word}`."
+            "More than one question is open, so `{word}` answers none of them. Name the list: \
+             `#{first} {word}`."
         ))])
     }
 

@@ -11,7 +11,8 @@ pub enum ApiFault {
     Wait(Duration),
     /// HTTP 409 on `getUpdates`.
     #[error(
-        "another program polls this bot, or it has a webhook: stop the other one, or give claw a bot of its own"
+        "another program polls this bot, or it has a webhook: stop the other one, or give claw a \
+         bot of its own"
     )]
     Conflict,
     /// HTTP 401 or 404 on any method.
@@ -62,7 +63,8 @@ impl ApiFault {
         match self {
             Self::Token => {
                 format!(
-                    "Telegram does not know the bot's token: check {token_source} against what BotFather says"
+                    "Telegram does not know the bot's token: check {token_source} against what \
+                     BotFather says"
                 )
             }
             other => other.to_string(),

@@ -58,6 +58,7 @@ struct Sent {
 #[derive(Default)]
 struct Chat {
     sent: Sent,
+    /// As Telegram has asked; another chat goes on.
     paused_until: Option<Instant>,
 }
 
@@ -81,6 +82,7 @@ enum Full {
 pub struct Pace {
     /// Without, only the pauses that Telegram asks for are kept.
     limits: bool,
+    /// What is under way and was sent, for as long as a limit looks back.
     state: Mutex<State>,
     /// Told when something under way was answered.
     answered: Notify,

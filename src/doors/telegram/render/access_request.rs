@@ -142,8 +142,9 @@ impl AccessRequest {
     fn what_it_means(&self) -> String {
         let who = if self.group.is_some() { "the members of this group" } else { "they" };
         format!(
-            "They got no answer. Names and @names can be taken by anybody; the numbers are Telegram's. If you let them in, \
-             {who} may talk to claw, at your cost, and you alone decide what it does."
+            "They got no answer. Names and @names can be taken by anybody; the numbers are \
+             Telegram's. If you let them in, {who} may talk to claw, at your cost, and you alone \
+             decide what it does."
         )
     }
 }

@@ -43,8 +43,8 @@ impl Changed<'_> {
         let (part, fits) = match self.part(shown, clock, self.differences) {
             Some(part) => (part, true),
             None => {
-                let instead = "The change is too long for a message. Look at it, and accept it, on the machine that claw \
-                               runs on: claw tools diff";
+                let instead = "The change is too long for a message. Look at it, and accept it, \
+                    on the machine that claw runs on: claw tools diff";
                 (self.part(shown, clock, instead).unwrap_or_default(), false)
             }
         };
@@ -80,7 +80,8 @@ impl Changed<'_> {
             rich.push("\n", Style::PLAIN);
         }
         if shown == PinShown::Asked {
-            let what = "\nUntil you accept it, no model is offered it and no call of it runs. The words are the server's.";
+            let what = "\nUntil you accept it, no model is offered it and no call of it runs. The \
+                words are the server's.";
             rich.push(what, Style::PLAIN);
         }
         let mut parts = parts(&cleaned(rich), MESSAGE_UNITS_MAX).into_iter();

@@ -300,7 +300,8 @@ fn document(question: &Question, until: &str) -> String {
         text.push_str(&format!("{CHANGES}\n{}\n", document_value(difference)));
     }
     text.push_str(
-        "Every argument is here whole. What cannot be seen is written as \\u{…}, and a backslash is doubled.\n",
+        "Every argument is here whole. What cannot be seen is written as \\u{…}, and a backslash \
+         is doubled.\n",
     );
     for (name, value) in &question.arguments {
         text.push_str(&format!("\n{}\n{}", name_line(name), document_value(value)));

@@ -147,7 +147,8 @@ impl GatewayContext {
         if is { blocked.insert(chat) } else { blocked.remove(&chat) }
     }
 
-    /// Whether a chat was not told yet why reactions to a message do not count: nobody can flood it.
+    /// Whether a chat was not told yet why reactions to a message do not count: nobody can flood
+    /// it.
     pub(super) fn reaction_is_news(&self, on: &PostedQuestion, why: &'static str) -> bool {
         let mut told = self.reactions_told.lock().unwrap_or_else(PoisonError::into_inner);
         told.len() < REACTIONS_TOLD_MAX && told.insert((on.address.clone(), on.message, why))

@@ -184,7 +184,8 @@ async fn image(ctx: &GatewayContext, place: &Place, path: String) -> Option<Bloc
         Ok(Some(Block::ImageRef { mime: mime.to_owned(), digest, bytes }))
     });
     kept.await.map_err(io::Error::other).flatten().unwrap_or_else(|error| {
-        tracing::error!(%error, "an image could not be kept for the model; it gets the file's name alone");
+        tracing::error!(%error, "an image could not be kept for the model; it gets the file's \
+            name alone");
         None
     })
 }

@@ -177,7 +177,8 @@ async fn register(ctx: Arc<GatewayContext>) {
     let commands = at(DoorKind::Chat)
         .map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
     if let Err(fault) = ctx.api.register(&commands.collect::<Vec<_>>()).await {
-        tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all the same");
+        tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all \
+            the same");
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) async fn access_requested(
         );
     }
     let too_many = format!(
-        "More than {ACCESS_REQUESTS_DAY_MAX} unknown users have written to claw within a day. The others are not announced; the log \
-         names them."
+        "More than {ACCESS_REQUESTS_DAY_MAX} unknown users have written to claw within a day. The \
+         others are not announced; the log names them."
     );
     let wanted = ctx.telegram.pairing == Pairing::Ask;
     let (Some(request), Some(too_many)) =

@@ -72,7 +72,8 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
                 failures += 1;
                 // One that passes at once is nothing to tell.
                 if failures > 1 && !std::mem::replace(&mut told, true) {
-                    tracing::warn!(%fault, "no messages come in; Telegram is asked again, after a while every 5 s");
+                    tracing::warn!(%fault, "no messages come in; Telegram is asked again, after a \
+                        while every 5 s");
                 }
                 Some(pause_after(failures))
             }

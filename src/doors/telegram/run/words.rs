@@ -63,8 +63,8 @@ pub(super) async fn read(
                 Some(shown) if was_seen(shown, msg) => Some(one),
                 _ => {
                     let text = format!(
-                        "What you wrote came before the question about {}, so it is no answer. Look at the question, and \
-                         tap a button or write yes or no.",
+                        "What you wrote came before the question about {}, so it is no answer. \
+                         Look at the question, and tap a button or write yes or no.",
                         about(&one.row)
                     );
                     return Ok(Meant::Message(Some(text)));
@@ -175,7 +175,8 @@ fn told(
             "Your message goes in when the owner has answered an open question.".to_owned()
         }
         [one] => format!(
-            "Your message goes in when the question about {} is answered. It is still open: tap a button, or write yes or no.",
+            "Your message goes in when the question about {} is answered. It is still open: tap a \
+             button, or write yes or no.",
             about(&one.row)
         ),
         _ => format!(
@@ -209,8 +210,8 @@ fn which_one(open: &[Open]) -> String {
         named.push(format!("{} more", open.len() - NAMED_MAX));
     }
     format!(
-        "Which one? {} questions are open here, so this answers none of them: {}. Reply with yes or no to \
-         the message of the one that you mean, or tap its buttons.",
+        "Which one? {} questions are open here, so this answers none of them: {}. Reply with yes \
+         or no to the message of the one that you mean, or tap its buttons.",
         open.len(),
         named.join(", ")
     )

@@ -43,8 +43,8 @@ pub(super) fn push(rich: &mut Rich, question: &Question) {
     }
 }
 
-/// What stands in backticks is code, and so is a word with a point in it: Telegram would make a link
-/// of `main.rs`.
+/// What stands in backticks is code, and so is a word with a point in it: Telegram would make a
+/// link of `main.rs`.
 pub(super) fn push_sentence(rich: &mut Rich, says: &str, style: Style) {
     for (index, part) in says.split('`').enumerate() {
         if index % 2 == 1 {

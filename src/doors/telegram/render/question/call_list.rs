@@ -1,5 +1,5 @@
-//! A question about several calls as a message: its lines, and its buttons. Must not know what a tap
-//! does, or which lines there is room for (`doors/call_list.rs`).
+//! A question about several calls as a message: its lines, and its buttons. Must not know what a
+//! tap does, or which lines there is room for (`doors/call_list.rs`).
 
 use super::brief_question::push_sentence;
 use super::keyboard::{button, choices};
