@@ -124,6 +124,19 @@ impl Table {
             ("files kept, sent, given", self.verdicts.kept, String::new()),
             ("stop switch turned on", self.verdicts.panics, String::new()),
             ("summaries", self.verdicts.summaries, String::new()),
+            (
+                "lists of calls",
+                self.verdicts.lists,
+                format!("{} calls in them", self.verdicts.listed),
+            ),
+            (
+                "standing answers",
+                self.verdicts.grants,
+                format!(
+                    "{} questions answered, {} calls by them",
+                    self.verdicts.settled, self.verdicts.by_grant
+                ),
+            ),
             ("requests to the model", self.verdicts.requests, String::new()),
             (
                 "duplicates in the window",
