@@ -87,6 +87,12 @@ impl Table {
 }
 
 impl Table {
+    /// What the standing answers did.
+    fn what_they_did(&self) -> String {
+        let (settled, by_them) = (self.verdicts.settled, self.verdicts.by_grant);
+        format!("{settled} questions answered, {by_them} calls by them")
+    }
+
     /// What was counted: its name, its number, and what belongs to it.
     fn counted(&self) -> Vec<(&'static str, usize, String)> {
         let at_points: usize =
@@ -129,14 +135,7 @@ impl Table {
                 self.verdicts.lists,
                 format!("{} calls in them", self.verdicts.listed),
             ),
-            (
-                "standing answers",
-                self.verdicts.grants,
-                format!(
-                    "{} questions answered, {} calls by them",
-                    self.verdicts.settled, self.verdicts.by_grant
-                ),
-            ),
+            ("standing answers", self.verdicts.grants, self.what_they_did()),
             ("requests to the model", self.verdicts.requests, String::new()),
             (
                 "duplicates in the window",
