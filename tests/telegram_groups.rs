@@ -58,6 +58,8 @@ fn only_owners_start_afresh_and_stop_what_others_have_begun() {
     rig.telegram.wait_for_text(group, "Only they and an owner may stop it.");
     bob.says(group, "/new@claw_test_bot");
     rig.telegram.wait_for_text(group, "Only an owner may do that here");
+    bob.says(group, "/here@claw_test_bot");
+    rig.telegram.wait_for_text(group, "Only an owner may see or set this.");
     gate.add_permits(100);
     rig.telegram.wait_for_text(group, "For Anna.");
     bob.says(group, "@claw_test_bot and for me");

@@ -245,3 +245,41 @@ fn more_folders_than_may_be_open_take_turns() {
     }
     at.rig.stop(gateway);
 }
+
+/// What does not fit beside a folder at work waits, is told the limit, and goes on when there is
+/// room.
+#[test]
+fn a_folder_too_many_at_once_waits_and_says_so() {
+    let at = chats("[limits]\nfolders_at_once_max = 1\n");
+    let gateway = at.rig.start();
+    let folders = ["one", "two"].map(|name| folder(&at.rig, name));
+    (0..2).for_each(|who| at.sets(who, &folders[who]));
+    at.says(0, "run `touch begun; while [ ! -e go ]; do sleep 0.05; done`");
+    let asked = at.rig.telegram.wait_for_button(at.people[0].id, "Allow once");
+    at.taps(0, &asked, "Allow once");
+    eventually("the first is at work", || folders[0].join("begun").exists());
+    at.says(1, "write `here` to a.txt");
+    at.shows(1, "(1, limits.folders_at_once_max)");
+    assert!(!folders[1].join("a.txt").exists());
+    fs::write(folders[0].join("go"), "").unwrap();
+    eventually("the first is done", || at.turns_ended(0) == 1);
+    eventually("the second has its turn", || at.turns_ended(1) == 1);
+    assert_eq!(fs::read_to_string(folders[1].join("a.txt")).unwrap(), "here");
+    at.rig.stop(gateway);
+}
+
+#[test]
+fn off_ends_the_mode_and_the_role_of_a_conversation_too() {
+    let at = chats("[roles.careful]\ndescription = \"Asks.\"\ninstructions = \"Be careful.\"\n");
+    let gateway = at.rig.start();
+    at.sets(0, &folder(&at.rig, "one"));
+    at.says(0, "/here mode edits");
+    at.says(0, "/here role careful");
+    let held = "SELECT count(*) FROM grants WHERE tool = 'mode' AND revoked_ms IS NULL";
+    let role = "SELECT count(*) FROM session_roles WHERE role = 'careful'";
+    eventually("both are set", || at.rig.number(held) == 1 && at.rig.number(role) == 1);
+    at.says(0, "/here off");
+    at.shows(0, "has no folder, role or mode of its own any more");
+    assert_eq!((at.rig.number(held), at.rig.number(role)), (0, 0));
+    at.rig.stop(gateway);
+}

@@ -146,3 +146,21 @@ fn a_list_takes_yes_for_all_of_it_and_a_mode() {
     drop(gateway);
     rig.house.is_whole();
 }
+
+#[test]
+fn a_thumb_answers_all_of_a_list() {
+    for (thumb, told, moved) in
+        [("👍", "✅ 2. Move note-2.txt", 2), ("👎", "❌ 2. Move note-2.txt", 0)]
+    {
+        let rig = rig(2);
+        let gateway = rig.start();
+        let asked = rig.list();
+        rig.anna.reacts(asked.chat, asked.id, &[thumb]).unwrap();
+        let over = rig.shows(&asked, told);
+        assert!(over.labels().is_empty(), "{:?}", over.labels());
+        rig.telegram.wait_for_text(rig.anna.id, "It is done.");
+        assert_eq!((rig.moved(), rig.count("SELECT count(*) FROM grants")), (moved, 0));
+        drop(gateway);
+        rig.house.is_whole();
+    }
+}

@@ -87,6 +87,7 @@ fn a_thumb_down_is_no_and_other_reactions_are_nothing() {
     rig.anna.reacts(asked.chat, asked.id, &["👎"]).unwrap();
     rig.wait_edited(&asked, "Denied");
     assert_eq!(rig.house.in_workspace("a.txt"), "");
+    assert_eq!(rig.number("SELECT count(*) FROM grants"), 0, "no once, and not never");
     rig.stop(gateway);
 }
 

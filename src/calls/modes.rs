@@ -9,6 +9,7 @@ use super::{Calls, Grounds};
 use crate::domain::{
     Answer, ApprovalId, GrantEffect, Mode, Origin, Scope, SessionId, Term, ToolCall, UnixMillis,
 };
+use crate::killpoint;
 use crate::policy::{mode, shape::Shape};
 use crate::store::{AuditEntry, GrantRow, NewGrant, StoreError, Tx, now_ms};
 
@@ -135,6 +136,7 @@ impl NewMode {
             "grant": grant, "says": self.grant.says,
         });
         tx.audit(&AuditEntry { kind: "mode", call: String::new(), body })?;
+        killpoint::here("mode.set.inside");
         let scope = Scope::Mode { mode: self.mode };
         settle(tx, &self.reach, grant, &Answer::Allow { term: Term::Session, scope }, by)
     }

@@ -69,13 +69,7 @@ impl Calls {
         let look = tokio::task::spawn_blocking(move || {
             Workspace::open(&workspace).ok()?.look(&path, last)
         });
-        match tokio::time::timeout(LOOK_TIME_MAX, look).await {
-            Ok(seen) => seen.ok().flatten(),
-            Err(_) => {
-                tracing::warn!(call = %call.id, "the workspace takes long; a question says less");
-                None
-            }
-        }
+        in_time(async { look.await.ok().flatten() }).await
     }
 
     /// What a person should know of the names in a question.
@@ -93,10 +87,36 @@ impl Calls {
     }
 }
 
+/// What a look brings, if it is not too long about it. It goes on behind the question then.
+async fn in_time(look: impl Future<Output = Option<Seen>>) -> Option<Seen> {
+    let seen = tokio::time::timeout(LOOK_TIME_MAX, look).await;
+    seen.unwrap_or_else(|_| {
+        tracing::warn!("the workspace takes long; a question says less");
+        None
+    })
+}
+
 fn short(why: &str) -> String {
     let why = escape::visible(why);
     match why.char_indices().nth(WHY_CHARS_MAX) {
         Some((end, _)) => format!("{}…", why[..end].trim_end()),
         None => why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_takes_long_holds_no_question_up() {
+        let asked = tokio::time::Instant::now();
+        assert!(in_time(std::future::pending()).await.is_none());
+        assert_eq!(asked.elapsed(), LOOK_TIME_MAX);
+        let slow = async {
+            tokio::time::sleep(LOOK_TIME_MAX / 2).await;
+            Some(Seen::Nothing)
+        };
+        assert!(matches!(in_time(slow).await, Some(Seen::Nothing)));
     }
 }

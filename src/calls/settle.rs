@@ -7,6 +7,7 @@ use super::approvals::call_of_row;
 use super::grants::{Reach, why};
 use super::wake::wake;
 use crate::domain::{Answer, ApprovalState, CallState, DeniedBy, GrantEffect, Outcome, UnixMillis};
+use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, CallRow, GrantRow, StoreError, Tx, now_ms};
 
 /// Answers the open questions of all sessions that this grant covers, as far as `by`, who has given
@@ -21,6 +22,7 @@ pub(super) fn settle(
 ) -> Result<(), StoreError> {
     let Some(grant) = grant.map(|id| tx.grant(id)).transpose()?.flatten() else { return Ok(()) };
     let now = now_ms();
+    killpoint::here("grant.given.inside");
     let open = match tx.open_approvals(None) {
         // A damaged question must not keep the answer to another one from counting.
         Err(error @ StoreError::Unreadable { .. }) => {
@@ -34,6 +36,7 @@ pub(super) fn settle(
             && let Some(row) = call_asked_about(tx, reach, &grant, &question)?
         {
             answer_by(tx, &grant, &question, &row, answer, by)?;
+            killpoint::here("grant.settled.inside");
         }
     }
     Ok(())

@@ -214,7 +214,7 @@ impl Calls {
             _ => None,
         };
         let (answer, by) = (answer.clone(), by.to_owned());
-        killpoint::here("gate.decided.before");
+        killpoint::here("list.decided.before");
         let decided = self
             .store
             .write(move |tx| {
@@ -223,7 +223,7 @@ impl Calls {
                 Ok(decided)
             })
             .await?;
-        killpoint::here("gate.decided.after");
+        killpoint::here("list.decided.after");
         Ok(decided?)
     }
 
@@ -246,6 +246,7 @@ impl NewList {
         tx.put_call(row)?;
         tx.add_approval(question, approvers, &row.digest)?;
         tx.put_in_list(&question.approval, &members, question.expires_at_ms)?;
+        killpoint::here("list.asked.inside");
         let body = json!({
             "approval": question.approval.0, "digest": row.digest, "list": TOOL,
             "approvals": members,
@@ -387,5 +388,7 @@ fn decide_one(
         Some(row) if row.digest == item.digest && row.call == item.call => {}
         _ => return Ok(Err(DecideRefused::NotFound(item.approval.0.clone()))),
     }
-    Ok(decide_in(tx, &item.approval, &item.call, answer, by, standing)?.map(drop))
+    let decided = decide_in(tx, &item.approval, &item.call, answer, by, standing)?.map(drop);
+    killpoint::here("list.decided.inside");
+    Ok(decided)
 }

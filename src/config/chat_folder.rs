@@ -104,4 +104,42 @@ mod tests {
             assert!(!is_below(Path::new(refused), home), "{refused}");
         }
     }
+
+    #[test]
+    fn what_is_claws_and_what_is_somebody_elses_is_no_folder_of_a_chat() {
+        use std::os::unix::fs::chown;
+
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let at = |name: &str| root.join(name).display().to_string();
+        for folder in ["agent/inside", "state/claw", "src/deep", "others"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let variables = [
+            ("HOME", root.display().to_string()),
+            ("CLAW_HOME", at("agent")),
+            ("XDG_STATE_HOME", at("state")),
+        ];
+        let config =
+            Config::load_from(variables.into_iter().collect(), super::super::Overrides::default());
+        let folders = config.unwrap().chat_folders();
+        for fits in ["src", "src/deep", "others"] {
+            assert_eq!(folders.folder(&at(fits)), Ok(root.join(fits)), "{fits}");
+        }
+        assert_eq!(folders.folder("~/src"), Ok(root.join("src")));
+        for (refused, why) in [
+            ("agent", "claw's home"),
+            ("agent/inside", "claw's own files"),
+            ("state", "the key of claw's audit"),
+            ("state/claw", "the key of claw's audit"),
+        ] {
+            let said = folders.folder(&at(refused)).unwrap_err();
+            assert!(said.contains(why), "{refused}: {said}");
+        }
+        // Only root can give a folder away.
+        if rustix::process::geteuid().is_root() {
+            chown(root.join("others"), Some(65_534), None).unwrap();
+            assert!(folders.folder(&at("others")).unwrap_err().contains("another user"));
+        }
+    }
 }

@@ -38,6 +38,7 @@ macro_rules! scenes_of {
             the_stop_switch_ends_what_runs_and_holds_until_it_is_off,
             one_chat_that_floods_holds_up_no_other,
             a_bug_in_one_message_ends_with_that_message,
+            a_message_that_finds_the_queue_full_is_told_and_not_taken_in,
         ], scenes_of_lists: [
             several_calls_are_one_question_of_which_single_ones_can_be_answered,
             one_no_denies_all_that_a_list_asks,

@@ -185,3 +185,26 @@ pub fn a_bug_in_one_message_ends_with_that_message<R: DoorRig>() {
     let session = rig.session(Chat::First);
     assert_eq!(said(&rig.home().house.events(&session)), ["Go ahead"]);
 }
+
+pub fn a_message_that_finds_the_queue_full_is_told_and_not_taken_in<R: DoorRig>() {
+    /// More than the frames of an answer.
+    const ALL: usize = 100;
+    let gate = Arc::new(Semaphore::new(0));
+    let held = Answer::Gated(Turn::text("The first answer."), gate.clone());
+    let home = home([held, Answer::text("The second answer.")]);
+    home.house.write("claw.toml", "[limits]\nqueued_messages_max = 1\n");
+    let mut rig: R = at_home(home);
+    rig.says(Chat::First, "one");
+    wait_model_asked(&rig, 1);
+    rig.says(Chat::First, "two");
+    let waiting = "SELECT count(*) FROM inbox WHERE kind = 'message' AND state = 'queued'";
+    eventually("the second waits", || number(&rig, waiting) == 1);
+    rig.says(Chat::First, "three");
+    let why = "(limits.queued_messages_max), so this one was not taken in";
+    shows(&mut rig, Chat::First, why);
+    gate.add_permits(ALL);
+    shows(&mut rig, Chat::First, "The second answer.");
+    let heard = said(&rig.home().house.events(&rig.session(Chat::First)));
+    let last_lines: Vec<&str> = heard.iter().filter_map(|text| text.lines().last()).collect();
+    assert_eq!(last_lines, ["one", "two"], "what was refused went nowhere");
+}

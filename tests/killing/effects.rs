@@ -30,6 +30,8 @@ pub const IN_HAND: &str = "in-hand";
 const OF_COMMANDS: &str = "effects.bash";
 /// In the workspace: the effects of the filesystem server, one a file.
 const OF_FILES: &str = "effects";
+/// In the workspace: the files that are moved there to leave an effect.
+const SEEDS: &str = "seeds";
 /// One in so many servers leaves somebody behind who has a session of his own.
 const LEAVES_ONE_IN: u32 = 4;
 const SLOW: Duration = Duration::from_secs(60);
@@ -135,7 +137,7 @@ pub fn call_of(id: &str) -> (&'static str, Value) {
         Some(("stage" | "batch", _)) => ("effects__propose", named),
         Some(("keep", _)) => ("effects__keep", named),
         Some(("make", _)) => ("effects__make", named),
-        Some(("bash", _)) => (
+        Some(("bash" | "shell", _)) => (
             "bash__run",
             json!({"command": format!("echo {id} >> {OF_COMMANDS}"), "needs": "write"}),
         ),
@@ -143,22 +145,46 @@ pub fn call_of(id: &str) -> (&'static str, Value) {
             let path = format!("{OF_FILES}/{id}");
             ("filesystem__write_file", json!({"path": path, "content": "an effect\n"}))
         }
+        Some(("move", _)) => {
+            let (from, to) = (format!("{SEEDS}/{id}"), format!("{OF_FILES}/{id}"));
+            ("filesystem__move", json!({"source": from, "destination": to}))
+        }
         _ => ("effects__append", named),
     }
+}
+
+/// Whether a call with this id asks a person, as the house is furnished.
+pub fn asks(id: &str) -> bool {
+    ["ask-", "shell-", "move-"].iter().any(|kind| id.starts_with(kind))
+}
+
+/// Makes the files that the calls of a task move, before anybody is asked for them.
+pub fn sow(workspace: &Path, task: &str) -> std::io::Result<()> {
+    let is_part = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
+    for id in task.split(is_part).filter(|word| word.starts_with("move-")) {
+        let (seed, moved) = (workspace.join(SEEDS).join(id), workspace.join(OF_FILES).join(id));
+        if !seed.exists() && !moved.exists() {
+            std::fs::create_dir_all(workspace.join(SEEDS))?;
+            std::fs::create_dir_all(workspace.join(OF_FILES))?;
+            std::fs::write(seed, "an effect\n")?;
+        }
+    }
+    Ok(())
 }
 
 /// The id in the arguments of a call.
 pub fn id_in(arguments: &Value) -> Option<&str> {
     let in_command = || arguments["command"].as_str()?.split_whitespace().nth(1);
-    let in_path = || arguments["path"].as_str()?.rsplit('/').next();
+    let in_path = || ["path", "destination"].iter().find_map(|name| arguments[*name].as_str());
+    let in_path = || in_path()?.rsplit('/').next();
     arguments["id"].as_str().or_else(in_command).or_else(in_path)
 }
 
 /// Which server a call with this id goes to, as the house is furnished.
 pub fn server_of(id: &str) -> &'static str {
     match id.split_once('-') {
-        Some(("bash", _)) => "bash",
-        Some(("file", _)) => "filesystem",
+        Some(("bash" | "shell", _)) => "bash",
+        Some(("file" | "move", _)) => "filesystem",
         _ => "effects",
     }
 }

@@ -26,6 +26,17 @@ pub struct Approval {
     pub state: String,
     /// It is about something staged.
     pub staged: bool,
+    pub by: String,
+    /// The question about several calls that asks this one.
+    pub list: Option<String>,
+    /// The questions that this one asks, in the order of their numbers; none of a plain question.
+    pub members: Vec<String>,
+}
+
+impl Approval {
+    pub fn is_list(&self) -> bool {
+        !self.members.is_empty()
+    }
 }
 
 /// A staged action, by its call.
@@ -126,15 +137,22 @@ impl Look {
     }
 
     pub fn approvals(&self) -> rusqlite::Result<Vec<Approval>> {
-        let sql =
-            "SELECT id, call, state, json_extract(question, '$.staged') IS NOT NULL FROM approvals
-                   ORDER BY asked_ms, id";
+        let sql = "SELECT id, call, state, json_extract(question, '$.staged') IS NOT NULL,
+                          coalesce(decided_by, ''), list,
+                          coalesce(json_extract(question, '$.list.items'), '[]')
+                   FROM approvals ORDER BY asked_ms, id";
         self.all(sql, |row| {
+            let items = json(row, 6)?;
+            let items = items.as_array().into_iter().flatten();
+            let members = items.filter_map(|item| item["approval"].as_str().map(str::to_owned));
             Ok(Approval {
                 id: row.get(0)?,
                 call: row.get(1)?,
                 state: row.get(2)?,
                 staged: row.get(3)?,
+                by: row.get(4)?,
+                list: row.get(5)?,
+                members: members.collect(),
             })
         })
     }

@@ -19,6 +19,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("delivery.", Rig::Telegram),
     // Nobody waits in the gateway's rig until the time of a question is over.
     ("gate.closed.", Rig::Console),
+    // Nobody gives a mode by a command in the gateway's rig.
+    ("mode.set.", Rig::Console),
     // A workspace that is put back.
     ("undo-", Rig::Undo),
     // Telegram's messages come into the inbox together with the end of their update.

@@ -19,6 +19,13 @@ pub struct Verdict {
     /// How often the stop switch was turned on, and a conversation summarised.
     pub panics: usize,
     pub summaries: usize,
+    /// Questions about several calls, and the calls that they asked about.
+    pub lists: usize,
+    pub listed: usize,
+    /// Standing answers, the open questions that they answered, and the calls that ran by them.
+    pub grants: usize,
+    pub settled: usize,
+    pub by_grant: usize,
 }
 
 impl Verdict {
@@ -51,6 +58,13 @@ pub struct Sums {
     pub kept: usize,
     pub panics: usize,
     pub summaries: usize,
+    /// Questions about several calls, and the calls that they asked about.
+    pub lists: usize,
+    pub listed: usize,
+    /// Standing answers, the open questions that they answered, and the calls that ran by them.
+    pub grants: usize,
+    pub settled: usize,
+    pub by_grant: usize,
 }
 
 impl Sums {
@@ -67,5 +81,10 @@ impl Sums {
         self.kept += verdict.kept;
         self.panics += verdict.panics;
         self.summaries += verdict.summaries;
+        self.lists += verdict.lists;
+        self.listed += verdict.listed;
+        self.grants += verdict.grants;
+        self.settled += verdict.settled;
+        self.by_grant += verdict.by_grant;
     }
 }

@@ -17,6 +17,7 @@
     reason = "a test's main prints its table and fails loudly"
 )]
 
+mod answers;
 mod job;
 #[path = "../killing/mod.rs"]
 mod killing;

@@ -13,7 +13,7 @@ use crate::killing::log::{
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
-use crate::killing::{kept, staged_actions, window};
+use crate::killing::{kept, lists, staged_actions, standing, window};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
@@ -41,6 +41,9 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
             .other
             .push(format!("{id}, which waited its turn, ran while the stop switch was on"));
     }
+    verdict.other.extend(seen.torn.iter().map(|torn| format!("at some moment {torn}")));
+    lists::judge(&look, &mut verdict)?;
+    standing::judge(&look, &uses, |id| gave(seen, id), &mut verdict)?;
     kept::judge(house, &look, &uses, &mut verdict)?;
     staged_actions::judge(&look, &uses, &actions, &effects, said_yes, &mut verdict)?;
     let doubts = Doubts::new(&look, &uses, &actions, &seen.struck)?;
@@ -141,6 +144,19 @@ fn doubts_have_a_cause(doubts: &Doubts<'_>, uses: &[Use], seen: &Seen, verdict: 
     }
 }
 
+/// Whether somebody has given a standing yes by this question, or by a command.
+fn gave(seen: &Seen, question: &str) -> bool {
+    if question.is_empty() { seen.gave_mode } else { seen.said_yes.contains(question) }
+}
+
+/// Whether somebody has allowed a question: by its own id, with all of its list, or by a standing
+/// yes, which is judged by itself.
+fn said_yes(seen: &Seen, question: &Approval) -> bool {
+    let list = question.list.as_ref();
+    let said = |id: &String| seen.said_yes.contains(id);
+    said(&question.id) || list.is_some_and(said) || question.by.starts_with("grant ")
+}
+
 /// Whether the call of a question has another one, which decides.
 fn asked_again(approvals: &[Approval], question: &Approval) -> bool {
     approvals.iter().any(|other| {
@@ -172,11 +188,11 @@ fn questions_are_answered_once(
             );
             verdict.doubled.push(text);
         }
-        if question.staged {
+        if question.staged || question.is_list() {
             // A list is over with the last of its items; what came of those is judged by itself.
             continue;
         }
-        if question.state == "approved" && !seen.said_yes.contains(&question.id) {
+        if question.state == "approved" && !said_yes(seen, question) {
             verdict.other.push(format!(
                 "the question {} is approved, and nobody has said yes to it",
                 question.id

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use crate::job::{Killer, Script};
 use crate::killing::house::{Ended, House, Kill};
-use crate::killing::look::{Approval, Look, SESSION};
+use crate::killing::look::{Look, SESSION};
 use crate::killing::strike::Struck;
 
 /// How often a thing is tried again before the rig says that it never comes to rest.
-const TRIES_MAX: usize = 15;
+pub const TRIES_MAX: usize = 15;
 
 /// What happened in a run, as somebody at the keyboard saw it.
 #[derive(Default)]
@@ -21,7 +21,11 @@ pub struct Seen {
     pub printed: String,
     /// The tasks whose messages claw took in.
     pub tasks: Vec<String>,
-    /// The questions to which `claw approve` was typed.
+    /// Somebody has typed `/mode edits`.
+    pub gave_mode: bool,
+    /// What claw was seen to be at a moment at which it may not be so.
+    pub torn: Vec<String>,
+    /// The questions to which `claw approve` was typed, or their number.
     pub said_yes: BTreeSet<String>,
     /// For each question, which of `Allowed` and `Denied` claw said, in order.
     pub answers: BTreeMap<String, Vec<&'static str>>,
@@ -41,9 +45,9 @@ pub struct Play<'a> {
     pub seen: Seen,
     /// Where each command leaves the points that it passed: `trace-0`, `trace-1`, …
     pub traced: bool,
-    script: Script,
+    pub script: Script,
     /// Something hung: there is no more to try.
-    over: bool,
+    pub over: bool,
 }
 
 impl<'a> Play<'a> {
@@ -63,10 +67,19 @@ impl<'a> Play<'a> {
                 self.settle().await?;
                 self.ask("m2", "free-2a,keep-2b,ask-2c,stage-2d").await?;
                 self.settle().await?;
-                self.compact().await?;
+                self.ask("m3", "shell-3a,free-3b,shell-3c").await?;
+                self.settle().await?;
+                self.ask("m4", "move-4a,move-4b,ask-4c|move-4d").await?;
+                self.one_and_the_mode().await?;
+                self.settle().await?;
+                self.types("/mode ask").await?;
+                self.ask("m5", "move-5a").await?;
+                self.types("/mode edits").await?;
+                self.settle().await?;
+                self.types("/compact").await?;
             }
             Script::Expire => {
-                self.ask("m1", "ask-1a,free-1b,ask-1c").await?;
+                self.ask("m1", "ask-1a,free-1b,ask-1c,shell-1d,shell-1e").await?;
                 self.hours_go_by()?;
                 self.ask("m2", "free-2a,batch-2b").await?;
                 let late = self.look()?.waiting()?;
@@ -99,6 +112,11 @@ impl<'a> Play<'a> {
             "bash-1a,free-1b,file-1c|free-1d,bash-1e",
             "free-1a|free-1b|free-1c",
             "file-1a,ask-1b|file-1c",
+            "shell-1a,shell-1b",
+            "shell-1a,shell-1b,shell-1c|ask-1d",
+            "shell-1a,move-1b|move-1c",
+            "move-1a,move-1b,move-1c",
+            "move-1a,free-1b,move-1c,ask-1d|move-1e,shell-1f",
         ];
         let mut number = 1;
         for _ in 0..1 + self.killer.random.below(2) {
@@ -124,7 +142,11 @@ impl<'a> Play<'a> {
                 self.settle().await?;
             }
             if self.killer.random.chance(30) {
-                self.compact().await?;
+                self.types("/compact").await?;
+            }
+            if self.killer.random.chance(15) {
+                let mode = if self.killer.random.chance(50) { "/mode edits" } else { "/mode ask" };
+                self.types(mode).await?;
             }
             if self.killer.random.chance(30) {
                 self.panic(number).await?;
@@ -134,9 +156,10 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Types `/compact` in a chat.
-    async fn compact(&mut self) -> anyhow::Result<()> {
-        std::fs::write(self.house.path("typed"), "/compact\n")?;
+    /// Types a line in a chat.
+    pub async fn types(&mut self, line: &str) -> anyhow::Result<()> {
+        std::fs::write(self.house.path("typed"), format!("{line}\n"))?;
+        self.seen.gave_mode |= line == "/mode edits";
         self.claw(&words(["chat"])).await.map(drop)
     }
 
@@ -228,44 +251,6 @@ impl<'a> Play<'a> {
         Ok(self.house.db().exists() && self.look()?.has_message(task).unwrap_or(false))
     }
 
-    /// Answers questions until none is open.
-    async fn settle(&mut self) -> anyhow::Result<()> {
-        for _ in 0..TRIES_MAX {
-            let waiting = self.look()?.waiting()?;
-            if waiting.is_empty() || self.over {
-                return Ok(());
-            }
-            for question in waiting {
-                self.answer(&question).await?;
-            }
-        }
-        self.wrong("questions never end".to_owned());
-        Ok(())
-    }
-
-    /// Says yes to one of them, whether it is still open or not.
-    async fn says_yes(&mut self, questions: &[Approval], to: usize) -> anyhow::Result<()> {
-        let Some(question) = questions.get(to) else { return Ok(()) };
-        self.claw(&words(["approve", &question.id])).await.map(drop)
-    }
-
-    async fn answer(&mut self, question: &Approval) -> anyhow::Result<()> {
-        let (approve, mut deny) = (words(["approve", &question.id]), words(["deny", &question.id]));
-        if !question.staged {
-            deny.extend(words(["not", "now"]));
-        }
-        let dice = if self.script == Script::Random { self.killer.random.below(100) } else { 0 };
-        match dice {
-            0..60 => self.claw(&approve).await.map(drop),
-            60..70 => self.claw(&deny).await.map(drop),
-            70..85 => self.both(&approve, &deny).await,
-            _ => {
-                self.claw(&approve).await?;
-                self.claw(&approve).await.map(drop)
-            }
-        }
-    }
-
     /// One last message without calls, again and again until nothing is left to do.
     async fn come_to_rest(&mut self) -> anyhow::Result<()> {
         let mut unrest = Vec::new();
@@ -292,42 +277,22 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn look(&self) -> anyhow::Result<Look> {
+    pub fn look(&self) -> anyhow::Result<Look> {
         Ok(Look::open(&self.house.db())?)
     }
 
-    async fn claw(&mut self, args: &[String]) -> anyhow::Result<Ended> {
-        self.says(args);
+    pub async fn claw(&mut self, args: &[String]) -> anyhow::Result<Ended> {
+        self.says(args)?;
         let (number, kill) = self.killer.next();
         let trace = self.traced.then(|| self.house.path(&format!("trace-{number}")));
         let strike = self.killer.strike(&kill);
         let ended = self.house.claw_struck(args, &kill, trace.as_deref(), strike).await?;
         self.note(args, &kill, &ended);
+        self.looks_for_halves()?;
         Ok(ended)
     }
 
-    async fn both(&mut self, one: &[String], two: &[String]) -> anyhow::Result<()> {
-        self.says(one);
-        self.says(two);
-        let ((_, kill_one), (_, kill_two)) = (self.killer.next(), self.killer.next());
-        let (strike_one, strike_two) =
-            (self.killer.strike(&kill_one), self.killer.strike(&kill_two));
-        let (ended_one, ended_two) = tokio::join!(
-            self.house.claw_struck(one, &kill_one, None, strike_one),
-            self.house.claw_struck(two, &kill_two, None, strike_two)
-        );
-        self.note(one, &kill_one, &ended_one?);
-        self.note(two, &kill_two, &ended_two?);
-        Ok(())
-    }
-
-    fn says(&mut self, args: &[String]) {
-        if args[0] == "approve" {
-            self.seen.said_yes.insert(args[1].clone());
-        }
-    }
-
-    fn note(&mut self, args: &[String], kill: &Kill, ended: &Ended) {
+    pub fn note(&mut self, args: &[String], kill: &Kill, ended: &Ended) {
         let command = args.join(" ");
         if let Some(struck) = &ended.struck {
             self.seen.printed.push_str(&format!("killed in the next one: {struck:?}\n"));
@@ -384,12 +349,12 @@ impl<'a> Play<'a> {
         self.seen.kills.push(point);
     }
 
-    fn wrong(&mut self, what: String) {
+    pub fn wrong(&mut self, what: String) {
         self.seen.wrong.push(what);
     }
 }
 
-fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+pub fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 

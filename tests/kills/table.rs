@@ -124,6 +124,16 @@ impl fmt::Display for Table {
             "stop switch, summaries        {:>6}, {}",
             self.verdicts.panics, self.verdicts.summaries
         )?;
+        writeln!(
+            f,
+            "lists of calls                {:>6}   {} calls in them",
+            self.verdicts.lists, self.verdicts.listed
+        )?;
+        writeln!(
+            f,
+            "standing answers              {:>6}   {} questions answered, {} calls by them",
+            self.verdicts.grants, self.verdicts.settled, self.verdicts.by_grant
+        )?;
         writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
         writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
         writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;

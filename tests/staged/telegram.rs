@@ -62,6 +62,21 @@ fn two_taps_at_once_run_it_once() {
 }
 
 #[test]
+fn a_thumb_confirms_nothing_that_was_staged_and_is_told() {
+    let rig = Rig::new(shop_proposes(json!([item("bread")])));
+    let gateway = rig.started_with_a_turn();
+    let asked = rig.asked("Staged 1 item");
+    rig.anna.reacts(asked.chat, asked.id, &["👍"]).unwrap();
+    rig.telegram.wait_for_text(rig.anna.id, "A reaction answers no list of actions: tap a button.");
+    rig.anna.reacts(asked.chat, asked.id, &["👎"]).unwrap();
+    rig.telegram.wait_all_confirmed();
+    assert_eq!(rig.ran("shop"), Vec::<String>::new());
+    assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
+    rig.wait_ran("shop", &["confirm bread"]);
+    rig.stop(gateway);
+}
+
+#[test]
 fn a_batch_over_two_servers_is_confirmed_at_once() {
     let shop = json!([item("apples"), item("pears")]);
     let rig = Rig::new(proposes(&[("shop", shop), ("bakery", json!([item("bread")]))]));

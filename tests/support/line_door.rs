@@ -344,7 +344,7 @@ async fn say(
         Parsed::NotForUs => None,
         Parsed::Message => match context.router.message(visitor, session, text).await {
             Ok(_) => None,
-            Err(full) if full.is_queue_full() => Some(format!("{full}. It was not taken in.")),
+            Err(full) if full.is_queue_full() => Some(format!("{full}.")),
             Err(error) => return Err(error.into()),
         },
     })

@@ -89,7 +89,15 @@ pub fn button_of(data: &str) -> Option<(&str, &str)> {
 
 /// Whether the code of a button lets something run.
 pub fn is_allowing(code: &str) -> bool {
-    ["=y", "=10m", "=s", "=a"].contains(&code)
+    ["=y", "=10m", "=s", "=a", MODE_CODE].contains(&code)
+}
+
+/// The code of the button that gives the mode `edits` with a yes.
+pub const MODE_CODE: &str = "=e";
+
+/// The number of a list that a button allows: `=3`.
+pub fn number_of(code: &str) -> Option<usize> {
+    code.strip_prefix('=')?.parse().ok()
 }
 
 /// What is in the file that goes with a task.

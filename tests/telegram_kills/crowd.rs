@@ -1,6 +1,7 @@
 //! All people, on a thread of their own: they see what changes and do what they would do, whether
 //! claw runs or not. Must not know what any of them wants.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use crate::acts::{button_of, paper_of};
 use crate::botapi::{BotApi, Message, Tap, User};
+use crate::killing::effects::sow;
 use crate::killing::random::Random;
 use crate::seat::{After, Deed, Seat};
 
@@ -69,7 +71,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    pub fn start(telegram: Arc<BotApi>, mut people: People) -> Self {
+    pub fn start(telegram: Arc<BotApi>, mut people: People, workspace: PathBuf) -> Self {
         let mood = Arc::new(AtomicU8::new(TALKS));
         let told = mood.clone();
         let thread = std::thread::spawn(move || {
@@ -92,7 +94,7 @@ impl Crowd {
                 }
                 for (index, deed) in deeds {
                     if let Some(seat) = people.seats.get_mut(index) {
-                        does(seat, deed);
+                        does(seat, deed, &workspace);
                     }
                 }
             }
@@ -116,8 +118,11 @@ impl Crowd {
     }
 }
 
-fn does(seat: &mut Seat, deed: Deed) {
+fn does(seat: &mut Seat, deed: Deed, workspace: &Path) {
     let (mut said, mut tapped) = (None, None);
+    if let Deed::Say { text, .. } | Deed::Edit { text, .. } = &deed {
+        sow(workspace, text).expect("the workspace takes files");
+    }
     match &deed {
         Deed::Say { text, reply_to, after, paper } => {
             let mut saying = seat.user.writes(seat.place).text(text);

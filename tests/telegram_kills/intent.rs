@@ -17,6 +17,10 @@ pub enum Plan {
     Twice,
     /// Allows and denies at once.
     Both,
+    /// The first call of a list by its number, and none of the others.
+    First,
+    /// All of a list, and a mode.
+    Mode,
     Ignore,
 }
 
@@ -26,6 +30,19 @@ pub fn plan_for_staged(random: &mut Random) -> Plan {
         55..70 => Plan::Tap(NO),
         70..80 => Plan::Twice,
         80..90 => Plan::Both,
+        _ => Plan::Ignore,
+    }
+}
+
+pub fn plan_for_list(random: &mut Random) -> Plan {
+    match random.below(100) {
+        0..30 => Plan::Tap(YES),
+        30..40 => Plan::Tap(NO),
+        40..65 => Plan::First,
+        65..75 => Plan::Mode,
+        75..80 => Plan::Word,
+        80..86 => Plan::Twice,
+        86..94 => Plan::Both,
         _ => Plan::Ignore,
     }
 }

@@ -16,6 +16,7 @@ use crate::killing::look::Look;
 use crate::killing::model::StandIn;
 use crate::killing::random::Random;
 use crate::killing::strike::{Strike, Struck};
+use crate::killing::{lists, standing};
 use crate::plan::Plan;
 use crate::seat::Seat;
 use crate::store::{Left, left, unrest};
@@ -58,6 +59,8 @@ pub struct Seen {
     pub left: Vec<Left>,
     /// When taps in Telegram's queue were forgotten.
     pub absences: Vec<Instant>,
+    /// What claw was seen to be at a kill, and may not be at any moment.
+    pub torn: Vec<String>,
     /// Questions whose time the rig has ended.
     pub expired: BTreeSet<String>,
     /// What never came to rest.
@@ -84,8 +87,9 @@ impl Round {
     pub async fn play(&mut self, kills: usize, plan: &RefCell<Plan>) -> anyhow::Result<Seen> {
         let people = self.invite();
         let mut random = Random(self.seed ^ 0xabce);
-        let crowd = Crowd::start(self.telegram.clone(), people);
+        let crowd = Crowd::start(self.telegram.clone(), people, self.house.path("work"));
         let (mut lefts, mut absences, mut expired) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut torn = Vec::new();
         let mut watched = Watched::default();
         while lefts.len() < kills && watched.wrong.is_empty() && !crowd.is_over() {
             let kill = plan.borrow_mut().next();
@@ -100,7 +104,7 @@ impl Round {
             watched.wrong.extend(complaint(&ended));
             plan.borrow_mut().hit(what_hit(&kill, &ended));
             self.telegram.wait_disconnected();
-            lefts.push(self.look_after_it()?);
+            lefts.push(self.look_after_it(&mut torn)?);
             if random.below(LONG_ABSENCE_ONE_IN) == 0 {
                 self.telegram.let_pass(LONG_ABSENCE);
                 absences.push(Instant::now());
@@ -110,28 +114,34 @@ impl Round {
             }
         }
         let (people, restless) = self.come_to_rest(crowd, &mut random, &mut watched).await?;
-        Ok(Seen { people, watched, left: lefts, absences, expired, restless })
+        Ok(Seen { people, watched, left: lefts, torn, absences, expired, restless })
     }
 
-    /// The time of one open question is over, and comes back.
-    fn hours_go_by(&self, random: &mut Random) -> anyhow::Result<Option<String>> {
+    /// The time of one open question is over, and comes back. That of a list is that of each of its
+    /// calls.
+    fn hours_go_by(&self, random: &mut Random) -> anyhow::Result<Vec<String>> {
         if !self.house.db().exists() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         // Where the tables were not made yet, nothing waits.
         let waiting = Look::open(&self.house.db())?.waiting().unwrap_or_default();
         let ids: Vec<&str> = waiting.iter().map(|question| question.id.as_str()).collect();
-        let Some(id) = random.pick(&ids) else { return Ok(None) };
+        let Some(id) = random.pick(&ids) else { return Ok(Vec::new()) };
+        let list = waiting.iter().find(|one| one.id == id).and_then(|one| one.list.as_deref());
+        let asked_by = list.unwrap_or(id);
         let db = rusqlite::Connection::open(self.house.db())?;
         db.busy_timeout(STILL_TIME_MAX)?;
         db.execute(
-            "UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting' AND id = ?1",
-            [id],
+            "UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting' AND (id = ?1 OR list = ?1)",
+            [asked_by],
         )?;
-        Ok(Some(id.to_owned()))
+        let ended = waiting
+            .iter()
+            .filter(|one| one.id == asked_by || one.list.as_deref() == Some(asked_by));
+        Ok(ended.map(|one| one.id.clone()).collect())
     }
 
-    fn look_after_it(&self) -> anyhow::Result<Left> {
+    fn look_after_it(&self, torn: &mut Vec<String>) -> anyhow::Result<Left> {
         let calls = self.telegram.look(|world| world.calls.all().len());
         if !self.house.db().exists() {
             return Ok(Left { calls, ..Left::default() });
@@ -139,7 +149,12 @@ impl Round {
         let look = Look::open(&self.house.db())?;
         // Killed before its tables were made.
         let tables = look.count("SELECT count(*) FROM sqlite_schema WHERE name = 'posted'")?;
-        if tables == 0 { Ok(Left { calls, ..Left::default() }) } else { Ok(left(&look, calls)?) }
+        if tables == 0 {
+            return Ok(Left { calls, ..Left::default() });
+        }
+        torn.extend(lists::torn(&look)?);
+        torn.extend(standing::torn(&look)?);
+        Ok(left(&look, calls)?)
     }
 
     /// Everybody with a chat of their own, some of them in the topics of a group, and a stranger.

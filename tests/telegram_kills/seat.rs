@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::acts::{Act, Asked, Order, button_of, is_allowing};
+use crate::acts::{Act, Asked, MODE_CODE, Order, button_of, is_allowing};
 use crate::botapi::{Message, MessageId, Place, Said, Tap, User, World};
-use crate::intent::{NO, Plan, YES, plan, plan_for_staged};
+use crate::intent::{NO, Plan, YES, plan, plan_for_list, plan_for_staged};
 use crate::killing::model::answer_to;
 use crate::killing::random::Random;
 
@@ -15,6 +15,9 @@ const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How Telegram's own limit shows: a tap that nobody answered in this time does nothing any more,
 /// in milliseconds.
 const TAP_LIFE_MS: u64 = 150_000;
+
+/// The button of the first call of a list.
+const FIRST: &str = ":=1";
 
 /// The longest that somebody looks at the screen between two deeds.
 const LOOKS_MS_MAX: u64 = 200;
@@ -156,6 +159,15 @@ impl Seat {
         self.acts.iter().any(yes)
     }
 
+    /// Whether somebody here has tapped a button of this question that says something for longer.
+    pub fn has_answered(&self, question: &str) -> bool {
+        let lasting = |code: &str| {
+            code == "=never" || code == MODE_CODE || (is_allowing(code) && code != "=y")
+        };
+        let said = |act: &Act| matches!(act, Act::Tap { approval, code, .. } if approval == question && lasting(code));
+        self.acts.iter().any(said)
+    }
+
     /// Notes what was done.
     pub fn done(&mut self, deed: Deed, said: Option<Said>, tap: Option<Tap>) {
         self.looks_until = Instant::now() + Duration::from_millis(self.random.below(LOOKS_MS_MAX));
@@ -245,13 +257,19 @@ impl Seat {
             labelled.or_else(|| buttons().find(|data| data.ends_with(which))).map(str::to_owned)
         };
         let staged = message.buttons.iter().flatten().any(|button| button.text.starts_with('✅'));
-        let (yes, no) = if staged { (YES, NO) } else { ("Allow once", "Deny") };
+        let list = ["Choose…", "None", "None of the others"];
+        let list = list.iter().any(|label| message.button(label).is_some());
+        let (yes, no) = if staged || list { (YES, NO) } else { ("Allow once", "Deny") };
         let approval = buttons().find_map(button_of).map(|(approval, _)| approval.to_owned())?;
         self.asked.entry(message.id).or_insert_with(|| format!("q:{approval}:=y"));
         if self.word.as_ref().is_some_and(|(promised, ..)| *promised == approval) {
             return None;
         }
-        let planned = if staged { plan_for_staged } else { plan };
+        let planned = match (staged, list) {
+            (true, _) => plan_for_staged,
+            (_, true) => plan_for_list,
+            _ => plan,
+        };
         let mut plan = *self.plans.entry(approval).or_insert_with(|| planned(&mut self.random));
         if plan == Plan::Ignore && !talks || plan == Plan::Word && self.word.is_some() {
             plan = Plan::Tap(yes);
@@ -264,6 +282,8 @@ impl Seat {
                 Told::Words(_) => {
                     let second = match plan {
                         Plan::Menu(_, second) => data(second).filter(|second| second != before),
+                        // By way of the numbers; what is left then is denied.
+                        Plan::First => data(FIRST).or_else(|| data(NO)),
                         // Somebody who has opened a menu goes back to what he means.
                         _ => data("Back").filter(|back| back != before),
                     };
@@ -280,6 +300,9 @@ impl Seat {
             Plan::Word => tap("Deny and say why").or_else(|| tap("Back")),
             Plan::Twice => self.and_then(tap(yes), tap(yes)),
             Plan::Both => self.and_then(tap(yes), tap(no)),
+            Plan::First => tap("Choose…").or_else(|| tap(NO)),
+            // Not every list has a call that a mode lets through.
+            Plan::Mode => tap(&format!(":{MODE_CODE}")).or_else(|| tap(yes)),
             Plan::Ignore => None,
         }
     }
@@ -356,7 +379,7 @@ impl Seat {
 
     /// A name and the words of a task.
     fn task(&mut self) -> (String, String) {
-        const STEPS: [&str; 18] = [
+        const STEPS: [&str; 25] = [
             "",
             "ask-a",
             "ask-a",
@@ -375,6 +398,13 @@ impl Seat {
             "bash-a|free-b",
             "bash-a|file-b",
             "file-a,free-b|bash-c",
+            "shell-a,shell-b",
+            "shell-a,shell-b,shell-c",
+            "shell-a,free-b,shell-c|ask-d",
+            "move-a,move-b",
+            "move-a,move-b,move-c|move-d",
+            "move-a,shell-b,ask-c",
+            "move-a|move-b,move-c",
         ];
         self.named += 1;
         let long = if self.random.chance(6) { "L" } else { "" };

@@ -46,8 +46,13 @@ pub struct Question {
     pub state: String,
     pub answer: Value,
     pub by: String,
-    /// Of a staged action: the question about all of its list, if there is one.
+    /// The question about all of its list, if there is one: of a staged action, or of a call that
+    /// was asked about together with others.
     pub list: Option<String>,
+    /// Its number in such a list of calls, from one on.
+    pub number: Option<usize>,
+    /// It asks about several calls.
+    pub is_list: bool,
 }
 
 pub fn left(look: &Look, calls: usize) -> rusqlite::Result<Left> {
@@ -100,7 +105,10 @@ pub fn updates(look: &Look) -> rusqlite::Result<BTreeMap<i64, String>> {
 }
 
 pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {
-    let sql = "SELECT a.id, a.call, a.session, a.state, coalesce(a.answer, 'null'), coalesce(a.decided_by, ''), l.id
+    let sql = "SELECT a.id, a.call, a.session, a.state, coalesce(a.answer, 'null'), coalesce(a.decided_by, ''), l.id,
+                      a.list, (SELECT i.key + 1 FROM approvals AS t, json_each(t.question, '$.list.items') AS i
+                               WHERE t.id = a.list AND json_extract(i.value, '$.approval') = a.id),
+                      json_extract(a.question, '$.list') IS NOT NULL
                FROM approvals AS a LEFT JOIN staged AS s ON s.call = a.call
                LEFT JOIN approvals AS l ON l.call = s.list AND l.call <> a.call ORDER BY a.asked_ms, a.id";
     look.all(sql, |row| {
@@ -111,7 +119,9 @@ pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {
             state: row.get(3)?,
             answer: json(row, 4)?,
             by: row.get(5)?,
-            list: row.get(6)?,
+            list: row.get::<_, Option<String>>(7)?.or(row.get(6)?),
+            number: row.get::<_, Option<i64>>(8)?.and_then(|number| usize::try_from(number).ok()),
+            is_list: row.get(9)?,
         })
     })
 }

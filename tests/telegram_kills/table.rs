@@ -87,6 +87,12 @@ impl Table {
 }
 
 impl Table {
+    /// What the standing answers did.
+    fn what_they_did(&self) -> String {
+        let (settled, by_them) = (self.verdicts.settled, self.verdicts.by_grant);
+        format!("{settled} questions answered, {by_them} calls by them")
+    }
+
     /// What was counted: its name, its number, and what belongs to it.
     fn counted(&self) -> Vec<(&'static str, usize, String)> {
         let at_points: usize =
@@ -124,6 +130,12 @@ impl Table {
             ("files kept, sent, given", self.verdicts.kept, String::new()),
             ("stop switch turned on", self.verdicts.panics, String::new()),
             ("summaries", self.verdicts.summaries, String::new()),
+            (
+                "lists of calls",
+                self.verdicts.lists,
+                format!("{} calls in them", self.verdicts.listed),
+            ),
+            ("standing answers", self.verdicts.grants, self.what_they_did()),
             ("requests to the model", self.verdicts.requests, String::new()),
             (
                 "duplicates in the window",

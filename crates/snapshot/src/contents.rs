@@ -169,4 +169,35 @@ mod tests {
         let left: Vec<_> = fs::read_dir(dir.path().join("contents")).unwrap().collect();
         assert!(left.len() == 1 && contents.has(&digest), "{left:?}");
     }
+
+    #[test]
+    fn a_content_is_on_the_disk_before_it_has_its_name_and_the_name_before_it_is_told() {
+        use std::os::unix::fs::MetadataExt as _;
+        use std::sync::{Arc, Mutex};
+
+        let number = |path: &Path| fs::metadata(path).unwrap().ino();
+        let dir = tempfile::tempdir().unwrap();
+        let contents = Contents::open(dir.path().join("contents")).unwrap();
+        let mut new = New::default();
+        let (one, _) = contents.keep(&b"one"[..], &mut new).unwrap();
+        let (two, _) = contents.keep(&b"two"[..], &mut new).unwrap();
+        let kept = BTreeSet::from([one, two].map(|digest| contents.path(&digest)));
+        let numbers: BTreeSet<u64> =
+            new.digests.iter().map(|digest| number(&contents.staged(digest))).collect();
+        // For each sync: what it brings to the disk, and how many contents have a name by then.
+        let heard: Arc<Mutex<Vec<(BTreeSet<u64>, usize)>>> = Arc::default();
+        let (noted, names) = (heard.clone(), kept.clone());
+        crate::sync::tests::hear(move |files| {
+            let files = files.iter().map(|file| file.metadata().unwrap().ino()).collect();
+            let named = names.iter().filter(|path| path.exists()).count();
+            noted.lock().unwrap().push((files, named));
+        });
+        contents.publish(new).unwrap();
+        let heard = heard.lock().unwrap();
+        let [(first, unnamed), (second, named)] = heard.as_slice() else { panic!("{heard:?}") };
+        assert_eq!((first, unnamed), (&numbers, &0));
+        let folders = kept.iter().map(|path| number(path.parent().unwrap()));
+        let folders: BTreeSet<u64> = folders.chain([number(&contents.folder)]).collect();
+        assert_eq!((second, named), (&folders, &2));
+    }
 }

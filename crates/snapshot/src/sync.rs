@@ -30,9 +30,32 @@ impl Sync {
 
     /// `any` is a file or folder of the same file system.
     pub(crate) fn finish(self, any: &File) -> io::Result<()> {
+        #[cfg(test)]
+        tests::heard(&self.single);
         if self.files > SINGLE_MAX {
             return durable::sync_file_system(any);
         }
         self.single.iter().try_for_each(File::sync_all)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::RefCell;
+    use std::fs::File;
+
+    type Hearer = Box<dyn FnMut(&[File])>;
+
+    thread_local! {
+        /// Whoever wants to hear what this thread is about to bring to the disk.
+        static HEARER: RefCell<Option<Hearer>> = const { RefCell::new(None) };
+    }
+
+    pub(crate) fn hear(hearer: impl FnMut(&[File]) + 'static) {
+        HEARER.set(Some(Box::new(hearer)));
+    }
+
+    pub(super) fn heard(files: &[File]) {
+        HEARER.with_borrow_mut(|hearer| hearer.iter_mut().for_each(|hear| hear(files)));
     }
 }

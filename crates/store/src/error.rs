@@ -69,7 +69,7 @@ pub enum StoreError {
     #[error("the store has been closed")]
     Closed,
     #[error(
-        "{0} messages are already waiting in this conversation (limits.queued_messages_max): wait for an answer, or stop the turn with /stop"
+        "{0} messages are already waiting in this conversation (limits.queued_messages_max), so this one was not taken in: wait for an answer, or stop the turn with /stop"
     )]
     QueueFull(u32),
     #[error(

@@ -20,7 +20,7 @@ use crate::killing::log::{
 };
 use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
-use crate::killing::{staged_actions, window};
+use crate::killing::{lists, staged_actions, standing, window};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
@@ -187,6 +187,11 @@ fn calls_happened_once(
     let said_yes =
         |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
     the_switch_is_obeyed(&evidence.look, &uses, verdict)?;
+    let torn = evidence.seen.torn.iter();
+    verdict.other.extend(torn.map(|torn| format!("at a kill {torn}")));
+    lists::judge(&evidence.look, verdict)?;
+    let gave = |question: &str| evidence.seats().iter().any(|seat| seat.has_answered(question));
+    standing::judge(&evidence.look, &uses, gave, verdict)?;
     staged_actions::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
     audit_is_true(&evidence.look, &uses, &effects, verdict)?;
     let doubts = Doubts::new(&evidence.look, &uses, &actions, &evidence.seen.watched.struck)?;

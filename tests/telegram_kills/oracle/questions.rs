@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Counts, Evidence};
-use crate::acts::{Act, button_of, is_allowing};
+use crate::acts::{Act, button_of, is_allowing, number_of};
 use crate::botapi::{MessageId, Outcome};
 use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
@@ -13,8 +13,16 @@ use crate::store::Question;
 
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How a message begins whose question is over.
-const CLOSED: [&str; 7] =
-    ["Allowed", "Denied", "Closed", "Expired", "Asked again", "✅ Confirmed", "❌ Cancelled"];
+const CLOSED: [&str; 8] = [
+    "Allowed",
+    "Denied",
+    "Answered",
+    "Closed",
+    "Expired",
+    "Asked again",
+    "✅ Confirmed",
+    "❌ Cancelled",
+];
 
 /// A message that showed a question, as it was sent.
 struct Shown {
@@ -95,6 +103,16 @@ fn was_seen(
     let asked =
         |row: &crate::store::OutboxRow| row.body["question"]["approval"] == question.id.as_str();
     let rows = evidence.outbox.iter().filter(|row| asked(row)).count();
+    if question.number.is_some() {
+        // Its list asks it.
+        if rows > 0 || !sent.is_empty() {
+            verdict.doubled.push(format!(
+                "the question {} was shown by itself, and in the list {:?}",
+                question.id, question.list
+            ));
+        }
+        return;
+    }
     if rows > 1 {
         verdict.doubled.push(format!("the question {} is in the outbox {rows} times", question.id));
     }
@@ -127,8 +145,9 @@ fn was_seen(
 }
 
 /// What a tap that decides is answered with, and what the question then is.
-const DECIDED: [(&str, &str); 4] = [
+const DECIDED: [(&str, &str); 5] = [
     ("Allowed.", "approved"),
+    ("Allowed all", "approved"),
     ("Denied", "denied"),
     ("Confirmed.", "approved"),
     ("Cancelled.", "denied"),
@@ -149,11 +168,12 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
     // What is staged is answered by its own message, or by the one about all of its list.
     let of_list = question.list.iter().flat_map(|list| taps_on(seat, list));
     let taps: Vec<(&str, &str)> = taps_on(seat, &question.id).chain(of_list).collect();
+    let is_meant = |id: &String| *id == question.id || question.list.as_ref() == Some(id);
     let reasons: Vec<&str> = seat
         .acts
         .iter()
         .filter_map(|act| match act {
-            Act::Reason { approval, text, .. } if *approval == question.id => Some(text.as_str()),
+            Act::Reason { approval, text, .. } if is_meant(approval) => Some(text.as_str()),
             _ => None,
         })
         .collect();
@@ -165,13 +185,18 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
     };
     let own =
         taps_on(seat, &question.id).filter_map(|(query, _)| answer(query)).map(|(words, _)| words);
+    // Single calls of a list may be answered one after the other.
+    let is_part = |words: &String| question.is_list && words.contains("till open");
+    let own = own.filter(|words| !is_part(words));
     let decided: Vec<String> =
         own.filter(|words| DECIDED.iter().any(|(said, _)| words.starts_with(said))).collect();
     if decided.len() > 1 {
         verdict.doubled.push(format!("of the question {} it was said {decided:?}", question.id));
     }
     let fits = match (question.state.as_str(), &question.answer["kind"]) {
-        ("approved", _) => taps.iter().any(|(_, code)| is_allowing(code)),
+        ("approved", _) => taps.iter().any(|(_, code)| {
+            is_allowing(code) || (question.number.is_some() && number_of(code) == question.number)
+        }),
         ("denied", kind) if kind == "never" => taps.iter().any(|(_, code)| *code == "=never"),
         ("denied", _) => match question.answer["word"].as_str() {
             Some(word) => reasons.contains(&word),
@@ -182,8 +207,11 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         _ => false,
     };
     let owner = format!("telegram:{}", seat.user.id);
-    if !fits || (["approved", "denied"].contains(&question.state.as_str()) && question.by != owner)
-    {
+    // What a standing answer has answered is judged with those.
+    let by_grant = question.by.starts_with("grant ");
+    let decided_by = by_grant || question.by == owner;
+    let is_decided = ["approved", "denied"].contains(&question.state.as_str());
+    if !(fits || by_grant) || (is_decided && !decided_by) {
         let text = format!(
             "the question {} is {} by {} ({}), ",
             question.id, question.state, question.by, question.answer

@@ -270,7 +270,12 @@ fn asked(notice: &str) -> Option<Asked> {
         {
             Asked::Switch
         }
-        _ if notice == "Denied." || notice.starts_with("this question") => Asked::Reason,
+        _ if notice == "Denied."
+            || notice.starts_with("Denied all ")
+            || notice.starts_with("this question") =>
+        {
+            Asked::Reason
+        }
         _ => return None,
     })
 }

@@ -139,8 +139,9 @@ fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &m
         match answer(&tap.query) {
             Some((words, _))
                 if *old
-                    && ["Allowed.", "Denied.", "Confirmed.", "Cancelled."]
-                        .contains(&words.as_str()) =>
+                    && (["Allowed.", "Denied.", "Confirmed.", "Cancelled."]
+                        .contains(&words.as_str())
+                        || words.starts_with("Allowed all")) =>
             {
                 verdict
                     .other

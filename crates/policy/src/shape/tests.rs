@@ -255,7 +255,7 @@ fn one_grant_for_edits_covers_all_file_tools_below_a_folder_and_loses_no_file() 
     let over = json!({"source": "notes/a", "destination": "notes/b", "overwrite": true});
     for call in [
         ("delete", json!({"path": "notes/a.md"})),
-        ("move", over),
+        ("move", over.clone()),
         write("notes/.git/hooks/pre-commit"),
         write("notes/CLAUDE.md"),
         write("notes/../x"),
@@ -273,7 +273,9 @@ fn one_grant_for_edits_covers_all_file_tools_below_a_folder_and_loses_no_file() 
         }
     }
     // Neither does a grant for one tool cover them.
-    for call in [write("notes/.vscode/tasks.json"), write("notes/AGENTS.md")] {
+    for call in
+        [write("notes/.vscode/tasks.json"), write("notes/AGENTS.md"), ("move", over.clone())]
+    {
         assert!(!is_covered(&below("notes"), &call), "{call:?}");
     }
     let arguments = json!({"path": "notes/a.md", "content": ""});

@@ -173,7 +173,7 @@ async fn taken_in(
     message.notices.extend(told);
     match ctx.router.message_of_updates(&visitor, session, message, (ctx.me.id, ids)).await {
         Err(error) if error.is_queue_full() => {
-            let text = format!("{error}. Your message was not taken in.");
+            let text = format!("{error}.");
             answer(ctx, &visitor, msg, ids, "queue full", text).await
         }
         taken => Ok(taken.map(drop)?),
