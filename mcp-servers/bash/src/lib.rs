@@ -55,7 +55,7 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, advice_about_namespaces, probe, try_box};
+pub use confine::{Enforcement, Held, advice_about_namespaces, probe, try_box};
 pub use home::{
     BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
 };
