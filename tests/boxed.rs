@@ -118,6 +118,29 @@ fn inside(house: &House, script: &str) -> String {
     outcome["output"]["text"].as_str().unwrap().to_owned()
 }
 
+/// A trial of the box costs two processes, and a person waits for them.
+#[test]
+fn nothing_tries_the_box_where_a_server_tells_what_it_holds() {
+    let house = house().with("CLAW_LOG", "claw=debug");
+    if !is_boxed(&house) {
+        return;
+    }
+    let trials = |words: &[&str]| {
+        let ran = house.claw(words);
+        assert!(ran.err.contains("the gate is done with it"), "no call is seen: {ran:?}");
+        ran.err.matches("the box is tried by a process").count()
+    };
+    house.write("policy.toml", "");
+    house.write("workspace/a.txt", "hi\n");
+    assert_eq!(trials(&["ask", "show a.txt"]), 0, "a file tool is no command");
+    assert_eq!(trials(&["ask", "run `cat a.txt` to look"]), 0, "its server has told");
+    assert_eq!(outcomes(&house.events("main")).pop().unwrap()["kind"], "ended");
+    assert_eq!(trials(&["ask", "run `touch b`"]), 0, "also where it asks");
+    let id = house.waiting();
+    let answered = trials(&["approve", &id, "--for", "always"]);
+    assert_eq!(answered, 1, "no server runs where open calls are settled");
+}
+
 #[test]
 fn nothing_outside_can_be_read() {
     let house = house();

@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use super::{LiveSettings, approvers, held};
+use super::{LiveSettings, approvers, tried};
 use crate::calls::{CallLimits, Surroundings};
 use crate::catalog::CatalogSettings;
 use crate::config::{Config, Limits};
@@ -21,8 +21,7 @@ pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSet
             usual_workspace: config.usual_workspace.clone(),
             home: config.home.root().to_owned(),
             user_home: config.user_home.clone(),
-            // Asked at the first call: a turn without one does not need to know.
-            held: Arc::new(LazyLock::new(held)),
+            tried: Arc::new(LazyLock::new(tried)),
             approvers: approvers(config),
         },
         limits: CallLimits {

@@ -117,8 +117,11 @@ impl Calls {
         }
         // A grant holds where the call was asked about, whoever takes the answer.
         let grant = match is_here {
-            true => self.grant_of(&approval, &row, answer)?,
-            false => self.at(Path::new(&row.cwd)).grant_of(&approval, &row, answer)?,
+            true => self.grant_of(&approval, &row, answer).await?,
+            false => {
+                let there = self.at(Path::new(&row.cwd));
+                there.grant_of(&approval, &row, answer).await?
+            }
         };
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         killpoint::here("gate.decided.before");
@@ -136,7 +139,7 @@ impl Calls {
 
     /// The standing grant or refusal that an answer asks for, checked against the call that was
     /// shown.
-    fn grant_of(
+    async fn grant_of(
         &self,
         approval: &ApprovalRow,
         row: &CallRow,
@@ -162,14 +165,15 @@ impl Calls {
             (Term::Session, session) => session.cloned(),
             _ => None,
         };
+        self.find_out_box_of_open_calls().await;
         let facts = self.facts(&call, None);
         let offered = Shape::of(&scope, &facts);
         if let Some(Shape::Mode { mode }) = offered {
             let session = session.ok_or_else(|| {
                 DecideError::NotOffered("a mode is for a session; use `--for session`".to_owned())
             })?;
-            let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id))?;
-            return Ok(Some(Standing::mode(of_mode, self.reach_of_open_calls())));
+            let of_mode = self.new_mode(mode, &session, &row.principal, Some(&approval.id)).await?;
+            return Ok(Some(Standing::mode(of_mode, self.reach_of_open_calls().await)));
         }
         let tool = match offered {
             Some(Shape::Files { .. }) => EVERY_TOOL.to_owned(),
@@ -193,7 +197,7 @@ impl Calls {
             expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
             approval: approval.id.0.clone(),
         });
-        Ok(Some(Standing { given, reach: self.reach_of_open_calls() }))
+        Ok(Some(Standing { given, reach: self.reach_of_open_calls().await }))
     }
 
     /// The question with this id, if it is still open.

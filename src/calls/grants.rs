@@ -2,7 +2,7 @@
 //! nothing else; a refusal denies. Must not know rules.
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -118,10 +118,10 @@ impl Reach {
 }
 
 impl Calls {
-    /// For calls that stand open: finds out what the system holds first, because a transaction must
+    /// For calls that stand open: finds out what the box holds first, because a transaction must
     /// not wait for that.
-    pub(super) fn reach_of_open_calls(&self) -> Reach {
-        LazyLock::force(&self.surroundings.held);
+    pub(super) async fn reach_of_open_calls(&self) -> Reach {
+        self.find_out_box_of_open_calls().await;
         self.reach()
     }
 

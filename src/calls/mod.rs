@@ -8,6 +8,7 @@ mod difference;
 mod effect;
 mod frozen;
 mod grants;
+mod held;
 mod keep;
 pub mod modes;
 mod offer;
@@ -42,7 +43,7 @@ use crate::domain::{
     ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, SessionId, ToolCall,
 };
 use crate::hub::Hub;
-use crate::policy::{Facts, Policy};
+use crate::policy::{Denial, Facts, Policy};
 use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store, StoreError};
 
@@ -70,9 +71,9 @@ pub struct Surroundings {
     pub home: PathBuf,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
-    /// What the operating system holds of the box of our bash server. Found out when it is first
-    /// needed.
-    pub held: Arc<LazyLock<HeldLevels>>,
+    /// What the operating system holds of the box of our bash server, by a trial. For where no
+    /// server has told it; found out when it is first needed.
+    pub tried: Arc<LazyLock<HeldLevels>>,
     /// Who may answer questions.
     pub approvers: Approvers,
 }
@@ -230,7 +231,13 @@ impl Calls {
         self.store.write(move |tx| tx.set_session_workspace(&session, here.as_deref())).await
     }
 
-    /// Everything about a call that a verdict may depend on.
+    /// Whether a hard deny fits a call. It does not depend on the box, so no server is needed.
+    pub fn hard_deny(&self, call: &ToolCall) -> Option<Denial> {
+        self.policy().hard_deny(&facts_without_box(&self.hub, &self.surroundings, call, None))
+    }
+
+    /// Everything about a call that a verdict may depend on. Of the box it is what is known after
+    /// [`Calls::find_out_box`].
     pub fn facts<'a>(&'a self, call: &'a ToolCall, destructive_hint: Option<bool>) -> Facts<'a> {
         facts_of(&self.hub, &self.surroundings, call, destructive_hint)
     }
@@ -252,17 +259,24 @@ fn facts_of<'a>(
     call: &'a ToolCall,
     destructive_hint: Option<bool>,
 ) -> Facts<'a> {
-    let builtin = hub.builtin(&call.server);
-    // Finding out starts processes, and it says nothing about what is no command.
-    let held = if builtin == Some("bash") { **surroundings.held } else { HeldLevels::NONE };
+    let held = held::of_call(hub, surroundings, call);
+    Facts { held, ..facts_without_box(hub, surroundings, call, destructive_hint) }
+}
+
+fn facts_without_box<'a>(
+    hub: &Hub,
+    surroundings: &'a Surroundings,
+    call: &'a ToolCall,
+    destructive_hint: Option<bool>,
+) -> Facts<'a> {
     Facts {
         server: &call.server,
-        builtin,
+        builtin: hub.builtin(&call.server),
         tool: &call.tool,
         arguments: &call.arguments,
         origin: call.origin,
         destructive_hint,
-        held,
+        held: HeldLevels::NONE,
         workspace: &surroundings.workspace,
         home: &surroundings.home,
         user_home: &surroundings.user_home,

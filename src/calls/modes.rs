@@ -80,7 +80,7 @@ impl Calls {
     }
 
     /// A mode for the calls that this person's own words lead to in this session.
-    pub fn new_mode(
+    pub async fn new_mode(
         &self,
         mode: Mode,
         session: &SessionId,
@@ -100,17 +100,12 @@ impl Calls {
             expires_ms: Some(self.mode_until()),
             approval: approval.map(|id| id.0.clone()).unwrap_or_default(),
         };
-        Ok(NewMode { mode, grant, reach: self.reach_of_open_calls() })
+        Ok(NewMode { mode, grant, reach: self.reach_of_open_calls().await })
     }
 
     /// When a mode ends that somebody uses now.
     pub fn mode_until(&self) -> UnixMillis {
         now_ms() + self.limits().mode_idle_time.as_millis() as i64
-    }
-
-    /// Whether commands of the level `write` can profit from a mode on this machine.
-    pub fn holds_levels(&self) -> bool {
-        self.surroundings.held.levels && self.surroundings.held.protected
     }
 }
 

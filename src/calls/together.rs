@@ -208,8 +208,9 @@ impl Calls {
         may_answer(&approval.question, &list, answer).map_err(DecideError::NotOffered)?;
         let standing = match (answer, &approval.question.session) {
             (Answer::Allow { scope: Scope::Mode { mode }, .. }, Some(session)) => {
-                let mode = self.new_mode(*mode, session, &row.principal, Some(&approval.id))?;
-                Some(Standing::mode(mode, self.reach_of_open_calls()))
+                let mode =
+                    self.new_mode(*mode, session, &row.principal, Some(&approval.id)).await?;
+                Some(Standing::mode(mode, self.reach_of_open_calls().await))
             }
             _ => None,
         };

@@ -73,12 +73,9 @@ impl ChatCommands {
         let parts = self.parts();
         let before = parts.folder_of(session)?;
         let is_gone = !before.is_dir();
-        let ask = parts.gate.calls().at(&parts.granted_in(session)?).new_mode(
-            Mode::Ask,
-            session,
-            &visitor.principal,
-            None,
-        )?;
+        let calls = parts.gate.calls().at(&parts.granted_in(session)?);
+        let ask = calls.new_mode(Mode::Ask, session, &visitor.principal, None);
+        let ask = ask.await?;
         let usual = parts.workspace.clone();
         let (session, by) = (session.clone(), visitor.principal.clone());
         let set = move |tx: &Tx<'_>| {

@@ -32,7 +32,7 @@ impl ChatCommands {
     ) -> Result<(), StoreError> {
         let parts = self.parts();
         let calls = parts.gate.calls().at(&parts.granted_in(session)?);
-        let new = calls.new_mode(mode, session, &visitor.principal, None)?;
+        let new = calls.new_mode(mode, session, &visitor.principal, None).await?;
         parts.store.write(move |tx| new.set_by_command(tx)).await
     }
 
@@ -46,7 +46,7 @@ impl ChatCommands {
         let words = words.trim().to_ascii_lowercase();
         if words.is_empty() {
             let found = calls.mode(session, &visitor.principal)?;
-            return to.say(store, markdown(found, calls.holds_levels())).await;
+            return to.say(store, markdown(found, calls.holds_levels().await)).await;
         }
         if !is_owner(visitor) {
             return to.say(store, "Only the owner may set the mode.".to_owned()).await;
@@ -56,8 +56,8 @@ impl ChatCommands {
             let text = format!("There is no mode {}; there are: {names}.", code(&words));
             return to.say(store, text).await;
         };
-        let new = calls.new_mode(mode, session, &visitor.principal, None)?;
-        let text = now_set(mode, calls.mode_until(), calls.holds_levels());
+        let new = calls.new_mode(mode, session, &visitor.principal, None).await?;
+        let text = now_set(mode, calls.mode_until(), calls.holds_levels().await);
         to.once(store, move |tx| new.set_by_command(tx).map(|()| text)).await
     }
 }

@@ -63,7 +63,7 @@ impl Gate {
         }
         let call = &pass.call;
         // What can be said without the server is said before it is started.
-        if let Some(denial) = self.policy().hard_deny(&self.calls.facts(call, None)) {
+        if let Some(denial) = self.calls.hard_deny(call) {
             let why = format!("{}; instead, {}", denial.why, denial.instead);
             let by = DeniedBy::HardDeny { rule: denial.rule.clone() };
             return Ok(denied(by, &denial.rule, why));
@@ -80,6 +80,7 @@ impl Gate {
             );
             return Ok(denied(DeniedBy::Request, "builtin.schema", why));
         }
+        self.calls.find_out_box(call).await;
         // Nobody is asked about what is closed, either.
         if let Err(why) = self.calls.opened_for(call)? {
             return Ok(denied(DeniedBy::Request, "builtin.opening", why));

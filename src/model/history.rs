@@ -46,8 +46,8 @@ const NO_RESULT: &str =
 /// A transcript that is well formed for every provider. User messages start with their tool
 /// results.
 pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
-    let mut out: Vec<Message> = Vec::new();
-    for message in merged(messages.to_vec()) {
+    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in merged(messages.iter().cloned()) {
         let uses = out.last().map(tool_uses).unwrap_or_default();
         let is_answer = message.role == Role::User;
         if !uses.is_empty() && !is_answer {
@@ -62,15 +62,20 @@ pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
     if let Some(uses) = out.last().map(tool_uses).filter(|uses| !uses.is_empty()) {
         out.push(Message { role: Role::User, blocks: in_order(&uses, Vec::new()) });
     }
+    let whole = out.len();
     out.retain(|message| !message.blocks.is_empty());
-    let mut out = merged(out);
+    // Only what is taken out makes neighbours of the same role.
+    if out.len() < whole {
+        out = merged(out);
+    }
     renumber(&mut out, rule);
     out
 }
 
 /// Drops what is empty and joins neighbours of the same role.
-fn merged(messages: Vec<Message>) -> Vec<Message> {
-    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+fn merged(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
+    let messages = messages.into_iter();
+    let mut out: Vec<Message> = Vec::with_capacity(messages.size_hint().0);
     for Message { role, mut blocks } in messages {
         blocks.retain(|block| !is_blank(block));
         if blocks.is_empty() {
@@ -108,8 +113,11 @@ fn tool_uses(message: &Message) -> Vec<ToolUse> {
 /// One result for every use, in the order of the uses, then everything else. Results that answer
 /// nothing are dropped.
 fn in_order(uses: &[ToolUse], blocks: Vec<Block>) -> Vec<Block> {
-    let (mut results, rest): (Vec<Block>, Vec<Block>) =
-        blocks.into_iter().partition(|block| matches!(block, Block::ToolResult { .. }));
+    let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+    if uses.is_empty() && !blocks.iter().any(is_result) {
+        return blocks;
+    }
+    let (mut results, rest): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(is_result);
     let mut out = Vec::with_capacity(uses.len() + rest.len());
     for one in uses {
         let found = results.iter().position(

@@ -127,17 +127,22 @@ impl Log {
     /// Numbers an event and keeps it. The caller stores what is returned.
     pub fn push(&mut self, at_ms: UnixMillis, body: EventBody) -> Event {
         let event = Event { seq: self.next_seq, at_ms, body };
-        self.next_seq += 1;
-        self.events.push(event.clone());
-        self.prune();
+        self.follow(event.clone());
         event
     }
 
     /// Takes in an event that is stored already, with its own number and time: a replay.
     pub fn follow(&mut self, event: Event) {
         self.next_seq = event.seq + 1;
+        let hides = matches!(
+            window(&event),
+            InWindow::BeginsBehind { .. } | InWindow::BeginsHere | InWindow::Hides { .. }
+        );
         self.events.push(event);
-        self.prune();
+        // What older events hide is hidden already.
+        if hides {
+            self.prune();
+        }
     }
 
     pub fn next_seq(&self) -> u64 {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use claw_domain::HeldLevels;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientNotification, ClientRequest, CustomNotification,
@@ -33,6 +34,8 @@ const STUCK_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// By which our bash server hears what is closed again.
 const CLOSED: &str = "notifications/claw/closed";
+/// Where our bash server's capabilities say what its box holds.
+const BOX: &str = "/experimental/claw~1box";
 
 const ODD_NOTICES_MAX: usize = 10;
 const REASON_BYTES_MAX: usize = 500;
@@ -55,6 +58,8 @@ pub(super) struct Connection {
     pub(super) settings: Arc<HubSettings>,
     /// It is one of claw's own servers, whose texts say all that a model needs.
     pub(super) own: bool,
+    /// What the box of our bash server holds, as it says itself.
+    pub(super) held: Option<HeldLevels>,
     /// When its handshake was over.
     pub(super) started: Instant,
     /// For each page of its list.
@@ -116,6 +121,7 @@ impl Connection {
         if needs_subscription {
             tokio::spawn(listen(peer.clone(), hears_changes.clone()));
         }
+        let own = matches!(&entry.launch, Launch::Stdio(launch) if launch.own.is_some());
         Self {
             server: entry.name.clone(),
             era: agreement.era,
@@ -124,7 +130,8 @@ impl Connection {
             launch_pin: launch_pin(entry),
             peer,
             transport,
-            own: matches!(&entry.launch, Launch::Stdio(launch) if launch.own.is_some()),
+            own,
+            held: own.then(|| held_levels(&agreement.capabilities)).flatten(),
             list_timeout: entry.startup_timeout.unwrap_or(settings.startup_timeout),
             settings,
             started: Instant::now(),
@@ -312,6 +319,11 @@ impl Drop for Connection {
         // The task of `rmcp` holds the transport, too, and ends a moment later.
         self.transport.request_end();
     }
+}
+
+/// A stranger may say what it likes: only claw's own servers are believed.
+fn held_levels(capabilities: &Value) -> Option<HeldLevels> {
+    serde_json::from_value(capabilities.pointer(BOX)?.clone()).ok()
 }
 
 fn announce_changes(server: &str, settings: &HubSettings) -> Arc<dyn Fn() + Send + Sync> {

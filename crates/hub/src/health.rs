@@ -4,6 +4,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
+use claw_domain::HeldLevels;
 use tokio::time::Instant;
 
 use super::connection::Connection;
@@ -18,6 +19,8 @@ pub(super) struct Health {
     pub(super) phase: Phase,
     /// Remembered from one life to the next.
     pub(super) era: Option<Era>,
+    /// What the box of our bash server holds, as the newest connection has told it.
+    pub(super) held: Option<HeldLevels>,
     /// The last start got no answer to its first words, so the next one has others.
     pub(super) doubts_opening: bool,
     /// Failures in a row.
@@ -47,6 +50,7 @@ impl Health {
         Self {
             phase: Phase::Idle,
             era,
+            held: None,
             doubts_opening: false,
             failures: 0,
             not_before: None,

@@ -32,6 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use claw_domain::HeldLevels;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -159,6 +160,23 @@ impl Hub {
             },
             _ => None,
         }
+    }
+
+    /// What the box of our bash server holds, as the newest process of it has told. `None` as long
+    /// as none was up, and for every other server.
+    pub fn held_levels(&self, server: &str) -> Option<HeldLevels> {
+        self.get(server)?.health().held
+    }
+
+    /// The same of the process that the next call meets, which is started if need be.
+    pub async fn start_for_levels(&self, server: &str) -> Option<HeldLevels> {
+        self.get(server)?.held_levels().await
+    }
+
+    /// The servers that are this one of ours ([`Hub::builtin`]), by their names.
+    pub fn servers_of(&self, own: &str) -> Vec<String> {
+        let names = self.servers().into_iter().map(|server| server.name);
+        names.filter(|name| self.builtin(name) == Some(own)).collect()
     }
 
     /// The names of the variables that the entry of a server sets, sorted. Never the values.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use claw_domain::HeldLevels;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -199,6 +200,11 @@ impl Server {
         self.entry.startup_timeout.unwrap_or(self.settings.startup_timeout)
     }
 
+    /// Starts the server if need be, and says what its box holds, if it says so.
+    pub(super) async fn held_levels(self: &Arc<Self>) -> Option<HeldLevels> {
+        self.connection().await.ok()?.held
+    }
+
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
         self.launch()?;
         let joined = {
@@ -233,6 +239,7 @@ impl Server {
             let mut health = self.health();
             health.phase = Phase::Up { connection: Arc::downgrade(connection), pid };
             health.era = Some(connection.era);
+            health.held = connection.held;
         }
         let (server, weak) = (Arc::downgrade(self), Arc::downgrade(connection));
         tokio::spawn(watch(server, connection.transport.ended().clone(), weak));

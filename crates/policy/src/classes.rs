@@ -41,7 +41,7 @@ const BUILTIN_SAFE: &[(&str, &str)] = &[
 ];
 
 /// Whether this is a tool of our own servers that only looks.
-pub(super) fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
+pub fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
     builtin.is_some_and(|own| BUILTIN_SAFE.contains(&(own, tool)))
 }
 

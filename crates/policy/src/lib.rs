@@ -15,13 +15,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-pub use classes::Class;
+pub use classes::{Class, is_own_reader};
 pub use claw_kit::obeyed;
 pub use deny::Denial;
 pub use rules::Decision;
 pub use rules::file::PolicyError;
 
-use classes::{Classes, is_own_reader};
+use classes::Classes;
 use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
 use rules::{Rule, file};
 

@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::confine::PROGRAMS;
 use crate::wire::Given;
 
 const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -55,6 +56,13 @@ pub fn search_path_of_jobs(
     readable: &[PathBuf],
 ) -> OsString {
     search_path(env::var_os("PATH"), readable, &[workspace, scratch, &given.home])
+}
+
+/// The directories of PATH that are the system's, which are known before anything else is.
+pub fn search_of_system(writable: &[&Path]) -> Vec<PathBuf> {
+    let system: Vec<PathBuf> =
+        PROGRAMS.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
+    env::split_paths(&search_path(env::var_os("PATH"), &system, writable)).collect()
 }
 
 /// HOME is a folder of the server's, never the user's. `found` are the variables by which programs

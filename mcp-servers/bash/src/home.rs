@@ -6,10 +6,11 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use rustix::fs::{FlockOperation, flock};
+use tokio_util::sync::CancellationToken;
 
 use crate::scratch::make_private;
 use crate::shared;
@@ -29,7 +30,10 @@ pub struct CommandHome {
     path: PathBuf,
     bytes_max: u64,
     /// What of the user's appears in it.
-    shared: Vec<Shared>,
+    shared: Arc<[Shared]>,
+    /// Cancelled when that is linked for the first time: no command runs before. Set when the
+    /// linking begins.
+    filled: OnceLock<CancellationToken>,
     /// No look at the size before this.
     next_look: Mutex<Instant>,
 }
@@ -79,11 +83,33 @@ fn check_private(folder: &Path) -> io::Result<()> {
 
 impl CommandHome {
     pub fn new(path: PathBuf, bytes_max: u64, shared: Vec<Shared>) -> Self {
-        Self { path, bytes_max, shared, next_look: Mutex::new(Instant::now()) }
+        let next_look = Mutex::new(Instant::now());
+        Self { path, bytes_max, shared: shared.into(), filled: OnceLock::new(), next_look }
     }
 
-    /// Links what the user has fetched already. Must run inside of the box.
-    pub fn fill(&self) {
+    /// Links what the user has fetched already, on a thread, because it may be thousands of crates.
+    /// Must be called inside of the box.
+    pub fn begin_to_fill(&self) {
+        let filled = self.filled.get_or_init(CancellationToken::new).clone().drop_guard();
+        let (shared, path) = (self.shared.clone(), self.path.clone());
+        let fill = move || {
+            shared::link(&shared, &path);
+            drop(filled);
+        };
+        // Without a thread for it the server waits here.
+        if std::thread::Builder::new().spawn(fill).is_err() {
+            self.fill();
+        }
+    }
+
+    /// Until what the user has fetched is linked.
+    pub async fn is_filled(&self) {
+        if let Some(filled) = self.filled.get() {
+            filled.cancelled().await;
+        }
+    }
+
+    fn fill(&self) {
         shared::link(&self.shared, &self.path);
     }
 

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// The file in the folder of what commands are told.
 const FILE: &str = "gitconfig";
@@ -25,12 +25,25 @@ pub struct Identity {
     pub mail: Option<String>,
 }
 
+/// git at work on its answer.
+pub struct Asked(Option<Child>);
+
+impl Asked {
+    /// Waits for it. Nothing where git says nothing.
+    pub fn answer(self) -> Identity {
+        let said = self.0.and_then(|git| git.wait_with_output().ok());
+        let said = said.filter(|said| said.status.success());
+        said.map(|said| read(&said.stdout)).unwrap_or_default()
+    }
+}
+
 impl Identity {
-    /// What git says of the user's own settings, with the conditions that hold in this workspace.
-    /// Nothing where there is no git. `search` holds no folder that a command can write to.
-    pub fn of_user(search: &[PathBuf], workspace: &Path) -> Self {
-        let git = search.iter().map(|dir| dir.join("git")).find(|path| path.is_file());
-        git.and_then(|git| ask(&git, workspace)).map(|said| read(&said)).unwrap_or_default()
+    /// Asks git for the user's own settings, with the conditions that hold in this workspace. It
+    /// answers beside whatever else the server begins with. `None` where there is no git. `search`
+    /// holds no folder that a command can write to.
+    pub fn ask(search: &[PathBuf], workspace: &Path) -> Option<Asked> {
+        let git = search.iter().map(|dir| dir.join("git")).find(|path| path.is_file())?;
+        Some(Asked(start(&git, workspace)))
     }
 
     /// Writes the file and gives its path.
@@ -68,19 +81,19 @@ impl Identity {
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn ask(git: &Path, workspace: &Path) -> Option<Vec<u8>> {
+fn start(git: &Path, workspace: &Path) -> Option<Child> {
     let mut command = Command::new(git);
     command
         .args(["config", "--global", "--includes", "-z", "--get-regexp", r"^user\.(name|email)$"])
         .current_dir(workspace)
         .env_clear()
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let kept = ["HOME", "PATH", "XDG_CONFIG_HOME"];
     command
         .envs(std::env::vars_os().filter(|(name, _)| kept.iter().any(|k| name == OsStr::new(k))));
-    let said = command.output().ok()?;
-    said.status.success().then_some(said.stdout)
+    command.spawn().ok()
 }
 
 /// The last value of a key is the one that counts.

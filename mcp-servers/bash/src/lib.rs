@@ -55,7 +55,7 @@ use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
-pub use confine::{Enforcement, advice_about_namespaces, probe, try_box};
+pub use confine::{Enforcement, Held, advice_about_namespaces, probe, try_box};
 pub use home::{
     BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
 };
@@ -71,7 +71,7 @@ use cgroup::{Folder, Settled};
 use confine::{Boundary, GivenNamespaces};
 use error::StartError;
 use home::CommandHome;
-use identity::Identity;
+use identity::{Asked, Identity};
 #[cfg(target_os = "linux")]
 use launcher::Launcher;
 #[cfg(target_os = "linux")]
@@ -131,6 +131,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let output_dir =
         own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
     let output_dir = output_dir.unwrap_or_default();
+    let early = environment::search_of_system(&[&settings.workspace, scratch.path()]);
+    let asked = Identity::ask(&early, &settings.workspace);
     let own_home = settings.home.is_none().then(|| Scratch::new("home")).transpose()?;
     let (given, toolchains) = given(&settings, scratch.path(), own_home.as_ref())?;
     let mut boundary = Boundary {
@@ -146,8 +148,10 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         &boundary.readable,
     );
     let search: Vec<_> = std::env::split_paths(&path).collect();
-    let identity = Identity::of_user(&search, &settings.workspace);
-    let git = identity
+    let asked = asked.or_else(|| Identity::ask(&search, &settings.workspace));
+    let git = asked
+        .map(Asked::answer)
+        .unwrap_or_default()
         .write(&given.told, &settings.workspace)
         .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
     let services = Services::start(&given.told, &search)
@@ -158,7 +162,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         complain(&enforcement.to_string());
     }
     let home = CommandHome::new(given.home.clone(), settings.home_bytes_max, toolchains.shared);
-    home.fill();
+    home.begin_to_fill();
     let environment =
         environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
     let machine = Machine { environment, given, home, services };

@@ -201,6 +201,7 @@ impl Runner {
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
             services: served.told.clone(),
         };
+        self.home.is_filled().await;
         let in_use = (level > Level::Read).then(|| self.home.in_use());
         let cut = job.drive(&spec, (proxy.as_ref(), &served), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;

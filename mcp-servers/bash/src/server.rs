@@ -154,13 +154,15 @@ impl ServerHandler for BashServer {
     fn get_info(&self) -> ServerConfig {
         let name =
             Implementation::new("claw-mcp-bash", env!("CARGO_PKG_VERSION")).with_title("Bash");
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_instructions(format!(
-                "Runs shell commands in {}. {}.{}",
-                self.workspace.display(),
-                self.enforcement,
-                self.opened.as_ref().map(|words| format!(" {words}")).unwrap_or_default()
-            ));
+        let told = self.enforcement.held().told();
+        let capabilities =
+            ServerCapabilities::builder().enable_experimental_with(told).enable_tools().build();
+        let mut info = ServerConfig::new(capabilities).with_instructions(format!(
+            "Runs shell commands in {}. {}.{}",
+            self.workspace.display(),
+            self.enforcement,
+            self.opened.as_ref().map(|words| format!(" {words}")).unwrap_or_default()
+        ));
         info.server_info = name;
         info
     }

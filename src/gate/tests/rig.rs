@@ -89,7 +89,7 @@ impl Rig {
                 usual_workspace: home.clone(),
                 home: home.clone(),
                 user_home: home.clone(),
-                held: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
+                tried: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
                 approvers: Approvers::parse(OWNER),
             },
             limits: CallLimits {

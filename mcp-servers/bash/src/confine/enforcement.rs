@@ -1,9 +1,11 @@
 //! What of the box is in force on this system, and the sentence that says so. Must not know how it is
 //! closed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::level::Level;
 
@@ -29,6 +31,30 @@ pub struct Enforcement {
     /// Whether all that commands may not change is mounted read-only: there is no file system of
     /// another machine or of a program that they could change.
     pub sealed: bool,
+}
+
+/// The capability by which a server tells its host what its box holds.
+const BOX: &str = "claw/box";
+
+/// The promises of a box, in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Commands reach no file outside of the workspace but the system's.
+    pub files: bool,
+    /// Commands do nothing beyond the levels `read` and `write`.
+    pub levels: bool,
+    /// Level `write` leaves what other programs obey on sight as it is.
+    pub protected: bool,
+}
+
+impl Held {
+    /// As it stands among the server's capabilities, in its first answer.
+    pub fn told(self) -> BTreeMap<String, Map<String, Value>> {
+        let Self { files, levels, protected } = self;
+        let held = [("files", files), ("levels", levels), ("protected", protected)];
+        let held = held.map(|(name, is_held)| (name.to_owned(), Value::Bool(is_held)));
+        BTreeMap::from([(BOX.to_owned(), Map::from_iter(held))])
+    }
 }
 
 impl Enforcement {
@@ -72,6 +98,15 @@ impl Enforcement {
     /// Whether a command at level `write` leaves what other programs obey on sight as it is.
     pub fn keeps_what_is_obeyed(self) -> bool {
         self.holds(Level::Write) && self.own_mounts
+    }
+
+    /// What a host goes by that judges commands before they run.
+    pub fn held(self) -> Held {
+        Held {
+            files: self.keeps_files(),
+            levels: [Level::Read, Level::Write].into_iter().all(|level| self.holds(level)),
+            protected: self.keeps_what_is_obeyed(),
+        }
     }
 
     /// What is in force of a level on this system, for whoever asks what it is worth.

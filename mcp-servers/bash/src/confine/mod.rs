@@ -26,7 +26,7 @@ mod paths;
 mod seccomp;
 
 #[cfg(target_os = "linux")]
-pub use enforcement::Enforcement;
+pub use enforcement::{Enforcement, Held};
 pub use paths::{Boundary, ESSENTIAL_PATHS, Inner, PROGRAMS};
 
 use crate::error::StartError;

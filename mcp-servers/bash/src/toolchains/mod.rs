@@ -8,7 +8,7 @@
 
 mod managers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -22,6 +22,8 @@ pub use managers::VARIABLES;
 
 /// The most entries of one folder of PATH that are looked at.
 const ENTRIES_MAX: usize = 16_384;
+/// As many links in a row as the kernel follows.
+const LINKS_MAX: usize = 40;
 
 /// Beside a folder `bin`: what its programs load.
 const BESIDE_BIN: &[&str] = &["lib", "lib64", "libexec", "include", "share", "pyvenv.cfg"];
@@ -149,6 +151,10 @@ struct Search<'a> {
     programs: BTreeSet<OsString>,
     /// Real places to which PATH leads.
     reached: BTreeSet<PathBuf>,
+    /// Real folders whose entries were looked at: PATH names some of them twice.
+    looked_at: BTreeSet<PathBuf>,
+    /// Where folders are that links name. Thousands of links of a system lead to a few folders.
+    real_folders: HashMap<PathBuf, Option<PathBuf>>,
     found: Toolchains,
 }
 
@@ -166,6 +172,8 @@ impl<'a> Search<'a> {
             credentials,
             programs: BTreeSet::new(),
             reached: BTreeSet::new(),
+            looked_at: BTreeSet::new(),
+            real_folders: HashMap::new(),
             found: Toolchains::default(),
         }
     }
@@ -218,10 +226,13 @@ impl<'a> Search<'a> {
                 self.found.search.push(dir);
             }
         }
+        if !self.looked_at.insert(real.clone()) {
+            return;
+        }
         for entry in fs::read_dir(&real).into_iter().flatten().flatten().take(ENTRIES_MAX) {
             self.programs.insert(entry.file_name());
             if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                self.follow(&entry.path());
+                self.follow(entry.path());
             }
         }
     }
@@ -233,9 +244,9 @@ impl<'a> Search<'a> {
     }
 
     /// A link to a program: its file, and what lies beside that.
-    fn follow(&mut self, link: &Path) {
-        let Some(real) = link.canonicalize().ok().filter(|real| real.is_file()) else { return };
-        if self.is_of_system(&real) || self.refused(&real).is_some() {
+    fn follow(&mut self, link: PathBuf) {
+        let Some(real) = self.end_of(link) else { return };
+        if self.is_of_system(&real) || self.refused(&real).is_some() || !real.is_file() {
             return;
         }
         self.give(&real);
@@ -243,6 +254,28 @@ impl<'a> Search<'a> {
             self.give_beside(folder);
         }
         self.reached.insert(real);
+    }
+
+    /// Where a link leads that lies in a real folder, as `canonicalize` says. That would look up
+    /// every folder on the way for every link.
+    fn end_of(&mut self, link: PathBuf) -> Option<PathBuf> {
+        let mut path = link;
+        for _ in 0..LINKS_MAX {
+            let Ok(target) = fs::read_link(&path) else { return Some(path) };
+            let named = path.parent()?.join(target);
+            let name = named.file_name()?;
+            path = self.real_folder(named.parent()?)?.join(name);
+        }
+        None
+    }
+
+    fn real_folder(&mut self, folder: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.real_folders.get(folder) {
+            return known.clone();
+        }
+        let real = folder.canonicalize().ok();
+        self.real_folders.insert(folder.to_owned(), real.clone());
+        real
     }
 
     /// What the programs of a folder `bin` load from the folders beside it. A Go or a Java is given

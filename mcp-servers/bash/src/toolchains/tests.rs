@@ -60,6 +60,49 @@ impl Home {
 }
 
 #[test]
+fn a_link_is_followed_to_where_the_system_follows_it() {
+    let home = Home::new();
+    home.file("opt/tool/bin/real");
+    home.link("alternatives", "opt/tool");
+    let bin = home.folder("bin");
+    for (name, to) in [
+        ("plain", "beside"),
+        ("beside", "../opt/tool/bin/real"),
+        ("through-a-folder", "../alternatives/bin/real"),
+        ("up-again", "../alternatives/bin/../bin/./real"),
+        ("to-a-folder", "../alternatives"),
+        ("dangling", "../opt/none/real"),
+        ("gone", "no-such"),
+        ("loop", "loop"),
+        ("round", "round-2"),
+        ("round-2", "round"),
+        ("parent", ".."),
+        ("root", "/"),
+    ] {
+        symlink(to, bin.join(name)).unwrap();
+    }
+    symlink(home.at("bin/through-a-folder"), bin.join("absolute")).unwrap();
+    let (path, home_path) = (OsString::new(), home.path());
+    let around = Surroundings {
+        path,
+        home: Some(home_path),
+        writable: &[],
+        protect: &[],
+        variable: &|_| None,
+    };
+    let mut search = Search::new(&around);
+    let mut files = 0;
+    for entry in fs::read_dir(&bin).unwrap() {
+        let link = entry.unwrap().path();
+        let by_system = link.canonicalize().ok().filter(|real| real.is_file());
+        files += usize::from(by_system.is_some());
+        let ours = search.end_of(link.clone()).filter(|real| real.is_file());
+        assert_eq!(ours, by_system, "{}", link.display());
+    }
+    assert_eq!(files, 5);
+}
+
+#[test]
 fn rust_comes_with_its_toolchains_and_crates_and_without_its_tokens() {
     let home = Home::new();
     home.file(".cargo/bin/rustup");
