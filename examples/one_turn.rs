@@ -124,7 +124,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 usual_workspace: workspace.to_owned(),
                 home: home.to_owned(),
                 user_home: home.to_owned(),
-                held: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
+                tried: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
                 approvers: Approvers::parse(OWNER),
             },
             limits: CallLimits {
