@@ -77,7 +77,7 @@ impl ChatCommands {
         if last.as_ref().is_some_and(|last| last.day == of.day || is_too_soon(last)) {
             return Ok(false);
         }
-        parts.gate.calls().find_what_is_held();
+        parts.gate.calls().find_out_box_of_open_calls().await;
         let tell = move |tx: &Tx<'_>| {
             let (now, last) = (now_ms(), tx.last_daily_digest()?);
             // A day behind the last one: the clock was put back. It begins anew tomorrow.
@@ -102,7 +102,7 @@ impl ChatCommands {
     pub(super) async fn digest_now(&self, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let parts = self.parts();
         let (store, most) = (parts.store.clone(), parts.digest_lines_max);
-        parts.gate.calls().find_what_is_held();
+        parts.gate.calls().find_out_box_of_open_calls().await;
         let count = move |tx: &Tx<'_>| asked_for(tx, &parts, most);
         to.body_once(&store, count).await
     }
@@ -137,8 +137,8 @@ impl ChatCommands {
 }
 
 /// All lines of the last 24 hours, for a terminal.
-pub fn digest_lines(store: &Store, gate: &Gate) -> Result<Vec<DigestLine>, StoreError> {
-    gate.calls().find_what_is_held();
+pub async fn digest_lines(store: &Store, gate: &Gate) -> Result<Vec<DigestLine>, StoreError> {
+    gate.calls().find_out_box_of_open_calls().await;
     let now = now_ms();
     Ok(store.read(|tx| Told::count(tx, gate, (now - DAY_MS, now), String::new()))?.lines)
 }

@@ -9,8 +9,8 @@ use super::{fail, out};
 use crate::app::App;
 use crate::chat_commands::{DigestLine, NOTHING_RAN, counted, digest_lines};
 
-pub fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    let lines = digest_lines(&app.store, &app.gate)?;
+pub async fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let lines = digest_lines(&app.store, &app.gate).await?;
     for line in &lines {
         out::line(&if as_json { object(line).to_string() } else { text(line) })?;
     }

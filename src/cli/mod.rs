@@ -219,7 +219,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
-        AtHome::Digest { json } => digest::run(app, json.json),
+        AtHome::Digest { json } => digest::run(app, json.json).await,
         AtHome::Open { name, time, json } => open::run(app, name, time, json.json).await,
         AtHome::Close { name, json } => open::close(app, name.into(), json.json).await,
         AtHome::Undo { turn, list, redo, yes, json } => {
