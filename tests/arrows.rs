@@ -123,6 +123,7 @@ const CRATES: &[(&str, &[&str])] = &[
     // The servers run behind any host, and know nothing else of claw.
     ("mcp-servers/bash", &["kit"]),
     ("mcp-servers/filesystem", &["kit"]),
+    ("mcp-servers/memory", &["kit"]),
 ];
 
 /// The crates of ours that `src/` names as modules, `use crate::policy`.
@@ -185,6 +186,7 @@ fn each_library_stays_in_its_room() {
         ("toml_edit", &["src/config/"]),
         ("semver", &["src/cli/update/"]),
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),
+        ("claw_mcp_memory", &["src/cli/server.rs"]),
         // `app` asks the library of the bash server whether this system can hold its box, and which
         // variables it finds programs by, and which folders can be opened; it starts nothing.
         (

@@ -22,8 +22,15 @@ struct Filesystem {
     args: claw_mcp_filesystem::Args,
 }
 
+#[derive(Parser)]
+#[command(name = "claw server memory")]
+struct Memory {
+    #[command(flatten)]
+    args: claw_mcp_memory::Args,
+}
+
 /// The servers that there are.
-pub const NAMES: [&str; 2] = crate::hub::manifest::OWN_SERVERS;
+pub const NAMES: [&str; 3] = crate::hub::manifest::OWN_SERVERS;
 
 /// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the
 /// server's own, also options that claw has under the same name.
@@ -40,6 +47,7 @@ pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
     match name {
         "bash" => claw_mcp_bash::main(Bash::parse_from(argv).args),
         "filesystem" => claw_mcp_filesystem::main(Filesystem::parse_from(argv).args),
+        "memory" => claw_mcp_memory::main(Memory::parse_from(argv).args),
         other => super::fail::report(&UserError::because(format!(
             "there is no server `{other}`; there are: {}",
             NAMES.join(", ")

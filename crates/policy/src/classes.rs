@@ -35,6 +35,9 @@ const BUILTIN_SAFE: &[(&str, &str)] = &[
     ("filesystem", "search"),
     ("bash", "output"),
     ("bash", "list"),
+    ("memory", "recall"),
+    ("memory", "read"),
+    ("memory", "list"),
 ];
 
 /// Whether this is a tool of our own servers that only looks.
@@ -156,6 +159,18 @@ mod tests {
             ("stop", Class::Mutating),
         ] {
             assert_eq!(classes.class(Some("bash"), "bash", tool), class, "{tool}");
+        }
+    }
+
+    #[test]
+    fn looking_into_the_memory_is_safe_and_writing_asks() {
+        let classes = Classes::default();
+        for tool in ["recall", "read", "list"] {
+            assert_eq!(classes.class(Some("memory"), "notes", tool), Class::Safe, "{tool}");
+            assert_eq!(classes.class(None, "memory", tool), Class::Mutating, "{tool}");
+        }
+        for tool in ["propose", "promote", "update", "supersede", "forget", "restore", "link"] {
+            assert_eq!(classes.class(Some("memory"), "notes", tool), Class::Mutating, "{tool}");
         }
     }
 

@@ -18,7 +18,7 @@ pub use expand::Expansion;
 pub const OWN_COMMAND: &str = "claw";
 
 /// The servers that this executable is: `claw server NAME`.
-pub const OWN_SERVERS: [&str; 2] = ["bash", "filesystem"];
+pub const OWN_SERVERS: [&str; 3] = ["bash", "filesystem", "memory"];
 
 /// All servers that a file names, and what its author should know.
 #[derive(Clone, Debug, Default, PartialEq)]

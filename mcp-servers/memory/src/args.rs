@@ -1,0 +1,81 @@
+//! What can be set on the command line. Owns names, units and defaults; must not know how they are
+//! used.
+
+use std::path::PathBuf;
+
+/// The arguments of `claw-mcp-memory` and of `claw server memory`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Args {
+    /// The folder of the notes: Markdown files, also in folders below it. It is made if it is not
+    /// there. Default: $CLAW_MEMORY
+    #[arg(long, value_name = "DIR")]
+    pub notes: Option<PathBuf>,
+
+    /// Where the index, the proposals and the trash lie; never inside of the notes. Default: a
+    /// folder beside the notes, with `-state` behind their name
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+
+    /// Compares the index with the files, prints what is wrong and ends: with 0 if nothing is
+    #[arg(long)]
+    pub check: bool,
+
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+const KIB: u64 = 1024;
+
+/// Upper bounds. All of them hold whatever a request asks for.
+#[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest note, in bytes. A larger file is named by `list` and not searched
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * KIB)]
+    pub note_bytes_max: u64,
+
+    /// Hits of one `recall`
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    pub recall_hits_max: u64,
+
+    /// Text of one hit, in bytes; `read` gives the whole note
+    #[arg(long, value_name = "BYTES", default_value_t = KIB)]
+    pub recall_hit_bytes_max: u64,
+
+    /// Notes of one page of `list`
+    #[arg(long, value_name = "COUNT", default_value_t = 500)]
+    pub list_notes_max: u64,
+
+    /// Tags of one note
+    #[arg(long, value_name = "COUNT", default_value_t = 32)]
+    pub note_tags_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            note_bytes_max: 64 * KIB,
+            recall_hits_max: 50,
+            recall_hit_bytes_max: KIB,
+            list_notes_max: 500,
+            note_tags_max: 32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn what_is_not_set_is_the_default() {
+        assert_eq!(Cli::parse_from(["memory"]).args.limits, Limits::default());
+    }
+}

@@ -1,0 +1,43 @@
+//! Why a tool could not do what it was asked. Every message is written for the model that reads it:
+//! what is wrong, and what would work instead. Must not know the protocol.
+
+use std::io;
+
+/// The result of everything below a tool.
+pub type Result<T, E = ToolError> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    #[error("{0}")]
+    BadArguments(String),
+    #[error(
+        "there is no note `{id}`{where_it_is}. `recall` finds notes by words, `list` shows all of them."
+    )]
+    NoNote { id: String, where_it_is: &'static str },
+    #[error("{0}")]
+    Refused(String),
+    #[error("cannot {doing} `{path}`: {why}")]
+    Io { doing: &'static str, path: String, why: String },
+    #[error(
+        "the index of the notes failed: {0}. The notes themselves are unharmed; the server makes a new index when it is started again."
+    )]
+    Index(#[from] rusqlite::Error),
+    #[error(
+        "another process has been changing these notes for {waited_s} seconds. Nothing was changed; call again later."
+    )]
+    Busy { waited_s: u64 },
+}
+
+impl ToolError {
+    /// An error of the operating system, in words that name what was tried.
+    pub fn io(doing: &'static str, path: impl Into<String>, error: &io::Error) -> Self {
+        let why = match error.kind() {
+            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            io::ErrorKind::NotFound => "it does not exist (any more)".to_owned(),
+            io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+            _ => error.to_string(),
+        };
+        Self::Io { doing, path: path.into(), why }
+    }
+}

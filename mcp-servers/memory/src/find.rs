@@ -1,0 +1,78 @@
+//! A note by its id, its path or its name, and the notes around it. Owns these look-ups; must not
+//! know what they are for.
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::error::{Result, ToolError};
+use crate::index::{Entry, entry_at, entry_of_row};
+
+/// The note that an id or a path names.
+///
+/// # Errors
+/// There is none.
+pub fn note(db: &Connection, id: &str) -> Result<Entry> {
+    let id = id.trim().trim_start_matches('[').trim_end_matches(']');
+    if let Some(entry) = entry_at(db, id)? {
+        return Ok(entry);
+    }
+    let row = db
+        .prepare_cached(
+            "SELECT row FROM notes WHERE id = ? ORDER BY copy, length(path), path LIMIT 1",
+        )?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    let entry = row.map(|row| entry_of_row(db, row)).transpose()?.flatten();
+    entry.ok_or_else(|| ToolError::NoNote { id: id.to_owned(), where_it_is: "" })
+}
+
+/// The id of the note that a link names: by subject, other name, file name, path or id.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn named(db: &Connection, name: &str) -> Result<Option<String>> {
+    let id = db
+        .prepare_cached(
+            "SELECT id FROM notes WHERE id = ?1 OR path IN (?1, ?1 || '.md')
+                OR row IN (SELECT row FROM known_names WHERE name = lower(?1))
+             ORDER BY copy, length(path), path LIMIT 1",
+        )?
+        .query_row([name], |row| row.get(0))
+        .optional()?;
+    Ok(id)
+}
+
+/// The ids of notes with a link that names this one.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn linking_to(db: &Connection, entry: &Entry) -> Result<Vec<String>> {
+    let mut names: Vec<String> =
+        entry.note.aliases.iter().map(|name| name.to_lowercase()).collect();
+    let stem = crate::folder::stem(&entry.path);
+    names.extend([&entry.note.subject, &entry.id, stem].map(|name| name.to_lowercase()));
+    let mut ids = Vec::new();
+    for name in names {
+        let found: Vec<String> = db
+            .prepare_cached(
+                "SELECT DISTINCT id FROM notes WHERE row IN (SELECT row FROM links WHERE key = ?) AND path <> ? ORDER BY id",
+            )?
+            .query_map([name.as_str(), &entry.path], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        ids.extend(found);
+    }
+    ids.sort();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// The paths of other files with the same id.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn copies(db: &Connection, entry: &Entry) -> Result<Vec<String>> {
+    let paths = db
+        .prepare_cached("SELECT path FROM notes WHERE id = ? AND path <> ? ORDER BY path")?
+        .query_map([&entry.id, &entry.path], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(paths)
+}

@@ -1,0 +1,194 @@
+//! The notes and their index together. Owns the lock between processes, and that every look comes
+//! after every change that was made before it. Must not know tools or the protocol.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use claw_kit::durable;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::args::{Args, Limits};
+use crate::error::{Result, ToolError};
+use crate::folder::watch::{Changed, Watch};
+use crate::folder::{Folder, PassedOver};
+use crate::index::equal::{Scope, differences};
+use crate::index::{Index, sync};
+
+/// The environment variable that names the notes when `--notes` does not.
+const NOTES_VARIABLE: &str = "CLAW_MEMORY";
+
+const OWNER_ONLY: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+
+/// How long a call waits for another process that changes the same notes.
+const LOCK_TIME_MAX: Duration = Duration::from_secs(10);
+const LOCK_LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// All files are looked at again after this time, for file systems that do not tell of changes
+/// (those over a network).
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("which notes? Name their folder with --notes DIR or {NOTES_VARIABLE}.")]
+    NoFolder,
+    #[error("the folder of the notes `{}` cannot be used: {source}", path.display())]
+    Notes { path: PathBuf, source: io::Error },
+    #[error(
+        "`{}` cannot be used for the index, the proposals and the trash: {source}. Name another folder with --state.",
+        path.display()
+    )]
+    State { path: PathBuf, source: io::Error },
+    #[error(
+        "--state `{}` and --notes `{}` lie inside of each other: proposals and trash would be taken for notes. Name a folder beside the notes.",
+        state.display(), notes.display()
+    )]
+    Nested { state: PathBuf, notes: PathBuf },
+    #[error("the index in `{}` cannot be made: {source}", state.display())]
+    Index { state: PathBuf, source: rusqlite::Error },
+    #[error(transparent)]
+    Sync(#[from] ToolError),
+}
+
+pub struct Memory {
+    pub notes: Folder,
+    pub index: Index,
+    pub limits: Limits,
+    /// What is in the folder and is no note.
+    pub passed_over: Vec<PassedOver>,
+    lock: File,
+    watch: Watch,
+    looked_at: Option<Instant>,
+}
+
+/// Whoever has it is the only one who writes to notes or index. Closing the file ends it, so that a
+/// killed process holds nothing.
+struct Locked<'a>(&'a File);
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // It ends with the process at the latest.
+        let _ = flock(self.0, FlockOperation::Unlock);
+    }
+}
+
+impl Memory {
+    /// # Errors
+    /// A folder cannot be used, or no index can be made.
+    pub fn open(args: &Args) -> Result<Self, OpenError> {
+        let from_environment = || {
+            std::env::var_os(NOTES_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
+        let path = args.notes.clone().or_else(from_environment).ok_or(OpenError::NoFolder)?;
+        let notes = Folder::open(&path).map_err(|source| OpenError::Notes { path, source })?;
+        let state = args.state.clone().unwrap_or_else(|| beside(&notes.path));
+        let state_error = |source| OpenError::State { path: state.clone(), source };
+        durable::create_dirs(&state, FOLDER_MODE).map_err(state_error)?;
+        let state = state.canonicalize().map_err(state_error)?;
+        if state.starts_with(&notes.path) || notes.path.starts_with(&state) {
+            return Err(OpenError::Nested { state, notes: notes.path });
+        }
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(OWNER_ONLY)
+            .open(state.join("lock"))
+            .map_err(|source| OpenError::State { path: state.clone(), source })?;
+        let guard = locked(&lock)?;
+        let index = Index::open(&state)
+            .map_err(|source| OpenError::Index { state: state.clone(), source })?;
+        drop(guard);
+        let mut memory = Self {
+            notes,
+            index,
+            limits: args.limits,
+            passed_over: Vec::new(),
+            lock,
+            watch: Watch::new(),
+            looked_at: None,
+        };
+        memory.look_at_everything()?;
+        Ok(memory)
+    }
+
+    /// Brings the index to what the files are now. Costs nothing where nothing has changed.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn fresh(&mut self) -> Result<()> {
+        match self.watch.changed() {
+            Changed::Nothing => Ok(()),
+            Changed::Paths(paths) => {
+                let _locked = locked(&self.lock)?;
+                sync::some(&mut self.index.db, &self.notes, &paths, self.limits.note_bytes_max)?;
+                let scope = Scope::Paths(&paths);
+                let differ =
+                    differences(&self.index.db, &self.notes, self.limits.note_bytes_max, &scope)?;
+                // Somebody is writing at this moment: the watch tells of it at the next call.
+                if !differ.is_empty() {
+                    self.looked_at = None;
+                }
+                Ok(())
+            }
+            Changed::Everything => self.look_at_everything(),
+        }
+    }
+
+    /// Looks at all files again, if the last time is long ago.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn look_again(&mut self) -> Result<()> {
+        let long_ago = self.looked_at.is_none_or(|then| then.elapsed() >= LOOK_AGAIN_AFTER);
+        if long_ago { self.look_at_everything() } else { Ok(()) }
+    }
+
+    fn look_at_everything(&mut self) -> Result<()> {
+        let _locked = locked(&self.lock)?;
+        let synced = sync::everything(
+            &mut self.index.db,
+            &self.notes,
+            &mut self.watch,
+            self.limits.note_bytes_max,
+        )?;
+        self.passed_over = synced.passed_over;
+        self.looked_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Everything in which the index differs from the files.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let _locked = locked(&self.lock)?;
+        differences(&self.index.db, &self.notes, self.limits.note_bytes_max, &Scope::Everything)
+    }
+}
+
+/// `memory-state` beside `memory`.
+fn beside(notes: &Path) -> PathBuf {
+    let name = notes.file_name().map(|name| name.to_string_lossy().into_owned());
+    notes.with_file_name(format!("{}-state", name.unwrap_or_default()))
+}
+
+fn locked(lock: &File) -> Result<Locked<'_>> {
+    let began = Instant::now();
+    loop {
+        match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Locked(lock)),
+            Err(Errno::AGAIN | Errno::INTR) if began.elapsed() < LOCK_TIME_MAX => {
+                std::thread::sleep(LOCK_LOOK_EVERY);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {
+                return Err(ToolError::Busy { waited_s: LOCK_TIME_MAX.as_secs() });
+            }
+            Err(error) => return Err(ToolError::io("lock", "lock", &error.into())),
+        }
+    }
+}

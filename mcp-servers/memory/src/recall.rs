@@ -1,0 +1,151 @@
+//! Which notes answer a question. Owns what counts as current, the filters and the order of hits;
+//! must not know how a hit is shown.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::error::Result;
+use crate::index::words::Query;
+use crate::index::{Entry, entry_of_row};
+use crate::note::{Kind, time};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// Without words the newest notes come first.
+    pub words: Query,
+    pub kind: Option<Kind>,
+    pub tag: Option<String>,
+    /// Of the date of a note, both included.
+    pub since: Option<i64>,
+    pub until: Option<i64>,
+    /// What was so at this time. `None` is now.
+    pub as_of: Option<i64>,
+    /// Also notes that have been superseded.
+    pub superseded: bool,
+    pub limit: usize,
+}
+
+/// A note that answers.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    pub row: i64,
+    pub entry: Entry,
+    /// The id of the note that is right now instead.
+    pub superseded_by: Option<String>,
+    /// It is not so yet.
+    pub is_to_come: bool,
+}
+
+/// Rows that are looked at first. Where filters leave too few of them, more are.
+const ROWS_FIRST: usize = 300;
+const ROWS_FACTOR: usize = 10;
+
+/// What a word counts for in the subject, the body, the other names, and in pairs of characters.
+const BY_WORDS: &str = "SELECT rowid FROM words WHERE words MATCH ?1
+    ORDER BY bm25(words, 2.0, 1.0, 1.0, 1.0), rowid LIMIT ?2";
+const BY_DATE: &str = "SELECT row FROM notes WHERE ?1 IS NULL ORDER BY dated DESC, path LIMIT ?2";
+
+/// The hits, best first.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
+    let expression = question.words.expression();
+    let sql = if expression.is_some() { BY_WORDS } else { BY_DATE };
+    let mut limit = ROWS_FIRST.max(question.limit);
+    loop {
+        let rows: Vec<i64> = db
+            .prepare_cached(sql)?
+            .query_map(params![expression, limit as i64], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut hits = Vec::new();
+        for row in &rows {
+            if hits.len() == question.limit {
+                return Ok(hits);
+            }
+            if let Some(hit) = considered(db, question, *row)? {
+                hits.push(hit);
+            }
+        }
+        if rows.len() < limit {
+            return Ok(hits);
+        }
+        limit *= ROWS_FACTOR;
+    }
+}
+
+fn considered(db: &Connection, question: &Question, row: i64) -> Result<Option<Hit>> {
+    let Some(entry) = entry_of_row(db, row)? else { return Ok(None) };
+    let note = &entry.note;
+    let fits = question.kind.is_none_or(|kind| kind == note.kind)
+        && question.tag.as_ref().is_none_or(|tag| note.tags.contains(tag))
+        && question.since.is_none_or(|since| entry.dated >= since)
+        && question.until.is_none_or(|until| entry.dated <= until);
+    if !fits || is_shadowed(db, &entry)? {
+        return Ok(None);
+    }
+    let at = question.as_of.unwrap_or_else(time::now);
+    let starts = starts(&entry);
+    let is_to_come = starts.is_some_and(|starts| starts > at);
+    if is_to_come && question.as_of.is_some() {
+        return Ok(None);
+    }
+    let superseded_by =
+        successor(db, &entry)?.filter(|successor| successor.starts.is_none_or(|s| s <= at));
+    if superseded_by.is_some() && !question.superseded {
+        return Ok(None);
+    }
+    let superseded_by = superseded_by.map(|successor| successor.id);
+    Ok(Some(Hit { row, entry, superseded_by, is_to_come }))
+}
+
+/// From when on a note is so. One that supersedes another and names no time is so from its date on.
+fn starts(entry: &Entry) -> Option<i64> {
+    entry.note.valid_from.or_else(|| entry.note.supersedes.as_ref().map(|_| entry.dated))
+}
+
+/// The note that is right instead of an earlier one.
+pub struct Successor {
+    pub id: String,
+    /// `None` if there is no note of that id.
+    starts: Option<i64>,
+}
+
+/// Either note may name the other: a kill between the two writes loses nothing.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn successor(db: &Connection, entry: &Entry) -> Result<Option<Successor>> {
+    const STARTS: &str = "coalesce(valid_from, dated)";
+    if let Some(id) = entry.note.superseded_by.as_ref().filter(|id| **id != entry.id) {
+        let starts = db
+            .prepare_cached(&format!(
+                "SELECT {STARTS} FROM notes WHERE id = ? ORDER BY copy, length(path), path LIMIT 1"
+            ))?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        return Ok(Some(Successor { id: id.clone(), starts }));
+    }
+    let found = db
+        .prepare_cached(&format!(
+            "SELECT id, {STARTS} FROM notes WHERE supersedes = ?1 AND id <> ?1 ORDER BY copy, 2, path LIMIT 1"
+        ))?
+        .query_row([&entry.id], |row| Ok(Successor { id: row.get(0)?, starts: row.get(1)? }))
+        .optional()?;
+    Ok(found)
+}
+
+/// Whether another file of the same id stands for the note: of several the one that is no conflict
+/// copy, then the one with the shortest path.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn is_shadowed(db: &Connection, entry: &Entry) -> Result<bool> {
+    let shadowed = db
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM notes WHERE id = ?1
+                AND (copy, length(path), path) < (?2, length(?3), ?3))",
+        )?
+        .query_row(params![entry.id, entry.is_copy, entry.path], |row| row.get(0))?;
+    Ok(shadowed)
+}

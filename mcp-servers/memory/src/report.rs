@@ -1,0 +1,51 @@
+//! What `--check` says: whether the index equals the files, and what somebody should look at in
+//! the folder. Owns the sentences; must not know where they are printed.
+
+use crate::error::Result;
+use crate::memory::Memory;
+
+/// The lines of a check.
+pub struct Report {
+    pub lines: Vec<String>,
+    /// Faults of files are told and are no difference: the index holds them as they are.
+    pub is_equal: bool,
+}
+
+impl Memory {
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn report(&self) -> Result<Report> {
+        let differ = self.check()?;
+        let db = &self.index.db;
+        let count: i64 = db.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?;
+        let mut lines = differ.clone();
+        let faults: Vec<(String, String)> = db
+            .prepare("SELECT path, fault FROM notes WHERE fault IS NOT NULL ORDER BY path")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        lines.extend(faults.iter().map(|(path, fault)| format!("{path}: {fault}")));
+        let copies: Vec<(String, String)> = db
+            .prepare(
+                "SELECT path, id FROM notes n WHERE EXISTS (SELECT 1 FROM notes o WHERE o.id = n.id
+                    AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path)) ORDER BY path",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        lines.extend(copies.iter().map(|(path, id)| {
+            format!("{path}: a conflict copy of `{id}`; it is not searched, merge it by hand")
+        }));
+        lines.extend(
+            self.passed_over.iter().map(|one| format!("{}: it is no note: {}", one.path, one.why)),
+        );
+        let folder = self.notes.path.display();
+        lines.push(match differ.len() {
+            0 => format!("{count} notes in {folder}; the index equals the files."),
+            many => format!(
+                "{count} notes in {folder}; the index differs from the files in {many} places. Remove `{}`: the next start makes a new one.",
+                self.index.path.display()
+            ),
+        });
+        lines.push("Hits are found by words; vectors are not built in yet.".to_owned());
+        Ok(Report { lines, is_equal: differ.is_empty() })
+    }
+}
