@@ -178,18 +178,12 @@ impl Folder {
 impl Stamp {
     fn of(stat: &Stat) -> Self {
         let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+        let part = |ns| i64::try_from(ns).unwrap_or_default();
         Self {
             size_bytes: u64::try_from(stat.st_size).unwrap_or_default(),
-            modified_ns: ns(
-                i64::from(stat.st_mtime),
-                i64::try_from(stat.st_mtime_nsec).unwrap_or(0),
-            ),
-            changed_ns: ns(
-                i64::from(stat.st_ctime),
-                i64::try_from(stat.st_ctime_nsec).unwrap_or(0),
-            ),
-            #[expect(clippy::useless_conversion, reason = "its width differs between systems")]
-            inode: u64::from(stat.st_ino),
+            modified_ns: ns(stat.st_mtime, part(stat.st_mtime_nsec)),
+            changed_ns: ns(stat.st_ctime, part(stat.st_ctime_nsec)),
+            inode: stat.st_ino,
         }
     }
 

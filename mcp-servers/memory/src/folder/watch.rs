@@ -93,9 +93,7 @@ mod linux {
                 match (name, self.folders.get(&event.wd())) {
                     (Some(name), _) if name.starts_with('.') => {}
                     (Some(name), Some(folder)) if !event.events().contains(ReadFlags::ISDIR) => {
-                        if is_note_name(&name) {
-                            paths.insert(join(folder, &name));
-                        }
+                        paths.extend(is_note_name(&name).then(|| join(folder, &name)));
                     }
                     // A folder came, went or moved, or events were lost.
                     _ if !event.events().contains(ReadFlags::ISDIR)
