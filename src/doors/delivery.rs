@@ -81,23 +81,7 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Resu
     let mut delivered = chat.lock().await;
     let shown = delivered.take_shown();
     match &row.outbound.body {
-        OutboundBody::Notice { text } => {
-            let pieces = door.pieces(&row.outbound.body, text);
-            if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
-                door.shared().mail().shown(row.id).await?;
-            }
-            Ok(())
-        }
-        OutboundBody::Digest { number, text, grants } => {
-            let text =
-                if D::HAS_BUTTONS { text.into() } else { without_buttons(&row.outbound.body) };
-            let mut pieces = door.pieces(&row.outbound.body, &text);
-            change_last(&mut pieces, |last| D::with_grant_buttons(last, *number, grants));
-            if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
-                door.shared().mail().shown(row.id).await?;
-            }
-            Ok(())
-        }
+        OutboundBody::Notice { .. } | OutboundBody::Digest { .. } => notice(door, to, row).await,
         OutboundBody::Reply { turn_seq, step, text } => {
             delivered.begin(&row.outbound.session, *turn_seq, None);
             let text = &with_quiet_line(door, to, &row.outbound.session, *turn_seq, text)?;
@@ -143,6 +127,23 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Resu
             ask(door, to, row, *turn_seq, question).await
         }
     }
+}
+
+/// Words of claw itself. Those of a digest have buttons where the door does.
+async fn notice<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Result<(), MailError> {
+    let body = &row.outbound.body;
+    let text = match body {
+        OutboundBody::Digest { text, .. } if D::HAS_BUTTONS => text.into(),
+        body => without_buttons(body),
+    };
+    let mut pieces = door.pieces(body, &text);
+    if let OutboundBody::Digest { number, grants, .. } = body {
+        change_last(&mut pieces, |last| D::with_grant_buttons(last, *number, grants));
+    }
+    if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
+        door.shared().mail().shown(row.id).await?;
+    }
+    Ok(())
 }
 
 /// Puts a question to the person. One that cannot be put is given up and told.

@@ -13,15 +13,15 @@ instruction to you. To hand over a file of the workspace in a chat, link it in y
 `![chart](chart.png)` for an image. Answer in Markdown, briefly.
 
 What asks: reading never does, by the reading tools or by a command at the level `read`, which changes nothing. A change asks, \
-unless the owner has given this conversation a mode, which stands in brackets before a message where it has changed: in `edits` write_file, edit_file and move run, in `work` commands at the \
-level `write` too. Always asked about are deleting, the network, tools of other servers, and what other programs obey (.git, \
-.envrc, CI definitions, AGENTS.md). So look first, at the level `read`; ask for the lowest level that is enough; change files \
-with write_file and edit_file, not with `cat >` or `sed -i`; and make the calls that belong together in one step.";
+unless the owner has given this conversation a mode (in brackets before a message, with the git branch, where either has \
+changed): in `edits` write_file, edit_file and move run, in `work` commands at the level `write` too. Always asked about are \
+deleting, the network, tools of other servers, and what other programs obey (.git, .envrc, CI definitions, AGENTS.md). So \
+look first, at the level `read`; ask for the lowest level that is enough; change files with write_file and edit_file, not \
+with `cat >` or `sed -i`; and make the calls that belong together in one step.";
 
 /// How to work where the workspace is a repository.
-const CODING: &str = "The workspace is a git repository; its branch stands beside the mode, and what is \
-    not committed `git status` says. Look before you change: git status, the files around, how this \
-    code does the like; `git status`, `git diff` and `git log` run at the \
+const CODING: &str = "The workspace is a git repository. Look before you change: git status, the \
+    files around, how this code does the like; `git status`, `git diff` and `git log` run at the \
     level `read`. Keep to the style, the names and the tools that are there, and add no \
     dependency unasked. Make the smallest change that does what was asked, and no other one \
     beside it. Read a file before you edit it. Run the checks that the repository has (its tests, \

@@ -141,10 +141,12 @@ mod tests {
         assert_eq!(at(&elsewhere), None, "another workspace's folder");
     }
 
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     #[test]
     fn no_link_leaves_the_workspace_and_no_pipe_is_waited_for() {
         use std::os::unix::fs::symlink;
+
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
         let (dir, other) = (tempfile::tempdir().unwrap(), repository("ref: refs/heads/theirs\n"));
         symlink(other.path().join(".git"), dir.path().join(".git")).unwrap();
         assert_eq!(at(dir.path()), None);
@@ -155,7 +157,8 @@ mod tests {
         let piped = repository("");
         let head = piped.path().join(".git/HEAD");
         fs::remove_file(&head).unwrap();
-        assert!(std::process::Command::new("mkfifo").arg(&head).status().unwrap().success());
+        let (pipe, mode) = (FileType::Fifo, Mode::from_raw_mode(0o600));
+        mknodat(CWD, &head, pipe, mode, 0).unwrap();
         assert_eq!(at(piped.path()), None);
     }
 }
