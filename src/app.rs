@@ -307,6 +307,7 @@ impl App {
             agent: self.config.agent.name.clone(),
             others,
             window_tokens: settings.limits.window_tokens,
+            digest_lines_max: settings.limits.digest_lines_max as usize,
         }
     }
 

@@ -23,8 +23,8 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO posted(address, message, approval, state, file) SELECT 'telegram/7/5', i, 'a' || i, 'closed', 0 FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
-    INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, received_ms)
-    SELECT 'main:' || i || ':0', 'main', 's', 't', '{}', 'owner', 'p', 'ended', i FROM n;
+    INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, rule, received_ms, started_ms)
+    SELECT 'main:' || i || ':0', 'main', 's', 't', '{}', 'owner', 'p', 'ended', 'grant.' || (i % 5), i, i FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO inbox(session, kind, at_ms, body, state) SELECT 'main', 'message', i * 500, '{}', 'absorbed' FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
@@ -41,7 +41,7 @@ INSERT INTO usage_days SELECT session, at_ms / 86400000, provider, model, count(
 type Look = fn(&Tx<'_>) -> Result<usize, StoreError>;
 
 /// What claw looks at, and where.
-const LOOKED_AT: [(&str, Look); 6] = [
+const LOOKED_AT: [(&str, Look); 7] = [
     ("after each commit: questions that were closed", |tx| Ok(tx.posted_and_closed()?.len())),
     ("after each commit: sessions with work", |tx| {
         Ok(tx.sessions_with_work("telegram.", 0)?.len())
@@ -49,6 +49,7 @@ const LOOKED_AT: [(&str, Look); 6] = [
     ("`/usage`: of today", |tx| Ok(tx.usage_by_model(None, now_ms())?.len())),
     ("`/status`: of the session", |tx| Ok(tx.usage_since(Some(&session()), 0)?.replies as usize)),
     ("`claw audit explain`: rows of a call", |tx| Ok(tx.audit_of(&call())?.len())),
+    ("the daily digest: of 100 calls", |tx| Ok(tx.ran_without_question(400, 500)?.len())),
     ("a start after an unclean end", |tx| Ok(tx.in_the_middle("telegram.")?.0)),
 ];
 

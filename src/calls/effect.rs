@@ -39,6 +39,11 @@ pub(super) fn effect_of(facts: &Facts<'_>, seen: Option<&Seen>, title: Option<&s
     effect
 }
 
+/// Whether a person would be warned of it, as far as its arguments say.
+pub(super) fn is_dangerous(facts: &Facts<'_>) -> bool {
+    effect_of(facts, None, None).danger
+}
+
 fn asker(origin: Origin) -> Option<String> {
     let who = match origin {
         Origin::Owner | Origin::Button => return None,

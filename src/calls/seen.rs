@@ -1,8 +1,10 @@
 //! The effect of a call, with a look at the workspace where the words need one, and whether that
 //! look would see the same again. Must not know what is said of it.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use super::approvals::call_of_row;
 use super::frozen::shown_digest;
 use super::{Calls, Grounds, effect};
 use crate::catalog::Tool;
@@ -60,6 +62,18 @@ impl Calls {
             None => true,
             mark => self.look(call).await.as_ref().map(Seen::mark) == *mark,
         }
+    }
+
+    /// Whether the question about such a call would have had the mark of danger. What a file held
+    /// then is not known any more.
+    pub fn is_dangerous(&self, row: &CallRow) -> bool {
+        let Ok(call) = call_of_row(row) else { return true };
+        effect::is_dangerous(&self.facts(&call, None))
+    }
+
+    /// Finds out what the box holds, before somebody asks who must not wait for that.
+    pub fn find_what_is_held(&self) {
+        LazyLock::force(&self.surroundings.held);
     }
 
     async fn look(&self, call: &ToolCall) -> Option<Seen> {

@@ -1,11 +1,12 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
+//! `/approvals`, `/grants`, `/digest`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back
 //! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
 //! picked.
 
 mod agents;
 mod allowed_users;
+mod daily_digest;
 mod grants;
 mod here;
 mod lists;
@@ -31,6 +32,9 @@ use crate::router::{Order, Router, Visitor};
 use crate::store::{Store, StoreError, Tx};
 
 pub use agents::{AgentState, Agents};
+pub use daily_digest::{
+    DigestLine, DigestOfDay, NOTHING_RAN, TakenBack, counted, digest_lines, without_buttons,
+};
 pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
 pub use role::Roles;
@@ -75,6 +79,8 @@ pub struct ChatCommandsParts {
     pub others: Vec<OtherStore>,
     /// The most estimated tokens in what a model sees.
     pub window_tokens: u64,
+    /// The most lines of a daily digest in a chat.
+    pub digest_lines_max: usize,
 }
 
 /// Answers chat commands. Cheap to clone; all clones change together.
@@ -162,6 +168,7 @@ impl ChatCommands {
             ChatCommand::Approvals
             | ChatCommand::Grants
             | ChatCommand::AllowedUsers
+            | ChatCommand::Digest
             | ChatCommand::Agents
                 if !is_owner(visitor) =>
             {
@@ -176,6 +183,7 @@ impl ChatCommands {
             ChatCommand::Tools => lists::tools(&parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,
+            ChatCommand::Digest => return self.digest_now(to).await,
             ChatCommand::Here => return self.here(visitor, session, words, to).await,
             ChatCommand::Mode => return self.mode_command(visitor, session, words, to).await,
             ChatCommand::AllowedUsers => return self.allowed_users(visitor, words, to).await,
@@ -363,8 +371,12 @@ fn is_owner(visitor: &Visitor) -> bool {
 
 /// Anything as code in Markdown, on one line, harmless, and not longer than a list can bear.
 fn code(text: &str) -> String {
+    code_of(text, SHOWN_CHARS_MAX)
+}
+
+fn code_of(text: &str, chars_max: usize) -> String {
     let shown = escape::visible(text).replace("\\\\", "\\");
-    let shown = match shown.char_indices().nth(SHOWN_CHARS_MAX) {
+    let shown = match shown.char_indices().nth(chars_max) {
         Some((cut, _)) => format!("{}…", shown.get(..cut).unwrap_or_default()),
         None => shown,
     };

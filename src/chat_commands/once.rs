@@ -1,6 +1,7 @@
 //! Where the answer to a command goes, and that it is carried out and answered once. Must not know
 //! any command.
 
+use super::daily_digest::without_buttons;
 use crate::domain::{Address, Outbound, OutboundBody, SessionId};
 use crate::store::{Store, StoreError, Tx};
 
@@ -35,12 +36,25 @@ impl AnswerTo {
         store: &Store,
         effect: impl FnOnce(&Tx<'_>) -> Result<String, StoreError> + Send + 'static,
     ) -> Result<Option<String>, StoreError> {
-        let Self::Update { bot, update, session, to } = self.clone() else {
+        if let Self::Caller = self {
             return store.write(effect).await.map(Some);
+        }
+        self.body_once(store, move |tx| Ok(OutboundBody::Notice { text: effect(tx)? })).await
+    }
+
+    /// The same for an answer that a door may show with buttons.
+    pub(super) async fn body_once(
+        &self,
+        store: &Store,
+        effect: impl FnOnce(&Tx<'_>) -> Result<OutboundBody, StoreError> + Send + 'static,
+    ) -> Result<Option<String>, StoreError> {
+        let Self::Update { bot, update, session, to } = self.clone() else {
+            let body = store.write(effect).await?;
+            return Ok(Some(without_buttons(&body).into_owned()));
         };
         let once = move |tx: &Tx<'_>| {
             if tx.finish_update(bot, update, "command")? {
-                let body = OutboundBody::Notice { text: effect(tx)? };
+                let body = effect(tx)?;
                 tx.add_outbound(&Outbound { session, to, body })?;
             }
             Ok(None)

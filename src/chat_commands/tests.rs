@@ -42,6 +42,7 @@ impl Rig {
             agent: "main".into(),
             others: Vec::new(),
             window_tokens: 1000,
+            digest_lines_max: 4,
         });
         let from = Address("console/1".into());
         Self {

@@ -201,6 +201,11 @@ pub enum AtHome {
         #[command(flatten)]
         json: Json,
     },
+    /// Show what ran without a question in the last 24 hours, and by what
+    Digest {
+        #[command(flatten)]
+        json: Json,
+    },
     /// List what is open to commands by name, or open one for a time; each use is asked about
     Open {
         /// What to open

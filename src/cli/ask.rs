@@ -257,7 +257,9 @@ pub async fn show_leftovers(follow: &Follow) -> anyhow::Result<()> {
             crate::domain::OutboundBody::Notice { text } if !out::err_taken(&out::clean(&text)) => {
                 continue;
             }
-            crate::domain::OutboundBody::Notice { .. } => {}
+            // A digest is told to a chat alone.
+            crate::domain::OutboundBody::Notice { .. }
+            | crate::domain::OutboundBody::Digest { .. } => {}
             crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
                 left.extend(follow.outbox.mail.open_question(&question.approval)?);
             }

@@ -9,6 +9,7 @@ mod audit;
 mod audit_calls;
 mod backup;
 mod chat;
+mod digest;
 mod doctor;
 mod explain;
 pub mod fail;
@@ -221,6 +222,7 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
+        AtHome::Digest { json } => digest::run(app, json.json),
         AtHome::Open { name, time, json } => open::run(app, name, time, json.json).await,
         AtHome::Close { name, json } => open::close(app, name.into(), json.json).await,
         AtHome::Undo { turn, list, redo, yes, json } => {

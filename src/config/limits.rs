@@ -39,6 +39,8 @@ pub struct Limits {
     /// Days back in which three equal yeses count, until a question offers the grant that would
     /// have spared them; 0 offers none.
     pub grant_offer_days: u32,
+    /// Lines of a daily digest in a chat.
+    pub digest_lines_max: u32,
     /// Folders beside the configured workspace that conversations of one process work in at once.
     pub folders_at_once_max: u32,
     /// Seconds after which the servers of such a folder end in which nobody works.
@@ -99,6 +101,7 @@ impl Default for Limits {
             question_time_s: 14_400,
             mode_idle_time_s: 28_800,
             grant_offer_days: 7,
+            digest_lines_max: 12,
             folders_at_once_max: 4,
             folder_idle_time_s: 900,
             staged_actions_max: 10,
@@ -162,6 +165,7 @@ impl Limits {
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
             ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
+            ("digest_lines_max", u64::from(self.digest_lines_max), 1, 40),
             ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
             ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),

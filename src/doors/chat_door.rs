@@ -39,10 +39,15 @@ pub trait Paint<T> {
 
     /// Whether an answer can have a button that puts back what its turn has changed. Where it
     /// cannot, a line under the answer names the command.
-    const HAS_UNDO_BUTTON: bool = false;
+    const HAS_BUTTONS: bool = false;
 
     /// The last message of an answer with that button.
     fn with_undo_button(text: T, _: &Address, _: UndoButton) -> T {
+        text
+    }
+
+    /// The last message of this digest, with buttons that take these grants back.
+    fn with_grant_buttons(text: T, _digest: i64, _grants: &[i64]) -> T {
         text
     }
 }

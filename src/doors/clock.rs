@@ -1,6 +1,7 @@
 //! Times as a person reads them at a door: in the local zone, short. Must not know what happens at
 //! them.
 
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -45,6 +46,11 @@ impl Clock {
     /// `2026-11-21`, the day in the local zone.
     pub fn date(&self, at_ms: UnixMillis) -> String {
         self.zoned(at_ms).map_or_else(|| "undated".to_owned(), |at| at.date().to_string())
+    }
+
+    /// Whether this time of today has come.
+    pub fn is_after(&self, at: Time) -> bool {
+        self.zoned(self.now_ms).is_some_and(|now| now.time() >= at)
     }
 
     /// When the day began; a day without a beginning began 24 hours ago.

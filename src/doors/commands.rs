@@ -78,6 +78,12 @@ pub const COMMANDS: &[CommandInfo] = &[
         "what you have allowed or forbidden for longer; take one back",
     ),
     info(
+        ChatCommand::Digest,
+        "/digest",
+        "",
+        "what ran without a question in the last 24 hours, and by what",
+    ),
+    info(
         ChatCommand::Mode,
         "/mode",
         "[ask|edits|work]",
@@ -337,6 +343,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 21);
+        assert_eq!(completions("/").len(), 22);
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 
 use crate::chat_commands::ChatCommands;
@@ -62,6 +63,8 @@ pub struct DoorSettings {
     pub sees_images: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Whether the owner wants to be told the head of the audit.
     pub tells_audit_head: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// At what time of the day the owner wants to be told what ran without a question.
+    pub digest_at: Arc<dyn Fn() -> Option<Time> + Send + Sync>,
     /// What of today's budget is used, if hardly anything is left of it.
     pub nearly_spent: AskSpent,
 }

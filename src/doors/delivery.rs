@@ -9,6 +9,7 @@ use super::asking::asked_elsewhere;
 use super::chat_door::{ChatDoor, DoorPiece, UndoButton};
 use super::door::DoorFault;
 use super::patience::patiently;
+use crate::chat_commands::without_buttons;
 use crate::domain::{Address, OutboundBody, Question, SessionId};
 use crate::mail::{MailError, OutboxMessage};
 
@@ -80,13 +81,7 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Resu
     let mut delivered = chat.lock().await;
     let shown = delivered.take_shown();
     match &row.outbound.body {
-        OutboundBody::Notice { text } => {
-            let pieces = door.pieces(&row.outbound.body, text);
-            if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
-                door.shared().mail().shown(row.id).await?;
-            }
-            Ok(())
-        }
+        OutboundBody::Notice { .. } | OutboundBody::Digest { .. } => notice(door, to, row).await,
         OutboundBody::Reply { turn_seq, step, text } => {
             delivered.begin(&row.outbound.session, *turn_seq, None);
             let text = &with_quiet_line(door, to, &row.outbound.session, *turn_seq, text)?;
@@ -132,6 +127,23 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Resu
             ask(door, to, row, *turn_seq, question).await
         }
     }
+}
+
+/// Words of claw itself. Those of a digest have buttons where the door does.
+async fn notice<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Result<(), MailError> {
+    let body = &row.outbound.body;
+    let text = match body {
+        OutboundBody::Digest { text, .. } if D::HAS_BUTTONS => text.into(),
+        body => without_buttons(body),
+    };
+    let mut pieces = door.pieces(body, &text);
+    if let OutboundBody::Digest { number, grants, .. } = body {
+        change_last(&mut pieces, |last| D::with_grant_buttons(last, *number, grants));
+    }
+    if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
+        door.shared().mail().shown(row.id).await?;
+    }
+    Ok(())
 }
 
 /// Puts a question to the person. One that cannot be put is given up and told.
@@ -315,7 +327,7 @@ fn with_quiet_line<D: ChatDoor>(
         return Ok(text.to_owned());
     }
     let commands = &door.shared().context.chat_commands;
-    let line = if D::HAS_UNDO_BUTTON {
+    let line = if D::HAS_BUTTONS {
         commands.quiet_line(session, turn_seq)?
     } else {
         commands.quiet_lines(session, turn_seq)?
@@ -334,18 +346,23 @@ fn add_undo_button<D: ChatDoor>(
     turn_seq: u64,
     pieces: &mut [DoorPiece<D::Text>],
 ) -> Result<(), MailError> {
-    if !D::HAS_UNDO_BUTTON || !door.has_an_owner(to) || door.place_of(session).as_ref() != Some(to)
-    {
+    if !D::HAS_BUTTONS || !door.has_an_owner(to) || door.place_of(session).as_ref() != Some(to) {
         return Ok(());
     }
     let commands = &door.shared().context.chat_commands;
     let Some(files) = commands.changed_files(session, turn_seq)? else { return Ok(()) };
+    let undo = UndoButton { turn_seq, files };
+    change_last(pieces, |last| D::with_undo_button(last, to, undo));
+    Ok(())
+}
+
+/// Changes the last message of a text.
+fn change_last<T: Clone>(pieces: &mut [DoorPiece<T>], change: impl FnOnce(T) -> T) {
     let last = pieces.iter_mut().rev().find_map(|piece| match piece {
         DoorPiece::Text(text) => Some(text),
         DoorPiece::File(_) => None,
     });
     if let Some(text) = last {
-        *text = D::with_undo_button(text.clone(), to, UndoButton { turn_seq, files });
+        *text = change(text.clone());
     }
-    Ok(())
 }

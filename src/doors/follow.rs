@@ -54,6 +54,8 @@ impl Follow {
                 OutboundBody::Question { question, .. } => asked.push(*question),
                 OutboundBody::Notice { text } if !notice(&text) => continue,
                 OutboundBody::Notice { .. } => {}
+                // A chat alone is told one.
+                OutboundBody::Digest { .. } => {}
                 // Standard output gets the answer and nothing else; the log has the rest.
                 OutboundBody::Said { .. } => {}
             }

@@ -18,6 +18,7 @@ mod program;
 mod pty;
 mod rig;
 mod scenes;
+mod scenes_of_grants;
 mod scenes_of_lists;
 mod scenes_of_text;
 mod telegram;
@@ -38,6 +39,8 @@ macro_rules! scenes_of {
             the_stop_switch_ends_what_runs_and_holds_until_it_is_off,
             one_chat_that_floods_holds_up_no_other,
             a_bug_in_one_message_ends_with_that_message,
+        ], scenes_of_grants: [
+            what_ran_by_a_grant_is_told_and_the_grant_is_taken_back,
         ], scenes_of_lists: [
             several_calls_are_one_question_of_which_single_ones_can_be_answered,
             one_no_denies_all_that_a_list_asks,

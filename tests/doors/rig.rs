@@ -102,6 +102,14 @@ pub trait DoorRig: Sized {
         self.says(Chat::First, &format!("{} yes", &shown[from..until]));
     }
 
+    /// A person takes back a grant that a digest in the first chat names, by what the door offers
+    /// there, and has seen that it was done.
+    fn takes_back(&mut self, grant: i64) {
+        shows(self, Chat::First, "/grants revoke ID takes a grant back.");
+        self.says(Chat::First, &format!("/grants revoke {grant}"));
+        shows(self, Chat::First, &format!("Grant {grant} is revoked."));
+    }
+
     /// The files that the first chat was handed, in their order. Needs [`Skill::Files`].
     fn files(&mut self) -> Vec<(String, Vec<u8>)>;
 

@@ -176,6 +176,13 @@ impl DoorRig for Telegram {
         self.api.wait_answered(&self.anna.taps(anna, "Undo"));
     }
 
+    fn takes_back(&mut self, grant: i64) {
+        let (anna, label) = (self.anna.private(), format!("Take grant {grant} back"));
+        self.api.wait_for_button(anna, &label);
+        let told = self.api.wait_answered(&self.anna.taps(anna, &label)).0;
+        assert_eq!(told, format!("Grant {grant} is taken back."));
+    }
+
     fn files(&mut self) -> Vec<(String, Vec<u8>)> {
         let sent = self.api.sent(self.anna.id).into_iter().filter_map(|one| one.media);
         sent.map(|media| (media.name, self.api.file(&media.file_id))).collect()

@@ -16,6 +16,8 @@ pub enum ChatCommand {
     /// At the console: the list of what is staged, once more.
     Staged,
     Grants,
+    /// What ran without a question.
+    Digest,
     /// What runs in this session without a question.
     Mode,
     /// The folder, role and mode of this conversation.

@@ -35,6 +35,11 @@ pub struct CallRow {
 const COLUMNS: &str = "id, server, tool, arguments, origin, principal, state, pin, cwd, env_names, policy_version, digest, \
                        rule, outcome, received_ms, started_ms, ended_ms, shown";
 
+/// Nobody has said yes to this very call. Its row keeps the rule that has asked, also when it was
+/// answered.
+const UNASKED: &str = "(rule GLOB 'grant.*' OR NOT EXISTS
+    (SELECT 1 FROM approvals WHERE approvals.call = calls.id AND approvals.state = 'approved'))";
+
 fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
     let id: String = row.get(0)?;
     let (origin, state): (String, String) = (row.get(4)?, row.get(6)?);
@@ -81,6 +86,45 @@ impl Tx<'_> {
             what: error.to_string(),
         };
         found.transpose().map_err(unreadable)
+    }
+
+    /// How many calls ran between two moments without a question, by the rule that let them run, the
+    /// busiest first.
+    pub fn ran_without_question(
+        &self,
+        after_ms: UnixMillis,
+        until_ms: UnixMillis,
+    ) -> Result<Vec<(String, u64)>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            &format!(
+            "SELECT rule, count(*) AS ran FROM calls WHERE started_ms > ?1 AND started_ms <= ?2 AND {UNASKED}
+             GROUP BY rule ORDER BY ran DESC, rule"
+        ))?;
+        let rows = query.query_map([after_ms, until_ms], |row| {
+            let calls: i64 = row.get(1)?;
+            Ok((row.get(0)?, calls.unsigned_abs()))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The newest calls that this rule let run between two moments.
+    pub fn ran_by(
+        &self,
+        rule: &str,
+        after_ms: UnixMillis,
+        until_ms: UnixMillis,
+        most: u32,
+    ) -> Result<Vec<CallRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM calls WHERE started_ms > ?2 AND started_ms <= ?3 AND rule = ?1 AND {UNASKED}
+             ORDER BY started_ms DESC LIMIT ?4"
+        ))?;
+        let mut rows = query.query(params![rule, after_ms, until_ms, most])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
     }
 
     /// Writes a call that was just received, or freezes it anew when it is judged again.

@@ -1,7 +1,7 @@
 //! Standing answers of the owner: grants that turn *ask* into *allow*, and refusals that deny from
 //! now on.
 
-use rusqlite::{Row, ToSql, params};
+use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 
 use super::{RowAt, StoreError, Tx, boot, now_ms};
 use claw_domain::{GrantEffect, Origin, SessionId, UnixMillis};
@@ -41,6 +41,15 @@ pub struct GrantRow {
     /// How many calls it has decided without a question.
     pub uses: i64,
     pub last_used_ms: Option<UnixMillis>,
+}
+
+/// A grant, whether it is in force or not.
+#[derive(Clone, Debug)]
+pub struct GrantSaid {
+    /// Server and tool.
+    pub name: (String, String),
+    pub says: String,
+    pub revoked_ms: Option<UnixMillis>,
 }
 
 /// By the clock or the newest row of the audit, whichever is later, and by the time that the system
@@ -131,6 +140,18 @@ impl Tx<'_> {
     /// This grant, if it is in force.
     pub fn grant(&self, id: i64) -> Result<Option<GrantRow>, StoreError> {
         Ok(self.grant_rows(" AND id = ?4", &[&id])?.pop())
+    }
+
+    /// What a grant says, also when it has ended, and when it was taken back or ended early.
+    pub fn grant_said(&self, id: i64) -> Result<Option<GrantSaid>, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT server, tool, says, revoked_ms FROM grants WHERE id = ?1")?;
+        let said = query.query_row([id], |row| {
+            let name = (row.get(0)?, row.get(1)?);
+            Ok(GrantSaid { name, says: row.get(2)?, revoked_ms: row.get(3)? })
+        });
+        Ok(said.optional()?)
     }
 
     /// Counts one call that a grant has decided without a question. Belongs into the transaction

@@ -7,7 +7,8 @@ pub(super) const FIRST: u32 = 18;
 
 /// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
 /// next version, the first one from `FIRST`.
-pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19, MIGRATION_20, MIGRATION_21, MIGRATION_22];
+pub(super) const MIGRATIONS: &[&str] =
+    &[MIGRATION_19, MIGRATION_20, MIGRATION_21, MIGRATION_22, MIGRATION_23];
 
 /// A new store, before the migrations. Never edited: a store of this version may be anywhere.
 pub(super) const SCHEMA: &str = "
@@ -444,4 +445,19 @@ ALTER TABLE grants ADD COLUMN last_used_ms INTEGER;
 const MIGRATION_22: &str = "
 ALTER TABLE approvals ADD COLUMN list TEXT;
 CREATE INDEX approvals_list ON approvals(list) WHERE list IS NOT NULL;
+";
+
+// What ran in a stretch of time is counted by the index alone. Each daily digest that was told, with
+// its lines as they were; `day` is empty for one that somebody asked for.
+const MIGRATION_23: &str = "
+CREATE INDEX calls_ran ON calls(started_ms, rule) WHERE started_ms IS NOT NULL;
+CREATE TABLE daily_digests(
+    nr INTEGER PRIMARY KEY AUTOINCREMENT,
+    day TEXT,
+    until_ms INTEGER NOT NULL,
+    boot TEXT NOT NULL,
+    up_ms INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX daily_digests_day ON daily_digests(day) WHERE day IS NOT NULL;
 ";

@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use crate::chat_commands::without_buttons;
 use crate::domain::{CallId, Live, OutboundBody, Question};
 
 use super::clean::{clean, clean_line};
@@ -188,6 +189,7 @@ impl Screen {
                 }
             }
             OutboundBody::Notice { text } => self.notice(text),
+            OutboundBody::Digest { .. } => self.notice(&without_buttons(body)),
             OutboundBody::Question { turn_seq, question } => {
                 self.question(*turn_seq, question, None)
             }

@@ -181,7 +181,7 @@ impl Api {
         let mut request =
             SendMessage::new(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
-        if !keyboard.is_empty() || part.button.is_some() {
+        if !keyboard.is_empty() || !part.buttons.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(below(part, keyboard)));
         }
         wire::sent(&self.call(&request).await?)
@@ -291,9 +291,9 @@ impl Place {
     }
 }
 
-/// The buttons of a message, and its own one behind them.
+/// The buttons of a message, and its own behind them.
 fn below(part: &Part, keyboard: &[Vec<Button>]) -> InlineKeyboardMarkup {
-    let own = part.button.iter().map(|button| vec![button.clone()]);
+    let own = part.buttons.iter().map(|button| vec![button.clone()]);
     markup(&keyboard.iter().cloned().chain(own).collect::<Vec<_>>())
 }
 

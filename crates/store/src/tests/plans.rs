@@ -9,6 +9,7 @@ use super::*;
 /// Tables that stay small, whatever happens.
 const LITTLE: &[&str] = &[
     "blocked",
+    "daily_digests",
     "drafts",
     "grants",
     "kept_windows",
@@ -82,6 +83,8 @@ const BEGUN_AT: &str = "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS ol
 /// What stands for the placeholders of texts that are put together.
 const PARTS: &[(&str, &[&str])] = &[
     ("{COLUMNS}", &["*"]),
+    ("{UNASKED}", &["(rule GLOB 'grant.*' OR NOT EXISTS
+        (SELECT 1 FROM approvals WHERE approvals.call = calls.id AND approvals.state = 'approved'))"]),
     (
         "{which}",
         &[

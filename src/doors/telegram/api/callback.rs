@@ -63,6 +63,11 @@ pub enum Callback {
     UndoFiles(UndoOf, i32),
     /// Leave the files as they are.
     KeepFiles,
+    /// Take this grant back, which this digest names.
+    TakeBack {
+        digest: i64,
+        grant: i64,
+    },
 }
 
 /// A turn whose files can be put back. The topic is named because Telegram does not say it of old
@@ -96,6 +101,7 @@ impl Callback {
             Self::ShowUndo(of) => format!("u:{}", of.encode()),
             Self::UndoFiles(of, answer) => format!("r:{}:{answer}", of.encode()),
             Self::KeepFiles => "k:files".to_owned(),
+            Self::TakeBack { digest, grant } => format!("g:{digest}:{grant}"),
             Self::Question(..) | Self::Stop(_) | Self::AcceptPins(_) | Self::KeepPins(_) => {
                 return None;
             }
@@ -135,6 +141,10 @@ impl Callback {
                 Some(Self::UndoFiles(UndoOf::parse(of)?, number(answer)?))
             }
             "k" => (rest == "files").then_some(Self::KeepFiles),
+            "g" => {
+                let (digest, grant) = rest.split_once(':')?;
+                Some(Self::TakeBack { digest: number(digest)?, grant: number(grant)? })
+            }
             _ => None,
         }
     }
@@ -216,6 +226,8 @@ mod tests {
             undo().prop_map(Callback::ShowUndo),
             (undo(), any::<i32>()).prop_map(|(of, answer)| Callback::UndoFiles(of, answer)),
             Just(Callback::KeepFiles),
+            (any::<i64>(), any::<i64>())
+                .prop_map(|(digest, grant)| Callback::TakeBack { digest, grant }),
         ]
     }
 
@@ -228,7 +240,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspixcwurk]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
+        fn there_is_one_spelling_of_each(data in "[qspixcwurkg]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
             if let Some(callback) = Callback::parse(&data) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }
@@ -268,6 +280,10 @@ mod tests {
             "r:1:",
             "r:1:99999999999",
             "k:",
+            "g:1",
+            "g:1:",
+            "g:1:02",
+            "g:1:2:3",
             "p:1 ",
             &long,
         ] {

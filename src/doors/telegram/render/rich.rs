@@ -16,8 +16,8 @@ use crate::doors::telegram::api::callback::Button;
 pub struct Part {
     pub text: String,
     pub entities: Vec<MessageEntity>,
-    /// One button below it.
-    pub button: Option<Button>,
+    /// The buttons below it, one a row.
+    pub buttons: Vec<Button>,
 }
 
 impl Part {

@@ -68,7 +68,7 @@ fn part(rich: &Rich, start: usize, units_max: usize) -> (Part, usize) {
                 // Entities all at one place leave no place for a cut. Then formatting goes, text
                 // never does.
                 entities.truncate(ENTITIES_MAX);
-                return (Part { text: text.to_owned(), entities, button: None }, cut);
+                return (Part { text: text.to_owned(), entities, buttons: Vec::new() }, cut);
             }
         }
     }

@@ -61,6 +61,9 @@ pub(super) struct GatewayContext {
     store_failed: Mutex<Option<Instant>>,
     /// The day of which it was told that its tokens are nearly used up.
     tokens_told: Mutex<String>,
+    /// The day of which the digest was told or had nothing to tell, as far as this process knows;
+    /// the store has it, too.
+    digest_told: Mutex<String>,
 }
 
 impl GatewayContext {
@@ -89,6 +92,7 @@ impl GatewayContext {
             reactions_told: Mutex::default(),
             store_failed,
             tokens_told: Mutex::default(),
+            digest_told: Mutex::default(),
         }
     }
 
@@ -160,6 +164,14 @@ impl GatewayContext {
         let news = *told != day;
         day.clone_into(&mut told);
         news
+    }
+
+    pub(super) fn digest_is_due(&self, day: &str) -> bool {
+        *self.digest_told.lock().unwrap_or_else(PoisonError::into_inner) != day
+    }
+
+    pub(super) fn digest_is_told(&self, day: String) {
+        *self.digest_told.lock().unwrap_or_else(PoisonError::into_inner) = day;
     }
 
     /// Whether a person should hear that the store cannot be written: once in a while.

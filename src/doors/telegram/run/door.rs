@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::context::GatewayContext;
 use super::pacing::{self, in_turn};
 use super::{
-    elsewhere, moves, notify, outgoing, question_message, reactions, undo_button, updates,
+    digest_button, elsewhere, moves, notify, outgoing, question_message, reactions, undo_button,
+    updates,
 };
 use crate::domain::{
     Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
@@ -69,11 +70,15 @@ impl Paint<Part> for GatewayContext {
         running::ended(title, ok, summary)
     }
 
-    const HAS_UNDO_BUTTON: bool = true;
+    const HAS_BUTTONS: bool = true;
 
     fn with_undo_button(part: Part, to: &Address, undo: UndoButton) -> Part {
         let thread = Place::of(to).and_then(|place| place.thread);
-        Part { button: undo_button::button(thread, undo), ..part }
+        Part { buttons: undo_button::button(thread, undo).into_iter().collect(), ..part }
+    }
+
+    fn with_grant_buttons(part: Part, digest: i64, grants: &[i64]) -> Part {
+        Part { buttons: digest_button::buttons(digest, grants), ..part }
     }
 }
 

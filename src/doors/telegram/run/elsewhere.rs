@@ -3,6 +3,7 @@
 //! say so; must not know how anything is sent.
 
 use super::context::GatewayContext;
+use crate::chat_commands::without_buttons;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::asking::from_elsewhere;
 use crate::doors::door::DoorFault;
@@ -42,6 +43,11 @@ pub(super) fn instead(
         | OutboundBody::Reply { text, .. }
         | OutboundBody::Said { text, .. } => {
             vec![OutboundBody::Notice { text: format!("{lead}\n\n{text}") }]
+        }
+        // Its buttons are of no use in another chat than the owner's.
+        OutboundBody::Digest { .. } => {
+            let text = format!("{lead}\n\n{}", without_buttons(&refused.body));
+            vec![OutboundBody::Notice { text }]
         }
         OutboundBody::Question { turn_seq, question } => {
             let question = Box::new(from_elsewhere(question));

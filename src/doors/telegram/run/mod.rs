@@ -4,6 +4,7 @@
 mod changed_tools;
 mod chat_queue;
 mod context;
+mod digest_button;
 mod door;
 mod elsewhere;
 mod files;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::context::GatewayContext;
+use crate::chat_commands::DigestOfDay;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::telegram::api::fault::ApiFault;
@@ -55,6 +56,7 @@ async fn pass_on(ctx: &GatewayContext) -> Result<(), MailError> {
         ctx.mail.key_refusal_passed_on().await?;
     }
     head_of_the_audit(ctx).await?;
+    digest_of_the_day(ctx).await?;
     budget_of_today(ctx).await
 }
 
@@ -73,6 +75,23 @@ async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
         );
         tell(ctx, HEAD, HEAD_EVERY_MS, text).await;
     }
+    Ok(())
+}
+
+/// Tells what ran without a question, once its time of the day has come.
+async fn digest_of_the_day(ctx: &GatewayContext) -> Result<(), MailError> {
+    let (clock, at) = (ctx.clock(), (ctx.shared.context.settings.digest_at)());
+    let (Some(at), Some(to)) = (at, ctx.notify_place()) else { return Ok(()) };
+    let Ok(session) = to.session() else { return Ok(()) };
+    let day = clock.date(clock.now_ms);
+    if !clock.is_after(at) || !ctx.digest_is_due(&day) {
+        return Ok(());
+    }
+    let of = DigestOfDay { day: day.clone(), zone: clock.zone, session, to: to.address() };
+    if ctx.shared.context.chat_commands.digest_of_day(of).await? {
+        ctx.shared.wake();
+    }
+    ctx.digest_is_told(day);
     Ok(())
 }
 

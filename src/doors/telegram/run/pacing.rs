@@ -60,7 +60,7 @@ pub(super) async fn send(
             let mut last = Err(ApiFault::Formatting(why));
             let mut parts = plain(&part.text);
             if let Some(end) = parts.last_mut() {
-                end.button.clone_from(&part.button);
+                end.buttons.clone_from(&part.buttons);
             }
             for part in parts {
                 last = ctx.api.send(place, &part, &[]).await;

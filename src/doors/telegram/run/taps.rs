@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::pacing::until_sent;
-use super::{changed_tools, pairing, question_message, tap_notice, undo_button};
+use super::{changed_tools, digest_button, pairing, question_message, tap_notice, undo_button};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Origin, PostedState, Question, telegram_principal,
 };
@@ -44,6 +44,8 @@ enum Told {
     Whole(Place, Box<Question>),
     /// What an undo would change, or has changed.
     Undo(undo_button::Shows),
+    /// That a grant is taken back.
+    Digest(digest_button::Shows),
 }
 
 /// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
@@ -72,6 +74,9 @@ pub(super) async fn tap(
             Some(
                 callback @ (Callback::ShowUndo(_) | Callback::UndoFiles(..) | Callback::KeepFiles),
             ) => Told::Undo(undo_button::tap(ctx, tapped, &callback).await?),
+            Some(Callback::TakeBack { digest, grant }) => {
+                Told::Digest(digest_button::tap(ctx, tapped, (digest, grant)).await?)
+            }
             None => Told::Words(NOTHING.to_owned()),
         }
     } else {
@@ -222,6 +227,7 @@ async fn say(ctx: &GatewayContext, query: &str, told: Told) {
             }
         }
         Told::Undo(shows) => undo_button::show(ctx, shows).await,
+        Told::Digest(shows) => digest_button::show(ctx, shows).await,
         Told::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),
