@@ -3,6 +3,7 @@
 
 mod abandon;
 mod approvals;
+mod context;
 mod copy;
 mod difference;
 mod effect;

@@ -152,6 +152,7 @@ fn readable(
                 outcome_text(outcome)
             )
         }
+        EventBody::TurnContext { text } => text.clone(),
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
         EventBody::StopRequested { by } => format!("stop requested by {by}"),

@@ -52,7 +52,7 @@ impl Drive<'_> {
     /// Whether the row is done with; false leaves it for later.
     async fn absorb_row(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
         match &row.inbound.body {
-            InboundBody::Message { .. } => self.absorb_message(row),
+            InboundBody::Message { .. } => self.absorb_message(row).await,
             InboundBody::Answered { approval, answer, by } => {
                 // One that comes while its turn is being ended is in the store and in the audit,
                 // and has no place in the log.
@@ -101,7 +101,7 @@ impl Drive<'_> {
         }
     }
 
-    fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
+    async fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
         let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
         match next(&self.log, &self.settings.runner.bounds) {
             // What was streamed is delivered as it is; the message starts the next turn. Results in
@@ -124,6 +124,10 @@ impl Drive<'_> {
         if origin == Origin::Owner {
             let until_ms = self.worker.gate.calls().mode_until();
             self.pending.mode_used = Some((row.inbound.principal.clone(), until_ms));
+        }
+        let (calls, by) = (self.worker.gate.calls(), (row.inbound.principal.as_str(), origin));
+        if let Some(text) = calls.context(&self.session, by, self.log.context()).await? {
+            self.push(EventBody::TurnContext { text });
         }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });

@@ -40,6 +40,8 @@ pub enum Time {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen<'a> {
     Nothing,
+    /// Where the calls run: the mode, the branch.
+    Context(&'a str),
     /// A person's words.
     Person(&'a [Block]),
     /// The model's own words.
@@ -108,6 +110,7 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
     match body {
         EventBody::TurnStarted { .. } => Meaning { window: InWindow::TurnBegins, ..INPUT },
         EventBody::TurnEnded { .. } => Meaning { window: InWindow::TurnEnds, ..STEP },
+        EventBody::TurnContext { text } => Meaning { seen: Seen::Context(text), ..waited(INPUT) },
         EventBody::UserMessage { blocks, .. } => {
             Meaning { seen: Seen::Person(blocks), ..waited(INPUT) }
         }

@@ -53,6 +53,14 @@ impl Log {
         turn.get(turn.iter().rposition(begins_a_turn)?..)
     }
 
+    /// What the model was last told of where the calls run, as far as it still sees that.
+    pub fn context(&self) -> Option<&str> {
+        self.events.iter().rev().find_map(|event| match &event.body {
+            EventBody::TurnContext { text } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
     /// The summary in force, if there is one.
     pub fn summary(&self) -> Option<&str> {
         let text = self.events.iter().rev().find_map(|event| match window(event) {

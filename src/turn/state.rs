@@ -214,7 +214,8 @@ impl<'a> Turn<'a> {
             }
             EventBody::TurnEnded { end } => self.end = Some(end),
             // What is about the window or about staged actions changes nothing in a turn.
-            EventBody::PromptPacked { .. }
+            EventBody::TurnContext { .. }
+            | EventBody::PromptPacked { .. }
             | EventBody::ModelPartial { .. }
             | EventBody::ActionAnswered { .. }
             | EventBody::ActionResult { .. }

@@ -84,6 +84,7 @@ impl<'a> Fold<'a> {
 
     fn event(&mut self, event: &Event) {
         match meaning(event).seen {
+            Seen::Context(text) => self.user(vec![Block::Text { text: text.to_owned() }]),
             Seen::Person(blocks) => {
                 let time = self.clock.as_mut().and_then(|clock| clock.read(event.at_ms));
                 self.user(time.into_iter().chain(blocks.iter().cloned()).collect());

@@ -2,6 +2,7 @@
 //! what a reply hands over is taken from it. Owns that no path leaves it, by a handle instead of a
 //! string. Must not know doors, or who asks.
 
+mod git_branch;
 mod given;
 mod look;
 mod name;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+pub use git_branch::Checkout;
 pub use given::{Given, NotGiven};
 pub use look::{FILES_COUNTED_MAX, Last, Seen};
 pub use name::safe_name;

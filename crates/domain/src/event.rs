@@ -29,6 +29,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<String>,
     },
+    /// Where the calls of the turn run, as the model is told from here on: the mode of the session and
+    /// the branch. It comes before the message with which that was first so.
+    #[serde(rename = "turn.context")]
+    TurnContext { text: String },
     #[serde(rename = "user.message")]
     UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
     /// What was packed for the model: the first event sent, how many were left out, the estimate.
@@ -145,6 +149,7 @@ impl EventBody {
             | Self::ActionResult { call, .. }
             | Self::ToolResult { call, .. } => Some(call),
             Self::TurnStarted { .. }
+            | Self::TurnContext { .. }
             | Self::UserMessage { .. }
             | Self::PromptPacked { .. }
             | Self::ModelReply { .. }
