@@ -136,6 +136,7 @@ fn what_a_rule_asks_about_and_what_deletes_is_never_offered() {
     let answers = (0..4).flat_map(|_| [delete(), Answer::text("It is gone.")]);
     let model = Threaded::start(Wire::OpenAi, answers);
     let house = House::at("openai-compatible", &model.base_url);
+    std::fs::create_dir_all(house.workspace()).unwrap();
     for n in 1..=4 {
         std::fs::write(house.workspace().join("a.txt"), "the same\n").unwrap();
         let id = house.ask_parks("delete it");
