@@ -19,6 +19,7 @@ mod interrupt;
 mod manual;
 mod new_file;
 mod open;
+mod open_folders;
 mod out;
 mod panic;
 mod proof;
@@ -221,8 +222,8 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
-        AtHome::Open { name, time, json } => open::run(app, name, time, json.json).await,
-        AtHome::Close { name, json } => open::close(app, name.into(), json.json).await,
+        AtHome::Open { what, write, time, json } => open::run(app, what, write, time, json).await,
+        AtHome::Close { what, json } => open::close(app, what, json.json).await,
         AtHome::Undo { turn, list, redo, yes, json } => {
             let wanted = undo::Wanted { turn, redo, yes, as_json: json.json };
             if list { undo::list(app, json.json).await } else { undo::run(app, wanted).await }

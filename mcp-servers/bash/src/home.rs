@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use rustix::fs::{FlockOperation, flock};
 
+use crate::openings::Openings;
 use crate::scratch::make_private;
 use crate::shared;
 use crate::toolchains::Shared;
@@ -85,6 +86,14 @@ impl CommandHome {
     /// Links what the user has fetched already. Must run inside of the box.
     pub fn fill(&self) {
         shared::link(&self.shared, &self.path);
+    }
+
+    /// What the owner has opened to one command appears in it, too. What it leads to is closed to every
+    /// other one.
+    pub fn link(&self, opened: &Openings) {
+        if !opened.is_empty() {
+            shared::link(&shared::of_openings(opened), &self.path);
+        }
     }
 
     /// For the time of a command that may write there.
