@@ -12,7 +12,7 @@ claw="$(realpath "$1")"
 work="$(mktemp -d /var/tmp/claw-box.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/older.py" "$here/../docs/box.md" "$work/"
+cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" "$here/../docs/box.md" "$work/"
 python="$(command -v /usr/bin/python3 || command -v python3)"
 
 probe() { # USER OPTION...

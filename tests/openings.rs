@@ -165,3 +165,134 @@ fn what_cannot_be_opened_stops_the_start_with_one_sentence_and_a_next_step() {
         assert!(doctor.contains(words), "{doctor}");
     }
 }
+
+/// A chat that stays, so that one server of commands sees what is opened and closed.
+struct Talk<'a> {
+    house: &'a House,
+    chat: program::Running,
+    ended: i64,
+}
+
+impl<'a> Talk<'a> {
+    fn begin(house: &'a House) -> Self {
+        house.claw(&["ask", "hello"]).expect(0);
+        Self { house, chat: house.start(&["chat"]), ended: 0 }
+    }
+
+    /// What became of the command, in the same process as all before it.
+    fn run(&mut self, command: &str, at: &str) -> String {
+        self.chat.types(format!("run `{command}`{at}\n").as_bytes());
+        self.ended += 1;
+        let count = "SELECT count(*) FROM calls WHERE state = 'ended'";
+        let ended = || -> i64 { self.house.db().query_row(count, [], |row| row.get(0)).unwrap() };
+        eventually("the command has ended", || ended() == self.ended);
+        eventually("its result is in the log", || {
+            outcomes(&self.house.events("main")).len() as i64 == self.ended
+        });
+        let outcome = outcomes(&self.house.events("main")).pop().unwrap();
+        outcome["output"]["text"].as_str().unwrap().to_owned()
+    }
+}
+
+fn has_mounts(house: &House) -> bool {
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let has = doctor.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts"));
+    if !has {
+        house.claw(&["open", "~/Documents"]).expect_mistake(&["no namespaces", "[box]"]);
+        eprintln!("skipped: this system gives commands no namespaces of their own");
+    }
+    has
+}
+
+#[test]
+fn a_folder_is_open_for_a_time_to_what_starts_meanwhile_and_closed_again() {
+    let house = house();
+    if !has_mounts(&house) {
+        return;
+    }
+    let mut talk = Talk::begin(&house);
+    let closed = talk.run("cat ~/Documents/letter", READ);
+    assert!(closed.contains("claw open ~/Documents --for 1h"), "{closed}");
+    let opened = house.claw(&["open", "~/Documents", "--for", "30m"]).expect(0).out;
+    assert!(opened.contains("every command reads it") && opened.contains("claw close"), "{opened}");
+    house.claw(&["open", "~/Downloads", "--write"]).expect(0);
+    for words in [&["open"][..], &["grants"], &["doctor"]] {
+        let listed = house.claw(words).out;
+        assert!(
+            listed.contains("Documents") && listed.contains("every command reads it"),
+            "{listed}"
+        );
+    }
+    // The server of commands is the same as before.
+    for at in [READ, WRITE] {
+        let said = talk.run("cat ~/Documents/letter ~/Downloads/letter", at);
+        assert!(said.contains("the Documents letter\nthe Downloads letter"), "{at}: {said}");
+    }
+    let said = talk.run("echo x > ~/Downloads/new", READ);
+    assert!(said.contains("needs: \"write\""), "{said}");
+    talk.run("echo x > ~/Downloads/new", WRITE);
+    assert_eq!(fs::read_to_string(house.user_home().join("Downloads/new")).unwrap(), "x\n");
+    let documents = house.user_home().join("Documents").display().to_string();
+    let change = format!("chmod 777 {documents}/letter; echo x > {documents}/new");
+    let said = talk.run(&change, WRITE);
+    assert!(said.contains("for reading alone"), "{said}");
+    assert!(!house.user_home().join("Documents/new").exists());
+    // Nothing has opened with them.
+    assert!(!talk.run("cat ~/closed/letter", WRITE).contains("the closed letter"));
+    house.claw(&["close", "~/Downloads"]).expect(0);
+    let said =
+        talk.run("cat ~/Downloads/letter; echo y > ~/Downloads/new; cat ~/Documents/letter", WRITE);
+    assert!(
+        !said.contains("the Downloads letter") && said.contains("the Documents letter"),
+        "{said}"
+    );
+    let over = "UPDATE grants SET expires_ms = 1 WHERE revoked_ms IS NULL AND tool = 'opening'";
+    assert_eq!(house.db().execute(over, []).unwrap(), 1);
+    assert!(!talk.run("cat ~/Documents/letter", WRITE).contains("the Documents letter"));
+    assert_eq!(fs::read_to_string(house.user_home().join("Downloads/new")).unwrap(), "x\n");
+    talk.chat.ends().expect(0);
+    house.claw(&["close", "~/Documents"]).expect_mistake(&["~/Documents is not open"]);
+    house.claw(&["open", "~/Documents"]).expect(0);
+    house.claw(&["panic", "on"]).expect(0);
+    house.claw(&["panic", "off"]).expect(0);
+    assert_eq!(house.claw(&["open"]).expect(0).out, "", "the stop switch closes it");
+    house.is_whole();
+}
+
+#[test]
+fn what_must_stay_closed_cannot_be_opened_for_a_time_either() {
+    let house = house();
+    if !has_mounts(&house) {
+        return;
+    }
+    house.claw(&["ask", "hello"]).expect(0);
+    symlink(".ssh", house.user_home().join("keys")).unwrap();
+    for (folder, named) in [
+        ("~/.ssh", "credentials or of claw"),
+        ("~/keys", "credentials or of claw"),
+        ("~/.claw", "credentials or of claw"),
+        ("~/.claw/workspace", "holds the workspace or lies in it"),
+        ("~", "your whole home"),
+        ("/", "your whole home"),
+        ("~/gone", "no such folder"),
+        ("./Documents/letter", "no such folder"),
+    ] {
+        house.claw(&["open", folder]).expect_mistake(&[named]);
+    }
+    house.claw(&["open", "docker", "--write"]).expect_mistake(&["--write is for folders"]);
+    house.claw(&["open", "Documents"]).expect(2);
+    house.claw(&["close", "~/far"]).expect_mistake(&["~/far is not open"]);
+    house.write("claw.toml", "[box]\nopen_read = [\"~/near\"]\n");
+    house.claw(&["close", "~/near"]).expect_mistake(&["box.open_read"]);
+    // A folder that became a place of credentials meanwhile is refused when it is used.
+    house.claw(&["open", "~/closed"]).expect(0);
+    fs::remove_dir_all(house.user_home().join("closed")).unwrap();
+    symlink(".ssh", house.user_home().join("closed")).unwrap();
+    let said = run(&house, "cat ~/closed/letter", READ);
+    assert!(!said.contains("the .ssh letter"), "{said}");
+    assert!(said.contains("closed is open for a time, and this command has it not"), "{said}");
+    fs::remove_file(house.user_home().join("closed")).unwrap();
+    symlink("Documents", house.user_home().join("closed")).unwrap();
+    let said = run(&house, "cat ~/Documents/letter", READ);
+    assert!(!said.contains("the Documents letter") && said.contains("leads elsewhere"), "{said}");
+}

@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
+/// What is open in these houses, so that its questions can be seen.
+const OPEN: &str = "[box]\nopen = [\"ssh-agent\", \"docker\"]\n";
 /// With the row of answers.
 const ROWS_MAX: usize = 12;
 
@@ -94,6 +96,35 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("greeter__greet", json!({"name": "Ada Lovelace"})),
         ("greeter__greet", json!({"name": "x".repeat(500)})),
+    ]
+}
+
+/// Calls that name what is open to them.
+fn opened_calls() -> Vec<(&'static str, Value)> {
+    let call = |tool, command: &str, hosts: &[&str], opens: &[&str]| {
+        let mut arguments = json!({"command": command, "needs": "network", "opens": opens});
+        if !hosts.is_empty() {
+            arguments["hosts"] = json!(hosts);
+        }
+        (tool, arguments)
+    };
+    vec![
+        call("bash__run", "git push origin main", &["github.com:22"], &["ssh-agent"]),
+        call("bash__run", "git push origin main", &[], &["ssh-agent"]),
+        call("bash__run", "docker ps --all", &[], &["docker"]),
+        call(
+            "bash__run",
+            "docker build --tag app . && docker push registry.example.com/app",
+            &["registry.example.com"],
+            &["docker"],
+        ),
+        call("bash__start", "docker compose up", &[], &["docker"]),
+        call(
+            "bash__run",
+            "ssh deploy@app.example.com sudo systemctl restart app",
+            &["app.example.com:22"],
+            &["docker", "ssh-agent"],
+        ),
     ]
 }
 
@@ -185,6 +216,36 @@ fn twenty_questions_are_understood_at_a_glance() {
         }
         let keys = question.choices.iter().map(|choice: &Choice| choice.label.as_str());
         assert!(keys.into_iter().all(|label| whole.contains(label)), "{name}");
+    }
+}
+
+#[test]
+fn a_question_with_an_opening_says_what_the_command_is_to_the_world() {
+    let calls = opened_calls();
+    let (house, _model) = house([turn(&calls)]);
+    house.write("claw.toml", OPEN);
+    let rows = house.claw(&["doctor", "--json"]).rows();
+    if !rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts")) {
+        eprintln!("skipped: this system does not hold every level of the box");
+        return;
+    }
+    house.claw(&["ask", "do all of it"]).expect(3);
+    let questions = questions(&house);
+    assert_eq!(questions.len(), calls.len());
+    for columns in [40, 80] {
+        let mut dump = String::new();
+        for (question, (name, arguments)) in questions.iter().zip(&calls) {
+            let rows = at(question, columns);
+            assert!(rows.len() <= ROWS_MAX, "{name} at {columns}: {rows:#?}");
+            let all = rows.join(" ");
+            for opening in arguments["opens"].as_array().unwrap() {
+                let warned = format!("{}: it is", opening.as_str().unwrap());
+                assert!(all.contains(&warned), "{arguments} at {columns}: {rows:#?}");
+            }
+            dump.push_str(&format!("==== {name} {}: {} rows\n", arguments["opens"], rows.len()));
+            dump.push_str(&format!("{}\n", rows.join("\n")));
+        }
+        insta::assert_snapshot!(format!("opened_at_{columns}_columns"), dump);
     }
 }
 

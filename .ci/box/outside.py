@@ -90,6 +90,7 @@ def main():
     done = rows.pop().get("done") if rows else None
     looking, wrong = ways_at_read(house, server)
     server.run("python3 -c 'import os, signal; os.kill(-1, signal.SIGKILL)'; true")
+    beside = ways_beside(house, server)
     # A length of sleep that nobody else has names what is left.
     mark = f"sleep 321.{os.getpid()}"
     server.run(f"setsid {mark} & setsid -f {mark}; prlimit --pid $PPID --as=1:1 --nofile=0:0; echo gone")
@@ -112,6 +113,7 @@ def main():
         faults.append("the victim is dead")
     faults += [f"{name} was reached" for name in house.drain() if name not in ("tcp", "udp")]
     faults += [f"level read: {what}" for what in wrong]
+    faults += beside
     got = [row["way"] for row in looking if row["said"] == "OPEN"]
     faults += [f"does not run: {row['way']}: {row['said']}" for row in looking if row["said"].startswith("BROKEN")]
     faults += [f"level read, OPEN and not named: {name}" for name in got if not open_at_read(name)]
@@ -250,6 +252,29 @@ def swapped(house, server):
     return wrong
 
 
+OPENED = {"opened: Docker, which is what was opened": "`DOCKER_HOST` on the loopback of the command"}
+
+
+def ways_beside(house, server):
+    """All ways as a command to which ssh-agent and Docker are open; gives what is wrong."""
+    mark = house.home / "started"
+    (house.workspace / "hostile").write_text(f"Host *\n ProxyCommand touch {mark}\n")
+    opens = ["ssh-agent"] + ([] if "--without-namespaces" in OPTIONS else ["docker"])
+    house.drain()
+    out = server.run("python3 ways.py facts.json opened.py", opens)
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    done = rows.pop().get("done") if rows else None
+    faults = [] if rows and done == len(rows) else [f"only {len(rows)} ways came back of {done}: {out[-300:]}"]
+    faults += judged("network with openings", rows, lambda name: OPENED.get(name) or ITS_OWN.get(name) or OPEN.get(name))
+    if mark.exists():
+        faults.append("a command had something started outside")
+    # Docker is reached by the one way that leads there, and once by the look at whether it is there.
+    reached = [name for name in house.drain() if name not in ("tcp", "udp", "docker")]
+    got = [row["way"] for row in rows if row["said"] == "OPEN"]
+    print(f"  with {' and '.join(opens)} open: {len(rows)} ways, {len(rows) - len(got)} held, {len(got)} open and named")
+    return [f"with openings: {fault}" for fault in faults + [f"{name} was reached" for name in reached]]
+
+
 def differences(before, after):
     return [(what, before[what], after[what]) for what in before if before[what] != after[what]]
 
@@ -269,12 +294,18 @@ class House:
             path.chmod(0o600)
         os.setxattr(self.diary, "user.mine", b"1")
         (self.home / "link").symlink_to(self.diary)
+        # Settings of ssh that would start something outside.
+        config, mark = self.home / ".ssh/config", self.home / "started"
+        config.parent.mkdir(mode=0o700)
+        config.write_text(f"Host behind\n ProxyCommand touch {mark}\nMatch originalhost by-match exec \"touch {mark}\"\n HostName h\n"
+                          f"Host *\n PermitLocalCommand yes\n LocalCommand touch {mark}\n KnownHostsCommand /usr/bin/touch {mark}\n")
+        config.chmod(0o600)
         script = self.home / "script"
         script.write_text("#!/bin/sh\nexit 0\n")
         script.chmod(0o755)
         os.mkfifo(self.home / "fifo")
         self.fifo = os.open(self.home / "fifo", os.O_RDWR | os.O_NONBLOCK)
-        for name in ("ways.py", "looking.py", "staying.py"):
+        for name in ("ways.py", "looking.py", "staying.py", "opened.py"):
             shutil.copy(HERE / name, self.workspace)
         self.make_links()
         self.sockets = {}
@@ -282,6 +313,9 @@ class House:
         self.listen("datagram", socket.AF_UNIX, socket.SOCK_DGRAM, str(self.home / "d"))
         abstract = f"claw-probe-{os.getpid()}"
         self.listen("abstract", socket.AF_UNIX, socket.SOCK_STREAM, "\0" + abstract)
+        # What stands in for the services that are open to a command that names them.
+        self.listen("agent", socket.AF_UNIX, socket.SOCK_STREAM, str(self.home / "agent"))
+        self.listen("docker", socket.AF_UNIX, socket.SOCK_STREAM, str(self.home / "docker"))
         self.listen("tcp", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
         self.listen("udp", socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
         victim = "import ctypes, sys, time\nb = ctypes.create_string_buffer(b'%s')\nprint(ctypes.addressof(b), flush=True)\ntime.sleep(9999)"
@@ -295,6 +329,7 @@ class House:
             victim=self.victim.pid, victim_group=os.getpgid(self.victim.pid), server=0, diary=str(self.diary), home=str(self.home),
             claw_home=str(self.home / ".claw"), tmp=str(self.tmp), secret=SECRET, script=str(script), empty=str(self.home / "empty"),
             fifo=str(self.home / "fifo"), link=str(self.home / "link"), stream=str(self.home / "s"), datagram=str(self.home / "d"),
+            agent=str(self.home / "agent"), docker=str(self.home / "docker"),
             abstract=abstract, tcp=self.sockets["tcp"].getsockname()[1], udp=self.sockets["udp"].getsockname()[1],
             address=int(self.victim.stdout.readline()), shm_key=key, msg_key=key, sem_key=key, mq=self.mq,
         )
@@ -407,7 +442,8 @@ class Server:
             self.program[:0] = [sys.executable, str(HERE / "older.py"), str(OLDER)]
         command = [*self.program, "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"),
                    "--command-processes-max", "200", "--timeout-s", "300", "--output-bytes-max", "1000000"]
-        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(house.home), "TMPDIR": str(house.tmp), "API_KEY": SECRET}
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(house.home), "TMPDIR": str(house.tmp), "API_KEY": SECRET,
+                       "SSH_AUTH_SOCK": str(house.home / "agent"), "DOCKER_HOST": f"unix://{house.home}/docker"}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True, start_new_session=True)
         self.number = 0
         info = {"name": "probe", "version": "1"}
@@ -434,8 +470,9 @@ class Server:
                 return message
         sys.exit(f"the server does not answer {method}")
 
-    def run(self, command):
-        params = {"name": "run", "arguments": {"command": command, "needs": self.needs}}
+    def run(self, command, opens=()):
+        arguments = {"command": command, "needs": self.needs} | ({"opens": list(opens)} if opens else {})
+        params = {"name": "run", "arguments": arguments, "_meta": {"claw/opened": list(opens)}}
         result = self.ask("tools/call", params)["result"]
         facts = result.get("structuredContent")
         if not facts:

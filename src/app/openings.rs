@@ -8,7 +8,7 @@ use claw_mcp_bash::{CannotOpen, check_opening};
 use crate::config::{Config, ConfigError, OpenFolder};
 
 /// What the next step is where a folder cannot be opened.
-fn next(why: CannotOpen) -> &'static str {
+pub fn next(why: CannotOpen) -> &'static str {
     match why {
         CannotOpen::Missing => "Make the folder, or take it out of the list",
         CannotOpen::Relative => "Write it as ~/FOLDER or with a / at its beginning",
@@ -23,21 +23,32 @@ fn next(why: CannotOpen) -> &'static str {
 /// The real folder.
 ///
 /// # Errors
-/// Why it cannot be opened, with a next step.
-pub fn real(config: &Config, folder: &OpenFolder) -> Result<PathBuf, ConfigError> {
+/// Why it cannot be opened.
+pub fn may_open(config: &Config, folder: &OpenFolder) -> Result<PathBuf, CannotOpen> {
     let mut protect = vec![config.home.root().to_owned()];
     protect.extend(config.kept_apart.folder.clone());
-    check_opening(&folder.path, folder.to_write, &config.workspace, &protect).map_err(|why| {
-        ConfigError {
-            place: config.home.claw_toml().display().to_string(),
-            message: format!(
-                "{} names {}, which cannot be opened to commands: {}",
-                folder.key(),
-                folder.path.display(),
-                why.words()
-            ),
-            next: next(why).to_owned(),
-        }
+    check_opening(&folder.path, folder.to_write, &config.workspace, &protect)
+}
+
+/// Whether a command can get a folder that its server has not: the box of each is closed anew.
+pub fn can_be_for_a_time() -> bool {
+    claw_mcp_bash::try_box(&["server", "bash"]).own_mounts
+}
+
+/// The real folder.
+///
+/// # Errors
+/// Why it cannot be opened, with a next step.
+pub fn real(config: &Config, folder: &OpenFolder) -> Result<PathBuf, ConfigError> {
+    may_open(config, folder).map_err(|why| ConfigError {
+        place: config.home.claw_toml().display().to_string(),
+        message: format!(
+            "{} names {}, which cannot be opened to commands: {}",
+            folder.key(),
+            folder.path.display(),
+            why.words()
+        ),
+        next: next(why).to_owned(),
     })
 }
 

@@ -307,6 +307,7 @@ fn says_of(shape: &Shape, row: &CallRow) -> String {
         // A mode says itself what it is for, and no answer offers an opening.
         Shape::Mode { mode } => format!("mode {mode}"),
         Shape::Opening { opening } => opening.to_string(),
+        Shape::Folder { path, .. } => path.clone(),
         Shape::Exact { .. } => {
             let shown = escape::visible(&row.arguments);
             format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)

@@ -210,10 +210,15 @@ pub enum AtHome {
         #[command(flatten)]
         json: Json,
     },
-    /// List what is open to commands by name, or open one for a time; each use is asked about
+    /// List what is open to commands, or open something for a time
     Open {
-        /// What to open
-        name: Option<open::Name>,
+        /// `ssh-agent` or `docker`, each use of which is asked about, or a folder, which every command
+        /// reads
+        #[arg(value_name = "NAME|FOLDER", value_parser = open::what)]
+        what: Option<open::What>,
+        /// Let commands also change the folder, from the level `write` on
+        #[arg(long, requires = "what")]
+        write: bool,
         /// For how long, such as 30m, 1h or 2d, at most 7d
         #[arg(long = "for", value_name = "TIME", default_value = open::TIME_DEFAULT, value_parser = open::time)]
         time: Duration,
@@ -223,7 +228,8 @@ pub enum AtHome {
     /// Close what `claw open` has opened
     Close {
         /// What to close
-        name: open::Name,
+        #[arg(value_name = "NAME|FOLDER", value_parser = open::what)]
+        what: open::What,
         #[command(flatten)]
         json: Json,
     },

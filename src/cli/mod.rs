@@ -20,6 +20,7 @@ mod interrupt;
 mod manual;
 mod new_file;
 mod open;
+mod open_folders;
 mod out;
 mod panic;
 mod proof;
@@ -220,8 +221,8 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
         AtHome::Digest { json } => digest::run(app, json.json).await,
-        AtHome::Open { name, time, json } => open::run(app, name, time, json.json).await,
-        AtHome::Close { name, json } => open::close(app, name.into(), json.json).await,
+        AtHome::Open { what, write, time, json } => open::run(app, what, write, time, json).await,
+        AtHome::Close { what, json } => open::close(app, what, json.json).await,
         AtHome::Undo { turn, list, redo, yes, json } => {
             let wanted = undo::Wanted { turn, redo, yes, as_json: json.json };
             if list { undo::list(app, json.json).await } else { undo::run(app, wanted).await }

@@ -1,18 +1,19 @@
 //! `claw open` and `claw close`: what of this machine is open to commands, for a time. Must not
 //! know how a command reaches it.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde_json::json;
 
+use super::args::Json;
 use super::fail::{self, UserError};
-use super::out;
+use super::{open_folders, out};
 use crate::app::{App, owner_principal};
 use crate::calls::openings;
 use crate::chat_commands::when;
-use crate::domain::Opening;
+use crate::domain::{Opening, UnixMillis};
 use crate::store::now_ms;
 
 /// What an opening lasts that names no time, and what it may last.
@@ -20,21 +21,23 @@ pub const TIME_DEFAULT: &str = "1h";
 const TIME_S_MAX: u64 = 7 * 24 * 3600;
 
 /// What can be opened, as it is typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Name {
-    /// `ssh` and `git push` signed in by your ssh agent
-    SshAgent,
-    /// Your Docker, which is root on this machine
-    Docker,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    Service(Opening),
+    Folder(PathBuf),
 }
 
-impl From<Name> for Opening {
-    fn from(written: Name) -> Self {
-        match written {
-            Name::SshAgent => Self::SshAgent,
-            Name::Docker => Self::Docker,
-        }
+/// A name, or a folder, which is written with a slash so that a name with a typing error is none.
+pub fn what(text: &str) -> Result<What, String> {
+    if let Some(opening) = Opening::parse(text) {
+        return Ok(What::Service(opening));
     }
+    if text.contains('/') || ["~", ".", ".."].contains(&text) {
+        return Ok(What::Folder(text.into()));
+    }
+    Err(format!(
+        "there are ssh-agent and docker, and no `{text}`; a folder is written with a slash, such as ~/{text} or ./{text}"
+    ))
 }
 
 /// `30m`, `1h`, `2d`.
@@ -57,13 +60,26 @@ pub fn time(text: &str) -> Result<Duration, String> {
 
 pub async fn run(
     app: &App,
-    name: Option<Name>,
+    what: Option<What>,
+    to_write: bool,
     time: Duration,
-    as_json: bool,
+    json: Json,
 ) -> anyhow::Result<ExitCode> {
-    match name {
-        Some(name) => open(app, name.into(), time, as_json).await,
+    let as_json = json.json;
+    match what {
+        Some(What::Service(_)) if to_write => {
+            Err(UserError::because("--write is for folders; ssh-agent and docker are open or not"))
+        }
+        Some(What::Service(opening)) => open(app, opening, time, as_json).await,
+        Some(What::Folder(path)) => open_folders::open(app, &path, to_write, time, as_json).await,
         None => list(app, as_json),
+    }
+}
+
+pub async fn close(app: &App, what: What, as_json: bool) -> anyhow::Result<ExitCode> {
+    match what {
+        What::Service(opening) => close_service(app, opening, as_json).await,
+        What::Folder(path) => open_folders::close(app, &path, as_json).await,
     }
 }
 
@@ -75,19 +91,24 @@ fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             json!({"id": name, "until_ms": one.until_ms, "grant": one.grant, "cost": name.cost()})
                 .to_string()
         } else {
-            let until = one.until_ms.map_or_else(
-                || "until you take it out of claw.toml".to_owned(),
-                |at| format!("until {}", when(at)),
-            );
-            format!("{name:<10} {until}: {}", name.cost())
+            format!("{name:<10} {}: {}", until(one.until_ms), name.cost())
         })?;
     }
-    if open.is_empty() && !as_json {
+    let folders = open_folders::list(app, as_json)?;
+    if open.is_empty() && folders == 0 && !as_json {
         out::err_line(
-            "Nothing is open by name. `claw open docker --for 1h` opens one; there are ssh-agent and docker.",
+            "Nothing is open. `claw open docker --for 1h` opens one of ssh-agent and docker, `claw open ~/Documents` a folder.",
         );
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// Until when something is open, in words.
+pub(super) fn until(until_ms: Option<UnixMillis>) -> String {
+    until_ms.map_or_else(
+        || "until you take it out of claw.toml".to_owned(),
+        |at| format!("until {}", when(at)),
+    )
 }
 
 async fn open(
@@ -111,7 +132,7 @@ async fn open(
     Ok(ExitCode::from(fail::DONE))
 }
 
-pub async fn close(app: &App, opening: Opening, as_json: bool) -> anyhow::Result<ExitCode> {
+async fn close_service(app: &App, opening: Opening, as_json: bool) -> anyhow::Result<ExitCode> {
     let by = owner_principal();
     let closed = app.store.write(move |tx| openings::close_in(tx, opening, &by)).await?;
     let stays = app.gate.calls().openings()?.iter().any(|one| one.opening == opening);
@@ -158,6 +179,17 @@ mod tests {
             "1ä",
         ] {
             assert!(time(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_written_with_a_slash_and_a_typing_error_is_none() {
+        assert_eq!(what("ssh-agent"), Ok(What::Service(Opening::SshAgent)));
+        for folder in ["~/Documents", "./a", "/srv/x", "a/b", "."] {
+            assert_eq!(what(folder), Ok(What::Folder(folder.into())), "{folder}");
+        }
+        for odd in ["dokcer", "Documents", "", "podman"] {
+            assert!(what(odd).is_err(), "{odd}");
         }
     }
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::calls::Calls;
+use crate::calls::openings::FolderInForce;
 use crate::domain::{Opening, UnixMillis};
-use crate::hub::Hub;
+use crate::hub::{Hub, OpenedFolder};
 use crate::store::{Store, StoreError, now_ms};
 
 /// How often another process's write is looked for, as for a stop (`session/watch.rs`).
@@ -42,9 +43,26 @@ impl HandedOut {
         Arc::new(Self { store, calls, hub, openings: Mutex::default() })
     }
 
+    /// The folders that are open for a time, at this moment. What runs keeps them: the kernel takes
+    /// nothing away that it has given.
+    pub(super) fn folders(&self) -> Vec<OpenedFolder> {
+        let folders = self.calls.open_folders().unwrap_or_else(|error| {
+            tracing::warn!(%error, "what is open cannot be read, so nothing is");
+            Vec::new()
+        });
+        let opened = |one: FolderInForce| OpenedFolder {
+            path: one.path.display().to_string(),
+            write: one.to_write,
+        };
+        folders.into_iter().map(opened).collect()
+    }
+
     /// Which of these are open at this moment. What is said to be open is looked after from now on.
     /// Needs a Tokio runtime.
     pub(super) fn hand_out(self: &Arc<Self>, named: &[Opening]) -> Vec<&'static str> {
+        if named.is_empty() {
+            return Vec::new();
+        }
         let open = self.calls.openings().unwrap_or_else(|error| {
             tracing::warn!(%error, "what is open cannot be read, so nothing is");
             Vec::new()

@@ -5,7 +5,7 @@ use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening};
-use crate::hub::{OpenedNow, Permit, PermitParts};
+use crate::hub::{Opened, OpenedNow, Permit, PermitParts};
 use crate::policy::obeyed;
 use crate::store::CallRow;
 
@@ -55,6 +55,7 @@ impl Gate {
         let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
+        let is_command = self.hub.builtin(&row.server) == Some("bash");
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {
             call: row.id,
@@ -65,16 +66,19 @@ impl Gate {
             timeout,
             // A link can hide from the judge what a path is; the server sees where it leads.
             keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
-            opened: self.opened_now(opened),
+            opened: self.opened_now(opened, is_command),
         }))
     }
 
     /// It may be closed between this and the moment at which the call is sent.
-    fn opened_now(&self, opened: Vec<Opening>) -> OpenedNow {
-        if opened.is_empty() {
+    fn opened_now(&self, named: Vec<Opening>, is_command: bool) -> OpenedNow {
+        if !is_command {
             return OpenedNow::nothing();
         }
         let handed_out = self.handed_out.clone();
-        OpenedNow::new(move || handed_out.hand_out(&opened))
+        OpenedNow::new(move || Opened {
+            services: handed_out.hand_out(&named),
+            folders: handed_out.folders(),
+        })
     }
 }

@@ -26,6 +26,9 @@ const KEEP_OFF: &str = "claw/keep_off";
 /// The owner's services that a command may reach.
 const OPENED: &str = "claw/opened";
 
+/// The owner's folders that a command gets beside those of its server.
+const FOLDERS: &str = "claw/folders";
+
 /// After a call is given up, the server is notified; a full queue must not hold up the answer.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
 
@@ -123,9 +126,15 @@ pub(super) async fn forward(
 
 fn options(permit: &Permit) -> PeerRequestOptions {
     let mut meta = RequestMetaObject::new();
-    for (name, values) in [(KEEP_OFF, permit.keep_off().to_vec()), (OPENED, permit.opened())] {
-        if !values.is_empty() {
-            meta.insert(name.to_owned(), json!(values));
+    let opened = permit.opened();
+    let told = [
+        (KEEP_OFF, json!(permit.keep_off())),
+        (OPENED, json!(opened.services)),
+        (FOLDERS, json!(opened.folders)),
+    ];
+    for (name, values) in told {
+        if values != json!([]) {
+            meta.insert(name.to_owned(), values);
         }
     }
     if meta.is_empty() {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use claw_domain::CallId;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Makes the permits of one hub. Whoever holds it decides which calls run, so it is handed out
@@ -75,15 +76,30 @@ pub struct Permit {
 /// What is open to the command of a call, asked for at the moment at which the call is sent: it may
 /// have waited, and what was closed meanwhile is not handed on.
 #[derive(Clone)]
-pub struct OpenedNow(Arc<dyn Fn() -> Vec<&'static str> + Send + Sync>);
+pub struct OpenedNow(Arc<dyn Fn() -> Opened + Send + Sync>);
+
+/// What of the owner's machine is open to one command.
+#[derive(Clone, Debug, Default)]
+pub struct Opened {
+    /// By name.
+    pub services: Vec<&'static str>,
+    pub folders: Vec<OpenedFolder>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct OpenedFolder {
+    pub path: String,
+    /// Also for changes.
+    pub write: bool,
+}
 
 impl OpenedNow {
-    pub fn new(look: impl Fn() -> Vec<&'static str> + Send + Sync + 'static) -> Self {
+    pub fn new(look: impl Fn() -> Opened + Send + Sync + 'static) -> Self {
         Self(Arc::new(look))
     }
 
     pub fn nothing() -> Self {
-        Self::new(Vec::new)
+        Self::new(Opened::default)
     }
 }
 
@@ -107,7 +123,7 @@ pub struct PermitParts {
     /// Names of files and folders that this call may not change, by whatever path. Our own
     /// filesystem server is told.
     pub keep_off: &'static [&'static str],
-    /// What the command of this call may reach of the owner's services. Our own bash server is told.
+    /// What the command of this call may reach of the owner's. Our own bash server is told.
     pub opened: OpenedNow,
 }
 
@@ -152,8 +168,8 @@ impl Permit {
         self.timeout
     }
 
-    /// What the command of this call may reach of the owner's services, as of now.
-    pub fn opened(&self) -> Vec<&'static str> {
+    /// What the command of this call may reach of the owner's, as of now.
+    pub fn opened(&self) -> Opened {
         self.opened.0()
     }
 

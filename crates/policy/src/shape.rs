@@ -66,6 +66,9 @@ pub enum Shape {
     Mode { mode: Mode },
     /// This is open to commands that name it. Each use is asked about, so that it covers no call.
     Opening { opening: Opening },
+    /// This folder is open to every command, for reading, or for changes, too. It covers no call,
+    /// because what a command does with it is asked about like everything else.
+    Folder { path: String, write: bool },
 }
 
 impl Shape {
@@ -117,7 +120,7 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
                 && command_words(facts).is_some_and(|found| found == *words)
         }
         Shape::Mode { mode } => mode::lets_through(*mode, facts),
-        Shape::Opening { .. } => false,
+        Shape::Opening { .. } | Shape::Folder { .. } => false,
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Instant;
 use rustix::fs::{FlockOperation, flock};
 use tokio_util::sync::CancellationToken;
 
+use crate::openings::Openings;
 use crate::scratch::make_private;
 use crate::shared;
 use crate::toolchains::Shared;
@@ -111,6 +112,14 @@ impl CommandHome {
 
     fn fill(&self) {
         shared::link(&self.shared, &self.path);
+    }
+
+    /// What the owner has opened to one command appears in it, too. What it leads to is closed to every
+    /// other one.
+    pub fn link(&self, opened: &Openings) {
+        if !opened.is_empty() {
+            shared::link(&shared::of_openings(opened), &self.path);
+        }
     }
 
     /// For the time of a command that may write there.

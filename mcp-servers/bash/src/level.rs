@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::confine::Enforcement;
 use crate::network::{HOSTS_MAX, HostRule};
+use crate::openings::Openings;
 use crate::services::{Service, ServiceUse};
 
 /// What a command may do. Each level may do what the one before it may.
@@ -37,6 +38,10 @@ pub struct Scope {
     pub hosts: Vec<HostRule>,
     /// The owner's services that it has named, all of which are open to it.
     pub opens: Vec<ServiceUse>,
+    /// The owner's folders that are open to this command and not to its server.
+    pub folders: Openings,
+    /// What is to be said of them.
+    pub said: Vec<String>,
 }
 
 /// What a model has said of it, and what the host has opened for the call.
@@ -75,7 +80,11 @@ impl Scope {
         let hosts = hosts.iter().map(|host| HostRule::parse(host));
         let hosts =
             hosts.collect::<Result<_, _>>().map_err(|why| format!("{why}. Nothing was run."))?;
-        Ok(Self { level, hosts, opens })
+        Ok(Self { level, hosts, opens, ..Self::default() })
+    }
+
+    pub fn with_folders(self, (folders, said): (Openings, Vec<String>)) -> Self {
+        Self { folders, said, ..self }
     }
 }
 

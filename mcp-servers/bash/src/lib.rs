@@ -31,6 +31,7 @@ mod limits;
 mod namespace;
 mod network;
 mod obeyed;
+mod opened_to_call;
 mod openings;
 #[cfg(target_os = "linux")]
 mod own_namespaces;

@@ -2,7 +2,7 @@
 //! before a command at level `write`, so that it can be mounted read-only, and compared afterwards,
 //! because what is not there yet cannot be. Must not know how a command is run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,29 @@ use std::time::SystemTime;
 
 use claw_kit::obeyed::{Held, row};
 
-/// How deep below the workspace is looked, and into how many folders: this is done for each
-/// command. What lies deeper is not held.
-const DEPTH_MAX: usize = 2;
-const FOLDERS_MAX: usize = 512;
-/// Folders of others, full of what nobody obeys there.
-const PASSED_OVER: &[&str] = &["node_modules", "target", "vendor", ".venv", "__pycache__"];
+/// Into how many folders is looked, the nearest first: this is done for each command, and a folder
+/// takes about 6 µs. What lies in others is not held.
+const FOLDERS_MAX: usize = 1000;
+/// So many more afterwards: a command that makes folders does not keep those from being looked into
+/// that were there.
+const NEW_FOLDERS_MAX: usize = 8 * FOLDERS_MAX;
+/// Folders of others, full of what nobody obeys there. By name alone: whatever says so in a file can be
+/// written by a command.
+const PASSED_OVER: &[&str] = &[
+    "node_modules",
+    "bower_components",
+    "target",
+    "vendor",
+    "dist",
+    "site-packages",
+    "__pycache__",
+    "Pods",
+];
+/// Said where there are more folders.
+const NOT_ALL: &str = "This workspace has more folders than are looked through for what other programs run or obey on sight (1000, the nearest first), \
+     so such files in the others are not kept as they are.";
+const NOT_ALL_NEW: &str = "It has made more folders than are looked through for what other programs run or obey on sight; such files in them were not \
+     set aside.";
 /// Behind the name of what was set aside.
 const ASIDE: &str = "set-aside";
 /// A repository that is new holds these keys, and `*.sample` hooks that git does not run.
@@ -36,6 +53,10 @@ const COMMON_DIR_OF_WORKTREES: &str = "../..";
 pub struct Obeyed {
     workspace: PathBuf,
     found: BTreeMap<PathBuf, Identity>,
+    /// Into how many folders was looked.
+    folders: usize,
+    /// Those that were seen and not looked into: nobody knows what is new there afterwards.
+    left: BTreeSet<PathBuf>,
 }
 
 /// What a path is, and what a link at its end leads to.
@@ -61,7 +82,41 @@ impl Identity {
 
 impl Obeyed {
     pub fn below(workspace: &Path) -> Self {
-        Self { workspace: workspace.to_owned(), found: find(workspace) }
+        Self::find(workspace, FOLDERS_MAX, &BTreeSet::new())
+    }
+
+    /// What is to be said before anything has changed.
+    pub fn is_not_all(&self) -> Option<&'static str> {
+        (!self.left.is_empty()).then_some(NOT_ALL)
+    }
+
+    fn find(workspace: &Path, folders_max: usize, passed: &BTreeSet<PathBuf>) -> Self {
+        let (mut found, mut left) = (BTreeMap::new(), BTreeSet::new());
+        let mut waiting = VecDeque::from([workspace.to_owned()]);
+        let mut folders = 0;
+        while let Some(folder) = waiting.pop_front() {
+            if passed.contains(&folder) {
+                continue;
+            }
+            folders += 1;
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if let Some(row) = row(&name) {
+                    add(&mut found, entry.path(), is_dir, row.held);
+                }
+                if !is_dir || name.starts_with('.') || PASSED_OVER.contains(&&*name) {
+                    continue;
+                }
+                if folders + waiting.len() < folders_max {
+                    waiting.push_back(entry.path());
+                } else {
+                    left.insert(entry.path());
+                }
+            }
+        }
+        Self { workspace: workspace.to_owned(), found, folders, left }
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
@@ -80,7 +135,9 @@ impl Obeyed {
     /// it, if there is something.
     pub fn set_aside_what_is_new(&self) -> Option<String> {
         let mut said = Vec::new();
-        for (path, identity) in find(&self.workspace) {
+        let folders_max = self.folders + self.left.len() + NEW_FOLDERS_MAX;
+        let now = Self::find(&self.workspace, folders_max, &self.left);
+        for (path, identity) in now.found {
             if self.found.get(&path) == Some(&identity) || is_harmless(&path) {
                 continue;
             }
@@ -92,41 +149,21 @@ impl Obeyed {
                 None => said.push(format!("{name} is still there (no name is free for it)")),
             }
         }
-        (!said.is_empty()).then(|| {
+        let not_all = (!now.left.is_empty()).then(|| NOT_ALL_NEW.to_owned());
+        let aside = (!said.is_empty()).then(|| {
             format!(
                 "Level `write` makes nothing that other programs run or obey on sight, so that was set aside: {}. \
                  Call again with needs: \"network\" if it has to be there.",
                 said.join(", ")
             )
-        })
+        });
+        let told: Vec<String> = aside.into_iter().chain(not_all).collect();
+        (!told.is_empty()).then(|| told.join("\n"))
     }
 
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
     }
-}
-
-fn find(workspace: &Path) -> BTreeMap<PathBuf, Identity> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![(workspace.to_owned(), 0)];
-    let mut looked = 0;
-    while let Some((folder, depth)) = folders.pop() {
-        looked += 1;
-        let deeper = depth < DEPTH_MAX && looked + folders.len() < FOLDERS_MAX;
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if let Some(row) = row(&name) {
-                add(&mut found, entry.path(), is_dir, row.held);
-            }
-            let passed = name.starts_with('.') || PASSED_OVER.contains(&&*name);
-            if deeper && is_dir && !passed {
-                folders.push((entry.path(), depth + 1));
-            }
-        }
-    }
-    found
 }
 
 /// Adds what of this entry is obeyed.
@@ -228,7 +265,7 @@ mod tests {
         let dir = workspace();
         let found = Obeyed::below(dir.path());
         let shown: Vec<String> = found.paths().map(|path| found.shown(path)).collect();
-        assert_eq!(shown, ["one/.git/hooks", "one/AGENTS.md"], "and nothing deeper");
+        assert_eq!(shown, ["one/.git/hooks", "one/AGENTS.md", "one/two/three/.git/hooks"]);
         let git = dir.path().join("one/.git");
         fs::create_dir_all(git.join("modules/sub")).unwrap();
         fs::write(git.join("modules/sub/config"), "").unwrap();
@@ -241,7 +278,8 @@ mod tests {
         }
         let folders = found.folders_on_the_way(dir.path());
         let shown: Vec<String> = folders.iter().map(|path| found.shown(path)).collect();
-        assert_eq!(shown, ["one", "one/.git"]);
+        let deep = ["one/two", "one/two/three", "one/two/three/.git"];
+        assert_eq!(shown, [&["one", "one/.git"][..], &deep].concat());
     }
 
     #[test]
@@ -285,5 +323,35 @@ mod tests {
         for odd in ["[core] fsmonitor = x", "[alias]", "bare", "[core]\nhookspath=x"] {
             assert_eq!(odd.lines().all(is_harmless_line), odd == "bare", "{odd}");
         }
+    }
+
+    #[test]
+    fn a_monorepo_is_looked_through_whole_and_more_folders_than_that_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let place =
+            |number: usize| dir.path().join(format!("packages/p{}/m{number}/src", number % 30));
+        (0..400).for_each(|number| fs::create_dir_all(place(number)).unwrap());
+        fs::write(dir.path().join("packages/p9/m399/src/.envrc"), "").unwrap();
+        fs::create_dir_all(dir.path().join("packages/p1/node_modules/x/.vscode")).unwrap();
+        let before = Obeyed::below(dir.path());
+        let shown: Vec<String> = before.paths().map(|path| before.shown(path)).collect();
+        assert_eq!(shown, ["packages/p9/m399/src/.envrc"]);
+        assert_eq!(before.is_not_all(), None);
+        // Folders that a command makes hide no file that it makes.
+        (0..5000).for_each(|number| fs::create_dir(dir.path().join(format!("n{number}"))).unwrap());
+        fs::write(place(3).join("AGENTS.md"), "").unwrap();
+        let said = before.set_aside_what_is_new().unwrap();
+        assert!(said.contains("m3/src/AGENTS.md is now"), "{said}");
+        let many = Obeyed::below(dir.path());
+        assert!(many.is_not_all().is_some_and(|said| said.contains("more folders than")));
+        // The nearest are looked into all the same, and what was there in others stays.
+        let left = many.left.iter().next().unwrap();
+        fs::write(left.join(".envrc"), "").unwrap();
+        fs::write(dir.path().join(".mcp.json"), "").unwrap();
+        fs::create_dir(dir.path().join("new")).unwrap();
+        fs::write(dir.path().join("new/.envrc"), "").unwrap();
+        let said = many.set_aside_what_is_new().unwrap();
+        assert!(said.contains(".mcp.json is now") && said.contains("new/.envrc is now"), "{said}");
+        assert!(left.join(".envrc").exists(), "{said}");
     }
 }

@@ -19,6 +19,13 @@ pub struct Openings {
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
+/// A folder that the host opens to one call.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FolderOfCall {
+    path: PathBuf,
+    write: bool,
+}
+
 /// Why a folder cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotOpen {
@@ -115,6 +122,48 @@ impl Openings {
         let links = names.zip(opened_read.iter().chain(&opened_write).cloned());
         let links = links.filter(|(name, real)| name != real).collect();
         Ok(Self { read: opened_read, write: opened_write, links })
+    }
+
+    /// Those that the host opens to one call, and a sentence about each that cannot be.
+    pub fn of_call(
+        folders: &[FolderOfCall],
+        workspace: &Path,
+        protect: &[PathBuf],
+    ) -> (Self, Vec<String>) {
+        let (mut opened, mut said) = (Self::default(), Vec::new());
+        for FolderOfCall { path, write } in folders {
+            match check(path, *write, workspace, protect) {
+                // The owner has opened a real folder. What lies there now may be a link to another.
+                Ok(real) if real == *path => {
+                    let list = if *write { &mut opened.write } else { &mut opened.read };
+                    list.push(real);
+                }
+                other => said.push(format!(
+                    "{} is open for a time, and this command has it not: {}.",
+                    path.display(),
+                    other.err().map_or("it leads elsewhere now", CannotOpen::words)
+                )),
+            }
+        }
+        (opened, said)
+    }
+
+    /// Both together. What one of them opens for changes is open for changes.
+    pub fn and(&self, other: &Self) -> Self {
+        let joined = |one: &[PathBuf], other: &[PathBuf]| {
+            let mut all = [one, other].concat();
+            all.sort();
+            all.dedup();
+            all
+        };
+        let write = joined(&self.write, &other.write);
+        let mut read = joined(&self.read, &other.read);
+        read.retain(|folder| !write.contains(folder));
+        Self { read, write, links: [&self.links[..], &other.links].concat() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty()
     }
 
     pub fn all(&self) -> impl Iterator<Item = &PathBuf> {

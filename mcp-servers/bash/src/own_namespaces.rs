@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
+    mount_remount,
 };
 use rustix::thread::UnshareFlags;
 
@@ -46,6 +47,9 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
         stays.push(spec.given.home.clone());
         stays.extend(spec.given.opened.write.iter().cloned());
     }
+    if spec.level > Level::Read {
+        open(&spec.opened_now)?;
+    }
     let scratch = std::slice::from_ref(&spec.scratch);
     let sealed = match spec.level {
         Level::Read => seal(scratch, Some(&workspace))?,
@@ -74,6 +78,16 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     }
     boundary.writable.push(spec.scratch.clone());
     Ok(obeyed)
+}
+
+/// Gives folders that the server has read-only mounts of their own, which are not.
+fn open(folders: &[PathBuf]) -> io::Result<()> {
+    for folder in folders {
+        mount_bind_recursive(folder, folder)?;
+        let flags = flags_at(&mounts(), folder) - MountFlags::RDONLY;
+        mount_remount(folder, flags | MountFlags::BIND, "")?;
+    }
+    Ok(())
 }
 
 /// The namespaces, with nothing closed in them yet.

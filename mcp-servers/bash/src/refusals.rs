@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::credentials;
 use crate::level::{Level, has_refusal};
-use crate::openings;
+use crate::openings::{self, Openings};
 use crate::services::Service;
 use crate::wire::Given;
 
@@ -65,6 +65,14 @@ impl Refusals {
         }
     }
 
+    /// For a command to which more is open than to its server.
+    pub fn with(&self, opened: &Openings) -> Self {
+        let mut with = self.clone();
+        with.open.extend(opened.all().cloned());
+        with.only_read.extend(opened.read.iter().cloned());
+        with
+    }
+
     /// What a failed command has met, if that can be said: the level or the opening that would
     /// allow it.
     pub fn sentence(&self, level: Level, opens: &[Service], output: &str) -> Option<String> {
@@ -89,7 +97,7 @@ impl Refusals {
         let only_read = |path: &&PathBuf| self.only_read.iter().any(|open| path.starts_with(open));
         match refused.iter().find(only_read).filter(|_| level > Level::Read) {
             Some(path) => Some(format!(
-                "{} is open to commands for reading alone. The owner opens a folder for changes, too, by `open_write` under [box] in claw.toml.",
+                "{} is open to commands for reading alone. The owner opens a folder for changes, too, by `claw open --write`, or `open_write` under [box] in claw.toml.",
                 path.display()
             )),
             None => level.refusal(output).map(str::to_owned),
@@ -127,8 +135,9 @@ impl Refusals {
             );
         };
         format!(
-            "The box keeps {shown} closed. The owner can open {folder} to commands: `open_read = [\"{folder}\"]` under [box] in claw.toml (`open_write` \
-             for changes, too; --open-read and --open-write are the same as arguments of this server). Say so, and go on without it."
+            "The box keeps {shown} closed. The owner can open {folder} to commands: `claw open {folder} --for 1h` (`--write` for changes, too), or for good \
+             `open_read = [\"{folder}\"]` under [box] in claw.toml (`open_write`; arguments of this server: --open-read, --open-write). Say so, and go \
+             on without it."
         )
     }
 

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
 use crate::network::{Access, HostAccount, HostRule, Proxy};
-use crate::openings;
+use crate::openings::{self, Openings};
 use crate::scratch;
 use crate::services::{Service, Services};
 use crate::tool::Ending;
@@ -38,6 +38,8 @@ use claw_kit::processes;
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
 /// leaves to us.
 const END_PATIENCE: Duration = Duration::from_secs(6);
+/// Where there is one box for all commands of a server.
+const NOT_OPENED: &str = "This system gives commands no namespaces of their own, so what is open for a time is not open to this one.";
 const SWEEP_ROUNDS: u32 = 100;
 const SWEEP_ROUND: Duration = Duration::from_millis(5);
 
@@ -63,6 +65,8 @@ pub struct Runner {
     private_hosts: Vec<HostRule>,
     /// For the names of TMPDIRs.
     commands: AtomicU64,
+    /// Whether it was said that some of what others obey is not held.
+    not_held: AtomicBool,
     supervisors: Mutex<BTreeSet<i32>>,
 }
 
@@ -133,6 +137,7 @@ impl Runner {
             apart,
             private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
+            not_held: AtomicBool::new(false),
             supervisors: Mutex::default(),
         })
     }
@@ -154,9 +159,9 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
-        let Scope { level, hosts, opens } = request.scope;
-        let gone = self.given.opened.gone();
-        gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
+        let Scope { level, hosts, opens, folders, said } = request.scope;
+        said.into_iter().for_each(|sentence| sink.note(sentence));
+        let (given, own_namespaces, opened_now) = self.given_to(folders, level, sink);
         // Docker is on the loopback of a network of the command's own.
         let is_kept =
             !hosts.is_empty() || opens.iter().any(|opened| opened.service == Service::Docker);
@@ -170,9 +175,7 @@ impl Runner {
         };
         let scratch = match self.scratch(level) {
             Ok(scratch) => scratch,
-            Err(error) => {
-                return Ending::NotStarted(format!("it can have no TMPDIR: {error}"));
-            }
+            Err(error) => return Ending::NotStarted(format!("it can have no TMPDIR: {error}")),
         };
         let mut job = match self.spawn().await {
             Ok(job) => job,
@@ -189,8 +192,9 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
-            own_namespaces: self.apart.as_ref().map(|apart| apart.boundary.without(&gone)),
-            given: Given { opened: self.given.opened.without(&gone), ..self.given.clone() },
+            own_namespaces,
+            given,
+            opened_now,
             level,
             access,
             own_process_table: self.enforcement.namespaces,
@@ -223,6 +227,35 @@ impl Runner {
             }
             other => other,
         }
+    }
+
+    /// What one command gets of the machine, the box that its supervisor closes, and the folders that
+    /// it may change and its server may not.
+    fn given_to(
+        &self,
+        folders: Openings,
+        level: Level,
+        sink: &mut dyn Sink,
+    ) -> (Given, Option<Boundary>, Vec<PathBuf>) {
+        let folders = self.opened_now(folders, sink);
+        let opened = self.given.opened.and(&folders);
+        let gone = opened.gone();
+        gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
+        let boundary = self.apart.as_ref().map(|apart| apart.boundary.clone());
+        let boundary = boundary.map(|boundary| boundary.and(&folders, level).without(&gone));
+        let given = Given { opened: opened.without(&gone), ..self.given.clone() };
+        (given, boundary, folders.without(&gone).write)
+    }
+
+    /// Of what is open to this command alone, what it can have: a box that is closed around the server
+    /// opens no more.
+    fn opened_now(&self, folders: Openings, sink: &mut dyn Sink) -> Openings {
+        if folders.is_empty() || self.apart.is_some() {
+            self.home.link(&folders);
+            return folders;
+        }
+        sink.note(NOT_OPENED.to_owned());
+        Openings::default()
     }
 
     /// After a command that could fill it.
@@ -329,7 +362,11 @@ impl Runner {
                 )
             });
             let aside = end.set_aside.clone();
-            met.into_iter().chain(without).chain(aside).for_each(|sentence| sink.note(sentence));
+            // It is so for every command here; once is enough.
+            let not_held =
+                end.not_held.clone().filter(|_| !self.not_held.swap(true, Ordering::Relaxed));
+            let notes = met.into_iter().chain(without).chain(aside).chain(not_held);
+            notes.for_each(|sentence| sink.note(sentence));
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },

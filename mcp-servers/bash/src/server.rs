@@ -26,17 +26,16 @@ use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::level::{Asked, Scope};
+use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
 use crate::run::{Apart, Machine, RunRequest, Runner};
-use crate::services::{CLOSED, Service, ServiceUse};
+use crate::services::{CLOSED, Service};
 use crate::shown::Shown;
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
-/// By which the host of this server opens services to one call. A model's words are the arguments.
-const OPENED: &str = "claw/opened";
 /// Nothing about this server changes while it runs.
 const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
@@ -57,6 +56,8 @@ struct BashServer {
     refusals: Arc<Refusals>,
     /// What the owner has opened, for a model.
     opened: Option<String>,
+    /// What can never be opened.
+    protect: Vec<PathBuf>,
     background: Arc<Background>,
     shelf: Arc<Shelf>,
     queue: Queue,
@@ -100,6 +101,7 @@ pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartErro
         tools: tools(&limits, enforcement).map_err(StartError::Handshake)?,
         refusals,
         opened,
+        protect: settings.protect,
         background: Arc::new(Background::new(limits, shelf.clone())),
         shelf,
         queue: Queue::new(limits.jobs_max),
@@ -209,10 +211,10 @@ impl ServerHandler for BashServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // First of all: what the host closes from now on is closed to this call, too.
-        let opened = self.opened_for(&context.meta)?;
+        let opened = self.opened_to(&context.meta)?;
         let arguments = match request.name.as_ref() {
             tool::NAME => request.arguments,
-            job_tools::START => return Ok(self.start(request.arguments, &opened).await),
+            job_tools::START => return Ok(self.start(request.arguments, opened).await),
             job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
             job_tools::STOP => return Ok(self.stop(request.arguments).await),
             job_tools::LIST => return Ok(self.list(request.arguments)),
@@ -241,7 +243,7 @@ impl ServerHandler for BashServer {
         let server = self.clone();
         let job_stop = stop.clone();
         let mut job = self.jobs.spawn(async move {
-            let result = server.run(arguments, &opened, progress, &job_stop).await;
+            let result = server.run(arguments, opened, progress, &job_stop).await;
             drop(slot);
             result
         });
@@ -259,22 +261,9 @@ impl ServerHandler for BashServer {
 }
 
 impl BashServer {
-    /// What is open to one call.
-    ///
-    /// # Errors
-    /// A name that this server does not know: the host means something else than it would get.
-    fn opened_for(&self, meta: &JsonObject) -> Result<Vec<ServiceUse>, ErrorData> {
-        let mut opened = self.open.clone();
-        if let Some(names) = meta.get(OPENED) {
-            let named: Vec<Service> = serde_json::from_value(names.clone()).map_err(|error| {
-                let text =
-                    format!("`_meta` holds a `{OPENED}` that this server does not know: {error}");
-                ErrorData::invalid_params(text, None)
-            })?;
-            opened.extend(named);
-        }
+    fn opened_to(&self, meta: &JsonObject) -> Result<OpenedToCall, ErrorData> {
         let closings = self.runner.services().closings();
-        Ok(opened.into_iter().map(|service| closings.begin(service)).collect())
+        OpenedToCall::read(meta, &self.open, closings, (&self.workspace, &self.protect))
     }
 
     /// A place to run in. Whoever waits for it is told that.
@@ -305,7 +294,7 @@ impl BashServer {
     async fn run(
         &self,
         arguments: tool::RunArguments,
-        opened: &[ServiceUse],
+        opened: OpenedToCall,
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
@@ -314,15 +303,16 @@ impl BashServer {
                 needs: arguments.needs,
                 hosts: arguments.hosts.as_deref(),
                 opens: arguments.opens.as_deref(),
-                opened,
+                opened: &opened.services,
             },
             self.enforcement,
         ) {
-            Ok(scope) => scope,
+            Ok(scope) => scope.with_folders(opened.folders),
             Err(why) => return refused(why),
         };
         let level = scope.level;
         let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
+        let refusals = self.refusals.with(&scope.folders);
         let request = RunRequest {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
@@ -346,17 +336,13 @@ impl BashServer {
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
         if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
-            output.notes.extend(self.refusals.sentence(level, &opens, &output.text));
+            output.notes.extend(refusals.sentence(level, &opens, &output.text));
         }
         output.network = shown.network;
         tool::result(&ending, took, output, self.enforcement, level)
     }
 
-    async fn start(
-        &self,
-        arguments: Option<JsonObject>,
-        opened: &[ServiceUse],
-    ) -> CallToolResponse {
+    async fn start(&self, arguments: Option<JsonObject>, opened: OpenedToCall) -> CallToolResponse {
         let arguments = match job_tools::parse_start(arguments) {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
@@ -366,11 +352,11 @@ impl BashServer {
                 needs: arguments.needs,
                 hosts: arguments.hosts.as_deref(),
                 opens: arguments.opens.as_deref(),
-                opened,
+                opened: &opened.services,
             },
             self.enforcement,
         ) {
-            Ok(scope) => scope,
+            Ok(scope) => scope.with_folders(opened.folders),
             Err(why) => return refusal(why),
         };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {

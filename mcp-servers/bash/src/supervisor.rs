@@ -78,13 +78,16 @@ fn supervise() -> std::io::Result<()> {
     let end = match arrived {
         Ok((obeyed, ports)) => {
             let end = run(&spec, ports, reader);
-            JobEnd { set_aside: obeyed.and_then(|found| found.set_aside_what_is_new()), ..end }
+            let not_held = obeyed.as_ref().and_then(Obeyed::is_not_all).map(str::to_owned);
+            let set_aside = obeyed.and_then(|found| found.set_aside_what_is_new());
+            JobEnd { set_aside, not_held, ..end }
         }
         Err(why) => JobEnd {
             how: JobReport::NotStarted(why),
             met: None,
             without_cgroup: None,
             set_aside: None,
+            not_held: None,
         },
     };
     let text = end.line()?;
@@ -153,7 +156,7 @@ fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
     if let Some(leaf) = leaf {
         leaf.remove();
     }
-    JobEnd { how, met, without_cgroup, set_aside: None }
+    JobEnd { how, met, without_cgroup, set_aside: None, not_held: None }
 }
 
 /// The cgroup of the command, with this process in it, so that the shell begins there.

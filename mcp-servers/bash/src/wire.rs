@@ -32,6 +32,9 @@ pub struct JobSpec {
     /// The box that its supervisor closes around itself, in namespaces of the command's own. `None`
     /// where there are none: then the server's box is around it already.
     pub own_namespaces: Option<Boundary>,
+    /// Folders that this command may change, and its server may not.
+    #[serde(default)]
+    pub opened_now: Vec<PathBuf>,
     /// Below Landlock ABI 3: mounts alone keep files from being cut.
     pub mounts_must_hold: bool,
     /// At level `read`: no file system is left in which it could change something but its TMPDIR.
@@ -72,6 +75,9 @@ pub struct JobEnd {
     pub without_cgroup: Option<String>,
     /// What became of files that it was not to make.
     pub set_aside: Option<String>,
+    /// Why some of what other programs obey on sight was not kept as it is.
+    #[serde(default)]
+    pub not_held: Option<String>,
 }
 
 /// Stands before the report. Whoever waits for a socket reads one byte, and takes no byte of the
@@ -121,7 +127,7 @@ mod tests {
     #[test]
     fn a_report_is_heard_whatever_of_the_handover_was_read_before() {
         let how = JobReport::NotStarted("l{e}".into());
-        let end = JobEnd { how, met: None, without_cgroup: None, set_aside: None };
+        let end = JobEnd { how, met: None, without_cgroup: None, set_aside: None, not_held: None };
         let line = end.line().unwrap();
         // The socket was not taken, it was taken, and there is none.
         for heard in [format!("l{line}"), line.clone(), line[1..].to_owned()] {

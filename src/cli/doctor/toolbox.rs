@@ -9,7 +9,7 @@ use super::Report;
 use crate::app::{App, openings};
 use crate::chat_commands::when;
 use crate::cli::service;
-use crate::config::Config;
+use crate::config::{Config, OpenFolder};
 use crate::domain::Opening;
 
 pub(super) fn look(config: &Config, report: &mut Report) {
@@ -60,6 +60,7 @@ pub(super) fn openings_by_name(app: &App, report: &mut Report) {
         Ok(open) => open,
         Err(error) => return report.bad("open", error.to_string()),
     };
+    timed_folders(app, report);
     let sockets = Sockets::find(|name| app.config.env.get(name).map(str::to_owned));
     for one in open {
         let back = match one.until_ms {
@@ -73,6 +74,25 @@ pub(super) fn openings_by_name(app: &App, report: &mut Report) {
         };
         if let Err(why) = sockets.of(service) {
             report.warn("open", format!("{} cannot be reached from here: {why}", one.opening));
+        }
+    }
+}
+
+fn timed_folders(app: &App, report: &mut Report) {
+    let folders = match app.gate.calls().open_folders() {
+        Ok(folders) => folders,
+        Err(error) => return report.bad("open", error.to_string()),
+    };
+    for one in folders {
+        let folder = OpenFolder { path: one.path, to_write: one.to_write };
+        let name = with_tilde(&folder.path, &app.config.user_home);
+        let until = one.until_ms.map(when).unwrap_or_default();
+        report.good(
+            "open",
+            format!("{name}: {}; until {until}; `claw close {name}` closes it", folder.cost()),
+        );
+        if let Err(why) = openings::may_open(&app.config, &folder) {
+            report.warn("open", format!("{name} cannot be opened any more: {}", why.words()));
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::Settings;
 use crate::level::Level;
 use crate::network::Access;
+use crate::openings::Openings;
 use crate::wire::{Given, JobSpec};
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
@@ -155,6 +156,17 @@ impl Boundary {
             paths.iter().filter(|path| !gone.contains(path)).cloned().collect()
         };
         Self { writable: left(&self.writable), readable: left(&self.readable), ..self.clone() }
+    }
+}
+
+impl Boundary {
+    /// The same with what the owner has opened to one command alone.
+    pub fn and(mut self, opened: &Openings, level: Level) -> Self {
+        self.readable.extend(opened.read.iter().cloned());
+        // At level `read` no mount of its own stays writable.
+        let changed = if level > Level::Read { &mut self.writable } else { &mut self.readable };
+        changed.extend(opened.write.iter().cloned());
+        self
     }
 }
 

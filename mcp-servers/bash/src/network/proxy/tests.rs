@@ -82,7 +82,7 @@ async fn what_was_not_named_is_refused_and_told() {
         assert!(answer.contains("not among the hosts that were named"), "{answer}");
     }
     let said = rig.proxy.sentences().join(" ");
-    assert!(said.contains("did not connect to") && said.contains("example.com:22"), "{said}");
+    assert!(said.contains("no connection to") && said.contains("example.com:22"), "{said}");
     assert!(said.contains("in `hosts`"), "{said}");
     assert!(!said.contains("reached"), "{said}");
 }
