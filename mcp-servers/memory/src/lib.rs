@@ -3,16 +3,20 @@
 //! and `claw server memory` alike, and of this workspace it knows the kit alone.
 
 mod args;
+mod context;
 mod error;
 mod find;
 mod folder;
 mod index;
 mod memory;
 mod note;
+mod proposal;
 mod recall;
 mod report;
 mod server;
 mod tools;
+mod trash;
+mod writer;
 
 use std::io::Write as _;
 use std::process::ExitCode;

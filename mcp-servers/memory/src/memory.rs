@@ -1,6 +1,7 @@
 //! The notes and their index together. Owns the lock between processes, and that every look comes
 //! after every change that was made before it. Must not know tools or the protocol.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,6 +18,7 @@ use crate::folder::watch::{Changed, Watch};
 use crate::folder::{Folder, PassedOver};
 use crate::index::equal::{Scope, differences};
 use crate::index::{Index, sync};
+use crate::writer::{Gone, trash_path};
 
 /// The environment variable that names the notes when `--notes` does not.
 const NOTES_VARIABLE: &str = "CLAW_MEMORY";
@@ -56,6 +58,8 @@ pub enum OpenError {
 
 pub struct Memory {
     pub notes: Folder,
+    pub proposals: Folder,
+    pub trash: Folder,
     pub index: Index,
     pub limits: Limits,
     /// What is in the folder and is no note.
@@ -103,8 +107,12 @@ impl Memory {
         let index = Index::open(&state)
             .map_err(|source| OpenError::Index { state: state.clone(), source })?;
         drop(guard);
+        let proposals = Folder::open(&state.join("proposals")).map_err(state_error)?;
+        let trash = Folder::open(&state.join("trash")).map_err(state_error)?;
         let mut memory = Self {
             notes,
+            proposals,
+            trash,
             index,
             limits: args.limits,
             passed_over: Vec::new(),
@@ -112,7 +120,7 @@ impl Memory {
             watch: Watch::new(),
             looked_at: None,
         };
-        memory.look_at_everything()?;
+        memory.under_lock(|memory| memory.look_at(&Changed::Everything))?;
         Ok(memory)
     }
 
@@ -123,20 +131,17 @@ impl Memory {
     pub fn fresh(&mut self) -> Result<()> {
         match self.watch.changed() {
             Changed::Nothing => Ok(()),
-            Changed::Paths(paths) => {
-                let _locked = locked(&self.lock)?;
-                sync::some(&mut self.index.db, &self.notes, &paths, self.limits.note_bytes_max)?;
-                let scope = Scope::Paths(&paths);
-                let differ =
-                    differences(&self.index.db, &self.notes, self.limits.note_bytes_max, &scope)?;
-                // Somebody is writing at this moment: the watch tells of it at the next call.
-                if !differ.is_empty() {
-                    self.looked_at = None;
-                }
-                Ok(())
-            }
-            Changed::Everything => self.look_at_everything(),
+            changed => self.under_lock(|memory| memory.look_at(&changed)),
         }
+    }
+
+    /// The same for whoever holds the lock.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn fresh_locked(&mut self) -> Result<()> {
+        let changed = self.watch.changed();
+        self.look_at(&changed)
     }
 
     /// Looks at all files again, if the last time is long ago.
@@ -145,20 +150,65 @@ impl Memory {
     /// The files or the index cannot be read.
     pub fn look_again(&mut self) -> Result<()> {
         let long_ago = self.looked_at.is_none_or(|then| then.elapsed() >= LOOK_AGAIN_AFTER);
-        if long_ago { self.look_at_everything() } else { Ok(()) }
+        if !long_ago {
+            return Ok(());
+        }
+        self.under_lock(|memory| memory.look_at(&Changed::Everything))
     }
 
-    fn look_at_everything(&mut self) -> Result<()> {
-        let _locked = locked(&self.lock)?;
+    /// Brings the index to some files, and compares.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn bring_along(&mut self, paths: &BTreeSet<String>) -> Result<()> {
+        sync::some(&mut self.index.db, &self.notes, paths, self.limits.note_bytes_max)?;
+        let scope = Scope::Paths(paths);
+        let differ = differences(&self.index.db, &self.notes, self.limits.note_bytes_max, &scope)?;
+        // Somebody else is writing at this moment. The watch tells of it at the next call, and all
+        // is looked at behind this one.
+        if !differ.is_empty() {
+            self.looked_at = None;
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, changed: &Changed) -> Result<()> {
+        match changed {
+            Changed::Nothing => return Ok(()),
+            Changed::Paths(paths) => return self.bring_along(paths),
+            Changed::Everything => {}
+        }
+        let mut folders = Vec::new();
         let synced = sync::everything(
             &mut self.index.db,
             &self.notes,
             &mut self.watch,
+            &mut folders,
             self.limits.note_bytes_max,
         )?;
+        for left in self.notes.left_over(&folders) {
+            let kept = trash_path(
+                Gone::LeftOver,
+                &left.replace("/.", "/").replacen('.', "", usize::from(left.starts_with('.'))),
+            )?;
+            self.notes
+                .move_to(&left, &self.trash, &kept)
+                .map_err(|error| ToolError::io("move to the trash", left, &error))?;
+        }
         self.passed_over = synced.passed_over;
         self.looked_at = Some(Instant::now());
         Ok(())
+    }
+
+    /// Does something while no other process writes.
+    ///
+    /// # Errors
+    /// Another process has the lock for too long, and what `work` gives.
+    pub fn under_lock<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        // A second handle of the same open file, so that `self` is free.
+        let lock = self.lock.try_clone().map_err(|error| ToolError::io("lock", "lock", &error))?;
+        let _locked = locked(&lock)?;
+        work(self)
     }
 
     /// Everything in which the index differs from the files.

@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::context;
 use crate::error::Result;
 use crate::index::words::Query;
 use crate::index::{Entry, entry_of_row};
@@ -41,9 +42,11 @@ const ROWS_FIRST: usize = 300;
 const ROWS_FACTOR: usize = 10;
 
 /// What a word counts for in the subject, the body, the other names, and in pairs of characters.
-const BY_WORDS: &str = "SELECT rowid FROM words WHERE words MATCH ?1
-    ORDER BY bm25(words, 2.0, 1.0, 1.0, 1.0), rowid LIMIT ?2";
-const BY_DATE: &str = "SELECT row FROM notes WHERE ?1 IS NULL ORDER BY dated DESC, path LIMIT ?2";
+const BY_WORDS: &str =
+    "SELECT rowid, -bm25(words, 2.0, 1.0, 1.0, 1.0) FROM words WHERE words MATCH ?1
+    ORDER BY 2 DESC, rowid LIMIT ?2";
+const BY_DATE: &str =
+    "SELECT row, 0.0 FROM notes WHERE ?1 IS NULL ORDER BY dated DESC, path LIMIT ?2";
 
 /// The hits, best first.
 ///
@@ -54,12 +57,14 @@ pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
     let sql = if expression.is_some() { BY_WORDS } else { BY_DATE };
     let mut limit = ROWS_FIRST.max(question.limit);
     loop {
-        let rows: Vec<i64> = db
+        let rows: Vec<(i64, f64)> = db
             .prepare_cached(sql)?
-            .query_map(params![expression, limit as i64], |row| row.get(0))?
+            .query_map(params![expression, limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
+        let is_all = rows.len() < limit;
+        let rows = if expression.is_some() { context::ranked(db, rows)? } else { rows };
         let mut hits = Vec::new();
-        for row in &rows {
+        for (row, _) in &rows {
             if hits.len() == question.limit {
                 return Ok(hits);
             }
@@ -67,7 +72,7 @@ pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
                 hits.push(hit);
             }
         }
-        if rows.len() < limit {
+        if is_all {
             return Ok(hits);
         }
         limit *= ROWS_FACTOR;

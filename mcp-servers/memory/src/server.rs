@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    DiscoverResult, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    DiscoverResult, ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
@@ -102,11 +102,12 @@ impl ServerHandler for Server {
     }
 }
 
-fn result_of(outcome: Result<Reply<Value>, ToolError>) -> CallToolResult {
+fn result_of(outcome: Result<(Reply<Value>, JsonObject), ToolError>) -> CallToolResult {
     match outcome {
-        Ok(reply) => {
+        Ok((reply, meta)) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
             result.structured_content = Some(reply.structured);
+            result.meta = (!meta.is_empty()).then(|| meta.into());
             result
         }
         Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),

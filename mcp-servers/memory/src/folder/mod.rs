@@ -1,6 +1,8 @@
 //! The folder of the notes: walked and read by handles that cannot leave it. Owns which files are
 //! notes; must not know what is in one, or the index.
 
+mod at;
+mod change;
 pub mod conflict;
 pub mod watch;
 
@@ -24,6 +26,9 @@ pub struct Folder {
     /// Where it lies, links resolved; for messages and for the watch.
     pub path: PathBuf,
 }
+
+/// A file of this name, at the top of the folder, is no note: `synonym → term` in each line.
+pub const THESAURUS: &str = "thesaurus.md";
 
 /// What tells a file from an earlier one under the same name without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +113,7 @@ impl Folder {
                         Err(_) => passed_over
                             .push(PassedOver { path: at, why: "the folder cannot be opened" }),
                     },
+                    (FileType::RegularFile, true) if at.eq_ignore_ascii_case(THESAURUS) => {}
                     (FileType::RegularFile, true) => found(&at, Stamp::of(&stat))?,
                     (_, true) => passed_over
                         .push(PassedOver { path: at, why: "it is a link or no ordinary file" }),

@@ -6,8 +6,8 @@ use super::Entry;
 use super::words::grams;
 use crate::note::{Kind, Link, Note, Source};
 
-/// Puts an entry in place of what stood under its path.
-pub fn put(db: &Connection, entry: &Entry, stamp: &str) -> rusqlite::Result<()> {
+/// Puts an entry in place of what stood under its path. Gives its row.
+pub fn put(db: &Connection, entry: &Entry, stamp: &str) -> rusqlite::Result<i64> {
     let row = remove(db, &entry.path)?;
     let Note { kind, subject, body, tags, aliases, source, created, updated, .. } = &entry.note;
     let who = source.who.as_deref();
@@ -59,7 +59,7 @@ pub fn put(db: &Connection, entry: &Entry, stamp: &str) -> rusqlite::Result<()> 
         db.prepare_cached("INSERT OR IGNORE INTO known_names (name, row) VALUES (?, ?)")?
             .execute(params![name.to_lowercase(), row])?;
     }
-    Ok(())
+    Ok(row)
 }
 
 /// Notes the stamp of a file whose content has not changed.

@@ -26,7 +26,7 @@ pub struct Synced {
     pub passed_over: Vec<PassedOver>,
 }
 
-/// Looks at all files, and reads those whose stamp is new.
+/// Looks at all files, and reads those whose stamp is new. `folders` becomes all folders.
 ///
 /// # Errors
 /// A folder cannot be read, or SQLite refuses. The index is as it was then.
@@ -34,6 +34,7 @@ pub fn everything(
     db: &mut Connection,
     folder: &Folder,
     watch: &mut Watch,
+    folders: &mut Vec<String>,
     note_bytes_max: u64,
 ) -> Result<Synced, ToolError> {
     let tx = db.transaction()?;
@@ -42,7 +43,10 @@ pub fn everything(
     let root = folder.path.clone();
     synced.passed_over = folder
         .walk(
-            |below| watch.add(&root, below),
+            |below| {
+                watch.add(&root, below);
+                folders.push(below.to_owned());
+            },
             |path, stamp| -> Result<(), Failed> {
                 let known = rows::known(&tx, path)?;
                 if let Some((row, known_stamp, _)) = &known {
@@ -117,9 +121,9 @@ fn one(
         return Ok(Some(*row));
     }
     let entry = Entry::new(path, &stamp, &content);
-    rows::put(db, &entry, &stamp_text)?;
+    let row = rows::put(db, &entry, &stamp_text)?;
     synced.changed += 1;
-    Ok(Some(db.last_insert_rowid()))
+    Ok(Some(row))
 }
 
 /// Whether the note says a date. One without is dated by its file, which may be written anew with

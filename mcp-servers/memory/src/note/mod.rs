@@ -4,6 +4,7 @@
 pub mod front;
 pub mod links;
 pub mod time;
+pub mod write;
 
 use std::collections::BTreeMap;
 

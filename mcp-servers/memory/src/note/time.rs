@@ -32,6 +32,14 @@ pub fn rfc3339(seconds: i64) -> String {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
 }
 
+/// Now, for names that sort by it: `20261123T101112123456789`.
+pub fn sortable_now() -> String {
+    let now = Timestamp::now();
+    let second: String =
+        rfc3339(now.as_second()).chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("{}{:09}", second.trim_end_matches('Z'), now.subsec_nanosecond())
+}
+
 /// The day in UTC.
 pub fn day(seconds: i64) -> String {
     rfc3339(seconds).chars().take(10).collect()

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, limit};
-use crate::error::Result;
+use crate::error::{Result, ToolError};
+use crate::folder::Folder;
 use crate::index::entry_at;
 use crate::memory::Memory;
 use crate::note::Kind;
 use crate::recall::{is_shadowed, successor};
+use crate::writer::read;
 
 const LIMIT_DEFAULT: u64 = 100;
 
@@ -21,7 +23,7 @@ pub fn tool() -> ToolDef {
         name: "list",
         title: "List notes",
         description: "Lists the notes by the path of their files, superseded ones and conflict copies included, and names what in \
-                      the folder could not be used. To find something use recall.",
+                      the folder could not be used; or the proposals that wait for a yes; or the trash, newest first. To find something use recall.",
         effect: Effect::ReadOnly,
     }
     .tool(run)
@@ -30,6 +32,9 @@ pub fn tool() -> ToolDef {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// Notes, proposals that wait for a yes, or what lies in the trash. Default: notes.
+    #[serde(default)]
+    what: What,
     /// Only notes of this kind.
     #[serde(default)]
     kind: Option<Kind>,
@@ -45,10 +50,20 @@ struct Input {
     limit: Option<u64>,
 }
 
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum What {
+    #[default]
+    Notes,
+    Proposals,
+    Trash,
+}
+
 #[derive(Serialize, JsonSchema)]
 struct Output {
     notes: Vec<Listed>,
-    /// How many notes there are in all, whatever was asked for.
+    /// How many there are in all, whatever the filters are.
     total: u64,
     /// There are more: call again with this as `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +92,11 @@ struct PassedOver {
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let limit = limit(input.limit, LIMIT_DEFAULT, memory.limits.list_notes_max)?;
+    match input.what {
+        What::Notes => {}
+        What::Proposals => return beside(&memory.proposals, memory, &input, limit, false),
+        What::Trash => return beside(&memory.trash, memory, &input, limit, true),
+    }
     let db = &memory.index.db;
     let tag = input.tag.map(|tag| tag.trim_start_matches('#').to_owned());
     let paths: Vec<String> = db
@@ -107,8 +127,57 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     Ok(Reply { text: text_of(&output), structured: output })
 }
 
+/// Proposals and trash, which no index knows: the newest paths of the trash come first.
+fn beside(
+    folder: &Folder,
+    memory: &Memory,
+    input: &Input,
+    limit: usize,
+    newest_first: bool,
+) -> Result<Reply<Output>> {
+    let mut paths = Vec::new();
+    let walked = folder.walk(
+        |_| (),
+        |path, _| -> std::io::Result<()> {
+            paths.push(path.to_owned());
+            Ok(())
+        },
+    );
+    walked.map_err(|error| ToolError::io("read", folder.path.display().to_string(), &error))?;
+    paths.sort();
+    if newest_first {
+        paths.reverse();
+    }
+    let total = paths.len() as u64;
+    let after = input.after.as_deref().unwrap_or_default();
+    let behind = |path: &String| {
+        after.is_empty() || if newest_first { path.as_str() < after } else { path.as_str() > after }
+    };
+    let tag = input.tag.as_ref().map(|tag| tag.trim_start_matches('#').to_owned());
+    let (mut notes, mut next) = (Vec::new(), None);
+    for path in paths.iter().filter(|path| behind(path)) {
+        let Some((entry, _)) = read(folder, path, memory.limits.note_bytes_max)? else { continue };
+        let fits = input.kind.is_none_or(|kind| kind == entry.note.kind)
+            && tag.as_ref().is_none_or(|tag| entry.note.tags.contains(tag));
+        if !fits {
+            continue;
+        }
+        if notes.len() == limit {
+            next = notes.last().map(|last: &Listed| last.about.path.clone());
+            break;
+        }
+        let superseded_by = entry.note.superseded_by.clone();
+        notes.push(Listed {
+            about: Shown::new(&entry, superseded_by, false),
+            is_conflict_copy: false,
+        });
+    }
+    let output = Output { notes, total, next, passed_over: Vec::new() };
+    Ok(Reply { text: text_of(&output), structured: output })
+}
+
 fn text_of(output: &Output) -> String {
-    let mut text = format!("{} of {} notes:\n", output.notes.len(), output.total);
+    let mut text = format!("{} of {}:\n", output.notes.len(), output.total);
     for note in &output.notes {
         let copy = if note.is_conflict_copy {
             ", a conflict copy that is not searched: merge it by hand"

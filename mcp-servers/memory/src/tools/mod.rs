@@ -1,11 +1,18 @@
 //! The tools, one file each, and the one list of them. Owns what all tools share: definition,
 //! arguments, reply. Must not know the protocol's messages.
 
+mod forget;
+mod link;
 mod list;
+mod promote;
+mod propose;
 mod read;
 mod recall;
+mod restore;
 mod schema;
 mod shown;
+mod supersede;
+mod update;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +29,18 @@ use crate::note::time;
 
 /// All tools in the order in which they are listed, which never changes between connections.
 pub fn all() -> Vec<ToolDef> {
-    vec![recall::tool(), read::tool(), list::tool()]
+    vec![
+        recall::tool(),
+        read::tool(),
+        list::tool(),
+        propose::tool(),
+        promote::tool(),
+        update::tool(),
+        supersede::tool(),
+        forget::tool(),
+        restore::tool(),
+        link::tool(),
+    ]
 }
 
 /// The notes as all calls share them.
@@ -67,7 +85,7 @@ pub struct ToolDef {
         clippy::type_complexity,
         reason = "one closed use; an alias would only move the words"
     )]
-    pub run: Box<dyn Fn(&Shared, JsonObject) -> Result<Reply<Value>> + Send + Sync>,
+    pub run: Box<dyn Fn(&Shared, JsonObject) -> Result<(Reply<Value>, JsonObject)> + Send + Sync>,
 }
 
 /// What a tool is and honestly does.
@@ -81,10 +99,32 @@ struct About {
 /// Everything here stays inside the folders of the notes, so `openWorldHint` is always false.
 enum Effect {
     ReadOnly,
+    /// Something new, beside what there is.
+    Adds,
+    /// Changes what is there. `destructive`: what it was is only in the trash afterwards.
+    /// `idempotent`: once more changes nothing more.
+    Changes {
+        destructive: bool,
+        idempotent: bool,
+    },
 }
 
 impl About {
     fn tool<I, O>(self, run: fn(&mut Memory, I) -> Result<Reply<O>>) -> ToolDef
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        O: Serialize + JsonSchema + 'static,
+    {
+        self.tool_with_meta(move |memory: &mut Memory, input: I| {
+            run(memory, input).map(|reply| (reply, JsonObject::new()))
+        })
+    }
+
+    /// A tool that says something to the host, too, in `_meta`.
+    fn tool_with_meta<I, O>(
+        self,
+        run: impl Fn(&mut Memory, I) -> Result<(Reply<O>, JsonObject)> + Send + Sync + 'static,
+    ) -> ToolDef
     where
         I: DeserializeOwned + JsonSchema + 'static,
         O: Serialize + JsonSchema + 'static,
@@ -95,6 +135,10 @@ impl About {
         let hints = ToolAnnotations::new().open_world(false);
         let hints = match self.effect {
             Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
+            Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
+            Effect::Changes { destructive, idempotent } => {
+                hints.read_only(false).destructive(destructive).idempotent(idempotent)
+            }
         };
         let tool = Tool::new(self.name, self.description, Arc::clone(&input))
             .with_title(self.title)
@@ -106,11 +150,11 @@ impl About {
                     "wrong arguments: {error}. The arguments are: {names}."
                 ))
             })?;
-            let reply = shared.with(|memory| run(memory, input))?;
+            let (reply, meta) = shared.with(|memory| run(memory, input))?;
             let structured = serde_json::to_value(reply.structured).map_err(|error| {
                 ToolError::Refused(format!("the result cannot be written as JSON: {error}"))
             })?;
-            Ok(Reply { text: reply.text, structured })
+            Ok((Reply { text: reply.text, structured }, meta))
         };
         ToolDef { tool, run: Box::new(run) }
     }

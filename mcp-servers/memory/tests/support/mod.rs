@@ -188,6 +188,13 @@ impl Server {
         text_of(&result)
     }
 
+    /// What the process has in memory now (Linux).
+    pub fn resident_kib(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    }
+
     /// Closes standard input and waits for the end.
     pub fn close(mut self) -> ExitStatus {
         drop(self.stdin.take());

@@ -1,0 +1,169 @@
+//! Durable files by the handle of an open folder, which is never left: a name is a single one, no
+//! path; what `claw_kit::durable` does by paths. Owns in which order names change, so that a kill or a power loss leaves every text that
+//! was there under one name or another.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd;
+
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, openat, renameat, renameat_with, unlinkat,
+};
+use rustix::io::Errno;
+
+use claw_kit::durable::random;
+use claw_kit::killpoint;
+
+/// The end of the names that `claw_kit::durable::is_part` knows.
+const SUFFIX: &str = ".part";
+
+/// Writes a file that is not there yet. `mode` is cut by the umask.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if the name is taken, and every failure to write.
+pub fn write_new(folder: impl AsFd, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let folder = folder.as_fd();
+    let passing = written(folder, name, bytes, mode)?;
+    killpoint::here("durable-written");
+    if let Err(error) = rename_new(folder, &passing, folder, name) {
+        let _ = unlinkat(folder, &passing, AtFlags::empty());
+        return Err(error);
+    }
+    sync(folder)
+}
+
+/// Writes a file in place of another, which stays under a passing name that is given. What was
+/// written to the other one until this moment is in it.
+///
+/// # Errors
+/// There is no file of that name, and every failure to write. All is as it was then.
+pub fn swap(folder: impl AsFd, name: &str, bytes: &[u8], mode: u32) -> io::Result<String> {
+    let folder = folder.as_fd();
+    let passing = written(folder, name, bytes, mode)?;
+    killpoint::here("durable-written");
+    let swapped = match renameat_with(folder, &passing, folder, name, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => swap_by_link(folder, name, &passing),
+        done => done.map(|()| passing.clone()).map_err(io::Error::from),
+    };
+    killpoint::here("durable-swapped");
+    match swapped {
+        Ok(old) => sync(folder).map(|()| old),
+        Err(error) => {
+            let _ = unlinkat(folder, &passing, AtFlags::empty());
+            Err(error)
+        }
+    }
+}
+
+/// Where two names cannot be exchanged: a second name for the old file first.
+fn swap_by_link(folder: impl AsFd, name: &str, passing: &str) -> io::Result<String> {
+    let folder = folder.as_fd();
+    let old = passing_name(name)?;
+    linkat(folder, name, folder, old.as_str(), AtFlags::empty())?;
+    renameat(folder, passing, folder, name)?;
+    Ok(old)
+}
+
+/// Moves a file to a name that is free, into another file system as well.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if the name is taken, and every failure to move. The file has
+/// its old name then, or both.
+pub fn move_to(from: impl AsFd, name: &str, to: impl AsFd, new: &str) -> io::Result<()> {
+    let (from, to) = (from.as_fd(), to.as_fd());
+    match rename_new(from, name, to, new) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::XDEV) => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut text = Vec::new();
+            let mut file = File::from(openat(from, name, flags, Mode::empty())?);
+            io::Read::read_to_end(&mut file, &mut text)?;
+            write_new(to, new, &text, 0o600)?;
+            killpoint::here("durable-copied");
+            unlinkat(from, name, AtFlags::empty())?;
+        }
+        moved => moved?,
+    }
+    killpoint::here("durable-moved");
+    sync(to)?;
+    sync(from)
+}
+
+fn written(folder: impl AsFd, name: &str, bytes: &[u8], mode: u32) -> io::Result<String> {
+    let passing = passing_name(name)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file =
+        File::from(openat(&folder, passing.as_str(), flags, Mode::from_raw_mode(mode as _))?);
+    let done = file.write_all(bytes).and_then(|()| file.sync_all());
+    if let Err(error) = done {
+        let _ = unlinkat(folder, passing.as_str(), AtFlags::empty());
+        return Err(error);
+    }
+    Ok(passing)
+}
+
+fn passing_name(name: &str) -> io::Result<String> {
+    Ok(format!(".{name}.{}{SUFFIX}", random()?))
+}
+
+/// Renames without ever replacing anything. A file system without such a call is asked first.
+fn rename_new(from: impl AsFd, name: &str, to: impl AsFd, new: &str) -> io::Result<()> {
+    match renameat_with(&from, name, &to, new, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            linkat(&from, name, &to, new, AtFlags::empty())?;
+            Ok(unlinkat(from, name, AtFlags::empty())?)
+        }
+        done => Ok(done?),
+    }
+}
+
+/// Brings the names in a folder to the disk. Its handle may be one that only names it.
+///
+/// # Errors
+/// The folder cannot be opened or synced.
+pub fn sync(folder: impl AsFd) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(fsync(openat(folder, OsStr::new("."), flags, Mode::empty())?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use claw_kit::durable::is_part;
+
+    fn names(folder: &std::path::Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn no_text_is_lost_by_a_swap_a_move_or_a_name_that_is_taken() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = File::open(temp.path()).unwrap();
+        write_new(&folder, "a", b"one", 0o600).unwrap();
+        let taken = write_new(&folder, "a", b"two", 0o600).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(names(temp.path()), ["a"]);
+        for swapped in [swap, |folder: &File, name: &str, bytes: &[u8], mode| {
+            let passing = written(folder, name, bytes, mode)?;
+            swap_by_link(folder, name, &passing)
+        }] {
+            let old = swapped(&folder, "a", b"two", 0o600).unwrap();
+            assert!(is_part(&old));
+            assert_eq!(std::fs::read(temp.path().join(&old)).unwrap(), b"one");
+            assert_eq!(std::fs::read(temp.path().join("a")).unwrap(), b"two");
+            std::fs::remove_file(temp.path().join("a")).unwrap();
+            move_to(&folder, &old, &folder, "a").unwrap();
+        }
+        assert!(swap(&folder, "missing", b"x", 0o600).is_err());
+        write_new(&folder, "b", b"x", 0o600).unwrap();
+        assert_eq!(
+            move_to(&folder, "b", &folder, "a").unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        assert_eq!(names(temp.path()), ["a", "b"]);
+    }
+}

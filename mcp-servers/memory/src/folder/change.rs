@@ -1,0 +1,88 @@
+//! Changes of a folder of notes, by its handles. Owns where a new name may lie; what survives a
+//! kill is `at.rs`. Must not know what a file says.
+
+use std::io;
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+use claw_kit::durable;
+
+use super::{Folder, at};
+
+/// New notes are their owner's alone.
+const MODE: u32 = 0o600;
+
+impl Folder {
+    /// Writes a file that is not there yet.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if it is, and every failure to write.
+    pub fn write_new(&self, path: &str, text: &str) -> io::Result<()> {
+        let (dir, name) = self.parent_made(path)?;
+        at::write_new(&dir, name, text.as_bytes(), MODE)
+    }
+
+    /// Puts a text in place of a file, which moves to `kept` with all that was written to it until
+    /// then. Its permissions are kept.
+    ///
+    /// # Errors
+    /// There is no such file, and every failure to write.
+    pub fn replace(
+        &self,
+        path: &str,
+        text: &str,
+        kept: &Folder,
+        kept_path: &str,
+    ) -> io::Result<()> {
+        use cap_std::fs::PermissionsExt as _;
+        let (dir, name) = self.parent_of(path)?;
+        let mode = dir.symlink_metadata(name)?.permissions().mode() & 0o777;
+        if mode & 0o200 == 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let (kept_dir, kept_name) = kept.parent_made(kept_path)?;
+        let old = at::swap(&dir, name, text.as_bytes(), mode)?;
+        at::move_to(&dir, &old, &kept_dir, kept_name)
+    }
+
+    /// Moves a file into another folder, to a name that is free.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if it is not, and every failure to move.
+    pub fn move_to(&self, path: &str, other: &Folder, other_path: &str) -> io::Result<()> {
+        let (dir, name) = self.parent_of(path)?;
+        let (other_dir, other_name) = other.parent_made(other_path)?;
+        at::move_to(&dir, name, &other_dir, other_name)
+    }
+
+    /// What a killed process has left under passing names, with its path. Called by whoever holds
+    /// the lock, so none of it is in use.
+    pub fn left_over(&self, folders: &[String]) -> Vec<String> {
+        let mut found = Vec::new();
+        for folder in folders {
+            let Ok((dir, _)) = self.parent_of(&super::join(folder, "x")) else { continue };
+            let names = dir.entries().into_iter().flatten().filter_map(Result::ok);
+            let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+            found.extend(
+                names.filter(|name| durable::is_part(name)).map(|name| super::join(folder, &name)),
+            );
+        }
+        found
+    }
+
+    /// Like [`Folder::parent_of`]; folders that are missing are made.
+    fn parent_made<'a>(&self, path: &'a str) -> io::Result<(Dir, &'a str)> {
+        let mut parts: Vec<&str> = path.split('/').collect();
+        let name = parts.pop().unwrap_or_default();
+        let mut dir = self.dir.try_clone()?;
+        for part in parts {
+            match dir.create_dir(part) {
+                Ok(()) => at::sync(&dir)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            dir = dir.open_dir_nofollow(part)?;
+        }
+        Ok((dir, name))
+    }
+}

@@ -1,0 +1,180 @@
+//! Two servers on one folder, a person with an editor, and kills in the middle: nothing is lost,
+//! and the index equals a rebuild.
+#![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use support::{Room, Server};
+
+/// Repeatable, without a crate: xorshift.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+const EDITS: u64 = 1_000;
+
+#[test]
+fn after_1000_edits_by_hand_the_index_is_what_the_files_are() {
+    let room = Room::new();
+    let mut server = room.start();
+    let mut dice = Dice(0x5eed);
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for edit in 0..EDITS {
+        let path =
+            format!("{}n{}.md", ["", "a/", "a/b/", "c/"][dice.below(4) as usize], dice.below(30));
+        let word = format!("word{edit}");
+        let text = match dice.below(5) {
+            0 => format!("{word}\n"),
+            1 => format!(
+                "---\nid: m{}\nsubject: S{edit}\ntags: [t{}]\n---\n{word} [[S1]]\n",
+                dice.below(40),
+                edit % 7
+            ),
+            2 => format!("---\nsubject: [broken {edit}\n---\n{word}\n"),
+            3 => format!(
+                "---\nsupersedes: m{}\ncreated: 2026-01-01\n---\n{word} 北京\n",
+                dice.below(40)
+            ),
+            _ => String::new(),
+        };
+        match dice.below(4) {
+            0 if files.contains_key(&path) => {
+                room.remove(&path);
+                files.remove(&path);
+            }
+            1 if files.contains_key(&path) => {
+                let to = format!("moved{}.md", dice.below(10));
+                std::fs::rename(room.notes.join(&path), room.notes.join(&to)).unwrap();
+                let text = files.remove(&path).unwrap();
+                files.insert(to, text);
+            }
+            // As an editor does it: under another name, then renamed.
+            2 => {
+                room.write(".tmp", &text);
+                std::fs::create_dir_all(room.notes.join(&path).parent().unwrap()).unwrap();
+                std::fs::rename(room.notes.join(".tmp"), room.notes.join(&path)).unwrap();
+                files.insert(path, text);
+            }
+            _ => {
+                room.write(&path, &text);
+                files.insert(path, text);
+            }
+        }
+        if dice.below(10) == 0 {
+            let (output, _) = server.ok("recall", json!({"query": word, "superseded": true}));
+            assert!(output["hits"].as_array().unwrap().len() <= 1, "{output}");
+        }
+    }
+    let (list, _) = server.ok("list", json!({"limit": 500}));
+    assert_eq!(list["total"], files.len());
+    for (path, text) in &files {
+        assert_eq!(&room.read(path), text, "no tool has touched it");
+        let (note, _) = server.ok("read", json!({"id": path}));
+        let word = text.split_whitespace().find(|word| word.starts_with("word"));
+        assert!(word.is_none_or(|word| note["text"].as_str().unwrap().contains(word)), "{note}");
+    }
+    let before = indexed(&room);
+    drop(server);
+    std::fs::remove_file(room.temp.path().join("memory-state/index.db")).unwrap();
+    let (is_equal, said) = room.check();
+    assert!(is_equal, "{said}");
+    assert_eq!(indexed(&room), before, "a rebuild is the same");
+}
+
+/// Everything that is in the index, as text.
+fn indexed(room: &Room) -> String {
+    let path = room.temp.path().join("memory-state/index.db");
+    let db = rusqlite::Connection::open(path).unwrap();
+    let mut text = String::new();
+    for sql in [
+        "SELECT path, digest, id, copy, own_id, kind, subject, body, names, grams, aliases, who, session, turn, file,
+            created, updated, dated, valid_from, superseded_by, supersedes, fault FROM notes ORDER BY path",
+        "SELECT path, tag FROM tags JOIN notes USING (row) ORDER BY path, tag",
+        "SELECT path, relation, target, key FROM links JOIN notes USING (row) ORDER BY path, links.rowid",
+        "SELECT path, name FROM known_names JOIN notes USING (row) ORDER BY path, name",
+    ] {
+        let mut statement = db.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            for column in 0..columns {
+                text.push_str(&format!("{:?} ", row.get_ref(column).unwrap()));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn remember(server: &mut Server, n: usize, who: usize) -> String {
+    let (proposal, _) = server
+        .ok("propose", json!({"subject": format!("S{n}"), "text": format!("fact {n} of {who}")}));
+    let (note, _) =
+        server.ok("promote", json!({"id": proposal["id"], "version": proposal["version"]}));
+    note["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn two_servers_that_write_at_once_lose_nothing() {
+    const EACH: usize = 40;
+    let room = Room::new();
+    std::thread::scope(|scope| {
+        for who in 0..2 {
+            let room = &room;
+            scope.spawn(move || {
+                let mut server = room.start();
+                for n in 0..EACH {
+                    // The same subjects on both sides want the same names of files.
+                    let id = remember(&mut server, n, who);
+                    let (note, _) = server.ok("read", json!({"id": id}));
+                    assert_eq!(note["text"], format!("fact {n} of {who}"));
+                }
+            });
+        }
+    });
+    let mut server = room.start();
+    let (list, _) = server.ok("list", json!({"limit": 500}));
+    assert_eq!(list["total"], 2 * EACH);
+    // Both change one note, each on what it has read: every change that was said to be done is there.
+    let id = remember(&mut server, 999, 0);
+    let done: usize = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..2)
+            .map(|who| {
+                let (room, id) = (&room, &id);
+                scope.spawn(move || {
+                    let mut server = room.start();
+                    let mut done = 0;
+                    while done < 20 {
+                        let (note, _) = server.ok("read", json!({"id": id}));
+                        let text =
+                            format!("{}\nline {done} of {who}", note["text"].as_str().unwrap());
+                        let result = server.call(
+                            "update",
+                            json!({"id": id, "version": note["version"], "text": text}),
+                        );
+                        done += usize::from(result["isError"] == false);
+                    }
+                    done
+                })
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    });
+    let (note, _) = server.ok("read", json!({"id": id}));
+    let lines =
+        note["text"].as_str().unwrap().lines().filter(|line| line.starts_with("line")).count();
+    assert_eq!(lines, done);
+    drop(server);
+    let (is_equal, said) = room.check();
+    assert!(is_equal, "{said}");
+}
