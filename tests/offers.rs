@@ -1,6 +1,5 @@
 //! The grant that a question offers after the third equal yes: which one, to whom, where, and for
 //! what it is never offered. Through the whole program.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 mod wires;
