@@ -179,6 +179,18 @@ fn a_topic_has_a_folder_of_its_own() {
     }
     assert_eq!(fs::read_to_string(one.join("a.txt")).unwrap(), "here");
     assert_eq!(rig.house.in_workspace("a.txt"), "here");
+    // The way back below an answer is that of its topic.
+    for label in ["Undo 1 file", "Undo"] {
+        let of_topic = |message: &&Message| message.topic == topics[0].topic;
+        let found = rig.telegram.wait_for(label, |world| {
+            let mut asked = world.messages(forum).filter(of_topic);
+            asked.find(|message| message.button(label).is_some()).cloned()
+        });
+        let tap = rig.anna.taps_on(found.chat, found.id, label);
+        rig.telegram.wait_answered(&tap);
+    }
+    eventually("it is undone", || !one.join("a.txt").exists());
+    assert_eq!(rig.house.in_workspace("a.txt"), "here");
     rig.stop(gateway);
 }
 

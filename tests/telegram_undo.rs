@@ -81,6 +81,9 @@ fn only_an_owner_undoes_and_what_is_left_stays() {
     let list = rig.telegram.wait_for_button(rig.anna.id, "Leave as is");
     assert_eq!(rig.taps(&list, "Leave as is"), "The files stay as they are.");
     assert_eq!((rig.has("a.txt"), rig.undos()), (true, 0));
+    eventually("its buttons are gone", || {
+        rig.telegram.message(list.chat, list.id).labels().is_empty()
+    });
     // What somebody changes between the list and the yes is left.
     rig.taps(&answer, "Undo 2 files");
     let list = rig.telegram.wait_for_button(rig.anna.id, "Undo");

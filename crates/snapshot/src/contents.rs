@@ -174,6 +174,7 @@ mod tests {
     fn a_content_is_on_the_disk_before_it_has_its_name_and_the_name_before_it_is_told() {
         use std::os::unix::fs::MetadataExt as _;
         use std::sync::{Arc, Mutex};
+        type Brought = (BTreeSet<u64>, usize);
 
         let number = |path: &Path| fs::metadata(path).unwrap().ino();
         let dir = tempfile::tempdir().unwrap();
@@ -185,7 +186,7 @@ mod tests {
         let numbers: BTreeSet<u64> =
             new.digests.iter().map(|digest| number(&contents.staged(digest))).collect();
         // For each sync: what it brings to the disk, and how many contents have a name by then.
-        let heard: Arc<Mutex<Vec<(BTreeSet<u64>, usize)>>> = Arc::default();
+        let heard: Arc<Mutex<Vec<Brought>>> = Arc::default();
         let (noted, names) = (heard.clone(), kept.clone());
         crate::sync::tests::hear(move |files| {
             let files = files.iter().map(|file| file.metadata().unwrap().ino()).collect();
