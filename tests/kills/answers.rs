@@ -34,12 +34,19 @@ impl Play<'_> {
         self.claw(&words(["approve", &question.id])).await.map(drop)
     }
 
-    /// Says yes to one call of a list, with a mode that answers the others.
+    /// Says yes to one call of a list, with a mode that answers the others; where no call of it has
+    /// anything of a mode, to all of it.
     pub async fn one_and_the_mode(&mut self) -> anyhow::Result<()> {
-        let waiting = self.look()?.waiting()?;
+        let look = self.look()?;
+        let waiting = look.waiting()?;
+        let mut of_files = look.calls()?;
+        of_files.retain(|call| call.server == "filesystem");
+        let is_of_files = |one: &Approval| of_files.iter().any(|call| call.id == one.call);
+        if let Some(one) = waiting.iter().find(|one| one.list.is_some() && is_of_files(one)) {
+            return self.claw(&words(["approve", &one.id, "--mode", "edits"])).await.map(drop);
+        }
         let Some(list) = waiting.iter().find(|one| one.is_list()) else { return Ok(()) };
-        let one = list.members.first().cloned().unwrap_or_default();
-        self.claw(&words(["approve", &one, "--mode", "edits"])).await.map(drop)
+        self.claw(&words(["approve", &list.id])).await.map(drop)
     }
 
     async fn answer(&mut self, question: &Approval) -> anyhow::Result<()> {
