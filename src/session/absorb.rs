@@ -126,7 +126,10 @@ impl Drive<'_> {
             self.pending.mode_used = Some((row.inbound.principal.clone(), until_ms));
         }
         let (calls, by) = (self.worker.gate.calls(), (row.inbound.principal.as_str(), origin));
-        if let Some(text) = calls.context(&self.session, by, self.log.context()).await? {
+        // The demo reads commands, and takes every word for one.
+        let reads = self.settings.runner.zone.is_some();
+        let before = self.log.context();
+        if reads && let Some(text) = calls.context(&self.session, by, before).await? {
             self.push(EventBody::TurnContext { text });
         }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
