@@ -310,3 +310,88 @@ fn what_another_process_answers_of_a_list_is_told_here() {
     assert_eq!(moved(&house), 1);
     each_started_once(&house, 3, 1);
 }
+
+fn small(path: &str, content: &str) -> (&'static str, Value) {
+    ("filesystem__write_file", json!({"path": path, "content": content}))
+}
+
+fn list_of(house: &House) -> Question {
+    let list = "SELECT question FROM approvals WHERE json_extract(question, '$.list') IS NOT NULL";
+    let text: String = house.db().query_row(list, [], |row| row.get(0)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Small writes are one question: their text below the line, or behind the key that shows all.
+#[test]
+fn small_writes_are_asked_about_together_and_nothing_of_them_is_out_of_reach() {
+    let few = vec![
+        small("todo.txt", "milk\nbread\n"),
+        small("note-1.txt", "milk\nhoney\n"),
+        (
+            "filesystem__edit_file",
+            json!({"path": "note-2.txt", "edits": [{"old_text": "milk", "new_text": "tea"}]}),
+        ),
+    ];
+    let many: Vec<_> = (1..=6)
+        .map(|n| {
+            small(&format!("new-{n}.txt"), &format!("first of {n}\nsecond of {n}\nthird of {n}\n"))
+        })
+        .collect();
+    for (name, calls) in [("few", few), ("many", many)] {
+        let (house, _model) = asked(&calls);
+        let rows = open(&house);
+        assert_eq!(rows.len(), 1, "one question: {rows:#?}");
+        let question = list_of(&house);
+        for columns in [40, 80] {
+            let rows = question_lines(&question, None, Look::new(columns, false));
+            assert!(rows.len() <= ROWS_MAX, "{name} at {columns}: {rows:#?}");
+            insta::assert_snapshot!(
+                format!("{name}_small_writes_at_{columns}_columns"),
+                rows.join("\n")
+            );
+        }
+        let list = rows[0]["id"].as_str().unwrap();
+        let whole = house.claw(&["approvals", list]).expect(0).out;
+        for (_, arguments) in &calls {
+            let text = arguments["content"].as_str().unwrap_or("tea");
+            for line in text.lines() {
+                assert!(whole.contains(line), "{line} is nowhere: {whole}");
+            }
+        }
+        house.claw(&["approve", list]).expect(0);
+        for (_, arguments) in &calls {
+            let path = house.workspace().join(arguments["path"].as_str().unwrap());
+            let text = arguments["content"].as_str().unwrap_or("tea\n");
+            assert_eq!(fs::read_to_string(path).unwrap(), text);
+        }
+        each_started_once(&house, calls.len(), calls.len());
+    }
+}
+
+/// What a small write would replace is looked at again before it runs, in a list as alone.
+#[test]
+fn a_file_that_has_changed_since_is_asked_about_again_by_itself() {
+    let (house, _model) = asked(&[small("note-1.txt", "tea\n"), small("new.txt", "one\n")]);
+    let list = house.waiting();
+    fs::write(house.workspace().join("note-1.txt"), "somebody else's\n").unwrap();
+    house.claw(&["approve", &list]).expect(3);
+    assert_eq!(house.in_workspace("note-1.txt"), "somebody else's\n", "it ran unseen");
+    assert_eq!(house.in_workspace("new.txt"), "one\n");
+    let again = house.waiting();
+    assert_ne!(again, list);
+    house.claw(&["deny", &again]).expect(0);
+    house.is_whole();
+}
+
+/// Nobody can put another text below a line than the one that runs.
+#[test]
+fn another_text_in_a_list_does_not_count_as_what_was_shown() {
+    let (house, _model) = asked(&[small("a.txt", "one\n"), small("b.txt", "two\n")]);
+    let list = house.waiting();
+    let other =
+        "UPDATE approvals SET question = json_set(question, '$.list.items[0].content', 'harmless')
+                 WHERE json_extract(question, '$.list') IS NOT NULL";
+    assert_eq!(house.db().execute(other, []).unwrap(), 1);
+    house.claw(&["approve", &list]).expect_mistake(&["not what was shown"]);
+    assert!(!house.workspace().join("a.txt").exists());
+}

@@ -2,9 +2,10 @@
 //! an answer to it does, in one transaction. Must not know doors, or when a reply's calls were
 //! judged.
 //!
-//! A call stands in a list only if one line says all of it: no content, no difference. What a
-//! person should look at before the yes (danger, commands, tools of others) is always shown; where
-//! there is no room for it, it is asked about by itself.
+//! A call stands in a list only if one line says all of it, or all but a short text that it writes:
+//! that stands below its line, or behind "show all". What a person should look at before the yes
+//! (danger, commands, tools of others, which file is written) is always shown; where there is no
+//! room for it, it is asked about by itself.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +27,17 @@ use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, StoreError, 
 /// The name under which such a question stands, which no server has.
 const SERVER: &str = "claw";
 const TOOL: &str = "together";
+/// The argument of our own file server that holds what is written.
+const CONTENT: &str = "content";
 /// The longest line of a list, in columns: three rows of a narrow screen.
 const LINE_COLUMNS_MAX: usize = 105;
 /// What a line has of a row of 40 columns beside its number.
 const ROW_COLUMNS: usize = 36;
+/// The longest text of a call in a list, in rows of a narrow screen: one that is new, or a
+/// difference.
+const TEXT_ROWS_MAX: usize = 12;
+/// The longest whole text of a file of which the difference is shown, in bytes.
+const CONTENT_BYTES_MAX: usize = 4_000;
 /// The most rows that what is always shown takes, with its notes.
 const ROWS_MAX: usize = 8;
 
@@ -107,23 +115,26 @@ impl Calls {
         };
         let plain = row.list.is_none() && question.staged.is_none() && question.session.is_some();
         let asks = question.choices.iter().filter(|choice| answered_so(&choice.answer)).count();
-        let told = question.arguments.iter().all(|(name, _)| effect.tells(name));
+        // What our own file server does without danger, and says in its sentence, can be many.
+        let tame = self.hub.builtin(&question.server) == Some("filesystem");
+        let (difference, content) = written(question, effect, tame)?;
         let says = effect.says.clone();
-        if !plain || asks < 2 || !told || !effect.difference.is_empty() {
+        if !plain || asks < 2 {
             return None;
         }
         if says.contains('\n') || says.width() > LINE_COLUMNS_MAX {
             return None;
         }
-        // What our own file server does without danger, and says in its sentence, can be many.
-        let tame = self.hub.builtin(&question.server) == Some("filesystem");
         let notes: Vec<String> = notes(effect);
+        let writes = !difference.is_empty() || !content.is_empty();
         Some(ListedCall {
             approval: row.id.clone(),
             call: row.call.clone(),
             digest: row.digest.clone(),
-            always_shown: effect.danger || !tame || !notes.is_empty(),
+            always_shown: effect.danger || !tame || !notes.is_empty() || writes,
             says,
+            difference,
+            content,
             danger: effect.danger,
             notes,
             state: ApprovalState::Waiting,
@@ -171,7 +182,7 @@ impl Calls {
         };
         let arguments = list.numbered();
         let arguments =
-            arguments.map(|(number, item)| (number.to_string(), item.says.clone())).collect();
+            arguments.map(|(number, item)| (number.to_string(), whole_text(item))).collect();
         let question = Question {
             arguments,
             effect: Some(effect),
@@ -255,6 +266,32 @@ impl NewList {
         tx.audit(&AuditEntry { kind: "asked", call: row.id.to_string(), body })?;
         tx.close_list(&question.approval, ApprovalState::Approved, "")
     }
+}
+
+/// What a call writes, as far as its line does not say it: the difference, and the whole text.
+/// `None` where the call says something else, too, or the text is too long for a list.
+fn written(question: &Question, effect: &Effect, tame: bool) -> Option<(String, String)> {
+    let content = question.arguments.iter().find(|(name, _)| name == CONTENT);
+    let told = |name: &str| effect.tells(name) || (tame && name == CONTENT);
+    if !question.arguments.iter().all(|(name, _)| told(name)) {
+        return None;
+    }
+    let content = content.filter(|_| tame).map(|(_, text)| text.clone()).unwrap_or_default();
+    let difference = effect.difference.clone();
+    if !tame && !difference.is_empty() {
+        return None;
+    }
+    let rows = |text: &str| text.lines().map(|line| rows_of(line).max(1)).sum::<usize>();
+    let first = if difference.is_empty() { &content } else { &difference };
+    let fits = rows(first) <= TEXT_ROWS_MAX && content.len() <= CONTENT_BYTES_MAX;
+    fits.then_some((difference, content))
+}
+
+/// All of a call of a list, for where it is read alone.
+fn whole_text(item: &ListedCall) -> String {
+    let parts = [&item.says, &item.difference, &item.content].into_iter();
+    let parts: Vec<&str> = parts.map(|text| text.trim_end_matches('\n')).collect();
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// What stands beside the line.

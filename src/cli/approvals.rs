@@ -234,6 +234,9 @@ fn whole_text(question: &Question) -> String {
         for note in &item.notes {
             text.push_str(&format!("\n       {note}."));
         }
+        for line in item.difference.lines().chain(item.content.lines()) {
+            text.push_str(&format!("\n       │ {line}"));
+        }
     }
     let arguments = question.arguments.iter().filter(|_| question.list.is_none());
     for (name, value) in arguments {

@@ -116,6 +116,8 @@ mod tests {
     fn list() -> CallList {
         let session = SessionId::new("main").unwrap();
         let item = |block: u32| ListedCall {
+            difference: String::new(),
+            content: String::new(),
             approval: ApprovalId(format!("q{block}")),
             call: CallId::Reply { session: session.clone(), reply_seq: 3, block },
             digest: String::new(),

@@ -19,8 +19,14 @@ pub struct ListedCall {
     pub call: CallId,
     /// The digest of the frozen call that the line is about.
     pub digest: String,
-    /// All of the call in one line.
+    /// All of the call in one line, but for what it writes.
     pub says: String,
+    /// The lines that it changes in a file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub difference: String,
+    /// The whole text that it writes.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub danger: bool,
     /// What belongs beside the line, such as what the box lets a command do.

@@ -2,7 +2,7 @@
 //! Must not know how an answer is read, or which lines there is room for (`doors/call_list.rs`).
 
 use crate::domain::{Answer, Question, Scope};
-use crate::doors::call_list::{ListBrief, list_brief, whole_list};
+use crate::doors::call_list::{ListBrief, list_brief, texts_left_out, whole_list};
 use crate::doors::clock::Clock;
 
 use super::question_view::{hang, one_row, remark};
@@ -16,9 +16,9 @@ const FRAME_ROWS: usize = 1;
 pub(super) fn list_lines(question: &Question, number: Option<usize>, look: Look) -> Vec<String> {
     let label = number.map(|number| format!("(question {number})"));
     let Some(brief) = list_brief(question, look.width, FRAME_ROWS) else { return Vec::new() };
-    let left_out = brief.left_out;
+    let more = brief.more;
     let mut rows = list_rows(&brief, label.as_deref(), look);
-    rows.push(keys(question, left_out > 0, look));
+    rows.push(keys(question, more, look));
     rows
 }
 
@@ -73,12 +73,18 @@ fn list_rows(list: &ListBrief, label: Option<&str>, look: Look) -> Vec<String> {
             (true, true) => Style::RED.with(Style::BOLD),
             (true, false) => Style::PLAIN,
         };
-        hang(&mut lines, number, &[Span::new(&one_row(&line.text()), style)], look);
+        hang(&mut lines, number, &[Span::new(&one_row(&line.says()), style)], look);
+        let texts = line.text.iter().flat_map(|text| &text.lines);
+        for text in texts {
+            let text = [Span::new(&one_row(text), Style::DIM)];
+            hang(&mut lines, Span::new("    │ ", Style::DIM), &text, look);
+        }
     }
     let mut rows: Vec<String> = lines.drain(..).map(|line| paint_line(&line, look)).collect();
     if list.left_out > 0 {
         rows.push(remark(&format!("… and {} more of this kind", list.left_out), look));
     }
+    rows.extend(texts_left_out(list).map(|text| remark(&text, look)));
     for note in &list.notes {
         let note = [Span::new(&one_row(note), Style::DIM)];
         hang(&mut lines, Span::new("  ", Style::PLAIN), &note, look);

@@ -16,8 +16,8 @@ pub fn tool() -> ToolDef {
     About {
         name: "link",
         title: "Link two notes",
-        description: "Adds a line to a note that links it to another, with what relates them: `- works at: [[Acme]]`. recall then \
-                      brings the one with the other. Once more changes nothing.",
+        description: "Adds a line to a note that links it to another, with what relates them: `- works at: [[Acme]]`. read \
+                      shows the links of both. Once more changes nothing.",
         effect: Effect::Changes { destructive: false, idempotent: true },
     }
     .tool(run)

@@ -15,7 +15,7 @@ const CODE: Style = Style { code: true, ..Style::PLAIN };
 /// Whether all of the call is in what [`push`] writes.
 pub(super) fn says_all(question: &Question) -> bool {
     match list_brief(question, COLUMNS, FRAME_ROWS) {
-        Some(list) => list.left_out == 0,
+        Some(list) => !list.more,
         None => !brief(question, COLUMNS, FRAME_ROWS).left_out,
     }
 }

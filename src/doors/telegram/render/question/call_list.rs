@@ -3,9 +3,10 @@
 
 use super::brief_question::push_sentence;
 use super::keyboard::{button, choices};
+use super::value::shown_value;
 use super::{cleaned_line, short};
 use crate::domain::{Answer, ApprovalState, CallList, Choice, Question, Scope};
-use crate::doors::call_list::ListBrief;
+use crate::doors::call_list::{ListBrief, texts_left_out};
 use crate::doors::clock::Clock;
 use crate::doors::door::Closed;
 use crate::doors::telegram::api::callback::{Button, Tap};
@@ -29,11 +30,22 @@ pub(super) fn push(rich: &mut Rich, list: &ListBrief) {
         };
         let danger = if line.danger { "⚠️ " } else { "" };
         rich.push(&format!("\n{mark}{}. {danger}", line.number), Style::PLAIN);
-        push_sentence(rich, &line.says, if line.danger { Style::BOLD } else { Style::PLAIN });
+        push_sentence(rich, &line.sentence, if line.danger { Style::BOLD } else { Style::PLAIN });
+        for text in &line.text {
+            let shown = shown_value(&text.lines.join("\n"));
+            if !shown.is_empty() {
+                rich.push("\n", Style::PLAIN);
+                rich.push_pre(&shown, text.is_difference.then_some("diff"), None);
+            }
+        }
     }
     if list.left_out > 0 {
         rich.push("\n", Style::PLAIN);
         rich.push(&format!("… and {} more of this kind", list.left_out), Style::ITALIC);
+    }
+    if let Some(text) = texts_left_out(list) {
+        rich.push("\n", Style::PLAIN);
+        rich.push(&text, Style::ITALIC);
     }
     for note in &list.notes {
         rich.push("\n", Style::PLAIN);
