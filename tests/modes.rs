@@ -350,8 +350,11 @@ fn a_button_gives_the_session_the_mode() {
 #[test]
 fn a_mode_given_as_an_answer_answers_the_open_questions_that_it_covers() {
     let house = House::new();
-    let asks = "write a.txt: 1 and write b.txt: 2 and write c.txt: 3 and run `touch d` with write";
-    house.claw(&["ask", asks]).expect(3);
+    // Too long for a list, so each is asked about by itself.
+    let text = "1".repeat(600);
+    let writes = ["a.txt", "b.txt", "c.txt"].map(|file| format!("write {file}: {text}"));
+    let asks = format!("{} and run `touch d` with write", writes.join(" and "));
+    house.claw(&["ask", &asks]).expect(3);
     house.claw(&["ask", "--session", "other", "write e.txt: 5"]).expect(3);
     let open = house.claw(&["approvals", "--json"]).expect(0).rows();
     assert_eq!(open.len(), 5, "{open:?}");
@@ -360,7 +363,7 @@ fn a_mode_given_as_an_answer_answers_the_open_questions_that_it_covers() {
     let first = open.iter().find(is_write).and_then(|row| row["id"].as_str()).unwrap_or_default();
     let answered = house.claw(&["approve", first, "--mode", "edits"]).expect(3);
     assert!(answered.err.contains("It also answers 2 other open questions."), "{answered:?}");
-    for (file, text) in [("a.txt", "1"), ("b.txt", "2"), ("c.txt", "3")] {
+    for file in ["a.txt", "b.txt", "c.txt"] {
         assert_eq!(house.in_workspace(file), text);
     }
     let left = house.claw(&["approvals", "--json"]).expect(0).rows();
@@ -386,7 +389,8 @@ fn a_mode_given_by_a_command_closes_the_messages_of_the_questions_that_it_covers
     let rig = Rig::new();
     let gateway = rig.start();
     let home = rig.anna.private();
-    rig.anna.says(home, "write a.txt: 1 and write b.txt: 2");
+    let long = "1".repeat(600);
+    rig.anna.says(home, &format!("write a.txt: {long} and write b.txt: {long}"));
     let about = |file: &str| {
         rig.telegram.wait_for("a question about each", |world| {
             let mut asked = world.messages(home).filter(|one| one.button("Allow once").is_some());
@@ -401,10 +405,7 @@ fn a_mode_given_by_a_command_closes_the_messages_of_the_questions_that_it_covers
         let by = "Allowed for this session: mode edits\nby grant 1 at ";
         assert!(now.text.contains(by), "{}", now.text);
     }
-    assert_eq!(
-        (rig.house.in_workspace("a.txt"), rig.house.in_workspace("b.txt")),
-        ("1".into(), "2".into())
-    );
+    assert_eq!(["a.txt", "b.txt"].map(|file| rig.house.in_workspace(file)), [&*long, &*long]);
     rig.anna.says(home, "/grants");
     rig.telegram.wait_for_text(rig.anna.id, "saved 2 questions, last");
     rig.stop(gateway);

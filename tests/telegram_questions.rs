@@ -39,7 +39,9 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
     let gateway = rig.start();
     mallory.starts();
     let home = rig.anna.private();
-    rig.anna.says(home, "write a.txt: 1 and write b.txt: 2");
+    // Too long for a list, so each is asked about by itself.
+    let long = "1".repeat(600);
+    rig.anna.says(home, &format!("write a.txt: {long} and write b.txt: {long}"));
     let about = |file: &str| {
         rig.telegram.wait_for("a question about each", |world| {
             let mut asked =
