@@ -21,6 +21,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("gate.closed.", Rig::Console),
     // Nobody gives a mode by a command in the gateway's rig.
     ("mode.set.", Rig::Console),
+    // A grant that answers other questions is too rare there to be hit in every series.
+    ("grant.settled.", Rig::Console),
     // A workspace that is put back.
     ("undo-", Rig::Undo),
     // Telegram's messages come into the inbox together with the end of their update.
