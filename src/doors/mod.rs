@@ -10,7 +10,6 @@ pub mod chat_queue;
 pub mod clock;
 pub mod commands;
 pub mod console;
-pub mod context;
 pub mod delivered;
 pub mod delivery;
 pub mod door;

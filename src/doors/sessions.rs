@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::ChatDoor;
 use super::clock::Clock;
-use super::context::WorkerHere;
+use crate::door_context::WorkerHere;
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, unseen};
 use crate::mail::MailError;
 use crate::session::Ran;

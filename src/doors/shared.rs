@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ChatDoor;
 use super::chat_lock::ChatLocks;
-use super::context::Context;
+use crate::door_context::Context;
 use super::delivered::Chats;
 use crate::domain::{Address, SessionId};
 use crate::mail::{Mail, PostedQuestion};

@@ -34,7 +34,7 @@ pub fn relative(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/")
 }
 
-/// The product's sources in `src`, without tests: a test may build what its room must not know.
+/// The product's sources, without tests: a test may build what its room must not know.
 pub fn sources() -> Vec<Source> {
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
@@ -51,9 +51,19 @@ pub fn sources() -> Vec<Source> {
     found
 }
 
+/// Where the rooms are that are no crates of their own: the doors and the command line, and what is
+/// below them.
+pub const ROOMS: [&str; 2] = ["src/", "crates/core/src/"];
+
+/// Whether a file belongs to a room of the table.
+pub fn is_in_a_room(path: &str) -> bool {
+    ROOMS.iter().any(|folder| path.starts_with(folder))
+}
+
 /// A folder of `crates` is a room; what its files may name is in its `Cargo.toml`.
 fn room_of(path: &str) -> &str {
-    let inside = path.trim_start_matches("src/").trim_start_matches("crates/");
+    let of_a_room = ROOMS.iter().find_map(|folder| path.strip_prefix(folder));
+    let inside = of_a_room.unwrap_or_else(|| path.trim_start_matches("crates/"));
     inside.split('/').next().unwrap().trim_end_matches(".rs")
 }
 

@@ -12,7 +12,7 @@ use crate::doors::Door as _;
 use crate::doors::clock::Clock;
 use crate::doors::console::ConsoleDoor;
 use crate::doors::console::chat::ConsoleShow;
-use crate::doors::context::Context;
+use crate::door_context::Context;
 use crate::doors::door::Asked;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;

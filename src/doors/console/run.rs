@@ -14,7 +14,7 @@ use crate::domain::{Mode, SessionId, escape};
 use crate::doors::Door as _;
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
-use crate::doors::context::Context;
+use crate::door_context::Context;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};

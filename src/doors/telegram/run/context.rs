@@ -12,7 +12,7 @@ use super::notify;
 use crate::config::Telegram;
 use crate::domain::{Address, telegram_principal};
 use crate::doors::clock::Clock;
-use crate::doors::context::Context;
+use crate::door_context::Context;
 use crate::doors::gateway::bot::GatewayBot;
 use crate::doors::gateway::fleet::Fleet;
 use crate::doors::shared::Shared;

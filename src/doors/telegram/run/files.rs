@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::sync::Semaphore;
 
-use crate::doors::context;
+use crate::door_context::FileAccess;
 use crate::workspace::Workspace;
 
 /// Files that are fetched at the same time; more wait, so that a bot in many groups does not open
@@ -18,13 +18,13 @@ const UPLOADS_AT_ONCE: usize = 2;
 pub(super) struct Files {
     pub(super) workspace: Arc<Workspace>,
     /// What is done with those that come in.
-    pub(super) given: context::FileAccess,
+    pub(super) given: FileAccess,
     pub(super) downloads: Semaphore,
     pub(super) uploads: Semaphore,
 }
 
 impl Files {
-    pub(super) fn open(given: &context::FileAccess) -> anyhow::Result<Self> {
+    pub(super) fn open(given: &FileAccess) -> anyhow::Result<Self> {
         let path = &given.workspace;
         let workspace =
             Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;

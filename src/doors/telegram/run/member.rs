@@ -12,7 +12,7 @@ use super::{changed_tools, files, notify, pairing, updates};
 use crate::config::Telegram;
 use crate::domain::{Blame, Blamed};
 use crate::doors::commands::{DoorKind, at};
-use crate::doors::context::Context;
+use crate::door_context::Context;
 use crate::doors::gateway::fleet::{Fleet, State};
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::{Api, Me};

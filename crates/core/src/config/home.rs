@@ -12,9 +12,9 @@ use crate::domain::canonical::sha256_hex;
 use crate::durable;
 
 /// The tool servers that a new user starts with.
-pub const DEFAULT_MCP_JSON: &str = include_str!("../../mcp.json");
+pub const DEFAULT_MCP_JSON: &str = include_str!("../../../../mcp.json");
 /// The persona that a new user starts with.
-pub const DEFAULT_SOUL_MD: &str = include_str!("../../SOUL.md");
+pub const DEFAULT_SOUL_MD: &str = include_str!("../../../../SOUL.md");
 
 const OWNER_ONLY_DIR: u32 = 0o700;
 /// What of a workspace's name and of its path's digest stands in the name of its commands' HOME.

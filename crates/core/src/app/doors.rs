@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{App, owner_principal, watch};
 use crate::chat_commands::Agents;
-use crate::doors::context::{Context, DoorSettings, FileAccess, NearlySpent, Transcribe};
+use crate::door_context::{Context, DoorSettings, FileAccess, NearlySpent, Transcribe};
 use crate::mail::MailError;
 use crate::model::Transcriber;
 use crate::session::ASK_PERCENT;

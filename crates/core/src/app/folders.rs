@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use super::App;
 use crate::config::{Config, Overrides};
 use crate::domain::SessionId;
-use crate::doors::context::WorkerHere;
+use crate::door_context::WorkerHere;
 
 /// How often idle folders are looked for.
 const LOOK: Duration = Duration::from_secs(10);
