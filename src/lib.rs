@@ -3,7 +3,7 @@
 
 /// The rooms behind the doors, by their short names.
 pub use claw_core::{
-    app, calls, catalog, chat_commands, config, door_context, domain, gate, hub, logging, mail,
+    app, calls, catalog, chat_commands, config, domain, door_context, gate, hub, logging, mail,
     model, policy, redact, router, session, snapshot, store, turn, undo, workspace,
 };
 

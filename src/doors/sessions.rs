@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::ChatDoor;
 use super::clock::Clock;
-use crate::door_context::WorkerHere;
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, unseen};
+use crate::door_context::WorkerHere;
 use crate::mail::MailError;
 use crate::session::Ran;
 

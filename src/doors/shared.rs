@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ChatDoor;
 use super::chat_lock::ChatLocks;
-use crate::door_context::Context;
 use super::delivered::Chats;
 use crate::domain::{Address, SessionId};
+use crate::door_context::Context;
 use crate::mail::{Mail, PostedQuestion};
 
 /// How often the store is looked at for what other processes did.

@@ -8,11 +8,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::chat_commands::ChatCommands;
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged};
+use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::clock::Clock;
 use crate::doors::console::ConsoleDoor;
 use crate::doors::console::chat::ConsoleShow;
-use crate::door_context::Context;
 use crate::doors::door::Asked;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
