@@ -1,6 +1,8 @@
 //! Files that survive a power loss whole or are not there: written under a passing name, synced,
 //! renamed, the folder synced. Owns the passing names and how one that a kill has left is told from
-//! one in use. Must not know what is in a file.
+//! one in use; `at` does the like by the handle of a folder. Must not know what is in a file.
+
+pub mod at;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};

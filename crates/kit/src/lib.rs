@@ -16,7 +16,3 @@ pub mod processes;
 
 /// What a supervisor is made of: it inherits, waits and kills until nothing is left.
 pub mod reaper;
-
-/// A tool server over HTTP, for the conformance suite alone.
-#[cfg(feature = "http")]
-pub mod http;

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
+pub mod mcp;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

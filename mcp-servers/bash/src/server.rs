@@ -110,7 +110,7 @@ pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartErro
     };
     #[cfg(feature = "http")]
     let served = if settings.http {
-        claw_kit::http::serve(move || server.clone())
+        claw_server_kit::http::serve(move || server.clone())
             .await
             .map_err(|error| StartError::Handshake(error.to_string()))
     } else {

@@ -62,20 +62,7 @@ pub enum ToolError {
 impl ToolError {
     /// An error of the operating system, in words that name what was tried.
     pub fn io(doing: &'static str, path: impl Into<String>, error: &io::Error) -> Self {
-        let why = match error.kind() {
-            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-            io::ErrorKind::NotFound => "it does not exist (any more)".to_owned(),
-            io::ErrorKind::InvalidFilename => {
-                "the name is too long (at most 255 bytes a name, 4096 a path) or not allowed here"
-                    .to_owned()
-            }
-            io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-            io::ErrorKind::CrossesDevices => {
-                "source and destination are on different file systems".to_owned()
-            }
-            _ => error.to_string(),
-        };
+        let why = claw_server_kit::why(error);
         Self::Io { doing, path: path.into(), why }
     }
 }

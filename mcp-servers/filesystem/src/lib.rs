@@ -1,6 +1,7 @@
 //! The filesystem MCP server: reads, writes, edits, finds and removes files below one root, over
 //! stdio. Owns the tour of the crate and `main`. Must not know who starts it: it is a program of
-//! its own and `claw server filesystem` alike, and of this workspace it knows the kit alone.
+//! its own and `claw server filesystem` alike, and of this workspace it knows the kit of servers
+//! alone.
 
 mod access;
 mod args;
@@ -24,28 +25,18 @@ mod tools;
 mod user_path;
 mod walk;
 
-use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use rmcp::ServiceExt as _;
-use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
+use claw_server_kit::stdio::{self, Bounds, ServeError};
 
 pub use args::{Args, Limits};
 
 /// The name under which this server introduces itself.
 pub const SERVER_NAME: &str = "claw-mcp-filesystem";
 
-/// The longest line of JSON-RPC that is read. A file of `write_file_bytes_max` may grow sixfold
-/// when it is escaped.
-const REQUEST_LINE_BYTES_MAX: usize = 100 * 1024 * 1024;
-
-/// Requests that work on files at the same time. More wait their turn.
-const BLOCKING_THREADS_MAX: usize = 16;
-
-/// How long a write that has begun may take after standard input is closed.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// A file of `write_file_bytes_max` may grow sixfold when it is escaped.
+const BOUNDS: Bounds =
+    Bounds { request_line_bytes_max: 100 * 1024 * 1024, blocking_threads_max: 16 };
 
 /// Serves MCP over standard input and output until standard input is closed.
 ///
@@ -55,8 +46,7 @@ pub fn main(args: Args) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(std::io::stderr(), "{SERVER_NAME}: {error}");
+            stdio::say(&format!("{SERVER_NAME}: {error}"));
             ExitCode::from(2)
         }
     }
@@ -67,12 +57,8 @@ pub fn main(args: Args) -> ExitCode {
 enum StartError {
     #[error(transparent)]
     Root(#[from] root::RootError),
-    #[error("the runtime does not start: {0}")]
-    Runtime(std::io::Error),
-    #[error("the MCP handshake failed: {0}")]
-    Handshake(Box<ServerInitializeError>),
-    #[error("the server stopped: {0}")]
-    Stopped(tokio::task::JoinError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
 }
 
 fn run(args: Args) -> Result<(), StartError> {
@@ -80,31 +66,10 @@ fn run(args: Args) -> Result<(), StartError> {
     let further = roots.split_off(1);
     let Some(workspace) = roots.pop() else { return Ok(()) };
     let server = server::Server::new(workspace, further, args.limits);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS_MAX)
-        .build()
-        .map_err(StartError::Runtime)?;
     #[cfg(feature = "http")]
     if args.http {
-        return runtime
-            .block_on(claw_kit::http::serve(move || server.clone()))
-            .map_err(StartError::Runtime);
+        let served = claw_server_kit::http::serve(move || server.clone());
+        return Ok(stdio::runtime(&BOUNDS)?.block_on(served).map_err(ServeError::Runtime)?);
     }
-    let served = runtime.block_on(serve(server));
-    runtime.shutdown_timeout(SHUTDOWN_GRACE);
-    served
-}
-
-async fn serve(server: server::Server) -> Result<(), StartError> {
-    let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let transport =
-        AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(REQUEST_LINE_BYTES_MAX);
-    let running = match server.serve(transport).await {
-        Ok(running) => running,
-        // A client that looks and leaves without a word is no failure.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(StartError::Handshake(Box::new(error))),
-    };
-    running.waiting().await.map(|_reason| ()).map_err(StartError::Stopped)
+    Ok(stdio::serve(server, &BOUNDS)?)
 }

@@ -1,40 +1,31 @@
 //! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not
 //! know what a tool does.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD as BASE64;
+use claw_server_kit::tools::{Tools, discovered};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    DiscoverResult, ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
 
 use crate::SERVER_NAME;
 use crate::args::Limits;
 use crate::cancel::Cancel;
-use crate::error::ToolError;
 use crate::root::Root;
-use crate::tools::{self, Reply, ToolDef, Workspace};
+use crate::tools::{self, Call, Workspace};
 
 /// The key in `_meta` by which a host keeps one call off files and folders of some names, whatever
 /// path leads to them. Its value is a list of names.
 const KEEP_OFF: &str = "claw/keep_off";
 
-/// The list of tools is part of the program, so clients may keep it for an hour.
-const LIST_TTL_MS: u64 = 3_600_000;
-
 #[cfg_attr(feature = "http", derive(Clone))]
 pub struct Server {
     workspace: Workspace,
-    tools: Vec<Arc<ToolDef>>,
-    by_name: HashMap<String, usize>,
+    tools: Tools<Call>,
     instructions: String,
 }
 
@@ -42,13 +33,8 @@ impl Server {
     /// `workspace` is where relative paths lead.
     pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
         let instructions = instructions(&workspace, &further);
-        let tools: Vec<Arc<ToolDef>> = tools::all().into_iter().map(Arc::new).collect();
-        let by_name = tools
-            .iter()
-            .enumerate()
-            .map(|(index, def)| (def.tool.name.to_string(), index))
-            .collect();
-        Self { workspace: Workspace::new(workspace, further, limits), tools, by_name, instructions }
+        let tools = Tools::new(tools::all());
+        Self { workspace: Workspace::new(workspace, further, limits), tools, instructions }
     }
 }
 
@@ -93,12 +79,8 @@ impl ServerHandler for Server {
         &self,
         _context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        let versions = self.supported_protocol_versions().into_owned();
-        let mut result =
-            DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(LIST_TTL_MS);
         // The instructions name the workspace, which is one user's.
-        result.cache_scope = CacheScope::Private;
-        Ok(result)
+        Ok(discovered(self, CacheScope::Private))
     }
 
     async fn list_tools(
@@ -106,10 +88,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools.iter().map(|def| def.tool.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        Ok(self.tools.list())
     }
 
     async fn call_tool(
@@ -117,26 +96,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(def) =
-            self.by_name.get(request.name.as_ref()).and_then(|index| self.tools.get(*index))
-        else {
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool `{}`", request.name),
-                None,
-            ));
-        };
         let keep_off = keep_off(&context.meta)?;
-        let (def, workspace) = (Arc::clone(def), self.workspace.keeping_off(keep_off));
-        let cancel = Cancel::new(context.ct.clone());
-        let arguments = request.arguments.unwrap_or_default();
-        // File work blocks; here it does not hold up other requests.
-        let outcome =
-            tokio::task::spawn_blocking(move || (def.run)(&workspace, arguments, &cancel))
-                .await
-                .map_err(|error| {
-                    ErrorData::internal_error(format!("the tool ended abnormally: {error}"), None)
-                })?;
-        Ok(result_of(outcome).into())
+        let workspace = self.workspace.keeping_off(keep_off);
+        let call = Call { workspace, cancel: Cancel::new(context.ct.clone()) };
+        self.tools.call(&request.name, call, request.arguments).await
     }
 }
 
@@ -153,20 +116,4 @@ fn keep_off(meta: &JsonObject) -> Result<Vec<String>, ErrorData> {
             None,
         )
     })
-}
-
-fn result_of(outcome: Result<Reply<Value>, ToolError>) -> CallToolResult {
-    match outcome {
-        Ok(reply) => {
-            let images = reply
-                .images
-                .into_iter()
-                .map(|image| ContentBlock::image(BASE64.encode(image.bytes), image.mime));
-            let content = reply.text.into_iter().map(ContentBlock::text).chain(images).collect();
-            let mut result = CallToolResult::success(content);
-            result.structured_content = Some(reply.structured);
-            result
-        }
-        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
-    }
 }

@@ -5,8 +5,9 @@
 
 mod support;
 
+use claw_test_kit::mcp::{assert_described, assert_keeps_to_schemas, tools};
 use serde_json::{Value, json};
-use support::{Room, Server};
+use support::Room;
 
 const NAMES: [&str; 8] =
     ["read_file", "write_file", "edit_file", "list_dir", "find", "search", "move", "delete"];
@@ -19,7 +20,7 @@ fn names(tools: &Value) -> Vec<&str> {
 fn a_legacy_client_is_served() {
     let room = Room::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let mut server = Server::spawn(&room.root, &[]);
+        let mut server = support::spawn(&room.root, &[]);
         let reply = server.initialize(version);
         assert_eq!(reply["result"]["protocolVersion"], version);
         assert_eq!(reply["result"]["serverInfo"]["name"], "claw-mcp-filesystem");
@@ -34,7 +35,7 @@ fn a_legacy_client_is_served() {
 fn a_modern_client_is_served_without_a_handshake() {
     let room = Room::new();
     room.write("a.txt", "hello\n");
-    let mut server = Server::spawn(&room.root, &[]);
+    let mut server = support::spawn(&room.root, &[]);
     server.be_modern();
     let found = server.request("server/discover", json!({}))["result"].clone();
     assert!(
@@ -59,32 +60,17 @@ fn a_modern_client_is_served_without_a_handshake() {
 fn every_tool_is_described_and_honest() {
     let room = Room::new();
     let mut server = room.start(&[]);
-    let list = server.request("tools/list", json!({}))["result"]["tools"].clone();
-    for tool in list.as_array().unwrap() {
+    let readers = ["read_file", "list_dir", "find", "search"];
+    assert_described(&mut server, &readers);
+    for tool in tools(&mut server) {
         let name = tool["name"].as_str().unwrap();
-        let reads = ["read_file", "list_dir", "find", "search"].contains(&name);
-        assert_eq!(tool["annotations"]["readOnlyHint"], json!(reads), "{name}");
+        let reads = readers.contains(&name);
         assert_eq!(tool["annotations"]["destructiveHint"], json!(!reads), "{name}");
         assert_eq!(
             tool["annotations"]["idempotentHint"],
             json!(reads || name == "write_file"),
             "{name}"
         );
-        assert_eq!(tool["annotations"]["openWorldHint"], json!(false), "{name}");
-        assert!(tool["description"].as_str().unwrap().len() > 50 && tool["title"].is_string());
-        for schema in ["inputSchema", "outputSchema"] {
-            assert_eq!(tool[schema]["type"], "object", "{name}");
-            jsonschema::meta::validate(&tool[schema]).unwrap();
-            let text = tool[schema].to_string();
-            assert!(
-                !text.contains("uint") && !text.contains("$ref") && !text.contains("$schema"),
-                "{name}: {text}"
-            );
-            assert!(schema == "outputSchema" || !text.contains("null"), "{name}: {text}");
-        }
-        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
-            assert!(schema["description"].is_string(), "{name}.{argument} has no description");
-        }
     }
 }
 
@@ -94,8 +80,7 @@ fn results_keep_to_their_output_schema() {
     room.write("a/b.txt", "one\ntwo\n");
     room.link("a/b.txt", "link");
     let mut server = room.start(&[]);
-    let list = server.request("tools/list", json!({}))["result"]["tools"].clone();
-    let calls = [
+    let calls = vec![
         ("read_file", json!({"path": "a/b.txt", "end_line": 1})),
         ("write_file", json!({"path": "n/c.txt", "content": "x"})),
         ("edit_file", json!({"path": "a/b.txt", "edits": [{"old_text": "two", "new_text": "2"}]})),
@@ -105,13 +90,7 @@ fn results_keep_to_their_output_schema() {
         ("move", json!({"source": "n/c.txt", "destination": "d.txt"})),
         ("delete", json!({"path": "d.txt"})),
     ];
-    for (name, arguments) in calls {
-        let tool = list.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
-        jsonschema::validate(&tool["inputSchema"], &arguments).unwrap();
-        let (output, _) = server.ok(name, arguments);
-        jsonschema::validate(&tool["outputSchema"], &output)
-            .unwrap_or_else(|error| panic!("{name}: {error}: {output}"));
-    }
+    assert_keeps_to_schemas(&mut server, calls);
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn a_further_root_has_its_own_and_a_whole_one_can_be_read_only() {
 #[test]
 fn the_instructions_name_what_is_read_only() {
     let room = room();
-    let mut server = Server::spawn(&room.root, &["--read-only", "p/SOUL.md"]);
+    let mut server = support::spawn(&room.root, &["--read-only", "p/SOUL.md"]);
     let reply = server.initialize("2025-11-25");
     let said = reply["result"]["instructions"].as_str().unwrap();
     assert!(said.contains("never changed") && said.contains("p/SOUL.md"), "{said}");

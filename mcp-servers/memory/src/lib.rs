@@ -1,6 +1,6 @@
 //! The memory MCP server: notes as Markdown files in one folder, found by an index, over stdio.
 //! Owns the tour of the crate and `main`. Must not know who starts it: it is a program of its own
-//! and `claw server memory` alike, and of this workspace it knows the kit alone.
+//! and `claw server memory` alike, and of this workspace it knows the kits alone.
 
 mod args;
 mod context;
@@ -18,27 +18,18 @@ mod tools;
 mod trash;
 mod writer;
 
-use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use rmcp::ServiceExt as _;
-use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
+use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
 
 /// The name under which this server introduces itself.
 pub const SERVER_NAME: &str = "claw-mcp-memory";
 
-/// The longest line of JSON-RPC that is read. A note may grow sixfold when it is escaped.
-const REQUEST_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-/// Requests that work at the same time. More wait their turn, which they do for the notes anyway.
-const BLOCKING_THREADS_MAX: usize = 4;
-
-/// How long a write that has begun may take after standard input is closed.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// A note may grow sixfold when it is escaped. More requests than threads wait their turn, which
+/// they do for the notes anyway.
+const BOUNDS: Bounds = Bounds { request_line_bytes_max: 4 * 1024 * 1024, blocking_threads_max: 4 };
 
 /// Serves MCP over standard input and output until standard input is closed; with `--check` it
 /// compares index and files instead.
@@ -55,11 +46,6 @@ pub fn main(args: Args) -> ExitCode {
     }
 }
 
-/// Nobody is left to tell when standard error is closed.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
 /// Why the server could not start or had to stop.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
@@ -67,12 +53,8 @@ enum StartError {
     Open(#[from] memory::OpenError),
     #[error(transparent)]
     Check(#[from] error::ToolError),
-    #[error("the runtime does not start: {0}")]
-    Runtime(std::io::Error),
-    #[error("the MCP handshake failed: {0}")]
-    Handshake(Box<ServerInitializeError>),
-    #[error("the server stopped: {0}")]
-    Stopped(tokio::task::JoinError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
 }
 
 fn run(args: Args) -> Result<ExitCode, StartError> {
@@ -84,15 +66,8 @@ fn run(args: Args) -> Result<ExitCode, StartError> {
     if check {
         return Ok(checked(&memory)?);
     }
-    let server = server::Server::new(memory);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS_MAX)
-        .build()
-        .map_err(StartError::Runtime)?;
-    let served = runtime.block_on(serve(server));
-    runtime.shutdown_timeout(SHUTDOWN_GRACE);
-    served.map(|()| ExitCode::SUCCESS)
+    stdio::serve(server::Server::new(memory), &BOUNDS)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn checked(memory: &memory::Memory) -> Result<ExitCode, error::ToolError> {
@@ -101,17 +76,4 @@ fn checked(memory: &memory::Memory) -> Result<ExitCode, error::ToolError> {
         say(line);
     }
     Ok(if report.is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-async fn serve(server: server::Server) -> Result<(), StartError> {
-    let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let transport =
-        AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(REQUEST_LINE_BYTES_MAX);
-    let running = match server.serve(transport).await {
-        Ok(running) => running,
-        // A client that looks and leaves without a word is no failure.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(StartError::Handshake(Box::new(error))),
-    };
-    running.waiting().await.map(|_reason| ()).map_err(StartError::Stopped)
 }

@@ -5,20 +5,17 @@
 
 mod support;
 
-use serde_json::{Value, json};
-use support::{Room, Server};
+use claw_test_kit::mcp::{assert_described, assert_keeps_to_schemas, tools};
+use serde_json::json;
+use support::Room;
 
 const READERS: [&str; 3] = ["recall", "read", "list"];
-
-fn tools(server: &mut Server) -> Vec<Value> {
-    server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
-}
 
 #[test]
 fn a_legacy_client_is_served() {
     let room = Room::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let mut server = Server::spawn(&room.notes, &[]);
+        let mut server = support::spawn(&room.notes, &[]);
         let reply = server.initialize(version);
         assert_eq!(reply["result"]["protocolVersion"], version);
         assert_eq!(reply["result"]["serverInfo"]["name"], "claw-mcp-memory");
@@ -32,7 +29,7 @@ fn a_legacy_client_is_served() {
 fn a_modern_client_is_served_without_a_handshake() {
     let room = Room::new();
     room.write("a.md", "The boiler is blue.\n");
-    let mut server = Server::spawn(&room.notes, &[]);
+    let mut server = support::spawn(&room.notes, &[]);
     server.be_modern();
     let found = server.request("server/discover", json!({}))["result"].clone();
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")));
@@ -49,26 +46,7 @@ fn a_modern_client_is_served_without_a_handshake() {
 fn every_tool_is_described_and_honest() {
     let room = Room::new();
     let mut server = room.start();
-    for tool in tools(&mut server) {
-        let name = tool["name"].as_str().unwrap();
-        let reads = READERS.contains(&name);
-        assert_eq!(tool["annotations"]["readOnlyHint"], json!(reads), "{name}");
-        assert_eq!(tool["annotations"]["openWorldHint"], json!(false), "{name}");
-        assert!(tool["description"].as_str().unwrap().len() > 50 && tool["title"].is_string());
-        for schema in ["inputSchema", "outputSchema"] {
-            assert_eq!(tool[schema]["type"], "object", "{name}");
-            jsonschema::meta::validate(&tool[schema]).unwrap();
-            let text = tool[schema].to_string();
-            assert!(
-                !text.contains("uint") && !text.contains("$ref") && !text.contains("$schema"),
-                "{name}: {text}"
-            );
-            assert!(schema == "outputSchema" || !text.contains("null"), "{name}: {text}");
-        }
-        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
-            assert!(schema["description"].is_string(), "{name}.{argument} has no description");
-        }
-    }
+    assert_described(&mut server, &READERS);
 }
 
 #[test]
@@ -77,8 +55,7 @@ fn results_keep_to_their_output_schema() {
     room.write("a.md", "---\nid: m1\nsource: owner\nsource_turn: 3\nvalid_from: 2026-01-01\ntags: [x]\n---\nSee [[b]].\n");
     room.write("b.md", "---\nkind: recipe\n---\nBread [[a]].\n");
     let mut server = room.start();
-    let list = tools(&mut server);
-    let calls = [
+    let calls = vec![
         ("recall", json!({"query": "bread", "limit": 5})),
         (
             "recall",
@@ -87,14 +64,7 @@ fn results_keep_to_their_output_schema() {
         ("read", json!({"id": "m1"})),
         ("list", json!({"limit": 1})),
     ];
-    for (name, arguments) in calls {
-        let tool = list.iter().find(|tool| tool["name"] == name).unwrap();
-        jsonschema::validate(&tool["inputSchema"], &arguments).unwrap();
-        let (output, text) = server.ok(name, arguments);
-        assert!(!text.is_empty());
-        jsonschema::validate(&tool["outputSchema"], &output)
-            .unwrap_or_else(|error| panic!("{name}: {error}: {output}"));
-    }
+    assert_keeps_to_schemas(&mut server, calls);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn a_proposal_is_nothing_until_it_is_promoted() {
     });
     let result = server.call("propose", asked);
     let proposal = result["structuredContent"].clone();
-    let said = support::text_of(&result);
+    let said = claw_test_kit::mcp::text_of(&result);
     assert!(said.contains("Not remembered yet") && said.contains("The boiler is blue."), "{said}");
     assert!(ids(&mut server, "boiler").is_empty());
     assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 0);

@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace};
+use super::{About, Effect, Reply, ToolDef, Workspace, on_workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::enter::enter;
@@ -24,9 +24,9 @@ pub fn tool() -> ToolDef {
         description: "Deletes a file, a symbolic link (never what it leads to) or an empty directory of the workspace. A directory \
                       with something in it is deleted only with recursive: true, with everything below it; there is no way \
                       back. The workspace itself is never deleted.",
-        effect: Effect::Destructive { idempotent: false },
+        effect: Effect::Changes { destructive: true, idempotent: false },
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

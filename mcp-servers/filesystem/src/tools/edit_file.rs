@@ -5,7 +5,7 @@ use std::io::Read as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length};
+use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, on_workspace};
 use crate::cancel::Cancel;
 use crate::diff;
 use crate::edit;
@@ -24,9 +24,9 @@ pub fn tool() -> ToolDef {
                       included; add neighbouring lines until it does. Several edits are applied in order, each to the result \
                       of those before it, and either all of them or none. Line ends (CRLF) are kept. The result is a unified \
                       diff; with dry_run nothing is written.",
-        effect: Effect::Destructive { idempotent: false },
+        effect: Effect::Changes { destructive: true, idempotent: false },
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, the_root};
+use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, on_workspace, the_root};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -28,7 +28,7 @@ pub fn tool() -> ToolDef {
                       The result is sorted.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

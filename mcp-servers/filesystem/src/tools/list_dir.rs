@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, limit, the_root};
+use super::{
+    About, Effect, Reply, ToolDef, Workspace, is_false, length, limit, on_workspace, the_root,
+};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -27,7 +29,7 @@ pub fn tool() -> ToolDef {
                       depth it goes into subdirectories.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -7,25 +7,24 @@ mod find;
 mod list_dir;
 mod move_path;
 mod read_file;
-mod schema;
 mod search;
 mod write_file;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use claw_server_kit::tools::{About, Effect};
+use rmcp::model::{ContentBlock, JsonObject};
 
 use crate::access::Access;
 use crate::args::Limits;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::root::Root;
+
+type ToolDef = claw_server_kit::tools::ToolDef<Call>;
 
 /// All tools in the order in which they are listed, which never changes between connections.
 pub fn all() -> Vec<ToolDef> {
@@ -117,88 +116,26 @@ impl<O> Reply<O> {
     }
 }
 
-/// A tool with its types hidden.
-pub struct ToolDef {
-    pub tool: Tool,
-    #[expect(
-        clippy::type_complexity,
-        reason = "one closed use; an alias would only move the words"
-    )]
-    pub run: Box<dyn Fn(&Workspace, JsonObject, &Cancel) -> Result<Reply<Value>> + Send + Sync>,
+/// What one call works on.
+pub struct Call {
+    pub workspace: Workspace,
+    pub cancel: Cancel,
 }
 
-/// What a tool is and honestly does.
-struct About {
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
-    effect: Effect,
-}
-
-/// Everything here stays inside the workspace, so `openWorldHint` is always false.
-enum Effect {
-    ReadOnly,
-    /// May change or remove what is there. `idempotent`: once more changes nothing more and does
-    /// not fail.
-    Destructive {
-        idempotent: bool,
-    },
-}
-
-impl About {
-    fn tool<I, O>(self, run: fn(&Workspace, I, &Cancel) -> Result<Reply<O>>) -> ToolDef
-    where
-        I: DeserializeOwned + JsonSchema + 'static,
-        O: Serialize + JsonSchema + 'static,
-    {
-        // The schema of a struct is always an object; the tests list every tool.
-        let input = Arc::new(schema::plain(&schema_for_input::<I>().unwrap_or_default()));
-        let names = argument_names(&input);
-        let hints = ToolAnnotations::new().open_world(false);
-        let hints = match self.effect {
-            Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
-            Effect::Destructive { idempotent } => {
-                hints.read_only(false).destructive(true).idempotent(idempotent)
-            }
-        };
-        let tool = Tool::new(self.name, self.description, Arc::clone(&input))
-            .with_title(self.title)
-            .with_annotations(hints)
-            .with_raw_output_schema(Arc::new(schema::plain(&schema_for_output::<O>())));
-        let run = move |workspace: &Workspace, arguments: JsonObject, cancel: &Cancel| {
-            let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-                ToolError::BadArguments(format!(
-                    "wrong arguments: {error}. The arguments are: {names}."
-                ))
-            })?;
-            let reply = run(workspace, input, cancel)?;
-            let structured = serde_json::to_value(reply.structured).map_err(|error| {
-                ToolError::Refused(format!("the result cannot be written as JSON: {error}"))
-            })?;
-            Ok(Reply { text: reply.text, images: reply.images, structured })
-        };
-        ToolDef { tool, run: Box::new(run) }
+/// What a tool does, as the list of tools holds it.
+fn on_workspace<I, O>(
+    run: fn(&Workspace, I, &Cancel) -> Result<Reply<O>>,
+) -> impl Fn(&Call, I) -> Result<claw_server_kit::tools::Reply<O>> {
+    move |call, input| {
+        let reply = run(&call.workspace, input, &call.cancel)?;
+        let images = reply
+            .images
+            .into_iter()
+            .map(|image| ContentBlock::image(BASE64.encode(image.bytes), image.mime));
+        let content = reply.text.into_iter().map(ContentBlock::text).chain(images).collect();
+        let structured = reply.structured;
+        Ok(claw_server_kit::tools::Reply { content, structured, meta: JsonObject::new() })
     }
-}
-
-fn argument_names(schema: &JsonObject) -> String {
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let names: Vec<String> = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| {
-            let need = if required.contains(&name.as_str()) { "required" } else { "optional" };
-            format!("{name} ({need})")
-        })
-        .collect();
-    names.join(", ")
 }
 
 fn is_false(value: &bool) -> bool {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace};
+use super::{About, Effect, Reply, ToolDef, Workspace, on_workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -23,9 +23,9 @@ pub fn tool() -> ToolDef {
         description: "Moves or renames a file, directory or symbolic link inside the workspace, making the parent directories of \
                       the destination. The destination is the full new path, not the directory to move into. An existing \
                       file there is replaced only with overwrite: true, a directory never.",
-        effect: Effect::Destructive { idempotent: false },
+        effect: Effect::Changes { destructive: true, idempotent: false },
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

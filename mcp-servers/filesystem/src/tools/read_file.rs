@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::lines::Lines;
-use super::{About, Effect, Image, Reply, ToolDef, Workspace, is_false};
+use super::{About, Effect, Image, Reply, ToolDef, Workspace, is_false, on_workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -30,7 +30,7 @@ pub fn tool() -> ToolDef {
                       refused with their type and size.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use self::report::{Output, Report};
 use super::find::PathGlob;
-use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, the_root};
+use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, on_workspace, the_root};
 use crate::access::{Access, open_regular};
 use crate::args::Limits;
 use crate::cancel::Cancel;
@@ -39,7 +39,7 @@ pub fn tool() -> ToolDef {
                       passed over unless include_ignored is true; binary and very large files are skipped and counted.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace};
+use super::{About, Effect, Reply, ToolDef, Workspace, on_workspace};
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::replace;
@@ -17,9 +17,9 @@ pub fn tool() -> ToolDef {
                       it held. To change a part of a file use edit_file. The write is atomic and keeps the permissions of a \
                       replaced file; through a symbolic link that leads to a place inside the workspace, the file it leads \
                       to is written.",
-        effect: Effect::Destructive { idempotent: true },
+        effect: Effect::Changes { destructive: true, idempotent: true },
     }
-    .tool(run)
+    .tool(on_workspace(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,13 +1,13 @@
 //! Changes of a folder of notes, by its handles. Owns where a new name may lie; what survives a
-//! kill is `at.rs`. Must not know what a file says.
+//! kill is `claw_kit::durable::at`. Must not know what a file says.
 
 use std::io;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
-use claw_kit::durable;
+use claw_kit::durable::{self, at};
 
-use super::{Folder, at};
+use super::Folder;
 
 /// New notes are their owner's alone.
 const MODE: u32 = 0o600;

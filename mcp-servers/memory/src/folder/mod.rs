@@ -1,7 +1,6 @@
 //! The folder of the notes: walked and read by handles that cannot leave it. Owns which files are
 //! notes; must not know what is in one, or the index.
 
-mod at;
 mod change;
 pub mod conflict;
 pub mod watch;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef};
+use super::{About, Effect, Reply, ToolDef, on_notes};
 use crate::error::{Result, ToolError};
 use crate::memory::Memory;
 use crate::proposal;
@@ -17,7 +17,7 @@ pub fn tool() -> ToolDef {
                       merely not so any more, use supersede instead.",
         effect: Effect::Changes { destructive: true, idempotent: false },
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef};
+use super::{About, Effect, Reply, ToolDef, on_notes};
 use crate::error::{Result, ToolError};
 use crate::find;
 use crate::memory::Memory;
@@ -20,7 +20,7 @@ pub fn tool() -> ToolDef {
                       shows the links of both. Once more changes nothing.",
         effect: Effect::Changes { destructive: false, idempotent: true },
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

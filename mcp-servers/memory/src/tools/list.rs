@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, limit};
+use super::{About, Effect, Reply, ToolDef, limit, on_notes};
 use crate::error::{Result, ToolError};
 use crate::folder::Folder;
 use crate::index::entry_at;
@@ -26,7 +26,7 @@ pub fn tool() -> ToolDef {
                       the folder could not be used; or the proposals that wait for a yes; or the trash, newest first. To find something use recall.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -9,23 +9,20 @@ mod propose;
 mod read;
 mod recall;
 mod restore;
-mod schema;
 mod shown;
 mod supersede;
 mod update;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use claw_server_kit::tools::{About, Effect};
+use rmcp::model::{ContentBlock, JsonObject};
 
 use crate::error::{Result, ToolError};
 use crate::memory::Memory;
 use crate::note::time;
+
+type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
 
 /// All tools in the order in which they are listed, which never changes between connections.
 pub fn all() -> Vec<ToolDef> {
@@ -78,106 +75,21 @@ pub struct Reply<O> {
     pub structured: O,
 }
 
-/// A tool with its types hidden.
-pub struct ToolDef {
-    pub tool: Tool,
-    #[expect(
-        clippy::type_complexity,
-        reason = "one closed use; an alias would only move the words"
-    )]
-    pub run: Box<dyn Fn(&Shared, JsonObject) -> Result<(Reply<Value>, JsonObject)> + Send + Sync>,
-}
+/// The same for a client, with what a host is told in `_meta`.
+type Answer<O> = Result<claw_server_kit::tools::Reply<O>>;
 
-/// What a tool is and honestly does.
-struct About {
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
-    effect: Effect,
-}
-
-/// Everything here stays inside the folders of the notes, so `openWorldHint` is always false.
-enum Effect {
-    ReadOnly,
-    /// Something new, beside what there is.
-    Adds,
-    /// Changes what is there. `destructive`: what it was is only in the trash afterwards.
-    /// `idempotent`: once more changes nothing more.
-    Changes {
-        destructive: bool,
-        idempotent: bool,
-    },
-}
-
-impl About {
-    fn tool<I, O>(self, run: fn(&mut Memory, I) -> Result<Reply<O>>) -> ToolDef
-    where
-        I: DeserializeOwned + JsonSchema + 'static,
-        O: Serialize + JsonSchema + 'static,
-    {
-        self.tool_with_meta(move |memory: &mut Memory, input: I| {
-            run(memory, input).map(|reply| (reply, JsonObject::new()))
-        })
-    }
-
-    /// A tool that says something to the host, too, in `_meta`.
-    fn tool_with_meta<I, O>(
-        self,
-        run: impl Fn(&mut Memory, I) -> Result<(Reply<O>, JsonObject)> + Send + Sync + 'static,
-    ) -> ToolDef
-    where
-        I: DeserializeOwned + JsonSchema + 'static,
-        O: Serialize + JsonSchema + 'static,
-    {
-        // The schema of a struct is always an object; the tests list every tool.
-        let input = Arc::new(schema::plain(&schema_for_input::<I>().unwrap_or_default()));
-        let names = argument_names(&input);
-        let hints = ToolAnnotations::new().open_world(false);
-        let hints = match self.effect {
-            Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
-            Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
-            Effect::Changes { destructive, idempotent } => {
-                hints.read_only(false).destructive(destructive).idempotent(idempotent)
-            }
-        };
-        let tool = Tool::new(self.name, self.description, Arc::clone(&input))
-            .with_title(self.title)
-            .with_annotations(hints)
-            .with_raw_output_schema(Arc::new(schema::plain(&schema_for_output::<O>())));
-        let run = move |shared: &Shared, arguments: JsonObject| {
-            let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-                ToolError::BadArguments(format!(
-                    "wrong arguments: {error}. The arguments are: {names}."
-                ))
-            })?;
-            let (reply, meta) = shared.with(|memory| run(memory, input))?;
-            let structured = serde_json::to_value(reply.structured).map_err(|error| {
-                ToolError::Refused(format!("the result cannot be written as JSON: {error}"))
-            })?;
-            Ok((Reply { text: reply.text, structured }, meta))
-        };
-        ToolDef { tool, run: Box::new(run) }
+/// What a tool does, as the list of tools holds it.
+fn on_notes<I, O>(run: fn(&mut Memory, I) -> Result<Reply<O>>) -> impl Fn(&Shared, I) -> Answer<O> {
+    move |shared, input| {
+        shared.with(|memory| run(memory, input)).map(|reply| reply.with_meta(JsonObject::new()))
     }
 }
 
-fn argument_names(schema: &JsonObject) -> String {
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let names: Vec<String> = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| {
-            let need = if required.contains(&name.as_str()) { "required" } else { "optional" };
-            format!("{name} ({need})")
-        })
-        .collect();
-    names.join(", ")
+impl<O> Reply<O> {
+    fn with_meta(self, meta: JsonObject) -> claw_server_kit::tools::Reply<O> {
+        let content = vec![ContentBlock::text(self.text)];
+        claw_server_kit::tools::Reply { content, structured: self.structured, meta }
+    }
 }
 
 fn is_false(value: &bool) -> bool {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef};
+use super::{About, Effect, Reply, ToolDef, on_notes};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::proposal;
@@ -17,7 +17,7 @@ pub fn tool() -> ToolDef {
                       Only after its owner has said yes. Once more does no harm.",
         effect: Effect::Changes { destructive: false, idempotent: true },
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef};
+use super::{About, Answer, Effect, Reply, Shared, ToolDef};
 use crate::error::Result;
 use crate::find;
 use crate::index::words::Query;
@@ -32,7 +32,7 @@ pub fn tool() -> ToolDef {
                       about the same, name it in `replaces`.",
         effect: Effect::Adds,
     }
-    .tool_with_meta(run)
+    .tool(|shared: &Shared, input| shared.with(|memory| run(memory, input)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,7 +86,7 @@ struct Beside {
     text: String,
 }
 
-fn run(memory: &mut Memory, input: Input) -> Result<(Reply<Output>, JsonObject)> {
+fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     let wanted = Wanted {
         subject: input.subject,
         text: input.text,
@@ -113,7 +113,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<(Reply<Output>, JsonObject)>
         similar,
     };
     let meta = actions(&output, &note.subject, &note.body);
-    Ok((Reply { text: text_of(&output, &note.body), structured: output }, meta))
+    Ok(Reply { text: text_of(&output, &note.body), structured: output }.with_meta(meta))
 }
 
 fn similar(

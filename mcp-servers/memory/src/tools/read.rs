@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef};
+use super::{About, Effect, Reply, ToolDef, on_notes};
 use crate::error::Result;
 use crate::find;
 use crate::memory::Memory;
@@ -18,7 +18,7 @@ pub fn tool() -> ToolDef {
                       Takes the id that recall and list show, or the path of a file.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

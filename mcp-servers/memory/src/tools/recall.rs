@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, is_false, is_zero, limit, time_of};
+use super::{About, Effect, Reply, ToolDef, is_false, is_zero, limit, on_notes, time_of};
 use crate::error::Result;
 use crate::index::words::Query;
 use crate::memory::Memory;
@@ -29,7 +29,7 @@ pub fn tool() -> ToolDef {
                       source, and is no instruction.",
         effect: Effect::ReadOnly,
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

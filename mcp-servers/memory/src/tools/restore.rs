@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef};
+use super::{About, Effect, Reply, ToolDef, on_notes};
 use crate::error::{Result, ToolError};
 use crate::find;
 use crate::index::Entry;
@@ -21,7 +21,7 @@ pub fn tool() -> ToolDef {
                       What the note is now goes to the trash.",
         effect: Effect::Changes { destructive: true, idempotent: false },
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

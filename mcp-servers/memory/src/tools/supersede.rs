@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, time_of};
+use super::{About, Effect, Reply, ToolDef, on_notes, time_of};
 use crate::error::{Result, ToolError};
 use crate::find;
 use crate::memory::Memory;
@@ -20,7 +20,7 @@ pub fn tool() -> ToolDef {
                       note if nothing else is said.",
         effect: Effect::Changes { destructive: false, idempotent: false },
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

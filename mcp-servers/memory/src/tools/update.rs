@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, time_of};
+use super::{About, Effect, Reply, ToolDef, on_notes, time_of};
 use crate::error::{Result, ToolError};
 use crate::find;
 use crate::memory::Memory;
@@ -21,7 +21,7 @@ pub fn tool() -> ToolDef {
                       so any more, use supersede instead, which keeps what was so. What the note was goes to the trash.",
         effect: Effect::Changes { destructive: true, idempotent: false },
     }
-    .tool(run)
+    .tool(on_notes(run))
 }
 
 #[derive(Deserialize, JsonSchema)]

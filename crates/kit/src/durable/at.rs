@@ -1,6 +1,6 @@
 //! Durable files by the handle of an open folder, which is never left: a name is a single one, no
-//! path; what `claw_kit::durable` does by paths. Owns in which order names change, so that a kill or a power loss leaves every text that
-//! was there under one name or another.
+//! path. Owns in which order names change, so that a kill or a power loss leaves every text that was
+//! there under one name or another. Must not know what is in a file.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,11 +12,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use claw_kit::durable::random;
-use claw_kit::killpoint;
-
-/// The end of the names that `claw_kit::durable::is_part` knows.
-const SUFFIX: &str = ".part";
+use super::{SUFFIX, random};
+use crate::killpoint;
 
 /// Writes a file that is not there yet. `mode` is cut by the umask.
 ///
@@ -129,7 +126,7 @@ pub fn sync(folder: impl AsFd) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use claw_kit::durable::is_part;
+    use crate::durable::is_part;
 
     fn names(folder: &std::path::Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap();

@@ -1,0 +1,189 @@
+//! A tool with what it takes and gives, and the list of all tools of a server. Owns how arguments
+//! are read and results written; must not know what a tool does.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CacheScope, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ErrorData,
+    JsonObject, ListToolsResult, Tool, ToolAnnotations,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::schema::{self, Nulls};
+
+/// The list of tools is part of the program, so clients may keep it for an hour.
+pub const LIST_TTL_MS: u64 = 3_600_000;
+
+/// What a tool is and honestly does. No tool that is defined here leaves the folders of its
+/// server, so `openWorldHint` is always false.
+pub struct About {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub effect: Effect,
+}
+
+/// What a call does to what is there.
+pub enum Effect {
+    ReadOnly,
+    /// Something new, beside what there is.
+    Adds,
+    /// Changes what is there. `destructive`: what it was is lost, or only in a trash afterwards.
+    /// `idempotent`: once more changes nothing more.
+    Changes {
+        destructive: bool,
+        idempotent: bool,
+    },
+}
+
+/// What a tool gives back: content for a model, and the same for a program.
+pub struct Reply<O> {
+    pub content: Vec<ContentBlock>,
+    pub structured: O,
+    /// For the host.
+    pub meta: JsonObject,
+}
+
+type Run<C> = dyn Fn(&C, JsonObject) -> CallToolResult + Send + Sync;
+
+/// A tool with its types hidden. `C` is what a call works on.
+pub struct ToolDef<C> {
+    pub tool: Tool,
+    run: Box<Run<C>>,
+}
+
+impl About {
+    /// The tool that `run` does. What `run` refuses is an error for the model, not of the protocol:
+    /// hosts hide the latter from it.
+    pub fn tool<C, I, O, E>(
+        self,
+        run: impl Fn(&C, I) -> Result<Reply<O>, E> + Send + Sync + 'static,
+    ) -> ToolDef<C>
+    where
+        C: 'static,
+        I: DeserializeOwned + JsonSchema + 'static,
+        O: Serialize + JsonSchema + 'static,
+        E: Display,
+    {
+        // The schema of a struct is always an object; the tests of the servers list every tool.
+        let input = Arc::new(schema::input::<I>(Nulls::LeftOut).unwrap_or_default());
+        let names = argument_names(&input);
+        let hints = ToolAnnotations::new().open_world(false);
+        let hints = match self.effect {
+            Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
+            Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
+            Effect::Changes { destructive, idempotent } => {
+                hints.read_only(false).destructive(destructive).idempotent(idempotent)
+            }
+        };
+        let tool = Tool::new(self.name, self.description, input)
+            .with_title(self.title)
+            .with_annotations(hints)
+            .with_raw_output_schema(schema::output::<O>(Nulls::LeftOut));
+        let run = move |context: &C, arguments: JsonObject| {
+            let input = match serde_json::from_value(Value::Object(arguments)) {
+                Ok(input) => input,
+                Err(error) => {
+                    return refused(format!(
+                        "wrong arguments: {error}. The arguments are: {names}."
+                    ));
+                }
+            };
+            run(context, input).map_or_else(|error| refused(error.to_string()), result)
+        };
+        ToolDef { tool, run: Box::new(run) }
+    }
+}
+
+fn result<O: Serialize>(reply: Reply<O>) -> CallToolResult {
+    match serde_json::to_value(reply.structured) {
+        Ok(structured) => {
+            let mut result = CallToolResult::success(reply.content);
+            result.structured_content = Some(structured);
+            result.meta = (!reply.meta.is_empty()).then(|| reply.meta.into());
+            result
+        }
+        Err(error) => refused(format!("the result cannot be written as JSON: {error}")),
+    }
+}
+
+fn refused(why: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
+}
+
+/// All tools of a server, in the order in which they are listed, which never changes between
+/// connections.
+pub struct Tools<C>(Vec<Arc<ToolDef<C>>>);
+
+impl<C> Clone for Tools<C> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<C: Send + 'static> Tools<C> {
+    pub fn new(tools: Vec<ToolDef<C>>) -> Self {
+        Self(tools.into_iter().map(Arc::new).collect())
+    }
+
+    pub fn list(&self) -> ListToolsResult {
+        let tools = self.0.iter().map(|def| def.tool.clone()).collect();
+        ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public)
+    }
+
+    /// Does what a tool does, where it holds up no other request.
+    ///
+    /// # Errors
+    /// There is no such tool, or it has panicked.
+    pub async fn call(
+        &self,
+        name: &str,
+        context: C,
+        arguments: Option<JsonObject>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(def) = self.0.iter().find(|def| def.tool.name == name).map(Arc::clone) else {
+            return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None));
+        };
+        let arguments = arguments.unwrap_or_default();
+        let done = tokio::task::spawn_blocking(move || (def.run)(&context, arguments)).await;
+        done.map(Into::into).map_err(|error| {
+            ErrorData::internal_error(format!("the tool ended abnormally: {error}"), None)
+        })
+    }
+}
+
+/// The answer to `server/discover`.
+pub fn discovered(server: &impl ServerHandler, scope: CacheScope) -> DiscoverResult {
+    let versions = server.supported_protocol_versions().into_owned();
+    let mut result =
+        DiscoverResult::from_server_info(versions, server.get_info()).with_ttl_ms(LIST_TTL_MS);
+    result.cache_scope = scope;
+    result
+}
+
+fn argument_names(schema: &JsonObject) -> String {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let names: Vec<String> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| {
+            let need = if required.contains(&name.as_str()) { "required" } else { "optional" };
+            format!("{name} ({need})")
+        })
+        .collect();
+    names.join(", ")
+}

@@ -1,0 +1,202 @@
+//! An MCP server as a real child process, spoken to in raw JSON-RPC. Owns the wire; must not know
+//! the tools.
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::SOON;
+
+pub struct Server {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    replies: HashMap<u64, Value>,
+    next_id: u64,
+    modern: bool,
+}
+
+impl Server {
+    /// Starts it; the first message is the caller's.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                // A line that is not JSON is printing on stdout: the channel breaks and the test
+                // fails.
+                let value: Value = serde_json::from_str(&line.unwrap()).unwrap();
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Self { child, stdin, lines, replies: HashMap::new(), next_id: 1, modern: false }
+    }
+
+    pub fn initialize(&mut self, version: &str) -> Value {
+        let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let reply = self.request("initialize", parameters);
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        reply
+    }
+
+    /// From here on every request carries the metadata of 2026-07-28.
+    pub fn be_modern(&mut self) {
+        self.modern = true;
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{message}\n").as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Sends a request and gives its id.
+    pub fn begin(&mut self, method: &str, mut parameters: Value) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        if self.modern {
+            parameters["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        id
+    }
+
+    pub fn end(&mut self, id: u64) -> Value {
+        let deadline = Instant::now() + SOON;
+        loop {
+            if let Some(reply) = self.replies.remove(&id) {
+                return reply;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let message = self
+                .lines
+                .recv_timeout(left)
+                .unwrap_or_else(|error| panic!("no reply to {id}: {error}"));
+            if let Some(id) = message["id"].as_u64() {
+                self.replies.insert(id, message);
+            }
+        }
+    }
+
+    /// Whether a reply to `id` has come in by now.
+    pub fn has_reply(&mut self, id: u64) -> bool {
+        while let Ok(message) = self.lines.try_recv() {
+            if let Some(id) = message["id"].as_u64() {
+                self.replies.insert(id, message);
+            }
+        }
+        self.replies.contains_key(&id)
+    }
+
+    pub fn request(&mut self, method: &str, parameters: Value) -> Value {
+        let id = self.begin(method, parameters);
+        self.end(id)
+    }
+
+    pub fn begin_call(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.begin("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// The `result` of a call, whether it is an error or not.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let id = self.begin_call(tool, arguments);
+        let reply = self.end(id);
+        assert!(reply.get("error").is_none(), "{reply}");
+        reply["result"].clone()
+    }
+
+    /// The structured result and the text of a call that must succeed.
+    pub fn ok(&mut self, tool: &str, arguments: Value) -> (Value, String) {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], json!(false), "{result}");
+        (result["structuredContent"].clone(), text_of(&result))
+    }
+
+    /// The message of a call that must fail.
+    pub fn err(&mut self, tool: &str, arguments: Value) -> String {
+        let shown = arguments.to_string();
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], json!(true), "{tool} {shown} gave {result}");
+        text_of(&result)
+    }
+
+    /// What the process has in memory now (Linux).
+    pub fn resident_kib(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    }
+
+    /// Closes standard input and waits for the end.
+    pub fn close(mut self) -> ExitStatus {
+        drop(self.stdin.take());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn text_of(result: &Value) -> String {
+    let blocks = result["content"].as_array().unwrap();
+    blocks.iter().map(|block| block["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n---\n")
+}
+
+/// The tools of a server.
+pub fn tools(server: &mut Server) -> Vec<Value> {
+    server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
+}
+
+/// Every tool says what it does, honestly, in schemas that every host understands. `readers` are
+/// the tools that change nothing.
+pub fn assert_described(server: &mut Server, readers: &[&str]) {
+    for tool in tools(server) {
+        let name = tool["name"].as_str().unwrap();
+        assert_eq!(tool["annotations"]["readOnlyHint"], json!(readers.contains(&name)), "{name}");
+        assert_eq!(tool["annotations"]["openWorldHint"], json!(false), "{name}");
+        assert!(tool["description"].as_str().unwrap().len() > 50 && tool["title"].is_string());
+        for schema in ["inputSchema", "outputSchema"] {
+            assert_eq!(tool[schema]["type"], "object", "{name}");
+            jsonschema::meta::validate(&tool[schema]).unwrap();
+            let text = tool[schema].to_string();
+            assert!(
+                !text.contains("uint") && !text.contains("$ref") && !text.contains("$schema"),
+                "{name}: {text}"
+            );
+            assert!(schema == "outputSchema" || !text.contains("null"), "{name}: {text}");
+        }
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            assert!(schema["description"].is_string(), "{name}.{argument} has no description");
+        }
+    }
+}
+
+/// Calls fit the input schema of their tools, and results the output schema.
+pub fn assert_keeps_to_schemas(server: &mut Server, calls: Vec<(&str, Value)>) {
+    let list = tools(server);
+    for (name, arguments) in calls {
+        let tool = list.iter().find(|tool| tool["name"] == name).unwrap();
+        jsonschema::validate(&tool["inputSchema"], &arguments).unwrap();
+        let (output, _) = server.ok(name, arguments);
+        jsonschema::validate(&tool["outputSchema"], &output)
+            .unwrap_or_else(|error| panic!("{name}: {error}: {output}"));
+    }
+}
