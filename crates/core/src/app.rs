@@ -3,6 +3,7 @@
 mod doors;
 mod folders;
 mod gate;
+mod notes;
 pub mod openings;
 mod persona;
 mod servers;
@@ -53,6 +54,9 @@ pub struct App {
     pub router: Router,
     /// What the author of `mcp.json` should know, one sentence each.
     pub warnings: Vec<String>,
+    /// How claw's own memory server is started, behind `claw server memory`. `None` where
+    /// `mcp.json` has none.
+    pub memory: Option<Vec<String>>,
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
     /// What claw follows of the files now. Replaced whole when they change.
@@ -89,6 +93,7 @@ impl App {
         let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
+        let memory = notes::launch(&manifest);
         make_room_for_commands();
         let (hub, mint) = Hub::new(manifest, hub_settings(&config, &redactor, &store)?);
         crate::logging::keep_secrets(&redactor);
@@ -119,6 +124,7 @@ impl App {
             mail,
             router,
             warnings,
+            memory,
             watched,
             settings,
             written,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{LiveSettings, openings, variables};
+use super::{LiveSettings, notes, openings, variables};
 use crate::config::{Config, MAIN};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
@@ -63,15 +63,21 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
         .into());
     }
     keep_servers(&mut manifest, config)?;
+    let apart = notes::apart(&manifest, config);
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
-            match args.get(1).map(String::as_str) {
+            let name = args.get(1).map(String::as_str);
+            if name != Some("memory") {
+                own.extra_args.extend(apart.iter().flat_map(protected));
+            }
+            match name {
                 Some("bash") => {
                     own.extra_args.extend(bash_limits(config));
                     own.extra_args.extend(openings::folder_args(config, &settings.open_folders)?);
                     own.extra_env.extend(toolchain_variables(config));
                 }
                 Some("filesystem") => own.extra_args.extend(settings.persona.server_args()),
+                Some("memory") => own.extra_args = notes::server_args(args, config),
                 _ => {}
             }
         }
@@ -146,11 +152,14 @@ fn toolchain_variables(config: &Config) -> impl Iterator<Item = (String, String)
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
 fn own_server_args(config: &Config) -> Vec<String> {
-    let text = |path: &PathBuf| path.display().to_string();
     let home = config.home.root().to_owned();
-    let protected = std::iter::once(&home).chain(&config.kept_apart.folder);
-    let protected = protected.flat_map(|path| ["--protect".to_owned(), text(path)]);
-    ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
+    let kept = std::iter::once(&home).chain(&config.kept_apart.folder).flat_map(protected);
+    let workspace = config.workspace.display().to_string();
+    ["--workspace".to_owned(), workspace].into_iter().chain(kept).collect()
+}
+
+fn protected(path: &PathBuf) -> [String; 2] {
+    ["--protect".to_owned(), path.display().to_string()]
 }
 
 pub(super) fn hub_settings(

@@ -149,6 +149,16 @@ impl Home {
         self.command_homes().join(format!("{plain}-{}", &digest[..DIGEST_CHARS]))
     }
 
+    /// The notes that the memory server keeps for this agent. No other tool may enter it.
+    pub fn memory(&self) -> PathBuf {
+        self.path.join("memory")
+    }
+
+    /// The index, the proposals and the trash of the notes.
+    pub fn memory_state(&self) -> PathBuf {
+        self.path.join("memory-state")
+    }
+
     /// What workspaces were before turns that changed them. No tool may enter it.
     pub fn snapshots(&self) -> PathBuf {
         self.path.join("snapshots")
