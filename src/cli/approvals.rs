@@ -186,7 +186,7 @@ pub fn question_json(question: &Question) -> Value {
 
 /// A question for a person, as short as it gets, with how to answer it and how to see all of it.
 pub fn question_text(question: &Question) -> String {
-    if question.staged.is_some() {
+    if question.staged.is_some() && !staged_questions::in_our_words(question) {
         return whole_text(question);
     }
     let look = Look::new(paint::terminal_size().columns, false);

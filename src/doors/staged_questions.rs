@@ -2,7 +2,8 @@
 //! buttons. Must not know how a door draws anything.
 //!
 //! The button that acts is always `✅ Confirm` and the other one `❌ Cancel`. What the server calls
-//! them is quoted beside what they do, and never stands on a button that answers a question.
+//! them is quoted beside what they do, and never stands on a button that answers a question. Where
+//! claw says itself what a tap does ([`in_our_words`]), its own labels stand on the buttons.
 
 use crate::domain::{Answer, Choice, Question, Staged};
 
@@ -27,6 +28,9 @@ pub fn label(question: &Question, choice: &Choice) -> Option<Label> {
         Staged::Item { .. } | Staged::Buttons { .. } => None,
     };
     let ours = |shown| Label { shown, quoted: None };
+    if in_our_words(question) {
+        return Some(ours(one_line(&choice.label)));
+    }
     Some(match (&choice.answer, all) {
         (Answer::Press { .. }, _) => ours(press_label(&choice.label)),
         (Answer::Allow { .. }, Some(of)) => ours(format!("{CONFIRM} all {of}")),
@@ -34,6 +38,12 @@ pub fn label(question: &Question, choice: &Choice) -> Option<Label> {
         (Answer::Allow { .. }, None) => quoting(CONFIRM, &choice.label),
         (_, None) => quoting(CANCEL, &choice.label),
     })
+}
+
+/// Whether claw itself says what a tap does, as it does for its own memory server. Then the question
+/// is shown as every other one is (`doors/brief.rs`).
+pub fn in_our_words(question: &Question) -> bool {
+    question.staged.is_some() && question.effect.is_some()
 }
 
 /// What an item is called: `Staged 1 item`, `Staged item 2 of 3`, `Staged 3 items`.

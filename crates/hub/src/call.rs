@@ -29,6 +29,9 @@ const OPENED: &str = "claw/opened";
 /// The owner's folders that a command gets beside those of its server.
 const FOLDERS: &str = "claw/folders";
 
+/// From whose words a call came; our memory server keeps that with what it is told.
+const SOURCE: &str = "claw/source";
+
 /// After a call is given up, the server is notified; a full queue must not hold up the answer.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
 
@@ -136,6 +139,9 @@ fn options(permit: &Permit) -> PeerRequestOptions {
         if values != json!([]) {
             meta.insert(name.to_owned(), values);
         }
+    }
+    if let Some(source) = permit.source() {
+        meta.insert(SOURCE.to_owned(), json!(source));
     }
     if meta.is_empty() {
         return PeerRequestOptions::no_options();

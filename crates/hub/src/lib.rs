@@ -42,7 +42,7 @@ pub use call::{Beside, CallControl, CallEnd};
 pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use error::HubError;
 pub use files::ResultFile;
-pub use permit::{Opened, OpenedFolder, OpenedNow, Permit, PermitMint, PermitParts};
+pub use permit::{CallSource, Opened, OpenedFolder, OpenedNow, Permit, PermitMint, PermitParts};
 pub use process::supervisor;
 pub use replace::Replaced;
 pub use rpc::era::{self, Era};

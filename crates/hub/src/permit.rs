@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use claw_domain::CallId;
+use claw_domain::{CallId, Origin, SessionId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -71,6 +71,18 @@ pub struct Permit {
     timeout: Duration,
     keep_off: &'static [&'static str],
     opened: OpenedNow,
+    source: Option<CallSource>,
+}
+
+/// From whose words a call came, and in which turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CallSource {
+    pub origin: Origin,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// The number of the event that the turn began with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
 }
 
 /// What is open to the command of a call, asked for at the moment at which the call is sent: it may
@@ -125,6 +137,8 @@ pub struct PermitParts {
     pub keep_off: &'static [&'static str],
     /// What the command of this call may reach of the owner's. Our own bash server is told.
     pub opened: OpenedNow,
+    /// From whose words it came. Our own memory server is told, and no other.
+    pub source: Option<CallSource>,
 }
 
 impl PermitMint {
@@ -134,9 +148,10 @@ impl PermitMint {
 
     /// Leave to forward this call, once.
     pub fn permit(&self, parts: PermitParts) -> Permit {
-        let PermitParts { call, server, tool, arguments, pin, timeout, keep_off, opened } = parts;
+        let PermitParts { call, server, tool, arguments, pin, timeout, keep_off, opened, source } =
+            parts;
         let hub = self.0.clone();
-        Permit { hub, call, server, tool, arguments, pin, timeout, keep_off, opened }
+        Permit { hub, call, server, tool, arguments, pin, timeout, keep_off, opened, source }
     }
 }
 
@@ -171,6 +186,11 @@ impl Permit {
     /// What the command of this call may reach of the owner's, as of now.
     pub fn opened(&self) -> Opened {
         self.opened.0()
+    }
+
+    /// From whose words it came, where its server is told.
+    pub fn source(&self) -> Option<&CallSource> {
+        self.source.as_ref()
     }
 
     /// Names of files and folders that this call may not change.

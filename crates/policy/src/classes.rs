@@ -27,7 +27,9 @@ impl Class {
     }
 }
 
-/// Our own servers' tools that only read. Their other tools are mutating, as is every unknown one.
+/// Our own servers' tools that only read, and the one that only proposes: it writes where nothing
+/// reads but its owner's yes, and once more does no harm. Their other tools are mutating, as is
+/// every unknown one.
 const BUILTIN_SAFE: &[(&str, &str)] = &[
     ("filesystem", "read_file"),
     ("filesystem", "list_dir"),
@@ -38,9 +40,17 @@ const BUILTIN_SAFE: &[(&str, &str)] = &[
     ("memory", "recall"),
     ("memory", "read"),
     ("memory", "list"),
+    PROPOSES,
 ];
 
-/// Whether this is a tool of our own servers that only looks.
+const PROPOSES: (&str, &str) = ("memory", "propose");
+
+/// Whether this is the tool of ours that does nothing but ask.
+pub(super) fn only_proposes(builtin: Option<&str>, tool: &str) -> bool {
+    builtin.is_some_and(|own| PROPOSES == (own, tool))
+}
+
+/// Whether this is a tool of our own servers that changes nothing that counts.
 pub fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
     builtin.is_some_and(|own| BUILTIN_SAFE.contains(&(own, tool)))
 }
@@ -165,11 +175,11 @@ mod tests {
     #[test]
     fn looking_into_the_memory_is_safe_and_writing_asks() {
         let classes = Classes::default();
-        for tool in ["recall", "read", "list"] {
+        for tool in ["recall", "read", "list", "propose"] {
             assert_eq!(classes.class(Some("memory"), "notes", tool), Class::Safe, "{tool}");
             assert_eq!(classes.class(None, "memory", tool), Class::Mutating, "{tool}");
         }
-        for tool in ["propose", "promote", "update", "supersede", "forget", "restore", "link"] {
+        for tool in ["promote", "remember", "update", "supersede", "forget", "restore", "link"] {
             assert_eq!(classes.class(Some("memory"), "notes", tool), Class::Mutating, "{tool}");
         }
     }

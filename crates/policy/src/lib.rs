@@ -26,7 +26,7 @@ use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 5;
+const BUILTIN_VERSION: u32 = 6;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +130,8 @@ impl Policy {
                 let only_looks = facts.held.levels && level::of(facts) == Some(Level::Read);
                 ["run", "start"].contains(&facts.tool) && !only_looks
             }
+            // It has no way to the workspace.
+            Some("memory") => false,
             builtin => {
                 self.class(builtin, facts.server, facts.tool) != Class::Safe
                     || facts.destructive_hint == Some(true)
@@ -220,7 +222,13 @@ impl Policy {
         }
         let rule = format!("class.{}", class.as_str());
         match class {
-            Class::Safe => Verdict::Allow { rule, why: format!("{name} only reads") },
+            Class::Safe => {
+                let does = match classes::only_proposes(facts.builtin, facts.tool) {
+                    true => "only proposes: nothing is remembered without the owner's yes",
+                    false => "only reads",
+                };
+                Verdict::Allow { rule, why: format!("{name} {does}") }
+            }
             Class::Mutating => {
                 let why = match level::of(facts) {
                     Some(level) if facts.held.levels => level::says(level, facts),

@@ -48,6 +48,18 @@ pub struct Limits {
     /// Tags of one note
     #[arg(long, value_name = "COUNT", default_value_t = 32)]
     pub note_tags_max: u64,
+
+    /// The largest text that can be proposed, in bytes: somebody has to read it before the yes
+    #[arg(long, value_name = "BYTES", default_value_t = 2 * KIB)]
+    pub proposal_bytes_max: u64,
+
+    /// Proposals of one turn, where the host says which turn it is
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    pub proposals_per_turn_max: u64,
+
+    /// Proposals of 24 hours
+    #[arg(long, value_name = "COUNT", default_value_t = 8)]
+    pub proposals_per_day_max: u64,
 }
 
 impl Default for Limits {
@@ -58,6 +70,9 @@ impl Default for Limits {
             recall_hit_bytes_max: KIB,
             list_notes_max: 500,
             note_tags_max: 32,
+            proposal_bytes_max: 2 * KIB,
+            proposals_per_turn_max: 3,
+            proposals_per_day_max: 8,
         }
     }
 }

@@ -41,6 +41,22 @@ pub fn named(db: &Connection, name: &str) -> Result<Option<String>> {
     Ok(id)
 }
 
+/// The ids of all notes with this subject or other name, without conflict copies.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn all_named(db: &Connection, name: &str) -> Result<Vec<String>> {
+    let ids = db
+        .prepare_cached(
+            "SELECT DISTINCT id FROM notes
+             WHERE copy = 0 AND row IN (SELECT row FROM known_names WHERE name = ?1)
+             ORDER BY dated DESC, path LIMIT 8",
+        )?
+        .query_map([name.to_lowercase()], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(ids)
+}
+
 /// The ids of notes with a link that names this one.
 ///
 /// # Errors

@@ -3,6 +3,8 @@
 //! and `claw server memory` alike, and of this workspace it knows the kits alone.
 
 mod args;
+mod asked;
+mod caller;
 mod context;
 mod error;
 mod find;
@@ -13,6 +15,7 @@ mod note;
 mod proposal;
 mod recall;
 mod report;
+mod same;
 mod server;
 mod tools;
 mod trash;

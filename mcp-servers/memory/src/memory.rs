@@ -13,6 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::args::{Args, Limits};
+use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::folder::watch::{Changed, Watch};
 use crate::folder::{Folder, PassedOver};
@@ -62,6 +63,10 @@ pub struct Memory {
     pub trash: Folder,
     pub index: Index,
     pub limits: Limits,
+    /// Where index, proposals and trash lie.
+    pub state: PathBuf,
+    /// From whose words the call came that works here now, if the host has said so.
+    pub caller: Option<Caller>,
     /// What is in the folder and is no note.
     pub passed_over: Vec<PassedOver>,
     lock: File,
@@ -115,6 +120,8 @@ impl Memory {
             trash,
             index,
             limits: args.limits,
+            state,
+            caller: None,
             passed_over: Vec::new(),
             lock,
             watch: Watch::new(),

@@ -3,18 +3,25 @@
 
 use std::collections::BTreeSet;
 
+use claw_kit::killpoint;
+use serde_json::Value;
+
 use crate::args::Limits;
+use crate::asked::OPEN_S;
 use crate::error::{Result, ToolError};
-use crate::find;
 use crate::index::Entry;
 use crate::memory::Memory;
-use crate::note::write::{changes_of, new_file};
+use crate::note::write::{Changes, changes_of, new_file};
 use crate::note::{Kind, Note, Source, is_id, one_line, time};
-use crate::writer::{Writer, read};
+use crate::same::{Relation, relation};
+use crate::writer::{Gone, Writer, read, trash_path};
+use crate::{find, trash};
 
 const SUBJECT_CHARS_MAX: usize = 200;
 const TAG_CHARS_MAX: usize = 64;
 const ALIASES_MAX: usize = 32;
+/// Of a note that is replaced so much is shown, in characters.
+const EXCERPT_CHARS_MAX: usize = 1_000;
 
 /// What somebody wants to be remembered.
 pub struct Wanted {
@@ -112,6 +119,31 @@ fn names(what: &str, names: &[String], max: usize, chars_max: usize) -> Result<V
     }
 }
 
+/// What is kept as the source: the host's word, and the model's where the host says nothing.
+pub fn source(memory: &Memory, said: Source) -> Source {
+    match &memory.caller {
+        Some(caller) => caller.source(said),
+        None => said,
+    }
+}
+
+/// The notes of a subject, or with that other name, that are right now.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn same_subject(memory: &Memory, subject: &str) -> Result<Vec<Entry>> {
+    let db = &memory.index.db;
+    let ids = find::all_named(db, subject)?;
+    let mut notes = Vec::new();
+    for id in ids {
+        let entry = find::note(db, &id)?;
+        if crate::recall::successor(db, &entry)?.is_none() {
+            notes.push(entry);
+        }
+    }
+    Ok(notes)
+}
+
 fn path_of(id: &str) -> String {
     format!("{id}.md")
 }
@@ -119,26 +151,24 @@ fn path_of(id: &str) -> String {
 /// Keeps a proposal under a new id.
 ///
 /// # Errors
-/// It cannot be written.
-pub fn keep(memory: &mut Memory, note: &mut Note) -> Result<Entry> {
-    memory.write(|writer| {
-        note.id = Some(writer.new_id()?);
-        let path = path_of(note.id.as_deref().unwrap_or_default());
-        let text = new_file(&changes_of(note), &note.body);
-        if text.len() as u64 > writer.memory.limits.note_bytes_max {
-            return Err(ToolError::BadArguments(format!(
-                "the note would have {} bytes, and may have {}: shorten it, or propose several.",
-                text.len(),
-                writer.memory.limits.note_bytes_max
-            )));
-        }
-        let written = writer.memory.proposals.write_new(&path, &text);
-        written.map_err(|error| ToolError::io("write", path.as_str(), &error))?;
-        let kept = read(&writer.memory.proposals, &path, writer.memory.limits.note_bytes_max)?;
-        kept.map(|(entry, _)| entry).ok_or_else(|| {
-            ToolError::Refused("the proposal was removed at the same moment.".into())
-        })
-    })
+/// It is too long to be read by somebody, or cannot be written.
+pub fn keep(writer: &Writer<'_>, note: &mut Note) -> Result<Entry> {
+    let max = writer.memory.limits.proposal_bytes_max;
+    if note.body.len() as u64 > max {
+        return Err(ToolError::BadArguments(format!(
+            "the text has {} bytes, and a proposal may have {max}, because its owner has to read \
+             it: shorten it, or propose several.",
+            note.body.len()
+        )));
+    }
+    note.id = Some(writer.new_id()?);
+    let path = path_of(note.id.as_deref().unwrap_or_default());
+    let text = new_file(&changes_of(note), &note.body);
+    let written = writer.memory.proposals.write_new(&path, &text);
+    written.map_err(|error| ToolError::io("write", path.as_str(), &error))?;
+    let kept = read(&writer.memory.proposals, &path, writer.memory.limits.note_bytes_max)?;
+    kept.map(|(entry, _)| entry)
+        .ok_or_else(|| ToolError::Refused("the proposal was removed at the same moment.".into()))
 }
 
 /// The proposal of an id, and its text.
@@ -152,46 +182,165 @@ pub fn find_one(memory: &Memory, id: &str) -> Result<Option<(Entry, String)>> {
     read(&memory.proposals, &path_of(id), memory.limits.note_bytes_max)
 }
 
-/// Makes a proposal a note. Once more does no harm. Gives the note's path.
+/// All that waits, and what is there for too long is thrown away.
 ///
 /// # Errors
-/// There is no such proposal, it is not the version that was shown, or it cannot be written.
-pub fn promote(writer: &mut Writer<'_>, id: &str, version: &str) -> Result<Entry> {
-    let Some((proposal, _)) = find_one(writer.memory, id)? else {
-        return match find::note(&writer.memory.index.db, id) {
-            Ok(entry) => Ok(entry),
-            Err(_) => Err(ToolError::Refused(format!(
-                "there is no proposal `{id}`: it was dropped or never made. `list` with `what` \"proposals\" shows what waits."
-            ))),
-        };
-    };
-    if proposal.version() != version {
-        return Err(ToolError::Refused(format!(
-            "proposal `{id}` is not what was shown any more: it is version {} now, not {version}. Nothing was remembered. Read it again.",
-            proposal.version()
-        )));
+/// They cannot be read or moved.
+pub fn open(memory: &Memory) -> Result<Vec<Entry>> {
+    let mut paths = Vec::new();
+    let walked = memory.proposals.walk(
+        |_| (),
+        |path, _| -> std::io::Result<()> {
+            paths.push(path.to_owned());
+            Ok(())
+        },
+    );
+    walked.map_err(|error| ToolError::io("read", "the proposals", &error))?;
+    let mut open = Vec::new();
+    for path in paths {
+        let read = read(&memory.proposals, &path, memory.limits.note_bytes_max)?;
+        let Some((entry, _)) = read else { continue };
+        if time::now() - entry.dated <= OPEN_S {
+            open.push(entry);
+            continue;
+        }
+        let kept = trash_path(Gone::Expired, &path)?;
+        let moved = memory.proposals.move_to(&path, &memory.trash, &kept);
+        moved.map_err(|error| ToolError::io("move to the trash", path.as_str(), &error))?;
     }
+    Ok(open)
+}
+
+/// What a promotion was shown as. What is `None` was not shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown<'a> {
+    pub version: &'a str,
+    pub subject: Option<&'a str>,
+    pub text: Option<&'a str>,
+    /// What the note says that is replaced.
+    pub instead_of: Option<&'a str>,
+}
+
+/// Makes a proposal a note, or a part of the note that it adds to. Once more does no harm.
+///
+/// # Errors
+/// There is no such proposal, it is not what was shown, or it cannot be written.
+pub fn promote(writer: &mut Writer<'_>, id: &str, shown: &Shown<'_>) -> Result<Entry> {
+    let Some((proposal, _)) = find_one(writer.memory, id)? else {
+        return promoted_before(writer.memory, id);
+    };
+    check(&proposal, shown)?;
     let path = match find::note(&writer.memory.index.db, id) {
         // A kill came between the note and this line.
         Ok(entry) => entry.path,
-        Err(ToolError::NoNote { .. }) => {
-            // What is replaced has to be there, so that nothing is promised in vain.
-            if let Some(replaced) = &proposal.note.supersedes {
-                writer.open(replaced, None)?;
-            }
-            writer.create(&proposal.note)?
-        }
+        Err(ToolError::NoNote { .. }) => put(writer, &proposal.note, shown.instead_of)?,
         Err(error) => return Err(error),
     };
-    if let Some(replaced) = &proposal.note.supersedes {
-        mark_superseded(writer, replaced, id)?;
-    }
-    let kept = crate::writer::trash_path(crate::writer::Gone::Promoted, &path_of(id))?;
+    killpoint::here("memory-promoted");
+    let kept = trash_path(Gone::Promoted, &path_of(id))?;
     let moved = writer.memory.proposals.move_to(&path_of(id), &writer.memory.trash, &kept);
     moved.map_err(|error| ToolError::io("take away the proposal", id, &error))?;
     let note = read(&writer.memory.notes, &path, writer.memory.limits.note_bytes_max)?;
     note.map(|(entry, _)| entry)
         .ok_or_else(|| ToolError::NoNote { id: id.to_owned(), where_it_is: " any more" })
+}
+
+fn promoted_before(memory: &Memory, id: &str) -> Result<Entry> {
+    let merged = trash::promoted(memory, id)?.and_then(|entry| entry.note.supersedes);
+    for id in std::iter::once(id).chain(merged.as_deref()) {
+        match find::note(&memory.index.db, id) {
+            Err(ToolError::NoNote { .. }) => {}
+            found => return found,
+        }
+    }
+    Err(ToolError::Refused(format!(
+        "there is no proposal `{id}`: it was dropped, has expired or was never made, and nothing \
+         was remembered. `list` with `what` \"proposals\" shows what waits."
+    )))
+}
+
+/// What is remembered is exactly what was shown.
+fn check(proposal: &Entry, shown: &Shown<'_>) -> Result<()> {
+    let is_shown = proposal.version() == shown.version
+        && shown.subject.is_none_or(|subject| subject == proposal.note.subject)
+        && shown.text.is_none_or(|text| text == proposal.note.body);
+    if is_shown {
+        return Ok(());
+    }
+    Err(ToolError::Refused(format!(
+        "proposal `{}` is not what was shown any more: it is version {} now, not {}. Nothing was \
+         remembered. Read it again.",
+        proposal.id,
+        proposal.version(),
+        shown.version
+    )))
+}
+
+/// Puts a note where it belongs: into the one that it adds to, in the place of the one that is not
+/// so any more, or beside the others. Gives its path.
+///
+/// # Errors
+/// What it replaces is not what was shown, or it cannot be written.
+pub fn put(writer: &mut Writer<'_>, note: &Note, instead_of: Option<&str>) -> Result<String> {
+    let Some(replaced) = &note.supersedes else { return writer.create(note) };
+    let (old, text) = writer.open(replaced, None)?;
+    // A merge that a kill has cut off says the same by now.
+    if relation(&old.note.body, &note.body) != Relation::Differs {
+        if old.note.body != note.body {
+            is_as_shown(&old, instead_of)?;
+            merge(writer, &old, &text, note)?;
+        }
+        return Ok(old.path);
+    }
+    is_as_shown(&old, instead_of)?;
+    let id = note.id.clone().unwrap_or_default();
+    let path = writer.create(note)?;
+    killpoint::here("memory-superseding");
+    mark_superseded(writer, replaced, &id)?;
+    Ok(path)
+}
+
+/// Somebody may have changed the note that is replaced, after its words were shown.
+fn is_as_shown(old: &Entry, instead_of: Option<&str>) -> Result<()> {
+    match instead_of {
+        Some(shown) if shown != excerpt(&old.note.body) => Err(ToolError::Refused(format!(
+            "note `{}`, which it would replace, was changed since it was shown. Nothing was \
+             remembered. Propose it again.",
+            old.id
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What of a replaced note is shown: all of it, unless it is long.
+pub fn excerpt(body: &str) -> String {
+    if body.chars().count() <= EXCERPT_CHARS_MAX {
+        return body.to_owned();
+    }
+    body.chars().take(EXCERPT_CHARS_MAX).chain(['…']).collect()
+}
+
+/// The note says more from now on, and keeps its id. What it was lies in the trash.
+fn merge(writer: &mut Writer<'_>, old: &Entry, text: &str, note: &Note) -> Result<()> {
+    let both = |mine: &[String], new: &[String]| {
+        let mut all = mine.to_vec();
+        all.extend(new.iter().filter(|item| !mine.contains(item)).cloned());
+        (!all.is_empty()).then(|| Value::from(all))
+    };
+    let said = |value: &Option<String>| value.clone().map(Value::from);
+    let mut changes: Changes = vec![
+        ("tags", both(&old.note.tags, &note.tags)),
+        ("aliases", both(&old.note.aliases, &note.aliases)),
+        ("updated", Some(time::rfc3339(time::now()).into())),
+        ("source", said(&note.source.who)),
+        ("source_session", said(&note.source.session)),
+        ("source_turn", note.source.turn.map(Value::from)),
+        ("source_file", said(&note.source.file)),
+    ];
+    if let Some(from) = note.valid_from {
+        changes.push(("valid_from", Some(time::rfc3339(from).into())));
+    }
+    writer.change(old, text, &changes, Some(&note.body))
 }
 
 /// Writes into the earlier note which one is right now.

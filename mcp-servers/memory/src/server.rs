@@ -10,6 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::SERVER_NAME;
+use crate::caller::Caller;
 use crate::memory::Memory;
 use crate::tools::{self, Shared};
 
@@ -55,10 +56,14 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        // Only the host writes `_meta`; a model's words are the arguments.
+        let caller =
+            Caller::of(&context.meta).map_err(|why| ErrorData::invalid_params(why, None))?;
         // Files and SQLite block: the call works on a thread of its own.
-        let done = self.tools.call(&request.name, self.memory.clone(), request.arguments).await;
+        let asked = self.memory.asked_by(caller);
+        let done = self.tools.call(&request.name, asked, request.arguments).await;
         let memory = self.memory.clone();
         // Behind the answer, so that nobody waits for it.
         tokio::task::spawn_blocking(move || memory.look_again());

@@ -27,6 +27,19 @@ pub fn all(memory: &Memory) -> Result<Vec<String>> {
     Ok(paths)
 }
 
+/// A proposal that has become a note, as it was then.
+///
+/// # Errors
+/// It cannot be read.
+pub fn promoted(memory: &Memory, id: &str) -> Result<Option<Entry>> {
+    let file = format!("-promoted/{id}.md");
+    let Some(path) = all(memory)?.into_iter().find(|path| path.ends_with(&file)) else {
+        return Ok(None);
+    };
+    let kept = read(&memory.trash, &path, memory.limits.note_bytes_max)?;
+    Ok(kept.map(|(entry, _)| entry))
+}
+
 /// One file, by its path in the trash or the id of its note. What was promoted is not meant by an
 /// id: it is a note.
 ///
@@ -42,7 +55,7 @@ pub fn find_one(memory: &Memory, id: &str) -> Result<Entry> {
     }
     for path in &paths {
         let Some((folder, was_at)) = path.split_once('/') else { continue };
-        if folder.ends_with("-promoted") || folder.ends_with("-left-over") {
+        if ["-promoted", "-left-over", "-expired"].iter().any(|why| folder.ends_with(why)) {
             continue;
         }
         if let Some((entry, _)) = open(path)?

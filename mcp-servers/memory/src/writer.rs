@@ -29,6 +29,8 @@ pub enum Gone {
     Replaced,
     /// It is a note now.
     Promoted,
+    /// A proposal that nobody has said yes to in time.
+    Expired,
     /// What a killed process has left.
     LeftOver,
 }
@@ -192,6 +194,7 @@ pub fn trash_path(gone: Gone, path: &str) -> Result<String> {
         Gone::Forgotten => "forgotten",
         Gone::Replaced => "replaced",
         Gone::Promoted => "promoted",
+        Gone::Expired => "expired",
         Gone::LeftOver => "left-over",
     };
     let when = time::sortable_now();

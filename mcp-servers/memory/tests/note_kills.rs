@@ -14,8 +14,16 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use support::Room;
 
-const POINTS: [&str; 5] =
-    ["durable-written", "durable-swapped", "durable-moved", "memory-written", "memory-indexed"];
+const POINTS: [&str; 8] = [
+    "durable-written",
+    "durable-swapped",
+    "durable-moved",
+    "memory-written",
+    "memory-indexed",
+    "memory-proposed",
+    "memory-promoted",
+    "memory-superseding",
+];
 
 /// Does one of each, and notes what was said to be done. Ends when the server is killed.
 fn day(room: &Room, kill_at: &str) -> (bool, Vec<(&'static str, Value)>) {
@@ -51,8 +59,7 @@ fn day(room: &Room, kill_at: &str) -> (bool, Vec<(&'static str, Value)>) {
             Some(output)
         };
         let proposal = call(1, "propose", json!({"subject": "Boiler", "text": "TEXT-ONE"}))?;
-        let shown = json!({"id": proposal["id"], "version": proposal["version"]});
-        let note = call(2, "promote", shown)?;
+        let note = call(2, "promote", tap(&proposal))?;
         let note = call(
             3,
             "update",
@@ -65,12 +72,30 @@ fn day(room: &Room, kill_at: &str) -> (bool, Vec<(&'static str, Value)>) {
         )?;
         call(5, "forget", json!({"id": "byhand.md"}))?;
         call(6, "restore", json!({"id": "byhand.md"}))?;
+        // A tap that adds to a note, and one that puts another in its place.
+        let more = json!({"subject": "Boiler", "text": "TEXT-THREE, and more"});
+        let proposal = call(7, "propose", more)?;
+        let note = call(8, "promote", tap(&proposal))?;
+        let four = json!({"subject": "Boiler", "text": "TEXT-FOUR", "replaces": note["id"]});
+        let proposal = call(9, "propose", four)?;
+        call(10, "promote", tap(&proposal))?;
         Some(())
     };
     let survived = work().is_some();
     drop(stdin);
     child.wait().unwrap();
     (!survived, done)
+}
+
+/// What a yes to a proposal calls.
+fn tap(proposal: &Value) -> Value {
+    json!({"id": proposal["id"], "version": proposal["version"]})
+}
+
+/// Files of notes that hold a text.
+fn holding(room: &Room, text: &str) -> usize {
+    let files = std::fs::read_dir(&room.notes).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| std::fs::read_to_string(path).is_ok_and(|all| all.contains(text))).count()
 }
 
 fn texts(folder: &Path, found: &mut String) {
@@ -107,6 +132,14 @@ fn a_server_that_is_killed_anywhere_has_lost_nothing() {
                 if matches!(*tool, "promote" | "update" | "supersede") {
                     server.ok("read", json!({"id": output["id"]}));
                 }
+            }
+            // The tap that was cut off is made once more: the note is there, once.
+            let open = server.ok("list", json!({"what": "proposals"})).0;
+            for proposal in open["notes"].as_array().unwrap() {
+                server.ok("promote", tap(proposal));
+            }
+            for text in ["TEXT-ONE", "TEXT-TWO", "TEXT-THREE", "TEXT-FOUR"] {
+                assert!(holding(&room, text) <= 1, "{at}: {text} is there twice");
             }
             drop(server);
             let (is_equal, said) = room.check();

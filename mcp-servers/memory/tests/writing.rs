@@ -60,6 +60,8 @@ fn a_proposal_is_nothing_until_it_is_promoted() {
     ] {
         assert!(file.contains(line), "{line}: {file}");
     }
+    // What the owner reads is what is frozen, and what is stored.
+    assert_eq!(text(&action["arguments"]["text"]), "The boiler is blue.");
     // Once more does no harm, and nothing waits any more.
     server.ok("promote", action["arguments"].clone());
     assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
@@ -179,7 +181,7 @@ fn what_a_note_cannot_hold_is_one_sentence_and_nothing_is_written() {
     for (arguments, needle) in [
         (json!({"subject": "", "text": "x"}), "the subject is empty"),
         (json!({"subject": "x", "text": "  "}), "the text is empty"),
-        (json!({"subject": "x", "text": "y".repeat(10 * 1024 * 1024 / 8)}), "may have 65536"),
+        (json!({"subject": "x", "text": "y".repeat(10 * 1024 * 1024 / 8)}), "may have 2048"),
         (json!({"subject": "x".repeat(300), "text": "y"}), "may have 200"),
         (json!({"subject": "x", "text": "y", "tags": many}), "at most 32"),
         (json!({"subject": "x", "text": "y", "valid_from": "soon"}), "no date"),

@@ -2,7 +2,7 @@
 //! know who made the change.
 
 use super::clean::clean;
-use super::style::{Look, Span, Style, paint_line};
+use super::style::{Line, Look, Span, Style, paint_line};
 use super::wrap::chop;
 
 /// Rows of a diff that are shown; the whole is in the result and in the file.
@@ -35,6 +35,11 @@ pub(super) fn diff_lines(diff: &str, look: Look) -> Vec<String> {
 
 /// One line of a difference, behind its mark.
 pub(super) fn changed_rows(line: &str, look: Look) -> Vec<String> {
+    changed_lines(line, look).iter().map(|line| paint_line(line, look)).collect()
+}
+
+/// The same before it is painted.
+pub(super) fn changed_lines(line: &str, look: Look) -> Vec<Line> {
     let room = look.width.saturating_sub(INDENT.len() + 1).max(10);
     let mut rows = Vec::new();
     let style = match line.as_bytes().first() {
@@ -50,10 +55,10 @@ pub(super) fn changed_rows(line: &str, look: Look) -> Vec<String> {
         // changed.
         let joint = if part == 0 { "" } else { "┊" };
         let piece = if part == 0 { piece } else { format!("{joint}{piece}") };
-        rows.push(paint_line(
-            &[Span::new(INDENT, Style::PLAIN), Span::new(&format!("{mark}{piece}"), style)],
-            look,
-        ));
+        rows.push(vec![
+            Span::new(INDENT, Style::PLAIN),
+            Span::new(&format!("{mark}{piece}"), style),
+        ]);
     }
     rows
 }

@@ -2,13 +2,18 @@
 //! tool, all arguments and what to type. Must not know how a line is read.
 
 use crate::domain::{Question, Staged};
+use crate::doors::brief::brief;
 use crate::doors::clock::Clock;
-use crate::doors::staged_questions::{count, group, label};
+use crate::doors::staged_questions::{count, group, in_our_words, label};
 
+use super::diff::changed_lines;
 use super::question_view::{argument, arguments, hang, one_row};
 use super::staged_answers::Open;
 use super::style::{Line, Look, Span, Style, paint_line};
 use super::wrap::width;
+
+/// Rows of the frame beside effect, notes and call: the answers.
+const FRAME_ROWS: usize = 1;
 
 /// The list as lines, without line feeds.
 pub(super) fn staged_lines(list: &[Open], look: Look, clock: &Clock) -> Vec<String> {
@@ -34,6 +39,9 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
     let question = &open.question;
     lines.push(Vec::new());
     let number = Span::new(&format!("{} ", open.number), Style::BOLD.with(Style::CYAN));
+    if in_our_words(question) {
+        return in_brief(lines, open, number, look, clock);
+    }
     // In quotation marks, because they are the server's own words.
     hang(lines, number, &[Span::new(&format!("“{}”", one_row(summary)), Style::BOLD)], look);
     let group = question
@@ -64,6 +72,43 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
             look,
         );
     }
+}
+
+/// Where claw says itself what a tap does: as short as every other question.
+fn in_brief(lines: &mut Vec<Line>, open: &Open, number: Span, look: Look, clock: &Clock) {
+    let question = &open.question;
+    let brief = brief(question, look.width, FRAME_ROWS);
+    hang(lines, number, &[Span::new(&one_row(&brief.says), Style::BOLD)], look);
+    let indent = || Span::new("  ", Style::PLAIN);
+    for note in &brief.notes {
+        hang(lines, indent(), &[Span::new(&one_row(note), Style::DIM)], look);
+    }
+    // All of it, also what is long: here nothing asks for more.
+    let difference = question.effect.iter().flat_map(|effect| effect.difference.lines());
+    for line in difference {
+        lines.extend(changed_lines(line, look));
+    }
+    let untold = |name: &str| question.effect.as_ref().is_none_or(|effect| !effect.tells(name));
+    for (name, value) in question.arguments.iter().filter(|(name, _)| untold(name)) {
+        argument(lines, name, value, width(name), look);
+    }
+    let key = |key: String| Span::new(&key, Style::BOLD.with(Style::CYAN));
+    let labels: Vec<String> = question
+        .choices
+        .iter()
+        .filter_map(|choice| label(question, choice))
+        .map(|label| one_row(&label.shown))
+        .collect();
+    let [yes, no] = &labels[..] else { return };
+    let until = format!(" · open until {}", clock.until(question.expires_at_ms));
+    let row = [
+        key(open.number.to_string()),
+        Span::new(&format!(" {yes} · "), Style::PLAIN),
+        key(format!("-{}", open.number)),
+        Span::new(&format!(" {no}"), Style::PLAIN),
+        Span::new(&until, Style::DIM),
+    ];
+    hang(lines, indent(), &row, look);
 }
 
 /// The arguments of such a question are the buttons: what each is called, and what it runs.

@@ -1,12 +1,16 @@
 //! What a call does, in words: a table for our own tools, and name and title for those of others.
 //! Pure. Must not know questions, doors, or how the workspace is looked at.
 
+mod notes;
+
 use serde_json::Value;
 
 use super::difference::{Around, Changed, between};
 use crate::domain::{Effect, Level, Opening, Origin, escape};
 use crate::policy::{Facts, level, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
+
+pub(super) use notes::of_proposed_note;
 
 /// The longest path or command that stands in the sentence, in characters; a longer one stands
 /// among the arguments.
@@ -31,6 +35,7 @@ pub(super) fn effect_of(facts: &Facts<'_>, seen: Option<&Seen>, title: Option<&s
     let effect = match facts.builtin {
         Some("filesystem") => of_file_tool(facts, seen),
         Some("bash") => of_command(facts),
+        Some("memory") => notes::of_note_tool(facts),
         _ => None,
     };
     let mut effect = effect.unwrap_or_else(|| of_strange_tool(facts, title));

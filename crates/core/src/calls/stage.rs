@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::frozen::Freeze;
-use super::{Calls, approvals};
+use super::frozen::{Freeze, shown_digest};
+use super::{Calls, approvals, effect};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
-    Address, Answer, Approvers, CallId, CallState, Choice, Origin, Proposal, Question, Scope,
-    SessionId, Staged, Term, ToolCall, UnixMillis, escape,
+    Address, Answer, Approvers, CallId, CallState, Choice, Effect, Origin, Proposal, Question,
+    Scope, SessionId, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::store::{AuditEntry, CallRow, PinRow, StagedRow, StoreError, Tx, now_ms};
 
@@ -58,6 +58,8 @@ struct Ready {
     proposed: Proposed,
     call: ToolCall,
     row: CallRow,
+    /// Where claw says itself what a tap does: of our own memory server.
+    effect: Option<Effect>,
     expires_ms: UnixMillis,
 }
 
@@ -83,7 +85,7 @@ impl Calls {
             };
             let pins = self.store.read(|tx| tx.pins(Some(&source.server)))?;
             match self.catalog.pin_for(&source.server, &proposed.proposal.tool, &pins) {
-                Ok(pin) => ready.push(self.ready(proposed, &source, pin)),
+                Ok(pin) => ready.push(self.ready(proposed, &source, pin)?),
                 Err(why) => list.left_out.push(format!("Not staged: {what}. {why}")),
             }
         }
@@ -100,7 +102,12 @@ impl Calls {
         Ok(list)
     }
 
-    fn ready(&self, proposed: Proposed, source: &CallRow, pin: &PinRow) -> Ready {
+    fn ready(
+        &self,
+        proposed: Proposed,
+        source: &CallRow,
+        pin: &PinRow,
+    ) -> Result<Ready, StoreError> {
         let call = ToolCall {
             id: proposed.id(),
             server: source.server.clone(),
@@ -110,17 +117,19 @@ impl Calls {
             principal: source.principal.clone(),
         };
         let env_names = self.hub.env_names(&source.server).join(",");
+        let effect = effect::of_proposed_note(&self.facts(&call, None), source.origin);
+        let shown = effect.as_ref().map(shown_digest).transpose()?.unwrap_or_default();
         let freeze = Freeze {
             state: CallState::Waiting,
             pin: &pin.pin,
             env_names: &env_names,
             rule: "staged",
-            shown: "",
+            shown: &shown,
         };
         let row = self.freeze(&call, &freeze);
         let question_ms = self.limits().question_time.as_millis() as i64;
         let ttl_ms = proposed.proposal.ttl_s.map_or(question_ms, |ttl_s| ttl_s as i64 * 1000);
-        Ready { proposed, call, row, expires_ms: now_ms() + ttl_ms }
+        Ok(Ready { proposed, call, row, effect, expires_ms: now_ms() + ttl_ms })
     }
 
     fn items(
@@ -312,10 +321,13 @@ fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreE
     let label = |words: &Option<String>, else_: &str| {
         words.as_deref().map_or(else_.to_owned(), escape::visible)
     };
-    let choices = yes_or_no(
-        &label(&proposal.label, "✅ Confirm"),
-        &label(&proposal.cancel_label, "❌ Cancel"),
-    );
+    let choices = match item.effect {
+        Some(_) => yes_or_no("✅ Remember", "❌ Skip"),
+        None => yes_or_no(
+            &label(&proposal.label, "✅ Confirm"),
+            &label(&proposal.cancel_label, "❌ Cancel"),
+        ),
+    };
     let staged = Staged::Item {
         summary: escape::visible_multiline(&words(proposal)),
         group: proposal.group.as_deref().map(escape::visible),
@@ -323,7 +335,9 @@ fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreE
         of,
     };
     let why = format!("the server `{}` proposes it", item.call.server);
-    approvals::question_about(&item.call, why, item.expires_ms, choices, Some(staged))
+    let question =
+        approvals::question_about(&item.call, why, item.expires_ms, choices, Some(staged))?;
+    Ok(Question { effect: item.effect.clone(), ..question })
 }
 
 fn yes_or_no(yes: &str, no: &str) -> Vec<Choice> {

@@ -250,7 +250,7 @@ impl DigestLine {
         match (self.grant, self.rule.as_str()) {
             (Some(id), _) => format!("by grant {id}: {}", quoted(&self.says)),
             (None, LEVEL_READ) => "at level read, which could only look".to_owned(),
-            (None, CLASS_SAFE) => "of tools that only read".to_owned(),
+            (None, CLASS_SAFE) => "of tools that only read or propose".to_owned(),
             (None, rule) => format!("by {}", quoted(rule)),
         }
     }

@@ -5,7 +5,7 @@ use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening};
-use crate::hub::{Opened, OpenedNow, Permit, PermitParts};
+use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts};
 use crate::policy::obeyed;
 use crate::store::CallRow;
 
@@ -27,7 +27,7 @@ impl Gate {
             self.remember(pass).await?;
         }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.permit(row, grounds, opened)
+        self.permit(pass, row, grounds, opened)
     }
 
     /// Remembers the workspace before the first call of a turn that may change it. A turn that
@@ -48,6 +48,7 @@ impl Gate {
 
     fn permit(
         &self,
+        pass: &Pass,
         row: CallRow,
         grounds: &Grounds,
         opened: Vec<Opening>,
@@ -55,7 +56,13 @@ impl Gate {
         let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
-        let is_command = self.hub.builtin(&row.server) == Some("bash");
+        let builtin = self.hub.builtin(&row.server);
+        let is_command = builtin == Some("bash");
+        let source = (builtin == Some("memory")).then(|| CallSource {
+            origin: row.origin,
+            session: row.id.session().cloned(),
+            turn: pass.context.turn.as_ref().map(|turn| turn.seq),
+        });
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {
             call: row.id,
@@ -67,6 +74,7 @@ impl Gate {
             // A link can hide from the judge what a path is; the server sees where it leads.
             keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
             opened: self.opened_now(opened, is_command),
+            source,
         }))
     }
 

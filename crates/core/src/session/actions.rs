@@ -43,7 +43,8 @@ impl Drive<'_> {
         };
         let (call, action) = (tapped.call, tapped.action);
         if !self.log.has_answer_to(&call) {
-            if let Some(text) = without_a_run(&action, answer.as_ref()) {
+            let own = self.is_of_notes(&action);
+            if let Some(text) = without_a_run(&action, answer.as_ref(), own) {
                 self.tell_all(&tapped.told, &OutboundBody::Notice { text });
             }
             let (call, approval, answer, by) =
@@ -116,7 +117,11 @@ impl Drive<'_> {
         outcome: Outcome,
     ) -> Result<(), SessionError> {
         let told = self.worker.gate.calls().told_of(&call)?;
-        self.tell_all(&told, &OutboundBody::Notice { text: words(&action, &outcome) });
+        let text = match self.is_of_notes(&action) {
+            true => words_of_notes(&action, &outcome),
+            false => words(&action, &outcome),
+        };
+        self.tell_all(&told, &OutboundBody::Notice { text });
         if let Some(row) = self.acting.remove(&call) {
             self.absorbed.insert(row);
             self.pending.absorbed.push(row);
@@ -135,6 +140,11 @@ impl Drive<'_> {
         });
         let proposed: Vec<_> = proposed.collect();
         self.stage(proposed, &told, 0)
+    }
+
+    /// Whether it is one of our own memory server, whose words are claw's.
+    fn is_of_notes(&self, action: &Action) -> bool {
+        self.worker.gate.hub().builtin(&action.server) == Some("memory")
     }
 
     /// At the end of a turn, whatever end: everything that its calls have proposed. It goes out
@@ -204,13 +214,16 @@ impl Drive<'_> {
 }
 
 /// What the person reads of an answer after which nothing runs.
-fn without_a_run(action: &Action, answer: Option<&Answer>) -> Option<String> {
+fn without_a_run(action: &Action, answer: Option<&Answer>, own: bool) -> Option<String> {
     match answer {
         None => Some(format!(
             "Expired: {}. Nobody confirmed it in time, and nothing was done.",
             name(action)
         )),
-        Some(Answer::Deny { .. } | Answer::Never) => Some(format!("Cancelled: {}.", name(action))),
+        Some(Answer::Deny { .. } | Answer::Never) => {
+            let how = if own { "Skipped" } else { "Cancelled" };
+            Some(format!("{how}: {}.", name(action)))
+        }
         Some(Answer::Allow { .. } | Answer::Press { .. } | Answer::Pick { .. }) => None,
     }
 }
@@ -233,6 +246,18 @@ fn words(action: &Action, outcome: &Outcome) -> String {
             )
         }
         Outcome::Parked { .. } => format!("Not run: {name}."),
+    }
+}
+
+/// The same of our own memory server, which says by itself what it has done.
+fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Ended { output } if !output.text.trim().is_empty() => {
+            let head: String = output.text.trim().chars().take(HEAD_CHARS_MAX).collect();
+            let said = literal(&escape::visible_multiline(&head)).replace('\n', "\n\n");
+            if output.is_error { format!("{}: {said}", name(action)) } else { said }
+        }
+        _ => words(action, outcome),
     }
 }
 

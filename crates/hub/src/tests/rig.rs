@@ -145,6 +145,7 @@ pub(super) fn permit_parts(
         timeout,
         keep_off: &[],
         opened: crate::OpenedNow::nothing(),
+        source: None,
     }
 }
 

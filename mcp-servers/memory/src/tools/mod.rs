@@ -8,6 +8,7 @@ mod promote;
 mod propose;
 mod read;
 mod recall;
+mod remember;
 mod restore;
 mod shown;
 mod supersede;
@@ -18,7 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use claw_server_kit::tools::{About, Effect};
 use rmcp::model::{ContentBlock, JsonObject};
 
+use crate::caller::Caller;
 use crate::error::{Result, ToolError};
+use crate::index::Entry;
 use crate::memory::Memory;
 use crate::note::time;
 
@@ -32,6 +35,7 @@ pub fn all() -> Vec<ToolDef> {
         list::tool(),
         propose::tool(),
         promote::tool(),
+        remember::tool(),
         update::tool(),
         supersede::tool(),
         forget::tool(),
@@ -42,11 +46,20 @@ pub fn all() -> Vec<ToolDef> {
 
 /// The notes as all calls share them.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<Memory>>);
+pub struct Shared {
+    memory: Arc<Mutex<Memory>>,
+    /// From whose words the call came, if the host has said so.
+    caller: Option<Caller>,
+}
 
 impl Shared {
     pub fn new(memory: Memory) -> Self {
-        Self(Arc::new(Mutex::new(memory)))
+        Self { memory: Arc::new(Mutex::new(memory)), caller: None }
+    }
+
+    /// The same notes for a call that came from these words.
+    pub fn asked_by(&self, caller: Option<Caller>) -> Self {
+        Self { memory: Arc::clone(&self.memory), caller }
     }
 
     /// Works on the notes as they are now.
@@ -56,14 +69,15 @@ impl Shared {
     pub fn with<T>(&self, work: impl FnOnce(&mut Memory) -> Result<T>) -> Result<T> {
         // A panic of another call leaves nothing half done in here: files and index are brought
         // together again by the next look.
-        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.caller.clone_from(&self.caller);
         memory.fresh()?;
         work(&mut memory)
     }
 
     /// See [`Memory::look_again`].
     pub fn look_again(&self) {
-        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever asks next hears of it.
         let _ = memory.look_again();
     }
@@ -98,6 +112,16 @@ fn is_false(value: &bool) -> bool {
 
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// What its owner reads of a note that was written.
+fn remembered(entry: &Entry) -> String {
+    format!("Remembered: {}\n{}", in_file(entry), entry.note.body)
+}
+
+/// Subject, file and id.
+fn in_file(entry: &Entry) -> String {
+    format!("{}, in {} [{}]", entry.note.subject, entry.path, entry.id)
 }
 
 /// A limit of a request, held below the one of the server.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, on_notes};
+use super::{About, Effect, Reply, ToolDef, on_notes, remembered};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::proposal;
@@ -27,6 +27,19 @@ struct Input {
     id: String,
     /// Its version, as propose has given it.
     version: String,
+    /// What its owner was shown; if it is something else by now, nothing is remembered.
+    #[serde(default)]
+    subject: Option<String>,
+    /// The words that its owner was shown.
+    #[serde(default)]
+    text: Option<String>,
+    /// What the note says that its owner saw replaced.
+    #[serde(default)]
+    instead_of: Option<String>,
+    /// What other notes of that name say; its owner saw them stay.
+    #[serde(default)]
+    #[expect(dead_code, reason = "it is for whoever is asked; nothing is done with it")]
+    beside: Option<Vec<String>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -36,9 +49,13 @@ struct Output {
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
-    let entry =
-        memory.write(|writer| proposal::promote(writer, input.id.trim(), input.version.trim()))?;
+    let shown = proposal::Shown {
+        version: input.version.trim(),
+        subject: input.subject.as_deref(),
+        text: input.text.as_deref(),
+        instead_of: input.instead_of.as_deref(),
+    };
+    let entry = memory.write(|writer| proposal::promote(writer, input.id.trim(), &shown))?;
     let about = Shown::new(&entry, None, false);
-    let text = format!("Remembered: {}\n{}", about.line(), entry.note.body);
-    Ok(Reply { text, structured: Output { about } })
+    Ok(Reply { text: remembered(&entry), structured: Output { about } })
 }

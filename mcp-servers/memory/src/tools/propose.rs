@@ -1,23 +1,31 @@
 //! `propose`: what should be remembered, put beside the notes until somebody says yes.
 
+use claw_kit::killpoint;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::shown::About as Shown;
-use super::{About, Answer, Effect, Reply, Shared, ToolDef};
+use super::{About, Answer, Effect, Reply, Shared, ToolDef, in_file};
+use crate::asked::{self, Asked, May, OPEN_S};
 use crate::error::Result;
 use crate::find;
+use crate::index::Entry;
 use crate::index::words::Query;
 use crate::memory::Memory;
 use crate::note::write::{changes_of, new_file};
-use crate::note::{Kind, Source};
-use crate::proposal::{self, Wanted};
+use crate::note::{Kind, Note, Source, one_line, time};
+use crate::proposal::{self, Wanted, excerpt};
 use crate::recall::{self, Question};
+use crate::same::{Relation, relation};
 
 /// Notes of the same words that are shown beside a proposal.
 const SIMILAR_MAX: usize = 3;
+/// Other notes of the same subject that its owner reads beside it.
+const BESIDE_MAX: usize = 2;
+/// Characters of one of them.
+const BESIDE_CHARS_MAX: usize = 160;
 
 /// Characters of the question that a host shows; it takes 500.
 const SUMMARY_CHARS_MAX: usize = 480;
@@ -27,9 +35,10 @@ pub fn tool() -> ToolDef {
         name: "propose",
         title: "Propose a note",
         description: "Proposes to remember something. Nothing is remembered yet: the proposal lies beside the notes, is not found by \
-                      recall, and becomes a note when its owner says yes (promote). One proposal for each fact, short, in words \
-                      that can be understood without the conversation. Look with recall first; if a note says something else \
-                      about the same, name it in `replaces`.",
+                      recall, and becomes a note when its owner says yes (promote). Only what will matter in weeks, and few: one \
+                      proposal for each fact, short, in words that can be understood without the conversation. Look with recall \
+                      first; if a note says something else about the same, name it in `replaces`. What is known already or was \
+                      asked before is not asked again; the result says so.",
         effect: Effect::Adds,
     }
     .tool(|shared: &Shared, input| shared.with(|memory| run(memory, input)))
@@ -51,7 +60,7 @@ struct Input {
     /// Other names of the subject.
     #[serde(default)]
     aliases: Vec<String>,
-    /// Who said it, and where.
+    /// Who said it, and where. A host that knows better overrides it.
     #[serde(default)]
     source: Source,
     /// From when on it is so, such as 2026-11-23, if it is not simply so now.
@@ -62,17 +71,34 @@ struct Input {
     replaces: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 struct Output {
+    /// Whether its owner is asked now.
+    is_proposed: bool,
     /// For promote, which remembers it, and forget, which drops it.
-    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     /// What exactly would be remembered.
-    version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     /// The file as it would be stored.
-    text: String,
-    /// The note that it would replace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The note that says so already. Nothing is proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<Beside>,
+    /// The day on which the same was asked. Nothing is proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked_on: Option<String>,
+    /// The note that it would replace, or add to.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<Beside>,
+    /// Whether it says all that the note says, and more: that note gets the new words.
+    #[serde(skip_serializing_if = "super::is_false")]
+    adds_to_it: bool,
+    /// Notes of the same subject that say something else and would stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    beside: Vec<Beside>,
     /// Notes that hold many of the same words: it may be known, or be said otherwise there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     similar: Vec<Beside>,
@@ -86,6 +112,12 @@ struct Beside {
     text: String,
 }
 
+impl Beside {
+    fn new(entry: &Entry) -> Self {
+        Self { about: Shown::new(entry, None, false), text: entry.note.body.clone() }
+    }
+}
+
 fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     let wanted = Wanted {
         subject: input.subject,
@@ -93,41 +125,85 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
         kind: input.kind,
         tags: input.tags,
         aliases: input.aliases,
-        source: input.source,
+        source: proposal::source(memory, input.source),
         valid_from: super::time_of("valid_from", input.valid_from.as_deref())?,
     };
     let mut note = wanted.into_note(&memory.limits)?;
-    let replaced = input.replaces.map(|id| find::note(&memory.index.db, &id)).transpose()?;
+    let named = input.replaces.map(|id| find::note(&memory.index.db, &id)).transpose()?;
+    let same = proposal::same_subject(memory, &note.subject)?;
+    let is = |old: &Entry, what| relation(&old.note.body, &note.body) == what;
+    let known = named.iter().chain(&same).find(|old| is(old, Relation::Known));
+    if let Some(known) = known {
+        return Ok(is_known(known).with_meta(JsonObject::new()));
+    }
+    let replaced = named.or_else(|| same.iter().find(|old| is(old, Relation::Adds)).cloned());
+    let adds = replaced.as_ref().is_some_and(|old| is(old, Relation::Adds));
     note.supersedes = replaced.as_ref().map(|entry| entry.id.clone());
-    let similar = similar(memory, &note.subject, &note.body, note.supersedes.as_deref())?;
-    let entry = proposal::keep(memory, &mut note)?;
-    let beside = |entry: &crate::index::Entry| Beside {
-        about: Shown::new(entry, None, false),
-        text: entry.note.body.clone(),
+    // Under one lock, so that of two servers that are asked at once one asks.
+    let kept = memory.write(|writer| {
+        Ok(match asked::may_ask(writer.memory, &note)? {
+            May::AskedAlready(asked) => Err(asked),
+            May::Again(open) => Ok(open),
+            May::Ask => {
+                let entry = proposal::keep(writer, &mut note)?;
+                killpoint::here("memory-proposed");
+                asked::note_down(writer.memory, &note)?;
+                Ok(entry)
+            }
+        })
+    })?;
+    let entry = match kept {
+        Ok(entry) => entry,
+        Err(asked) => return Ok(was_asked(&asked).with_meta(JsonObject::new())),
     };
+    let stays = |old: &&Entry| note.supersedes.as_deref() != Some(old.id.as_str());
     let output = Output {
-        id: entry.id.clone(),
-        version: entry.version(),
-        text: new_file(&changes_of(&note), &note.body),
-        replaces: replaced.as_ref().map(beside),
-        similar,
+        is_proposed: true,
+        id: Some(entry.id.clone()),
+        version: Some(entry.version()),
+        text: Some(new_file(&changes_of(&entry.note), &entry.note.body)),
+        beside: same.iter().filter(stays).take(BESIDE_MAX).map(Beside::new).collect(),
+        similar: similar(memory, &entry.note, &same)?,
+        replaces: replaced.as_ref().map(Beside::new),
+        adds_to_it: adds,
+        ..Output::default()
     };
-    let meta = actions(&output, &note.subject, &note.body);
-    Ok(Reply { text: text_of(&output, &note.body), structured: output }.with_meta(meta))
+    let meta = actions(&output, &entry);
+    Ok(Reply { text: text_of(&output, &entry), structured: output }.with_meta(meta))
 }
 
-fn similar(
-    memory: &Memory,
-    subject: &str,
-    text: &str,
-    replaces: Option<&str>,
-) -> Result<Vec<Beside>> {
-    let words = Query::of(&format!("{subject} {text}"));
+fn is_known(known: &Entry) -> Reply<Output> {
+    let text = format!(
+        "Nothing to ask: it is remembered already, {}.\n{}",
+        in_file(known),
+        known.note.body
+    );
+    let structured = Output { known: Some(Beside::new(known)), ..Output::default() };
+    Reply { text, structured }
+}
+
+fn was_asked(asked: &Asked) -> Reply<Output> {
+    let day = time::day(asked.at);
+    let text = format!(
+        "Not asked again: the same was proposed on {day} and its owner has not said yes to it, or \
+         has said no. It can be asked again {} days later. If its owner asks for it now, in claw \
+         /remember keeps it at once. It said:\n{}",
+        OPEN_S / 86_400,
+        asked.text
+    );
+    let structured = Output { asked_on: Some(day), ..Output::default() };
+    Reply { text, structured }
+}
+
+fn similar(memory: &Memory, note: &Note, same: &[Entry]) -> Result<Vec<Beside>> {
+    let words = Query::of(&format!("{} {}", note.subject, note.body));
     let question = Question { words, limit: SIMILAR_MAX, ..Question::default() };
     let hits = recall::hits(&memory.index.db, &question)?;
-    Ok(hits
-        .into_iter()
-        .filter(|hit| replaces != Some(hit.entry.id.as_str()))
+    let is_shown = |id: &str| {
+        note.supersedes.as_deref() == Some(id) || same.iter().any(|entry| entry.id == id)
+    };
+    let others = hits.into_iter().filter(|hit| !is_shown(&hit.entry.id));
+    Ok(others
         .map(|hit| Beside {
             about: Shown::new(&hit.entry, None, hit.is_to_come),
             text: hit.entry.note.body,
@@ -135,40 +211,68 @@ fn similar(
         .collect())
 }
 
-/// What a host that stages actions asks its owner (docs/servers.md of claw). Others ignore it.
-fn actions(output: &Output, subject: &str, body: &str) -> JsonObject {
-    let mut summary = format!("Remember “{subject}”: {}", crate::note::one_line(body));
+/// What a host that stages actions asks its owner (docs/servers.md of claw). Others ignore it. The
+/// arguments hold the words that will be stored, so that what is frozen is what is shown.
+fn actions(output: &Output, entry: &Entry) -> JsonObject {
+    let note = &entry.note;
+    let mut arguments = json!({
+        "id": entry.id, "version": entry.version(), "subject": note.subject, "text": note.body,
+    });
+    let mut summary = format!("Remember “{}”: {}", note.subject, one_line(&note.body));
     if let Some(replaced) = &output.replaces {
-        summary.push_str(&format!(
-            " (instead of [{}] “{}”)",
-            replaced.about.id, replaced.about.subject
-        ));
+        arguments["instead_of"] = Value::from(excerpt(&replaced.text));
+        let how = if output.adds_to_it { "adds to" } else { "instead of" };
+        summary.push_str(&format!(" ({how} “{}”)", one_line(&replaced.text)));
+    }
+    if !output.beside.is_empty() {
+        let beside: Vec<String> = output.beside.iter().map(beside_line).collect();
+        arguments["beside"] = Value::from(beside);
     }
     if summary.chars().count() > SUMMARY_CHARS_MAX {
         summary = summary.chars().take(SUMMARY_CHARS_MAX).chain(['…']).collect();
     }
     let action = json!([{
         "tool": "promote",
-        "arguments": {"id": output.id, "version": output.version},
+        "arguments": arguments,
         "summary": summary,
         "label": "Remember",
         "cancel_label": "Skip",
+        "ttl_s": OPEN_S,
         "group": "memory",
     }]);
     JsonObject::from_iter([("claw/actions".to_owned(), action)])
 }
 
-fn text_of(output: &Output, body: &str) -> String {
+/// `Likes tea. (2026-03-01)`
+fn beside_line(beside: &Beside) -> String {
+    let text = one_line(&beside.text);
+    let mut shown: String = text.chars().take(BESIDE_CHARS_MAX).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("{shown} ({})", beside.about.date)
+}
+
+fn text_of(output: &Output, entry: &Entry) -> String {
     let mut text = format!(
-        "Not remembered yet: proposal [{}] waits for its owner's yes (promote with version {}). It says:\n{body}\n",
-        output.id, output.version
+        "Not remembered yet: proposal [{}] waits for its owner's yes (promote with version {}). It says:\n{}\n",
+        entry.id,
+        entry.version(),
+        entry.note.body
     );
     if let Some(replaced) = &output.replaces {
+        let how = if output.adds_to_it { "It would add to" } else { "It would replace" };
+        text.push_str(&format!("{how} {}\n  {}\n", replaced.about.line(), replaced.text));
+    }
+    for one in &output.beside {
         text.push_str(&format!(
-            "It would replace {}\n  {}\n",
-            replaced.about.line(),
-            replaced.text
+            "Another note of that name says otherwise or something else, and would stay: {}\n  {}\n",
+            one.about.line(),
+            one.text
         ));
+    }
+    if !output.beside.is_empty() {
+        text.push_str("If one of them is not so any more, propose with `replaces`.\n");
     }
     for one in &output.similar {
         text.push_str(&format!("Similar: {}\n", one.about.line()));

@@ -52,6 +52,7 @@ struct Output {
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let valid_from = time_of("valid_from", input.valid_from.as_deref())?;
     let limits = memory.limits;
+    let source = proposal::source(memory, input.source);
     let path = memory.write(|writer| {
         let (old, _) = writer.open(input.id.trim(), Some(input.version.trim()))?;
         if let Some(by) = &old.note.superseded_by {
@@ -66,7 +67,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
             kind: old.note.kind,
             tags: old.note.tags.clone(),
             aliases: old.note.aliases.clone(),
-            source: input.source,
+            source,
             valid_from,
         };
         let mut note = wanted.into_note(&limits)?;

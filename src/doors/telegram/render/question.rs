@@ -15,6 +15,7 @@ use crate::domain::{Answer, Question, Scope, Term};
 use crate::doors::call_list::whole_list;
 use crate::doors::clock::Clock;
 use crate::doors::door::{CallStatus, Closed};
+use crate::doors::staged_questions::in_our_words;
 
 use super::clean::{cleaned, cleaned_line};
 use super::rich::{Part, Rich, Style, utf16_len};
@@ -45,7 +46,7 @@ pub enum QuestionText {
 /// The question with everything that a person needs for an answer.
 pub fn question(question: &Question, clock: &Clock) -> QuestionText {
     let until = clock.until(question.expires_at_ms);
-    if question.staged.is_none()
+    if (question.staged.is_none() || in_our_words(question))
         && !is_long(question)
         && let Some(part) = brief_part(question, &until)
     {
@@ -114,7 +115,7 @@ fn brief_caption(question: &Question, until: &str) -> Option<Part> {
 fn as_file(question: &Question, until: &str) -> QuestionText {
     QuestionText::Long {
         summary: Some(question)
-            .filter(|question| question.staged.is_none())
+            .filter(|question| question.staged.is_none() || in_our_words(question))
             .and_then(|question| brief_caption(question, until))
             .unwrap_or_else(|| summary(question, until)),
         document: document(question, until),
@@ -130,11 +131,11 @@ pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) ->
     let mut all = head.clone();
     all.push("\n\n", Style::PLAIN);
     match &question.staged {
-        Some(staged) => {
+        Some(staged) if !in_our_words(question) => {
             staged_question::heading(&mut all, question, staged, false);
             call(&mut all, question);
         }
-        None => brief_question::push(&mut all, question),
+        _ => brief_question::push(&mut all, question),
     }
     if !file && let Some(part) = only_part(all, MESSAGE_UNITS_MAX) {
         return part;
@@ -162,6 +163,11 @@ fn whole(question: &Question, until: &str) -> Option<Part> {
 /// What is asked, up to where the call stands. `brief` is for a caption.
 fn heading(rich: &mut Rich, question: &Question, brief: bool) {
     match &question.staged {
+        _ if in_our_words(question) => {
+            for line in sentences(question) {
+                rich.push(&format!("{line}\n"), Style::PLAIN);
+            }
+        }
         None => {
             rich.push(ALLOW, Style::BOLD);
             rich.push("\n", Style::PLAIN);

@@ -2,6 +2,7 @@
 //! button stands only for a choice that the question offers.
 
 use crate::domain::{Answer, Choice, Question, Scope, Term};
+use crate::doors::staged_questions::in_our_words;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::render::clean::cleaned_line;
 
@@ -58,7 +59,10 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
 
 /// Of what was staged there is nothing to grant or to say: a button a choice, up to three a row.
 fn staged(question: &Question) -> Vec<Vec<Button>> {
-    let buttons: Vec<Button> = choices(question, |_| true).collect();
+    let mut buttons: Vec<Button> = choices(question, |_| true).collect();
+    if in_our_words(question) && !brief_question::says_all(question) {
+        buttons.extend(button(question, "Show all".to_owned(), Tap::Whole));
+    }
     buttons.chunks(STAGED_IN_A_ROW).map(<[Button]>::to_vec).collect()
 }
 

@@ -1,0 +1,108 @@
+//! What a call of our own memory server does, in words: the note as it will be stored, and what it
+//! takes the place of. Pure. Must not know where notes lie, or whether a question is staged.
+
+use serde_json::Value;
+
+use super::{Around, between, inline, text};
+use crate::domain::{Effect, Origin, escape};
+use crate::policy::Facts;
+
+/// The effect of a proposal of our memory server, whose words came from `origin`. `None` for every
+/// other call.
+pub(in crate::calls) fn of_proposed_note(facts: &Facts<'_>, origin: Origin) -> Option<Effect> {
+    if (facts.builtin, facts.tool) != (Some("memory"), "promote") {
+        return None;
+    }
+    let mut effect = of_promote(facts)?;
+    effect.asker = proposed_by(origin);
+    Some(effect)
+}
+
+fn proposed_by(origin: Origin) -> Option<String> {
+    let whose = match origin {
+        Origin::Owner | Origin::Button => return None,
+        Origin::Schedule => "Proposed by a schedule",
+        Origin::McpClient => "Proposed by a client of claw",
+        Origin::SubAgent => "Proposed by another agent",
+        Origin::Forwarded => {
+            "Proposed from words that are not yours: forwarded, or of somebody else"
+        }
+    };
+    Some(whose.to_owned())
+}
+
+pub(super) fn of_note_tool(facts: &Facts<'_>) -> Option<Effect> {
+    let id = || text(facts, "id").and_then(inline).unwrap_or("this note").to_owned();
+    let with_text = |says: String| {
+        let new = text(facts, "text").unwrap_or_default();
+        let told = ["id", "text"].map(str::to_owned).to_vec();
+        Effect { says, difference: lines_of("", new), told, ..Effect::default() }
+    };
+    let says = |says: String| {
+        let told = vec!["id".to_owned()];
+        Effect { says, told, ..Effect::default() }
+    };
+    Some(match facts.tool {
+        "promote" => of_promote(facts)?,
+        "remember" => {
+            let mut effect = with_text("Remember".to_owned());
+            effect.says = about("Remember", facts, &mut effect.told);
+            effect
+        }
+        "update" if text(facts, "text").is_some() => {
+            with_text(format!("Change the note {} to this", id()))
+        }
+        "update" => says(format!("Change the note {}", id())),
+        "supersede" => {
+            with_text(format!("Note this in place of {}, which is not so any more", id()))
+        }
+        "forget" => says(format!("Forget the note {}; the trash keeps it", id())),
+        "restore" => says(format!("Bring the note {} back", id())),
+        "link" => says(format!("Link the note {} to another", id())),
+        _ => return None,
+    })
+}
+
+/// `None` where the arguments do not hold the words, as those of another host.
+fn of_promote(facts: &Facts<'_>) -> Option<Effect> {
+    let new = text(facts, "text")?;
+    let mut told = ["id", "version", "text"].map(str::to_owned).to_vec();
+    let mut effect = Effect { says: about("Remember", facts, &mut told), ..Effect::default() };
+    effect.difference = match text(facts, "instead_of") {
+        Some(old) => {
+            told.push("instead_of".to_owned());
+            effect.says.push_str(", in place of what was noted");
+            lines_of(old, new)
+        }
+        None => lines_of("", new),
+    };
+    let beside = facts.arguments.get("beside").and_then(Value::as_array);
+    if let Some(beside) = beside {
+        told.push("beside".to_owned());
+        let line = |other: &str| format!("Also noted, and stays: {}", escape::visible(other));
+        effect.notes.extend(beside.iter().filter_map(Value::as_str).map(line));
+    }
+    effect.told = told;
+    Some(effect)
+}
+
+/// `Remember about Anna`. A subject that cannot stand in a sentence stands among the arguments.
+fn about(verb: &str, facts: &Facts<'_>, told: &mut Vec<String>) -> String {
+    match text(facts, "subject").and_then(inline) {
+        Some(subject) => {
+            told.push("subject".to_owned());
+            format!("{verb} about “{subject}”")
+        }
+        None => format!("{verb} this"),
+    }
+}
+
+/// Each line behind its mark. A text of one line has no line feed at its end, and nothing is to be
+/// said of that.
+fn lines_of(old: &str, new: &str) -> String {
+    let ended = |text: &str| match text {
+        "" => String::new(),
+        text => format!("{}\n", text.trim_end_matches('\n')),
+    };
+    between(&ended(old), &ended(new), Around::All).text
+}

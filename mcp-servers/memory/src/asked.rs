@@ -1,0 +1,125 @@
+//! What was asked: each proposal that went to the owner, and when, in one file beside the index.
+//! Owns that nobody is asked the same twice in a week, and how many proposals a turn and a day may
+//! make. Must not know what a tap does.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, ToolError};
+use crate::index::Entry;
+use crate::memory::Memory;
+use crate::note::{Note, time};
+use crate::same::{Relation, relation};
+use crate::{find, proposal, trash};
+
+const FILE: &str = "asked.jsonl";
+const MODE: u32 = 0o600;
+const DAY_S: i64 = 86_400;
+
+/// How long a proposal is open, and how long the same is not asked again. The host is told so, too.
+pub const OPEN_S: i64 = 7 * DAY_S;
+
+/// One question that was put to the owner.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Asked {
+    /// Seconds since 1970.
+    pub at: i64,
+    /// The id of the proposal.
+    pub id: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<i64>,
+}
+
+impl Asked {
+    fn is_of_turn_of(&self, note: &Note) -> bool {
+        self.session == note.source.session && self.turn == note.source.turn
+    }
+}
+
+/// Whether something may be asked.
+pub enum May {
+    Ask,
+    /// The same was asked in this very turn: the call is made again.
+    Again(Entry),
+    /// The same was asked before, and is no note.
+    AskedAlready(Asked),
+}
+
+/// # Errors
+/// The turn or the day has had its share, or the file cannot be read.
+pub fn may_ask(memory: &Memory, note: &Note) -> Result<May> {
+    let is_near = |text: &str| relation(text, &note.body) != Relation::Differs;
+    // Also one that a kill has kept from being noted down.
+    let of_turn = |open: &&Entry| open.note.source == note.source && is_near(&open.note.body);
+    if let Some(open) = proposal::open(memory)?.into_iter().find(|open| of_turn(&open)) {
+        return Ok(May::Again(open));
+    }
+    let asked = recent(memory)?;
+    for one in asked.iter().rev().filter(|one| is_near(&one.text)) {
+        if !is_note(memory, &one.id)? {
+            return Ok(May::AskedAlready(one.clone()));
+        }
+    }
+    let limits = memory.limits;
+    let of_turn = asked.iter().filter(|one| one.turn.is_some() && one.is_of_turn_of(note)).count();
+    if of_turn as u64 >= limits.proposals_per_turn_max {
+        return Err(too_many(limits.proposals_per_turn_max, "this turn", "turn"));
+    }
+    let day = time::now() - DAY_S;
+    let of_day = asked.iter().filter(|one| one.at > day).count();
+    if of_day as u64 >= limits.proposals_per_day_max {
+        return Err(too_many(limits.proposals_per_day_max, "the last 24 hours", "day"));
+    }
+    Ok(May::Ask)
+}
+
+fn too_many(max: u64, of: &str, unit: &str) -> ToolError {
+    ToolError::Refused(format!(
+        "not proposed: {of} had {max} proposals, which is the most (--proposals-per-{unit}-max). \
+         Nothing was kept. Say in your answer what is worth remembering; its owner can have it \
+         remembered at once by /remember in claw."
+    ))
+}
+
+/// Whether a proposal has become a note, also one that was merged into another or is forgotten now.
+fn is_note(memory: &Memory, id: &str) -> Result<bool> {
+    match find::note(&memory.index.db, id) {
+        Ok(_) => Ok(true),
+        Err(ToolError::NoNote { .. }) => Ok(trash::promoted(memory, id)?.is_some()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Notes that this proposal is asked about. What is older than [`OPEN_S`] is let go.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn note_down(memory: &Memory, note: &Note) -> Result<()> {
+    let mut asked = recent(memory)?;
+    asked.push(Asked {
+        at: time::now(),
+        id: note.id.clone().unwrap_or_default(),
+        text: note.body.clone(),
+        session: note.source.session.clone(),
+        turn: note.source.turn,
+    });
+    let lines: Vec<String> =
+        asked.iter().filter_map(|one| serde_json::to_string(one).ok()).collect();
+    let path = memory.state.join(FILE);
+    claw_kit::durable::replace(&path, &format!("{}\n", lines.join("\n")), MODE)
+        .map_err(|error| ToolError::io("write", FILE, &error))
+}
+
+/// A line that is not understood is passed over: at worst something is asked twice.
+fn recent(memory: &Memory) -> Result<Vec<Asked>> {
+    let text = match std::fs::read_to_string(memory.state.join(FILE)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(ToolError::io("read", FILE, &error)),
+    };
+    let after = time::now() - OPEN_S;
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Asked>(line).ok());
+    Ok(lines.filter(|one| one.at > after).collect())
+}

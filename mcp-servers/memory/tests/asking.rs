@@ -1,0 +1,182 @@
+//! What is asked and what is not: near-duplicates, contradictions, what was asked before, the limits
+//! of a turn and a day, and whose word counts as the source.
+#![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Room, Server};
+
+/// A proposal out of a turn, as claw says it.
+fn propose(server: &mut Server, turn: i64, origin: &str, subject: &str, text: &str) -> Value {
+    let arguments = json!({"subject": subject, "text": text, "source": {"who": "owner"}});
+    propose_as(server, json!({"origin": origin, "session": "main", "turn": turn}), arguments)
+}
+
+fn propose_as(server: &mut Server, source: Value, arguments: Value) -> Value {
+    let id = server.begin(
+        "tools/call",
+        json!({"name": "propose", "arguments": arguments, "_meta": {"claw/source": source}}),
+    );
+    server.end(id)["result"].clone()
+}
+
+fn action(result: &Value) -> &Value {
+    &result["_meta"]["claw/actions"][0]
+}
+
+fn is_asked(result: &Value) -> bool {
+    assert_eq!(result["structuredContent"]["is_proposed"] == true, !action(result).is_null());
+    !action(result).is_null()
+}
+
+fn tap(server: &mut Server, result: &Value) -> Value {
+    server.ok("promote", action(result)["arguments"].clone()).0
+}
+
+fn text_of(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn what_adds_to_a_note_is_merged_by_the_same_tap_and_what_is_known_is_not_asked() {
+    let room = Room::new();
+    let mut server = room.start();
+    let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    let anna = tap(&mut server, &first);
+    let known = propose(&mut server, 2, "owner", "anna", "lives in Graz");
+    assert!(!is_asked(&known) && text_of(&known).contains("remembered already"), "{known}");
+    let more = propose(&mut server, 3, "forwarded", "Anna", "Lives in Graz, near the park.");
+    assert_eq!(action(&more)["arguments"]["instead_of"], "Lives in Graz.");
+    let merged = tap(&mut server, &more);
+    assert_eq!(merged["id"], anna["id"], "the note keeps its id");
+    assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
+    let file = room.read("anna.md");
+    assert!(file.contains("near the park") && file.contains("source: forwarded"), "{file}");
+    // Once more does no harm.
+    assert_eq!(tap(&mut server, &more)["id"], anna["id"]);
+    let (trash, _) = server.ok("list", json!({"what": "trash"}));
+    assert!(trash["notes"].as_array().unwrap().len() >= 2, "what it was is kept: {trash}");
+    assert!(room.check().0);
+}
+
+#[test]
+fn a_contradiction_is_shown_and_both_stay() {
+    let room = Room::new();
+    let mut server = room.start();
+    let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    tap(&mut server, &first);
+    let other = propose(&mut server, 2, "owner", "Anna", "Lives in Wien.");
+    let arguments = &action(&other)["arguments"];
+    assert!(
+        arguments["beside"][0].as_str().unwrap().starts_with("Lives in Graz. ("),
+        "{arguments}"
+    );
+    assert_eq!(arguments["instead_of"], Value::Null);
+    assert!(text_of(&other).contains("`replaces`"), "{other}");
+    tap(&mut server, &other);
+    let (hits, _) = server.ok("recall", json!({"query": "lives"}));
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_was_shown_is_what_is_stored_also_in_place_of_another_note() {
+    let room = Room::new();
+    let mut server = room.start();
+    let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    let mut lie = action(&first)["arguments"].clone();
+    lie["text"] = json!("Lives in Wien.");
+    assert!(server.err("promote", lie).contains("not what was shown"));
+    let anna = tap(&mut server, &first);
+    let change = json!({"subject": "Anna", "text": "Lives in Linz.", "replaces": anna["id"]});
+    let source = json!({"origin": "owner", "session": "main", "turn": 2});
+    let change = propose_as(&mut server, source, change);
+    // By hand, between the question and the tap.
+    room.write("anna.md", room.read("anna.md").replace("Graz", "Graz, and I like it"));
+    let refused = server.err("promote", action(&change)["arguments"].clone());
+    assert!(refused.contains("was changed since it was shown"), "{refused}");
+    assert!(room.read("anna.md").contains("and I like it"));
+    assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
+}
+
+#[test]
+fn nobody_is_asked_the_same_twice_in_a_week_and_a_call_that_is_made_again_asks_once() {
+    let room = Room::new();
+    let mut server = room.start();
+    let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    let again = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    assert_eq!(action(&first)["arguments"], action(&again)["arguments"]);
+    assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 1);
+    // Another turn, and near enough.
+    let later = propose(&mut server, 2, "owner", "Anna's home", "lives in the Graz");
+    assert!(!is_asked(&later) && text_of(&later).contains("Not asked again"), "{later}");
+    // Also by another server on the same folder, and after the proposal was dropped.
+    drop(server);
+    let mut server = room.start();
+    server.ok("forget", json!({"id": action(&first)["arguments"]["id"]}));
+    assert!(!is_asked(&propose(&mut server, 3, "schedule", "Anna", "Lives in Graz.")));
+    // A week later it is asked again.
+    let path = room.temp.path().join("memory-state/asked.jsonl");
+    let asked: Value =
+        serde_json::from_str(std::fs::read_to_string(&path).unwrap().trim()).unwrap();
+    let long_ago = asked["at"].as_i64().unwrap() - 8 * 86_400;
+    let mut asked = asked;
+    asked["at"] = json!(long_ago);
+    std::fs::write(&path, format!("{asked}\n")).unwrap();
+    assert!(is_asked(&propose(&mut server, 4, "owner", "Anna", "Lives in Graz.")));
+}
+
+#[test]
+fn a_turn_and_a_day_have_so_many_proposals_and_the_refusal_says_what_else_works() {
+    let room = Room::new();
+    let mut server = room.start();
+    for (turn, fact) in (0..9).map(|n| (n / 3, n)) {
+        let result =
+            propose(&mut server, turn, "owner", &format!("f{fact}"), &format!("fact {fact}"));
+        assert_eq!(is_asked(&result), fact < 8, "{result}");
+    }
+    let room = Room::new();
+    let mut server = room.start();
+    for fact in 0..4 {
+        let result = propose(&mut server, 1, "owner", &format!("f{fact}"), &format!("fact {fact}"));
+        let is_refused = result["isError"] == true;
+        assert_eq!(is_refused, fact == 3, "{result}");
+        assert!(!is_refused || text_of(&result).contains("/remember"), "{result}");
+    }
+}
+
+#[test]
+fn the_host_says_who_asks_and_the_model_does_not() {
+    let room = Room::new();
+    let mut server = room.start();
+    let result = propose(&mut server, 7, "forwarded", "Code", "The code is 4711.");
+    let file = result["structuredContent"]["text"].as_str().unwrap().to_owned();
+    for line in ["source: forwarded", "source_session: main", "source_turn: 7"] {
+        assert!(file.contains(line), "{file}");
+    }
+    tap(&mut server, &result);
+    assert_eq!(room.read("code.md"), file);
+    let bad = server.begin(
+        "tools/call",
+        json!({"name": "propose", "arguments": {"subject": "x", "text": "y"}, "_meta": {"claw/source": 7}}),
+    );
+    assert!(server.end(bad)["error"]["message"].as_str().unwrap().contains("claw/source"));
+}
+
+#[test]
+fn an_order_is_remembered_at_once_and_twice_is_once() {
+    let room = Room::new();
+    let mut server = room.start();
+    let (note, said) = server.ok("remember", json!({"text": "Anna's phone: 0664 1234"}));
+    assert!(said.starts_with("Remembered: Anna's phone, in anna-s-phone.md"), "{said}");
+    assert_eq!(note["subject"], "Anna's phone");
+    let (again, said) = server.ok("remember", json!({"text": "Anna's phone: 0664 1234"}));
+    assert!(said.starts_with("Remembered already"), "{said}");
+    assert_eq!((&again["id"], &again["was_known"]), (&note["id"], &json!(true)));
+    let (other, said) = server.ok("remember", json!({"text": "Anna's phone: 0664 9999"}));
+    assert_ne!(other["id"], note["id"]);
+    assert!(said.contains("Also noted about it") && said.contains("0664 1234"), "{said}");
+    let (more, _) = server.ok("remember", json!({"text": "Anna's phone: 0664 9999 at night"}));
+    assert_eq!(more["id"], other["id"], "it adds to the note that says the same");
+    assert!(room.check().0);
+}
