@@ -42,7 +42,7 @@ impl Asked {
 pub enum May {
     Ask,
     /// The same was asked in this very turn: the call is made again.
-    Again(Entry),
+    Again(Box<Entry>),
     /// The same was asked before, and is no note.
     AskedAlready(Asked),
 }
@@ -54,7 +54,7 @@ pub fn may_ask(memory: &Memory, note: &Note) -> Result<May> {
     // Also one that a kill has kept from being noted down.
     let of_turn = |open: &&Entry| open.note.source == note.source && is_near(&open.note.body);
     if let Some(open) = proposal::open(memory)?.into_iter().find(|open| of_turn(&open)) {
-        return Ok(May::Again(open));
+        return Ok(May::Again(Box::new(open)));
     }
     let asked = recent(memory)?;
     for one in asked.iter().rev().filter(|one| is_near(&one.text)) {

@@ -158,8 +158,8 @@ fn own_server_args(config: &Config) -> Vec<String> {
     ["--workspace".to_owned(), workspace].into_iter().chain(kept).collect()
 }
 
-fn protected(path: &PathBuf) -> [String; 2] {
-    ["--protect".to_owned(), path.display().to_string()]
+fn protected(path: impl AsRef<Path>) -> [String; 2] {
+    ["--protect".to_owned(), path.as_ref().display().to_string()]
 }
 
 pub(super) fn hub_settings(

@@ -143,7 +143,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     let kept = memory.write(|writer| {
         Ok(match asked::may_ask(writer.memory, &note)? {
             May::AskedAlready(asked) => Err(asked),
-            May::Again(open) => Ok(open),
+            May::Again(open) => Ok(*open),
             May::Ask => {
                 let entry = proposal::keep(writer, &mut note)?;
                 killpoint::here("memory-proposed");
