@@ -118,7 +118,7 @@ fn indexed(room: &Room) -> String {
 
 /// A server that may be asked for more than a person could answer in a day.
 fn busy(room: &Room) -> Server {
-    let mut server = Server::spawn(&room.notes, &["--proposals-per-day-max", "1000000"]);
+    let mut server = support::spawn(&room.notes, &["--proposals-per-day-max", "1000000"]);
     server.initialize("2025-11-25");
     server
 }
