@@ -44,6 +44,8 @@ fn told(model: &Threaded) -> Vec<Value> {
 fn a_long_window_is_kept_for_the_next_process_and_the_model_sees_the_same_without_it() {
     let model = Threaded::start(Wire::OpenAi, ["1", "2", "3", "4", "5"].map(Answer::text));
     let house = House::at("openai-compatible", &model.base_url);
+    // What is written into its log was said long ago.
+    house.write("claw.toml", "[limits]\nidle_window_s = 0\n");
     let ask = |text: &str| {
         house.claw(&["ask", text]).expect(0);
         told(&model)

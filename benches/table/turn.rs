@@ -70,7 +70,12 @@ fn worker(app: &Arc<App>) -> Worker {
         model,
         gate: app.gate.clone(),
         personas: Personas::fixed(Persona::of("You are claw.", "/w", "bench")),
-        bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
+        bounds: Bounds {
+            model_steps_max: 20,
+            window_tokens: 100_000,
+            window_messages: 0,
+            identical_calls_max: 3,
+        },
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {
@@ -82,6 +87,7 @@ fn worker(app: &Arc<App>) -> Worker {
             runner,
             turn_time_s: 900,
             deaths_of_turn_max: 2,
+            idle_window_s: 0,
             budget: app.budget(),
         },
     })

@@ -169,7 +169,16 @@ fn readable(
             )
         }
         EventBody::SessionCleared {} => "a new conversation".to_owned(),
-        EventBody::CompactRequested {} => "a summary was asked for".to_owned(),
+        EventBody::CompactRequested { .. } => "a summary was asked for".to_owned(),
+        EventBody::WindowIdle { idle_s } => {
+            format!("nobody had said anything for {idle_s} s (limits.idle_window_s)")
+        }
+        EventBody::ResultsCut { cut, bytes, before_tokens, after_tokens } => format!(
+            "{} results were cut to {bytes} bytes: about {before_tokens} tokens before, \
+             {after_tokens} after",
+            cut.len()
+        ),
+        EventBody::CompactionFailed { reason, .. } => format!("no summary was written: {reason}"),
         EventBody::TurnEnded { .. }
         | EventBody::TurnStarted { .. }
         | EventBody::PromptPacked { .. } => {

@@ -210,13 +210,14 @@ impl App {
             compaction: chain.compaction.clone(),
             gate: self.gate.clone(),
             personas: persona::personas(&self.config, &settings.persona, self.gate.clone()),
-            bounds: self.bounds(),
+            bounds: Bounds { window_tokens: self.window_tokens(chain), ..self.bounds() },
             zone,
         };
         TurnSettings {
             runner,
             turn_time_s: settings.limits.turn_time_s,
             deaths_of_turn_max: settings.limits.deaths_of_turn_max,
+            idle_window_s: settings.limits.idle_window_s,
             budget: self.budget(),
         }
     }
@@ -227,8 +228,16 @@ impl App {
         Bounds {
             model_steps_max: limits.model_steps_max,
             window_tokens: limits.window_tokens,
+            window_messages: limits.window_messages,
             identical_calls_max: limits.identical_calls_max,
         }
+    }
+
+    /// From how many tokens on a window of these models is summarised: a reply, the tools and what is
+    /// estimated too low need room, too.
+    fn window_tokens(&self, chain: &Chain) -> u64 {
+        let of_model = chain.window_tokens.map_or(u64::MAX, |tokens| tokens / 4 * 3);
+        self.settings().limits.window_tokens.min(of_model)
     }
 
     /// What models may take in a day.
@@ -314,7 +323,7 @@ impl App {
             agents,
             agent: self.config.agent.name.clone(),
             others,
-            window_tokens: settings.limits.window_tokens,
+            window_tokens: self.window_tokens(chain),
             digest_lines_max: settings.limits.digest_lines_max as usize,
         }
     }

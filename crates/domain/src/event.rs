@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Address, Answer, ApprovalId, Block, CallId, Finish, Origin, Outcome, UnixMillis, Usage,
+    Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, Origin,
+    Outcome, UnixMillis, Usage,
 };
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
@@ -89,8 +90,22 @@ pub enum EventBody {
     /// A limit of the design was met; `limit` is its setting's name.
     #[serde(rename = "limit.reached")]
     LimitReached { limit: String, text: String },
+    /// `/compact`. `from` is who is told what it came to.
     #[serde(rename = "compact.requested")]
-    CompactRequested {},
+    CompactRequested {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Address>,
+    },
+    /// Nobody has said anything for so long that the window begins anew with a summary.
+    #[serde(rename = "window.idle")]
+    WindowIdle { idle_s: u64 },
+    /// From here on a model sees `bytes` of the text of each of these results, from its head and
+    /// its tail, and where the rest is.
+    #[serde(rename = "results.cut")]
+    ResultsCut { cut: Vec<CutResult>, bytes: u64, before_tokens: u64, after_tokens: u64 },
+    /// No summary was written. The window stays as it is.
+    #[serde(rename = "compaction.failed")]
+    CompactionFailed { reason: String, asked_ms: Vec<UnixMillis> },
     /// Everything up to and including `through_seq` is replaced by `text` in what a model sees.
     #[serde(rename = "summary")]
     Summary {
@@ -99,14 +114,22 @@ pub enum EventBody {
         /// What it took, and of whom.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Spent>,
+        #[serde(default, skip_serializing_if = "Compaction::is_unknown")]
+        made: Compaction,
     },
-    /// A compaction failed: everything up to and including `through_seq` is dropped from what a
-    /// model sees.
+    /// No summary made the window small enough: everything up to and including `through_seq` is
+    /// dropped from what a model sees.
     #[serde(rename = "window.dropped")]
     ///
     /// `kept_summary` is the summary that was in force before, because what is before this event is
     /// not read again.
-    WindowDropped { reason: String, through_seq: u64, kept_summary: String },
+    WindowDropped {
+        reason: String,
+        through_seq: u64,
+        kept_summary: String,
+        #[serde(default, skip_serializing_if = "Compaction::is_unknown")]
+        made: Compaction,
+    },
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
     SessionCleared {},
@@ -157,7 +180,10 @@ impl EventBody {
             | Self::ModelFailed { .. }
             | Self::StopRequested { .. }
             | Self::LimitReached { .. }
-            | Self::CompactRequested {}
+            | Self::CompactRequested { .. }
+            | Self::WindowIdle { .. }
+            | Self::ResultsCut { .. }
+            | Self::CompactionFailed { .. }
             | Self::Summary { .. }
             | Self::WindowDropped { .. }
             | Self::SessionCleared {}

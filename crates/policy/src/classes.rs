@@ -35,6 +35,7 @@ const BUILTIN_SAFE: &[(&str, &str)] = &[
     ("filesystem", "list_dir"),
     ("filesystem", "find"),
     ("filesystem", "search"),
+    ("filesystem", "read_artifact"),
     ("bash", "output"),
     ("bash", "list"),
     ("memory", "recall"),
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn our_readers_are_safe_and_all_else_is_mutating() {
         let classes = Classes::default();
-        for tool in ["read_file", "list_dir", "find", "search"] {
+        for tool in ["read_file", "list_dir", "find", "search", "read_artifact"] {
             assert_eq!(classes.class(Some("filesystem"), "files", tool), Class::Safe);
             assert!(classes.is_idempotent(Some("filesystem"), "files", tool));
         }

@@ -83,12 +83,13 @@ pub struct ArtifactRow {
 }
 
 impl Tx<'_> {
+    /// `call` is what it came with: a call, or a session of whose log it is a part.
     pub fn add_artifact(
         &self,
         digest: &str,
         bytes: u64,
         mime: &str,
-        call: &CallId,
+        call: &str,
     ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -96,8 +97,17 @@ impl Tx<'_> {
                  ON CONFLICT(digest) DO UPDATE SET removed_ms = NULL, removed_why = '', created_ms = ?5
                  WHERE removed_ms IS NOT NULL",
             )?
-            .execute(params![digest, bytes as i64, mime, call.to_string(), now_ms()])?;
+            .execute(params![digest, bytes as i64, mime, call, now_ms()])?;
         Ok(())
+    }
+
+    /// The text that was too long for the result of a call, if it was kept and is still there.
+    pub fn text_artifact(&self, call: &CallId) -> Result<Option<String>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT digest FROM artifacts WHERE call = ?1 AND mime LIKE 'text/plain%'
+             AND removed_ms IS NULL ORDER BY bytes DESC LIMIT 1",
+        )?;
+        Ok(query.query_row([call.to_string()], |row| row.get(0)).optional()?)
     }
 
     pub fn artifacts(&self) -> Result<Vec<ArtifactRow>, StoreError> {

@@ -27,6 +27,11 @@ pub struct Args {
     #[arg(long = "read-only", value_name = "PATH")]
     pub read_only: Vec<PathBuf>,
 
+    /// The folder in which the host keeps what it has put aside, each under its SHA-256. With it
+    /// there is the tool `read_artifact`
+    #[arg(long = "artifacts", value_name = "DIR")]
+    pub artifacts: Option<PathBuf>,
+
     /// Serves over HTTP on a loopback port, for conformance tests.
     #[cfg(feature = "http")]
     #[arg(long, hide = true)]

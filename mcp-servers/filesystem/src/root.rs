@@ -2,6 +2,7 @@
 //! forms and the lists of guarded places; must not know tools. The only file of this crate that
 //! uses ambient paths, once each, at the start.
 
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub enum RootError {
          changed. Name a directory with --workspace or {WORKSPACE_VARIABLE}.", path.display()
     )]
     TooWide { path: PathBuf, inside: &'static str },
+    #[error("the folder of --artifacts `{}` cannot be opened: {source}", path.display())]
+    Artifacts { path: PathBuf, source: std::io::Error },
     #[error("--protect `{}` is the workspace itself, so nothing would be left to work on", path.display())]
     ProtectsAll { path: PathBuf },
 }
@@ -116,6 +119,18 @@ impl Root {
         }
         Ok(Self { dir: Arc::new(dir), forms, protected, read_only, is_workspace })
     }
+}
+
+/// The folder of what the host has put aside, made if nothing was yet.
+///
+/// # Errors
+/// It is no directory that can be opened or made.
+pub fn open_artifacts(path: &Path) -> Result<Dir, RootError> {
+    let fail = |source| RootError::Artifacts { path: path.to_owned(), source };
+    if !path.is_dir() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fail)?;
+    }
+    Dir::open_ambient_dir(path, ambient_authority()).map_err(fail)
 }
 
 /// The current directory, where nobody has chosen one. Hosts start their servers in `/` or in the

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use cap_std::fs::Dir;
 use claw_server_kit::tools::{Tools, discovered};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
@@ -31,10 +32,19 @@ pub struct Server {
 
 impl Server {
     /// `workspace` is where relative paths lead.
-    pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
+    pub fn new(
+        workspace: Root,
+        further: Vec<Root>,
+        artifacts: Option<Dir>,
+        limits: Limits,
+    ) -> Self {
         let instructions = instructions(&workspace, &further);
-        let tools = Tools::new(tools::all());
-        Self { workspace: Workspace::new(workspace, further, limits), tools, instructions }
+        let tools = Tools::new(tools::all(artifacts.is_some()));
+        Self {
+            workspace: Workspace::new(workspace, further, artifacts, limits),
+            tools,
+            instructions,
+        }
     }
 }
 

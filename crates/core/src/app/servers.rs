@@ -76,7 +76,11 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
                     own.extra_args.extend(openings::folder_args(config, &settings.open_folders)?);
                     own.extra_env.extend(toolchain_variables(config));
                 }
-                Some("filesystem") => own.extra_args.extend(settings.persona.server_args()),
+                Some("filesystem") => {
+                    own.extra_args.extend(settings.persona.server_args());
+                    let artifacts = config.home.artifacts().display().to_string();
+                    own.extra_args.extend(["--artifacts".to_owned(), artifacts]);
+                }
                 Some("memory") => own.extra_args = notes::server_args(args, config),
                 _ => {}
             }

@@ -12,6 +12,8 @@ use crate::hub::{ResultFile, STRUCTURED_HEADING};
 /// In place of a string that is in the text, too.
 const LEFT_OUT: &str = "[as in the text]";
 
+const TEXT: &str = "text/plain; charset=utf-8";
+
 /// The call whose result is kept.
 #[derive(Clone, Debug)]
 pub struct KeptResult {
@@ -99,7 +101,7 @@ impl Calls {
         let limit = self.limits().tool_result_bytes;
         let whole = self.redactor.redact(text).into_owned();
         let bytes = whole.clone().into_bytes();
-        let named = match self.put_both(call, bytes, "text/plain; charset=utf-8").await {
+        let named = match self.put_both(call, bytes, TEXT).await {
             Ok(named) => format!("the whole is kept as {named}"),
             Err(error) => format!("the whole could not be kept: {error}"),
         };
@@ -127,17 +129,42 @@ impl Calls {
         Ok(format!("artifact {digest}{copied}"))
     }
 
-    /// The file is on the disk before the row that names it.
+    /// Keeps what a model does not see any more of a result: as the artifact that is there already,
+    /// if the result was too large when it came.
+    pub async fn keep_seen_result(&self, call: &CallId, text: &str) -> std::io::Result<String> {
+        let kept = self.store.read(|tx| tx.text_artifact(call)).map_err(std::io::Error::other)?;
+        if let Some(digest) = kept.filter(|digest| self.artifacts.path(digest).is_file()) {
+            return Ok(digest);
+        }
+        self.keep_text(&call.to_string(), text.to_owned()).await
+    }
+
+    /// Keeps a text as an artifact of `whose`: a call, or a session.
+    pub async fn keep_text(&self, whose: &str, text: String) -> std::io::Result<String> {
+        let bytes = self.redactor.redact(&text).into_owned().into_bytes();
+        self.put_named(whose.to_owned(), bytes, TEXT.to_owned()).await
+    }
+
     async fn put_artifact(
         &self,
         call: &CallId,
         bytes: Vec<u8>,
         mime: String,
     ) -> std::io::Result<String> {
+        self.put_named(call.to_string(), bytes, mime).await
+    }
+
+    /// The file is on the disk before the row that names it.
+    async fn put_named(
+        &self,
+        call: String,
+        bytes: Vec<u8>,
+        mime: String,
+    ) -> std::io::Result<String> {
         let (artifacts, size) = (self.artifacts.clone(), bytes.len() as u64);
         let put = tokio::task::spawn_blocking(move || artifacts.put(&bytes)).await;
         let digest = put.map_err(std::io::Error::other).flatten()?;
-        let (call, row) = (call.clone(), digest.clone());
+        let row = digest.clone();
         self.store.write_soon(move |tx| tx.add_artifact(&row, size, &mime, &call));
         Ok(digest)
     }

@@ -8,7 +8,7 @@ use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
 use crate::router::Visitor;
 use crate::store::{StoreError, now_ms};
-use crate::turn::{Log, estimate};
+use crate::turn::{Log, window};
 
 /// Whoever is no owner reads no path of this machine and no process of it.
 pub(super) async fn markdown(
@@ -52,7 +52,7 @@ pub(super) async fn markdown(
 }
 
 fn context(log: &Log, window_tokens: u64) -> String {
-    let tokens: u64 = log.events().iter().map(estimate::of_event).sum();
+    let tokens = window::size(log).tokens;
     let exchanges = log.exchanges();
     let percent = tokens.saturating_mul(100) / window_tokens.max(1);
     let summary = if log.summary().is_some() { " and a summary" } else { "" };

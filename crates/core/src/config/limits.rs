@@ -49,8 +49,13 @@ pub struct Limits {
     pub staged_actions_max: u32,
     /// Messages that wait in one session.
     pub queued_messages_max: u32,
-    /// Estimated tokens of the window that is sent to a model.
+    /// Estimated tokens of the window that is sent to a model, from which on its oldest part is
+    /// summarised.
     pub window_tokens: u64,
+    /// The same in messages, of persons and of the model; 0 is no limit.
+    pub window_messages: u32,
+    /// Seconds without a word, after which a conversation goes on from a summary; 0 is never.
+    pub idle_window_s: u64,
     /// Processes and threads of one command.
     pub command_processes_max: u64,
     /// Bytes of memory of one command, its processes together.
@@ -107,6 +112,8 @@ impl Default for Limits {
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
+            window_messages: 0,
+            idle_window_s: 3_600,
             command_processes_max: 1024,
             command_memory_bytes_max: 8 * GIB,
             command_file_bytes_max: 10 * GIB,
@@ -171,6 +178,8 @@ impl Limits {
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
+            ("window_messages", u64::from(self.window_messages), 0, 1_000_000),
+            ("idle_window_s", self.idle_window_s, 0, 365 * DAY_S),
             ("command_processes_max", self.command_processes_max, 16, 4_194_304),
             ("command_memory_bytes_max", self.command_memory_bytes_max, 16 * 1024 * 1024, 1 << 50),
             ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),

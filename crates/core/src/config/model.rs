@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 /// Seconds without a byte from a model, unless `timeout_s` says otherwise.
 pub const TIMEOUT_S_DEFAULT: u64 = 90;
 const TIMEOUT_S_MAX: u64 = 3_600;
+const WINDOW_TOKENS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000;
 const TEMPERATURE_MAX: f64 = 2.0;
 
 /// Which kind of model answers.
@@ -106,6 +107,9 @@ pub struct ModelSection {
     /// Seconds without a byte from the model before the attempt counts as broken; 1 to 3600,
     /// default 90.
     pub timeout_s: Option<u64>,
+    /// The tokens that the model takes at once; 1000 to 100,000,000. Default: what is known of it by
+    /// its name.
+    pub window_tokens: Option<u64>,
     /// Whether the model can see images. Default: what is known of the provider's models; no for a
     /// server of one's own.
     pub sees_images: Option<bool>,
@@ -140,6 +144,8 @@ pub enum InvalidModelSection {
     Temperature,
     #[error("`[model] timeout_s` must lie between 1 and 3600 seconds")]
     Timeout,
+    #[error("`[model] window_tokens` must lie between 1000 and 100000000")]
+    WindowTokens,
     #[error("`[model] api_key` needs `agent` beside it, so that it is sent to nobody else")]
     KeyWithoutAgent,
     #[error(
@@ -184,6 +190,9 @@ impl ModelSection {
         }
         if self.timeout_s.is_some_and(|s| !(1..=TIMEOUT_S_MAX).contains(&s)) {
             return Err(InvalidModelSection::Timeout);
+        }
+        if self.window_tokens.is_some_and(|tokens| !WINDOW_TOKENS.contains(&tokens)) {
+            return Err(InvalidModelSection::WindowTokens);
         }
         if self.api_key.is_some() && self.agent.is_none() {
             return Err(InvalidModelSection::KeyWithoutAgent);
@@ -257,6 +266,7 @@ mod tests {
             ("model = ' '", "[model] model"),
             ("base_url = 'localhost:1'", "base_url"),
             ("max_tokens = 0", "max_tokens"),
+            ("window_tokens = 10", "window_tokens"),
             ("max_tokens = -1", "max_tokens"),
             ("temperature = 3.0", "temperature"),
             ("temperature = nan", "temperature"),

@@ -86,8 +86,9 @@ impl Drive<'_> {
             }
             InboundBody::Compact => {
                 if self.log.has_ended_turn() {
-                    self.push(EventBody::CompactRequested {});
-                    self.reply_to(row, "The oldest exchanges will be summarised.");
+                    let from = Some(row.inbound.from.clone());
+                    self.push(EventBody::CompactRequested { from });
+                    self.reply_to(row, self.when_compacted());
                 } else {
                     self.reply_to(row, "There is nothing to summarise yet.");
                 }
@@ -115,6 +116,7 @@ impl Drive<'_> {
         let origin = row.inbound.origin;
         if self.log.open_turn().is_none() {
             let role = self.role_now()?;
+            self.begin_anew_if_idle();
             self.push(EventBody::TurnStarted {
                 origin,
                 principal: row.inbound.principal.clone(),

@@ -204,7 +204,7 @@ impl Drive<'_> {
         Outcome::Ended { output }
     }
 
-    fn tell_all(&mut self, told: &[Address], body: &OutboundBody) {
+    pub(super) fn tell_all(&mut self, told: &[Address], body: &OutboundBody) {
         for to in told {
             let outbound =
                 Outbound { session: self.session.clone(), to: to.clone(), body: body.clone() };

@@ -15,8 +15,8 @@ use super::pending_rows::PendingRows;
 use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
-    Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody,
-    SessionId, TurnEnd, TurnId, text_of,
+    Address, Block, CallId, Event, EventBody, LiveSink, Origin, OutboundBody, SessionId, TurnEnd,
+    TurnId, text_of,
 };
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
@@ -39,7 +39,7 @@ pub(super) struct Drive<'w> {
     /// The inbox rows of confirmed actions that have no result yet. They are done with when the
     /// action is, so that a kill in between leaves something that waits.
     pub(super) acting: HashMap<CallId, i64>,
-    live: LiveSink,
+    pub(super) live: LiveSink,
     /// Something was queued for the disk and not waited for.
     unsynced: bool,
     /// A result is among it, with this number or a smaller one. The model is about to see it.
@@ -107,7 +107,12 @@ impl<'w> Drive<'w> {
             Step::Done => return Ok(Some(Ran::Idle)),
             Step::Park => return Ok(Some(Ran::Parked)),
             // What is left goes on from its log when claw is started again.
-            Step::AskModel | Step::Call(_) | Step::Act(_) | Step::Compact { .. }
+            Step::AskModel
+            | Step::Call(_)
+            | Step::Act(_)
+            | Step::CutResults { .. }
+            | Step::Compact { .. }
+            | Step::Drop { .. }
                 if self.worker.ending().has_begun() =>
             {
                 return Ok(Some(Ran::Interrupted));
@@ -117,7 +122,9 @@ impl<'w> Drive<'w> {
             Step::AskModel => self.ask_model().await?,
             Step::Call(uses) => self.calls(uses).await?,
             Step::Act(actions) => self.act(actions).await?,
+            Step::CutResults { calls } => self.cut_results(calls).await,
             Step::Compact { through_seq } => self.compact(through_seq).await?,
+            Step::Drop { through_seq } => self.drop_oldest(through_seq).await,
             Step::Deliver => self.end(TurnEnd::Answered).await?,
             Step::Stop(end) => self.end(end).await?,
         }
@@ -156,13 +163,7 @@ impl<'w> Drive<'w> {
 
     /// Tells everybody who takes part in the open turn.
     pub(super) fn tell(&mut self, body: &OutboundBody) {
-        for to in self.addresses() {
-            self.pending.outbound.push(Outbound {
-                session: self.session.clone(),
-                to,
-                body: body.clone(),
-            });
-        }
+        self.tell_all(&self.addresses(), body);
     }
 
     /// Hands what is pending to the disk, without waiting for it.
@@ -261,33 +262,6 @@ impl<'w> Drive<'w> {
     /// How many replies of the model the open turn holds.
     pub(super) fn steps(&self) -> u32 {
         self.turn().steps()
-    }
-
-    async fn compact(&mut self, through_seq: u64) -> Result<(), SessionError> {
-        let persona = self.persona().await?;
-        let around = self.around(self.worker.ending().no_new_step());
-        (self.live)(Live::Notice {
-            text: "Summarising the oldest part of the conversation…".into(),
-        });
-        let compacted = self.settings.runner.compact(&self.log, &persona, through_seq, &around);
-        let body =
-            self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
-        if self.worker.ending().has_begun() && matches!(body, EventBody::WindowDropped { .. }) {
-            return Ok(());
-        }
-        if let EventBody::WindowDropped { reason, through_seq: dropped, .. } = &body
-            && *dropped == through_seq
-        {
-            let text = format!(
-                "The oldest part of this conversation could not be summarised ({reason}); the \
-                 model no longer sees it. The log keeps it: `claw sessions show {}`.",
-                self.session
-            );
-            (self.live)(Live::Notice { text: text.clone() });
-            self.tell(&OutboundBody::Notice { text });
-        }
-        self.push(body);
-        Ok(())
     }
 
     /// `end` cancels the step from outside, apart from what its owner wants.

@@ -7,7 +7,9 @@ use serde_json::json;
 use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{EventBody, OutboundBody, PauseCause};
+use crate::store::now_ms;
 use crate::turn::Step;
+use crate::turn::summarise::asked_ms;
 
 impl Drive<'_> {
     /// Notes that the step begins. True if it does not, because that was deadly too often: its turn
@@ -21,14 +23,9 @@ impl Drive<'_> {
             step, which is not begun");
         if self.log.open_turn().is_none() {
             if let Step::Compact { .. } = step {
-                self.push(EventBody::WindowDropped {
+                self.push(EventBody::CompactionFailed {
                     reason: format!("claw died {deaths} times over it"),
-                    through_seq: self
-                        .log
-                        .events()
-                        .first()
-                        .map_or(0, |event| event.seq.saturating_sub(1)),
-                    kept_summary: self.log.summary().unwrap_or_default().to_owned(),
+                    asked_ms: asked_ms(&self.log, Some(now_ms())),
                 });
                 return Ok(true);
             }

@@ -74,6 +74,9 @@ pub struct TurnSettings {
     /// After this many deaths of the process in one step the owner is asked before the turn goes
     /// on.
     pub deaths_of_turn_max: u32,
+    /// Seconds without an event, after which the next turn begins with a summary of what was
+    /// before; 0 is never.
+    pub idle_window_s: u64,
     pub budget: Budget,
 }
 

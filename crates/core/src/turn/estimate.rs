@@ -14,7 +14,12 @@ const TOKENS_PER_IMAGE: usize = 1_600;
 
 /// Estimated tokens of a text.
 pub fn of_text(text: &str) -> u64 {
-    (text.len().div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_BLOCK) as u64
+    of_bytes(text.len())
+}
+
+/// Estimated tokens of a text of so many bytes.
+pub fn of_bytes(bytes: usize) -> u64 {
+    (bytes.div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_BLOCK) as u64
 }
 
 /// Estimated tokens of a block.
@@ -28,7 +33,7 @@ pub fn of_block(block: &Block) -> u64 {
     }
 }
 
-/// Estimated tokens that an event adds to what a model sees.
+/// Estimated tokens that an event adds to what a model sees, as long as it is not cut.
 pub fn of_event(event: &Event) -> u64 {
     match meaning(event).seen {
         Seen::Person(blocks) | Seen::Model(blocks) => blocks.iter().map(of_block).sum(),
@@ -41,7 +46,7 @@ pub fn of_event(event: &Event) -> u64 {
             Outcome::Parked { .. } => 0,
         },
         Seen::Action => super::actions::told(&event.body).map_or(0, |text| of_text(&text)),
-        Seen::Summary(text) | Seen::Partial(text) | Seen::Context(text) => of_text(text),
+        Seen::Partial(text) | Seen::Context(text) => of_text(text),
         Seen::Nothing => 0,
     }
 }

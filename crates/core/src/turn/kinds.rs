@@ -2,7 +2,7 @@
 //! it was spent on, what a model sees of it, what it does to the window. A new kind of event
 //! answers here, and in `state.rs` what it changes in a turn. Pure; must not know turns or logs.
 
-use crate::domain::{Block, CallId, Event, EventBody, Outcome};
+use crate::domain::{Block, CallId, Compaction, Event, EventBody, Outcome};
 
 /// What the kind of an event says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +52,6 @@ pub enum Seen<'a> {
     Result(&'a CallId, &'a Outcome),
     /// What `actions::told` says of a staged action, perhaps nothing.
     Action,
-    /// What stands in the place of everything before it.
-    Summary(&'a str),
 }
 
 /// What an event does to the window.
@@ -67,6 +65,7 @@ pub enum InWindow<'a> {
     BeginsBehind {
         through_seq: u64,
         summary: &'a str,
+        made: &'a Compaction,
     },
     /// The window begins with this very event, and with nothing before it.
     BeginsHere,
@@ -76,7 +75,18 @@ pub enum InWindow<'a> {
         through_seq: u64,
     },
     /// The oldest turns are to be summarised.
-    Compacts,
+    Compacts(Wish),
+    /// They could not be.
+    NotCompacted,
+}
+
+/// Who wants a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// A person.
+    Asked,
+    /// The next turn, which begins after a long pause: nothing before it stays.
+    Idle,
 }
 
 /// What goes together with an event when an exchange is dropped.
@@ -130,14 +140,14 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
             Meaning { seen: Seen::Action, ..waited(of_session(STEP, InWindow::Stays)) }
         }
         EventBody::StopRequested { .. } | EventBody::LimitReached { .. } => INPUT,
-        EventBody::CompactRequested {} => of_session(INPUT, InWindow::Compacts),
-        EventBody::Summary { text, through_seq, .. } => {
-            let window = InWindow::BeginsBehind { through_seq: *through_seq, summary: text };
-            Meaning { seen: Seen::Summary(text), ..of_session(STEP, window) }
-        }
-        EventBody::WindowDropped { through_seq, kept_summary, .. } => {
-            let (through_seq, summary) = (*through_seq, kept_summary.as_str());
-            of_session(STEP, InWindow::BeginsBehind { through_seq, summary })
+        EventBody::CompactRequested { .. } => of_session(INPUT, InWindow::Compacts(Wish::Asked)),
+        EventBody::WindowIdle { .. } => of_session(INPUT, InWindow::Compacts(Wish::Idle)),
+        EventBody::ResultsCut { .. } => of_session(STEP, InWindow::Stays),
+        EventBody::CompactionFailed { .. } => of_session(STEP, InWindow::NotCompacted),
+        EventBody::Summary { text: summary, through_seq, made, .. }
+        | EventBody::WindowDropped { through_seq, kept_summary: summary, made, .. } => {
+            let through_seq = *through_seq;
+            of_session(STEP, InWindow::BeginsBehind { through_seq, summary, made })
         }
         EventBody::SessionCleared {} => of_session(INPUT, InWindow::BeginsHere),
         EventBody::ExchangeDropped { from_seq, through_seq } => {

@@ -1,9 +1,19 @@
 //! A session's log in memory: the window of events that a turn needs. Owns the numbering of what is
 //! appended; must not know how events are stored.
 
-use super::kinds::{InWindow, PartOf, meaning};
+use super::kinds::{InWindow, PartOf, Wish, meaning};
 use super::state::Turn;
-use crate::domain::{Action, Answer, CallId, Event, EventBody, SessionId, UnixMillis};
+use crate::domain::{
+    Action, Address, Answer, CallId, Event, EventBody, Kept, SessionId, UnixMillis,
+};
+
+/// What stands for the part of a conversation that is not in the window any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// May be empty.
+    pub summary: &'a str,
+    pub kept: &'a Kept,
+}
 
 /// The events from the newest boundary on, and the number that the next one gets.
 #[derive(Clone, Debug)]
@@ -63,11 +73,17 @@ impl Log {
 
     /// The summary in force, if there is one.
     pub fn summary(&self) -> Option<&str> {
-        let text = self.events.iter().rev().find_map(|event| match window(event) {
-            InWindow::BeginsBehind { summary, .. } => Some(summary),
+        self.standing().map(|standing| standing.summary).filter(|text| !text.is_empty())
+    }
+
+    /// What stands for the part of the conversation before the window.
+    pub fn standing(&self) -> Option<Standing<'_>> {
+        self.events.iter().rev().find_map(|event| match window(event) {
+            InWindow::BeginsBehind { summary, made, .. } => {
+                Some(Standing { summary, kept: &made.kept })
+            }
             _ => None,
-        });
-        text.filter(|text| !text.is_empty())
+        })
     }
 
     /// Up to where the window was summarised or dropped, as far as an event in it says so.
@@ -78,14 +94,41 @@ impl Log {
         })
     }
 
-    /// Whether `/compact` was asked for and nothing has come of it yet.
-    pub(super) fn wants_compaction(&self) -> bool {
+    /// Who has asked for a summary of which nothing has come yet.
+    pub(super) fn wants_compaction(&self) -> Option<Wish> {
         let newest = self.events.iter().rev().find_map(|event| match window(event) {
-            InWindow::Compacts => Some(true),
-            InWindow::BeginsBehind { .. } => Some(false),
+            InWindow::Compacts(wish) => Some(Some(wish)),
+            InWindow::BeginsBehind { .. } | InWindow::NotCompacted => Some(None),
             _ => None,
         });
-        newest == Some(true)
+        newest.flatten()
+    }
+
+    /// Everybody who has asked by `/compact` since the last compaction, once each.
+    pub fn asked_to_compact(&self) -> Vec<Address> {
+        let mut asked = Vec::new();
+        for event in &self.events {
+            match (&event.body, window(event)) {
+                (EventBody::CompactRequested { from: Some(from) }, _) if !asked.contains(from) => {
+                    asked.push(from.clone());
+                }
+                (_, InWindow::BeginsBehind { .. } | InWindow::NotCompacted) => asked.clear(),
+                _ => {}
+            }
+        }
+        asked
+    }
+
+    /// When a model was asked for summaries, as the newest compaction says.
+    pub fn summaries_asked_ms(&self) -> &[UnixMillis] {
+        let newest = self.events.iter().rev().find_map(|event| match &event.body {
+            EventBody::CompactionFailed { asked_ms, .. } => Some(asked_ms),
+            EventBody::Summary { made, .. } | EventBody::WindowDropped { made, .. } => {
+                Some(&made.asked_ms)
+            }
+            _ => None,
+        });
+        newest.map_or(&[], Vec::as_slice)
     }
 
     /// How many turns have begun in the window.

@@ -3,8 +3,12 @@
 
 mod actions;
 mod alike;
+mod archive;
+pub mod compaction;
+pub mod cut;
 pub mod estimate;
 pub mod export;
+mod kept;
 mod kinds;
 pub mod log;
 pub mod next;
@@ -12,8 +16,11 @@ pub mod persona;
 pub mod prompt;
 pub mod replay;
 pub mod run;
+mod standing;
 pub mod state;
+pub mod summarise;
 pub mod transcript;
+pub mod window;
 
 pub use log::Log;
 pub use next::{Bounds, Step, next};

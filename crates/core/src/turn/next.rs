@@ -3,8 +3,7 @@
 //! question of the same log.
 
 use super::alike::repeated_replies;
-use super::estimate;
-use super::kinds::{InWindow, meaning};
+use super::compaction;
 use super::log::Log;
 use super::state::Turn;
 use crate::domain::{Action, CallId, Finish, PauseCause, SessionId, ToolUse, TurnEnd};
@@ -20,11 +19,20 @@ const NOT_ONCE_MORE: &str = "The turn does not go on: claw ended unexpectedly in
 pub struct Bounds {
     /// The most model replies in one turn.
     pub model_steps_max: u32,
-    /// The most estimated tokens in what a model sees.
+    /// From so many estimated tokens in what a model sees on, its oldest part is summarised.
     pub window_tokens: u64,
+    /// The same in messages, of persons and of the model; 0 is no limit.
+    pub window_messages: u32,
     /// How many replies in a row may have the same calls with the same results before the turn is
     /// stopped.
     pub identical_calls_max: u32,
+}
+
+impl Bounds {
+    /// What a window may grow to while no summary can be had. With more, its oldest part is dropped.
+    pub(super) fn window_tokens_hard(&self) -> u64 {
+        self.window_tokens.saturating_add(self.window_tokens / 3)
+    }
 }
 
 /// What to do now.
@@ -36,8 +44,17 @@ pub enum Step {
     /// Run these staged actions, which the owner has confirmed, without a model; with or without an
     /// open turn.
     Act(Vec<(CallId, Action)>),
+    /// Show these results from head and tail only from here on.
+    CutResults {
+        calls: Vec<CallId>,
+    },
     /// Summarise everything up to and including this event.
     Compact {
+        through_seq: u64,
+    },
+    /// Let a model see nothing any more of everything up to and including this event, but for what
+    /// is kept of it without a model.
+    Drop {
         through_seq: u64,
     },
     /// Everything that is unanswered waits for a human: let the turn go.
@@ -57,10 +74,7 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
         if !actions.is_empty() {
             return Step::Act(actions);
         }
-        return match log.wants_compaction().then(|| compactable(log)).flatten() {
-            Some(through_seq) => Step::Compact { through_seq },
-            None => Step::Done,
-        };
+        return compaction::due(log, None, bounds).unwrap_or(Step::Done);
     };
     if let Some(end) = turn.stop {
         return Step::Stop(end);
@@ -81,7 +95,7 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
         let ready: Vec<_> = open.into_iter().filter(|(id, _)| !waits(id)).collect();
         return if ready.is_empty() { Step::Park } else { Step::Call(ready) };
     }
-    if let Some(step) = after_a_failure(log, &turn) {
+    if let Some(step) = after_a_failure(log, &turn, bounds) {
         return step;
     }
     if turn.answered {
@@ -93,13 +107,7 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
     if let Some(text) = too_long(log.session(), &turn, bounds) {
         return Step::Stop(TurnEnd::Limit { text });
     }
-    let overflow = log.events().iter().map(estimate::of_event).sum::<u64>() > bounds.window_tokens;
-    if (overflow || log.wants_compaction())
-        && let Some(through_seq) = compactable(log)
-    {
-        return Step::Compact { through_seq };
-    }
-    Step::AskModel
+    compaction::due(log, Some(&turn), bounds).unwrap_or(Step::AskModel)
 }
 
 /// A turn that waits for leave to go on is parked; without it, it ends.
@@ -117,14 +125,14 @@ fn paused(turn: &Turn<'_>) -> Option<Step> {
     })
 }
 
-/// A model that failed stops the turn, except that a context that is too long is compacted once.
-fn after_a_failure(log: &Log, turn: &Turn<'_>) -> Option<Step> {
+/// A model that failed stops the turn, except that a context that is too long is made smaller as
+/// long as it can be.
+fn after_a_failure(log: &Log, turn: &Turn<'_>, bounds: &Bounds) -> Option<Step> {
     let failure = turn.failure.as_ref()?;
     if failure.context_too_long
-        && !turn.compacted
-        && let Some(through_seq) = compactable(log)
+        && let Some(step) = compaction::after_too_long(log, turn, bounds)
     {
-        return Some(Step::Compact { through_seq });
+        return Some(step);
     }
     Some(Step::Stop(TurnEnd::Failed { text: failure.reason.to_owned() }))
 }
@@ -169,25 +177,6 @@ pub(super) fn loop_text(repeats: usize) -> String {
         "This turn was stopped: the same call gave the same result {repeats} times in a row \
          (limits.identical_calls_max). Write again to go on."
     )
-}
-
-/// Up to where the oldest ended turns can be summarised: they make up half of the window, and at
-/// least one of them. `None` when no ended turn is in the window.
-fn compactable(log: &Log) -> Option<u64> {
-    let total: u64 = log.events().iter().map(estimate::of_event).sum();
-    let mut seen = 0;
-    let mut through = None;
-    let boundary = log.begins_behind();
-    for event in log.events() {
-        seen += estimate::of_event(event);
-        if meaning(event).window == InWindow::TurnEnds && Some(event.seq) > boundary {
-            through = Some(event.seq);
-            if seen * 2 >= total {
-                break;
-            }
-        }
-    }
-    through
 }
 
 #[cfg(test)]

@@ -75,12 +75,6 @@ fn kept_by_the_agent(notes: &Notes) -> String {
     )
 }
 
-/// What the model is asked when the oldest turns are to be summarised.
-pub const SUMMARISE: &str = "Summarise the conversation so far for yourself, to go on from it \
-    without the original: what the owner wants, decisions and facts (names, paths, numbers \
-    exactly), what was done and with what result, what is open. Plain prose and lists, at most \
-    600 words. Do not call tools.";
-
 #[cfg(test)]
 mod tests {
     use super::*;

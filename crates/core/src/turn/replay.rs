@@ -7,6 +7,7 @@
 //! is compared.
 
 use super::alike::repeated_replies;
+use super::cut;
 use super::kinds::{Written, of_body};
 use super::log::Log;
 use super::next::{Bounds, Step, loop_text, next};
@@ -14,8 +15,12 @@ use super::state::{Call, Turn};
 use crate::domain::{CallId, Event, EventBody, PauseCause, SessionId, TurnEnd};
 
 /// Limits that no turn meets.
-const NONE_MET: Bounds =
-    Bounds { model_steps_max: u32::MAX, window_tokens: u64::MAX, identical_calls_max: u32::MAX };
+const NONE_MET: Bounds = Bounds {
+    model_steps_max: u32::MAX,
+    window_tokens: u64::MAX,
+    window_messages: 0,
+    identical_calls_max: u32::MAX,
+};
 
 /// What came of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +58,7 @@ pub fn replay(session: &SessionId, events: Vec<Event>, bounds: &Bounds) -> Repla
                 let other = other_limits(&log)
                     .iter()
                     .any(|other| leads_to(&log, &next(&log, other), &event.body));
-                if !other && !old_loop(&log, &event.body) {
+                if !other && !old_loop(&log, &event.body) && !is_old_compaction(&event.body) {
                     replayed.difference =
                         Some(Difference { seq: event.seq, next: step, stands: event.body });
                     return replayed;
@@ -84,7 +89,7 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
                 call: CallId::Pause { turn_seq, cause: PauseCause::Deaths, .. },
                 ..
             },
-            Step::Call(_) | Step::Compact { .. },
+            Step::Call(_) | Step::CutResults { .. } | Step::Compact { .. } | Step::Drop { .. },
         ) => is_of_open_turn(log, *turn_seq),
         (
             EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. },
@@ -101,10 +106,15 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
         (EventBody::Summary { through_seq, .. }, Step::Compact { through_seq: wanted }) => {
             through_seq == wanted
         }
-        // One that was stopped drops nothing more than was dropped before.
-        (EventBody::WindowDropped { through_seq, .. }, Step::Compact { through_seq: wanted }) => {
-            let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
-            through_seq == wanted || *through_seq == before_window
+        (EventBody::CompactionFailed { .. }, Step::CutResults { .. } | Step::Compact { .. }) => {
+            true
+        }
+        (EventBody::WindowDropped { through_seq, .. }, Step::Drop { through_seq: wanted }) => {
+            through_seq == wanted
+        }
+        (EventBody::ResultsCut { cut, .. }, Step::CutResults { calls }) => {
+            let named: Vec<_> = cut.iter().map(|one| (one.reply_seq, one.block)).collect();
+            calls.iter().filter_map(cut::key).eq(named)
         }
         (EventBody::TurnEnded { end: TurnEnd::Answered }, Step::Deliver) => !has_open_calls(log),
         (EventBody::TurnEnded { end }, Step::Stop(wanted)) => end == wanted && !has_open_calls(log),
@@ -116,12 +126,29 @@ fn is_of_open_turn(log: &Log, turn_seq: u64) -> bool {
     log.open_turn().is_some_and(|turn| turn.seq == turn_seq)
 }
 
+/// Whether the window was made smaller in the way in which that was decided before results were
+/// cut: by the oldest half, and with a drop as soon as a summary failed.
+fn is_old_compaction(body: &EventBody) -> bool {
+    match body {
+        EventBody::Summary { made, .. } | EventBody::WindowDropped { made, .. } => {
+            made.is_unknown()
+        }
+        _ => false,
+    }
+}
+
 /// Whether this turn was stopped as a loop in the way in which results were counted before replies
 /// were: each by itself, and with what varies in it.
 fn old_loop(log: &Log, body: &EventBody) -> bool {
     let EventBody::TurnEnded { end: TurnEnd::Limit { text } } = body else { return false };
     // Where no limit is met the model would be asked, and that is where a loop was looked for.
-    matches!(next(log, &NONE_MET), Step::AskModel | Step::Compact { .. })
+    let asks = |step| {
+        matches!(
+            step,
+            Step::AskModel | Step::CutResults { .. } | Step::Compact { .. } | Step::Drop { .. }
+        )
+    };
+    asks(next(log, &NONE_MET))
         && *text == loop_text(log.open_turn().as_ref().map_or(0, same_results))
 }
 
@@ -212,7 +239,12 @@ fn step_words(step: &Step) -> String {
                 actions.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", ")
             )
         }
+        Step::CutResults { calls } => {
+            let calls: Vec<String> = calls.iter().map(ToString::to_string).collect();
+            format!("CutResults({})", calls.join(", "))
+        }
         Step::Compact { through_seq } => format!("Compact through event {through_seq}"),
+        Step::Drop { through_seq } => format!("Drop through event {through_seq}"),
         Step::Park => "Park".to_owned(),
         Step::Deliver => "Deliver".to_owned(),
         Step::Stop(end) => format!("Stop({})", end_words(end)),

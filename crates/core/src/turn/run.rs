@@ -1,5 +1,5 @@
-//! Does the steps of a turn: asks the model, hands calls to the gate, has the oldest turns
-//! summarised. Returns events and stores none. Must not know SQL, doors, MCP.
+//! Does the steps of a turn: asks the model, hands calls to the gate. Returns events and stores
+//! none. Must not know SQL, doors, MCP.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,10 +11,9 @@ use super::log::Log;
 use super::next::Bounds;
 use super::persona::{Persona, Personas};
 use super::prompt;
-use super::{estimate, transcript};
+use super::{transcript, window};
 use crate::domain::{
-    Block, CallId, DeniedBy, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall,
-    ToolUse, TurnId, text_of,
+    Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolUse, TurnId,
 };
 use crate::gate::{CallContext, Gate};
 use crate::model::{Delta, Model, ModelError, Request};
@@ -96,7 +95,7 @@ impl Runner {
 
     /// A persona is written by hand and by tools, instructions by strangers; no known secret in
     /// them reaches a model.
-    fn system(&self, persona: &Persona, instructions: &str) -> String {
+    pub(super) fn system(&self, persona: &Persona, instructions: &str) -> String {
         self.gate.redactor().redact(&prompt::system(persona, instructions)).into_owned()
     }
 
@@ -199,60 +198,6 @@ impl Runner {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))
         })
     }
-
-    /// Has everything up to `through_seq` summarised. A failure drops it with a notice and changes
-    /// nothing else; when it is stopped, or the turn's time is up, nothing is dropped at all.
-    pub async fn compact(
-        &self,
-        log: &Log,
-        persona: &Persona,
-        through_seq: u64,
-        around: &Around,
-    ) -> EventBody {
-        let mut messages = transcript::fold_through(log, through_seq);
-        match messages.last_mut() {
-            Some(last) if last.role == crate::domain::Role::User => {
-                last.blocks.push(Block::Text { text: prompt::SUMMARISE.to_owned() });
-            }
-            _ => messages.push(Message::user_text(prompt::SUMMARISE)),
-        }
-        let request = Request { system: self.system(persona, ""), messages, ..Request::default() };
-        let mut ignore = |_: Delta| {};
-        let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
-        let asked = async {
-            tokio::select! {
-                () = around.cancel.cancelled() => Err(("it was stopped".to_owned(), before_window)),
-                () = tokio::time::sleep_until(around.deadline) => {
-                    Err(("the time of the turn was up".to_owned(), before_window))
-                }
-                replied = self.compaction.reply(&request, &mut ignore) => {
-                    replied.map_err(|error| (self.gate.redactor().redact(&error.to_string()).into_owned(), through_seq))
-                }
-            }
-        };
-        let dropped = |(reason, through_seq): (String, u64)| EventBody::WindowDropped {
-            reason,
-            through_seq,
-            kept_summary: log.summary().unwrap_or_default().to_owned(),
-        };
-        match asked.await {
-            Ok(reply) => match text_of(&reply.blocks) {
-                text if text.trim().is_empty() => {
-                    dropped(("the model gave an empty summary".to_owned(), through_seq))
-                }
-                text => EventBody::Summary {
-                    text: self.gate.redactor().redact(&text).into_owned(),
-                    through_seq,
-                    spent: Some(Spent {
-                        usage: reply.usage,
-                        provider: reply.provider,
-                        model: reply.model,
-                    }),
-                },
-            },
-            Err(failed) => dropped(failed),
-        }
-    }
 }
 
 /// The log is a sink: no known secret goes into it. A call whose arguments held one then holds a
@@ -279,7 +224,7 @@ fn packed(log: &Log) -> EventBody {
     EventBody::PromptPacked {
         from_seq,
         dropped_events: from_seq.saturating_sub(1),
-        estimated_tokens: log.events().iter().map(estimate::of_event).sum(),
+        estimated_tokens: window::size(log).tokens,
     }
 }
 

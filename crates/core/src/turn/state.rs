@@ -50,6 +50,8 @@ pub struct Turn<'a> {
     pub key_refused: Option<&'a str>,
     /// The oldest turns were summarised or dropped in it.
     pub compacted: bool,
+    /// A summary was wanted in it and not written.
+    pub compaction_failed: bool,
     /// The last word is a reply without tool uses, and nobody has written since.
     pub answered: bool,
     pub end: Option<&'a TurnEnd>,
@@ -133,6 +135,7 @@ impl<'a> Turn<'a> {
             failure: None,
             key_refused: None,
             compacted: false,
+            compaction_failed: false,
             answered: false,
             end: None,
             before: None,
@@ -212,6 +215,8 @@ impl<'a> Turn<'a> {
             EventBody::Summary { .. } | EventBody::WindowDropped { .. } => {
                 (self.failure, self.compacted) = (None, true);
             }
+            EventBody::ResultsCut { .. } => self.failure = None,
+            EventBody::CompactionFailed { .. } => self.compaction_failed = true,
             EventBody::TurnEnded { end } => self.end = Some(end),
             // What is about the window or about staged actions changes nothing in a turn.
             EventBody::TurnContext { .. }
@@ -219,7 +224,8 @@ impl<'a> Turn<'a> {
             | EventBody::ModelPartial { .. }
             | EventBody::ActionAnswered { .. }
             | EventBody::ActionResult { .. }
-            | EventBody::CompactRequested {}
+            | EventBody::CompactRequested { .. }
+            | EventBody::WindowIdle { .. }
             | EventBody::SessionCleared {}
             | EventBody::ExchangeDropped { .. } => {}
         }

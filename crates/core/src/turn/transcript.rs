@@ -10,15 +10,14 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::actions;
+use super::cut::Cuts;
 use super::kinds::{Seen, meaning};
 use super::log::Log;
+use super::standing;
 use crate::domain::{
     Block, CallId, Event, ImageRef, Message, Outcome, Role, SessionId, ToolOutput, ToolUse,
     UnixMillis,
 };
-
-/// What a summary is introduced with.
-const SUMMARY_INTRO: &str = "Summary of the earlier part of this conversation:\n";
 
 /// What a model is told whose reply was interrupted because claw was ended.
 const GO_ON: &str =
@@ -53,9 +52,9 @@ pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
 
 fn fold_where(log: &Log, zone: Option<&TimeZone>, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
     let events: Vec<&Event> = log.events().iter().filter(|event| wanted(event)).collect();
-    let mut fold = Fold::new(log.session(), zone, &events);
-    if let Some(text) = log.summary() {
-        fold.user(vec![Block::Text { text: format!("{SUMMARY_INTRO}{text}") }]);
+    let mut fold = Fold::new(log, zone, &events);
+    if let Some(standing) = log.standing() {
+        fold.user(vec![Block::Text { text: standing::text(standing) }]);
     }
     for event in events {
         fold.event(event);
@@ -67,11 +66,12 @@ struct Fold<'a> {
     session: &'a SessionId,
     clock: Option<Clock<'a>>,
     results: HashMap<&'a CallId, &'a Outcome>,
+    cuts: Cuts<'a>,
     messages: Vec<Message>,
 }
 
 impl<'a> Fold<'a> {
-    fn new(session: &'a SessionId, zone: Option<&'a TimeZone>, events: &[&'a Event]) -> Self {
+    fn new(log: &'a Log, zone: Option<&'a TimeZone>, events: &[&'a Event]) -> Self {
         let results = events
             .iter()
             .filter_map(|event| match meaning(event).seen {
@@ -79,7 +79,8 @@ impl<'a> Fold<'a> {
                 _ => None,
             })
             .collect();
-        Self { session, clock: zone.map(Clock::new), results, messages: Vec::new() }
+        let (session, cuts) = (log.session(), Cuts::of(log.events()));
+        Self { session, clock: zone.map(Clock::new), results, cuts, messages: Vec::new() }
     }
 
     fn event(&mut self, event: &Event) {
@@ -99,8 +100,8 @@ impl<'a> Fold<'a> {
                     self.user(vec![Block::Text { text }]);
                 }
             }
-            // A result stands behind its reply, and a summary before everything.
-            Seen::Result(..) | Seen::Summary(_) | Seen::Nothing => {}
+            // A result stands behind its reply.
+            Seen::Result(..) | Seen::Nothing => {}
         }
     }
 
@@ -122,7 +123,7 @@ impl<'a> Fold<'a> {
                 block: index as u32,
             };
             let outcome = self.results.get(&id).copied();
-            results.push(result_block(tool_use, outcome));
+            results.push(self.result(&id, tool_use, outcome));
             images.extend(outcome.into_iter().flat_map(images_of));
         }
         if !images.is_empty() {
@@ -133,6 +134,28 @@ impl<'a> Fold<'a> {
         if !results.is_empty() {
             self.user(results);
         }
+    }
+
+    fn result(&self, call: &CallId, tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
+        let (content, is_error) = match outcome {
+            Some(Outcome::Ended { output }) => {
+                let text = self.cuts.seen(call, &output.text);
+                (with_staged(&text, output), output.is_error)
+            }
+            Some(Outcome::Denied { reason, .. }) => (format!("Not run: {reason}"), true),
+            Some(Outcome::Unknown { reason }) => (
+                format!(
+                    "Interrupted: it may or may not have run ({reason}). Check what happened \
+                     before trying again."
+                ),
+                true,
+            ),
+            Some(Outcome::Parked { .. }) | None => {
+                ("No result yet: it waits for the owner.".to_owned(), true)
+            }
+        };
+        let (use_id, name) = (tool_use.id.clone(), tool_use.name.clone());
+        Block::ToolResult { use_id, name, content, is_error }
     }
 
     fn user(&mut self, blocks: Vec<Block>) {
@@ -188,33 +211,10 @@ fn images_of(outcome: &Outcome) -> impl Iterator<Item = Block> {
     images.iter().map(block)
 }
 
-fn with_staged(output: &ToolOutput) -> String {
+fn with_staged(text: &str, output: &ToolOutput) -> String {
     match actions::staged(output) {
-        Some(staged) => format!("{}\n\n{staged}", output.text),
-        None => output.text.clone(),
-    }
-}
-
-fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
-    let (content, is_error) = match outcome {
-        Some(Outcome::Ended { output }) => (with_staged(output), output.is_error),
-        Some(Outcome::Denied { reason, .. }) => (format!("Not run: {reason}"), true),
-        Some(Outcome::Unknown { reason }) => (
-            format!(
-                "Interrupted: it may or may not have run ({reason}). Check what happened before \
-                 trying again."
-            ),
-            true,
-        ),
-        Some(Outcome::Parked { .. }) | None => {
-            ("No result yet: it waits for the owner.".to_owned(), true)
-        }
-    };
-    Block::ToolResult {
-        use_id: tool_use.id.clone(),
-        name: tool_use.name.clone(),
-        content,
-        is_error,
+        Some(staged) => format!("{text}\n\n{staged}"),
+        None => text.to_owned(),
     }
 }
 

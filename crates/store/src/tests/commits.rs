@@ -4,7 +4,7 @@ use super::*;
 use claw_domain::{Address, Block, Event, EventBody, Inbound, InboundBody, Origin};
 
 fn event(seq: u64) -> Event {
-    Event { seq, at_ms: 1, body: EventBody::CompactRequested {} }
+    Event { seq, at_ms: 1, body: EventBody::CompactRequested { from: None } }
 }
 
 fn message(text: &str) -> Inbound {
@@ -136,10 +136,15 @@ async fn the_inbox_is_bounded_for_messages_only() {
 async fn a_window_begins_at_the_newest_boundary() {
     let store = Rig::new().open();
     let bodies = [
-        EventBody::CompactRequested {},
-        EventBody::CompactRequested {},
-        EventBody::Summary { text: "s".into(), through_seq: 1, spent: None },
-        EventBody::CompactRequested {},
+        EventBody::CompactRequested { from: None },
+        EventBody::CompactRequested { from: None },
+        EventBody::Summary {
+            text: "s".into(),
+            through_seq: 1,
+            spent: None,
+            made: Default::default(),
+        },
+        EventBody::CompactRequested { from: None },
     ];
     for (index, body) in bodies.into_iter().enumerate() {
         let event = Event { seq: index as u64 + 1, at_ms: 1, body };

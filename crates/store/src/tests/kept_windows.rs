@@ -60,10 +60,10 @@ fn body() -> impl Strategy<Value = EventBody> {
             from_seq, dropped_events: 1, estimated_tokens: 2
         }),
         1 => (0..40_u64, words.clone()).prop_map(|(through_seq, text)| EventBody::Summary {
-            text, through_seq, spent: None
+            text, through_seq, spent: None, made: Default::default()
         }),
         1 => (0..40_u64, words.clone()).prop_map(|(through_seq, kept_summary)| EventBody::WindowDropped {
-            reason: "r".into(), through_seq, kept_summary
+            reason: "r".into(), through_seq, kept_summary, made: Default::default()
         }),
         1 => (1..40_u64).prop_map(|seq| EventBody::ExchangeDropped { from_seq: seq, through_seq: seq + 3 }),
         1 => Just(EventBody::SessionCleared {}),
@@ -207,9 +207,27 @@ fn a_log_that_got_shorter_or_begins_later_is_read_as_it_is() {
         assert_eq!(rows_read(tx), 51, "an undo changes no event");
     });
     kept(80, |tx| {
-        append(tx, 401, EventBody::Summary { text: "s".into(), through_seq: 200, spent: None });
+        append(
+            tx,
+            401,
+            EventBody::Summary {
+                text: "s".into(),
+                through_seq: 200,
+                spent: None,
+                made: Default::default(),
+            },
+        );
         assert_eq!(rows_read(tx), 51, "the younger half of what was kept");
-        append(tx, 402, EventBody::Summary { text: "s".into(), through_seq: 360, spent: None });
+        append(
+            tx,
+            402,
+            EventBody::Summary {
+                text: "s".into(),
+                through_seq: 360,
+                spent: None,
+                made: Default::default(),
+            },
+        );
         assert_eq!(rows_read(tx), 42, "nothing of what was kept");
         append(tx, 403, EventBody::SessionCleared {});
         assert_eq!(rows_read(tx), 1);

@@ -6,6 +6,7 @@ mod edit_file;
 mod find;
 mod list_dir;
 mod move_path;
+mod read_artifact;
 mod read_file;
 mod search;
 mod write_file;
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
+use cap_std::fs::Dir;
 use claw_server_kit::tools::{About, Effect};
 use rmcp::model::{ContentBlock, JsonObject};
 
@@ -27,8 +29,8 @@ use crate::root::Root;
 type ToolDef = claw_server_kit::tools::ToolDef<Call>;
 
 /// All tools in the order in which they are listed, which never changes between connections.
-pub fn all() -> Vec<ToolDef> {
-    vec![
+pub fn all(has_artifacts: bool) -> Vec<ToolDef> {
+    let mut tools = vec![
         read_file::tool(),
         write_file::tool(),
         edit_file::tool(),
@@ -37,7 +39,9 @@ pub fn all() -> Vec<ToolDef> {
         search::tool(),
         move_path::tool(),
         delete::tool(),
-    ]
+    ];
+    tools.extend(has_artifacts.then(read_artifact::tool));
+    tools
 }
 
 /// What every tool works on, as one call sees it. Cheap to clone.
@@ -54,14 +58,26 @@ struct Roots {
     workspace: Root,
     /// Roots whose files are named by their absolute paths.
     further: Vec<Root>,
+    /// Where the host keeps what it has put aside, if it has said so.
+    artifacts: Option<Dir>,
     mutation: Mutex<()>,
 }
 
 impl Workspace {
     /// `workspace` is where relative paths lead.
-    pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
-        let roots = Arc::new(Roots { workspace, further, mutation: Mutex::new(()) });
+    pub fn new(
+        workspace: Root,
+        further: Vec<Root>,
+        artifacts: Option<Dir>,
+        limits: Limits,
+    ) -> Self {
+        let roots = Arc::new(Roots { workspace, further, artifacts, mutation: Mutex::new(()) });
         Self { roots, limits, keep_off: Vec::new() }
+    }
+
+    /// The folder of what the host has put aside.
+    pub fn artifacts(&self) -> Option<&Dir> {
+        self.roots.artifacts.as_ref()
     }
 
     /// The same for a call that may not change what has such a name.

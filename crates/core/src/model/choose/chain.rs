@@ -21,6 +21,8 @@ pub struct Chain {
     pub whys: Vec<String>,
     /// Whether any of them sees images.
     pub sees_images: bool,
+    /// The tokens that each of those takes at once that answer, as far as that is known of one.
+    pub window_tokens: Option<u64>,
     /// What a conversation may choose instead.
     pub choosable: Choosable,
 }
@@ -41,6 +43,7 @@ pub async fn chain(
     let first = choose(section, env, policy(section.fallback.is_empty())).await?;
     let (mut links, mut whys) = (Vec::new(), vec![first.why.clone()]);
     let mut sees_images = first.sees_images;
+    let mut window_tokens = first.window_tokens;
     let mut choosable = Choosable {
         target: first.target.clone(),
         configured: vec![first.model.model().to_owned()],
@@ -63,6 +66,7 @@ pub async fn chain(
         whys.push(format!("{role}: {}", chosen.why.replace("`[model] ", section)));
         if index < behind {
             sees_images |= chosen.sees_images;
+            window_tokens = window_tokens.into_iter().chain(chosen.window_tokens).min();
             choosable.configured.push(chosen.model.model().to_owned());
             links.push(link(chosen, other, load));
         } else {
@@ -74,7 +78,7 @@ pub async fn chain(
         Some(own) => Arc::new(Route::new(std::iter::once(own).chain(links.iter().cloned()))),
         None => route(links.clone()),
     };
-    Ok(Chain { model: route(links), compaction, whys, sees_images, choosable })
+    Ok(Chain { model: route(links), compaction, whys, sees_images, window_tokens, choosable })
 }
 
 fn link(chosen: Chosen, section: &ModelSection, load: &LoadImage) -> ChainLink {

@@ -6,6 +6,7 @@ mod offered;
 mod probe;
 mod services;
 mod trial;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,9 @@ pub struct Chosen {
     pub why: String,
     /// Whether it can see images: as `[model] sees_images` says, else as is known of the provider.
     pub sees_images: bool,
+    /// The tokens that it takes at once: as `[model] window_tokens` says, else as far as that is
+    /// known.
+    pub window_tokens: Option<u64>,
     /// Where it is; `None` for the demo.
     pub target: Option<Target>,
 }
@@ -367,6 +371,7 @@ impl<'a> Selection<'a> {
         }
         let known = SERVICES.iter().any(|service| service.name == provider && service.sees_images);
         let sees_images = self.section.sees_images.unwrap_or(known);
+        let window_tokens = self.section.window_tokens.or_else(|| windows::known(&model));
         let target = Target {
             wire,
             provider: provider.to_owned(),
@@ -384,13 +389,15 @@ impl<'a> Selection<'a> {
             model: Arc::new(Retry::with_policy(model, self.policy)),
             why,
             sees_images,
+            window_tokens,
             target: Some(target),
         }
     }
 }
 
 fn demo(why: String) -> Chosen {
-    Chosen { model: Arc::new(Retry::new(Arc::new(Demo))), why, sees_images: false, target: None }
+    let model = Arc::new(Retry::new(Arc::new(Demo)));
+    Chosen { model, why, sees_images: false, window_tokens: None, target: None }
 }
 
 fn no_key(agent: Agent, asked: &str, candidates: &[&'static Service]) -> ChooseError {

@@ -6,7 +6,9 @@ mod staging;
 
 mod actions;
 mod budget;
+mod compactions;
 mod kills;
+mod long_talk;
 mod personas;
 mod questions;
 mod stops;

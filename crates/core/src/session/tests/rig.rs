@@ -18,8 +18,12 @@ use crate::turn::Bounds;
 use crate::turn::persona::{Persona, Personas};
 use crate::turn::run::Runner;
 
-pub(super) const BOUNDS: Bounds =
-    Bounds { model_steps_max: 6, window_tokens: 100_000, identical_calls_max: 3 };
+pub(super) const BOUNDS: Bounds = Bounds {
+    model_steps_max: 6,
+    window_tokens: 100_000,
+    window_messages: 0,
+    identical_calls_max: 3,
+};
 
 pub(super) struct Rig {
     pub(super) gate: GateRig,
@@ -132,6 +136,7 @@ pub(super) fn worker_of(
             runner,
             turn_time_s: 60,
             deaths_of_turn_max: 2,
+            idle_window_s: 3_600,
             budget: crate::session::Budget {
                 tokens_day_max: 1_000_000,
                 usd_cents_day_max: None,

@@ -3,12 +3,17 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Block, EventBody, Role, TurnEnd};
+use crate::domain::{Block, Compaction, EventBody, Role, TurnEnd};
 use crate::turn::next::tests;
 use crate::turn::transcript;
 
 fn body(through_seq: u64) -> EventBody {
-    EventBody::Summary { text: format!("through {through_seq}"), through_seq, spent: None }
+    EventBody::Summary {
+        text: format!("through {through_seq}"),
+        through_seq,
+        spent: None,
+        made: Compaction::default(),
+    }
 }
 
 fn ended() -> EventBody {
@@ -33,6 +38,7 @@ fn numbers_go_on_and_a_boundary_hides_what_is_before_it() {
         reason: "x".into(),
         through_seq: 10,
         kept_summary: "through 9".into(),
+        made: Compaction::default(),
     };
     log.push(0, dropped);
     assert_eq!((seqs(&log), log.summary()), (vec![11, 12, 13], Some("through 9")));
@@ -143,7 +149,10 @@ impl Talk {
             .filter(|message| message.role == Role::User)
             .flat_map(|m| m.blocks);
         let text = |block| match block {
-            Block::Text { text } => Some(text.rsplit('\n').next().unwrap().to_owned()),
+            Block::Text { text } => {
+                let last = text.rsplit('\n').next().unwrap();
+                Some(last.strip_prefix("> ").unwrap_or(last).to_owned())
+            }
             _ => None,
         };
         blocks.filter_map(text).collect()

@@ -6,14 +6,18 @@ use serde_json::json;
 
 use super::*;
 use crate::domain::{
-    Address, Answer, ApprovalId, Block, Event, EventBody, Origin, Outcome, Scope, Term, ToolOutput,
-    Usage,
+    Address, Answer, ApprovalId, Block, Compaction, CutResult, Event, EventBody, Origin, Outcome,
+    Scope, Term, ToolOutput, Usage,
 };
 
 mod simulation;
 
-pub(in crate::turn) const BOUNDS: Bounds =
-    Bounds { model_steps_max: 4, window_tokens: 100_000, identical_calls_max: 3 };
+pub(in crate::turn) const BOUNDS: Bounds = Bounds {
+    model_steps_max: 4,
+    window_tokens: 100_000,
+    window_messages: 0,
+    identical_calls_max: 3,
+};
 
 pub(in crate::turn) fn session() -> SessionId {
     SessionId::new("main").unwrap()
@@ -122,12 +126,31 @@ pub(in crate::turn) fn ended() -> EventBody {
     EventBody::TurnEnded { end: TurnEnd::Answered }
 }
 
+/// Of today's form, and with nothing in it.
+fn made() -> Compaction {
+    Compaction { before_tokens: 1, ..Compaction::default() }
+}
+
 pub(in crate::turn) fn summary(through_seq: u64) -> EventBody {
-    EventBody::Summary { text: "before".into(), through_seq, spent: None }
+    EventBody::Summary { text: "before".into(), through_seq, spent: None, made: made() }
 }
 
 fn dropped(through_seq: u64) -> EventBody {
-    EventBody::WindowDropped { reason: "no".into(), through_seq, kept_summary: String::new() }
+    EventBody::WindowDropped {
+        reason: "no".into(),
+        through_seq,
+        kept_summary: String::new(),
+        made: made(),
+    }
+}
+
+pub(in crate::turn) fn cut(calls: &[CallId]) -> EventBody {
+    let one = |call: &CallId| {
+        let (reply_seq, block) = crate::turn::cut::key(call).unwrap();
+        CutResult { reply_seq, block, artifact: "0123456789abcdef".into() }
+    };
+    let cut = calls.iter().map(one).collect();
+    EventBody::ResultsCut { cut, bytes: 1_200, before_tokens: 10_000, after_tokens: 1_000 }
 }
 
 pub(in crate::turn) fn undone(from_seq: u64, through_seq: u64) -> EventBody {
@@ -308,7 +331,8 @@ fn a_full_window_is_compacted_from_the_oldest_turn_on() {
 
 #[test]
 fn a_wish_to_compact_is_carried_out_once() {
-    let asked = vec![started(), said("a"), text("b"), ended(), EventBody::CompactRequested {}];
+    let asked =
+        vec![started(), said("a"), text("b"), ended(), EventBody::CompactRequested { from: None }];
     assert_eq!(step(asked.clone()), Step::Compact { through_seq: 4 });
     assert_eq!(step([asked.clone(), vec![summary(4)]].concat()), Step::Done);
     assert_eq!(step([asked.clone(), vec![dropped(4)]].concat()), Step::Done);
@@ -316,7 +340,7 @@ fn a_wish_to_compact_is_carried_out_once() {
         step([asked, vec![started(), said("c")]].concat()),
         Step::Compact { through_seq: 4 }
     );
-    assert_eq!(step(vec![EventBody::CompactRequested {}]), Step::Done);
+    assert_eq!(step(vec![EventBody::CompactRequested { from: None }]), Step::Done);
 }
 
 #[test]
@@ -329,7 +353,7 @@ fn a_dropped_exchange_is_no_work_and_no_weight() {
     let small = Bounds { window_tokens: 500, ..BOUNDS };
     let on = [both, vec![started(), said("e")]].concat();
     assert_eq!(next(&log(on.clone()), &small), Step::AskModel, "what was dropped fills no window");
-    let wished = [on, vec![EventBody::CompactRequested {}]].concat();
+    let wished = [on, vec![EventBody::CompactRequested { from: None }]].concat();
     assert_eq!(
         step(wished),
         Step::Compact { through_seq: 4 },
@@ -391,6 +415,7 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
             .prop_map(|inputs| { uses(&inputs.iter().map(String::as_str).collect::<Vec<_>>()) }),
         Just(reply(vec![], Finish::Refusal { reason: "r".into() })),
         (call(), "[ab]").prop_map(|(call, text)| result(call, &text)),
+        call().prop_map(|call| result(call, &"long ".repeat(1_000))),
         call().prop_map(|call| EventBody::ToolResult {
             call,
             outcome: Outcome::Unknown { reason: "u".into() }
@@ -403,8 +428,11 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
         (call(), "[ab]").prop_map(|(call, text)| acted(call, &text)),
         Just(EventBody::ModelPartial { text: "half".into() }),
         Just(EventBody::StopRequested { by: "p".into() }),
-        Just(EventBody::CompactRequested {}),
+        Just(EventBody::CompactRequested { from: None }),
         Just(EventBody::SessionCleared {}),
+        Just(EventBody::WindowIdle { idle_s: 3_600 }),
+        Just(EventBody::CompactionFailed { reason: "no".into(), asked_ms: vec![0] }),
+        (1_u64..20, 0_u32..3).prop_map(|(seq, block)| cut(&[id(seq, block)])),
         (0_u64..25).prop_map(summary),
         (0_u64..25).prop_map(dropped),
         (0_u64..25, 0_u64..25).prop_map(|(from, through)| undone(from, through)),

@@ -59,7 +59,7 @@ fn a_whole_conversation_replays() {
         packed(),
         text("ok"),
         ended(),
-        EventBody::CompactRequested {},
+        EventBody::CompactRequested { from: None },
         summary(12),
         EventBody::SessionCleared {},
         started(),
@@ -190,7 +190,14 @@ fn the_first_difference_is_named() {
     );
     differs(vec![text("out of nothing")], 1, "event 1 is model.reply, where next() says Done");
     differs(
-        vec![started(), said("a"), text("b"), ended(), EventBody::CompactRequested {}, summary(3)],
+        vec![
+            started(),
+            said("a"),
+            text("b"),
+            ended(),
+            EventBody::CompactRequested { from: None },
+            summary(3),
+        ],
         6,
         "event 6 is summary through event 3, where next() says Compact through event 4",
     );

@@ -90,7 +90,12 @@ fn the_tokens_of_a_summary_are_its_tokens_too_and_of_another_turn_are_not() {
         other => other,
     };
     let spent = crate::domain::Spent { usage: usage(10), provider: "x".into(), model: "x".into() };
-    let summary = EventBody::Summary { text: "s".into(), through_seq: 0, spent: Some(spent) };
+    let summary = EventBody::Summary {
+        text: "s".into(),
+        through_seq: 0,
+        spent: Some(spent),
+        made: crate::domain::Compaction::default(),
+    };
     let bodies = [started(), said("a"), summary, replied(100), ended(), started(), replied(1_000)];
     let events = at(&bodies.map(|body| (0, body)));
     let session = session();

@@ -145,11 +145,18 @@ fn a_summary_stands_for_what_it_replaced_and_new_forgets_all() {
         vec![started(), said("a"), text("b"), ended(), started(), said("c"), text("d"), ended()];
     let summarised = [turns.clone(), vec![summary(4)]].concat();
     let messages = shape(&fold(&log(summarised.clone())));
-    assert_eq!(messages[0].1, ["Summary of the earlier part of this conversation:\nbefore", "c"]);
+    let standing = &messages[0].1[0];
+    assert!(
+        standing
+            .ends_with("Summary of the earlier part of this conversation, by a model:\n> before"),
+        "{standing}"
+    );
+    assert_eq!(messages[0].1[1..], ["c"]);
     let again = EventBody::WindowDropped {
         reason: "x".into(),
         through_seq: 8,
         kept_summary: "before".into(),
+        made: crate::domain::Compaction::default(),
     };
     let kept = shape(&fold(&log([summarised.clone(), vec![again]].concat())));
     assert_eq!(kept.len(), 1, "a failed compaction keeps the summary before it: {kept:?}");

@@ -36,6 +36,8 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
                     call: id.clone(),
                     outcome: Outcome::Unknown { reason: "u".into() },
                 },
+                // Some are so long that they are cut.
+                3 if *luck > 127 => result(id.clone(), &format!("{luck} ").repeat(2_000)),
                 _ => result(id.clone(), &luck.to_string()),
             })
             .collect(),
@@ -53,7 +55,11 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
         Step::Compact { through_seq } if luck.model.is_multiple_of(2) => {
             vec![summary(*through_seq)]
         }
-        Step::Compact { through_seq } => vec![dropped(*through_seq)],
+        Step::Compact { .. } => {
+            vec![EventBody::CompactionFailed { reason: "no".into(), asked_ms: vec![0] }]
+        }
+        Step::Drop { through_seq } => vec![dropped(*through_seq)],
+        Step::CutResults { calls } => vec![cut(calls)],
         Step::Deliver | Step::Stop(_) => {
             let open = log.open_turn().unwrap().unanswered();
             let denied = |call| EventBody::ToolResult {
@@ -89,8 +95,14 @@ fn follows(step: &Step, body: &EventBody) -> bool {
             _ => false,
         },
         Step::Park => matches!(body, EventBody::CallAnswered { .. }),
-        Step::Compact { through_seq: wanted } => matches!(body,
-            EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } if through_seq == wanted),
+        Step::Compact { through_seq: wanted } => match body {
+            EventBody::Summary { through_seq, .. } => through_seq == wanted,
+            EventBody::CompactionFailed { .. } => true,
+            _ => false,
+        },
+        Step::Drop { through_seq: wanted } => matches!(body,
+            EventBody::WindowDropped { through_seq, .. } if through_seq == wanted),
+        Step::CutResults { .. } => matches!(body, EventBody::ResultsCut { .. }),
         Step::Deliver => matches!(body, EventBody::TurnEnded { .. }),
         Step::Stop(_) => matches!(body, EventBody::ToolResult { .. } | EventBody::TurnEnded { .. }),
         Step::Done => matches!(body, EventBody::TurnStarted { .. }),
@@ -107,11 +119,16 @@ proptest! {
 
     #[test]
     fn no_log_makes_it_panic(bodies in proptest::collection::vec(any_body(), 0..40), steps in 0_u32..3, window in 0_u64..60) {
-        let bounds = Bounds { model_steps_max: steps, window_tokens: window, identical_calls_max: 1 };
+        let bounds = Bounds {
+            model_steps_max: steps,
+            window_tokens: window,
+            window_messages: (window % 7) as u32,
+            identical_calls_max: 1,
+        };
         let log = log(bodies);
         let step = next(&log, &bounds);
         prop_assert_eq!(&step, &next(&log, &bounds));
-        if let Step::Compact { through_seq } = step {
+        if let Step::Compact { through_seq } | Step::Drop { through_seq } = step {
             let open = log.open_turn().map_or(u64::MAX, |turn| turn.seq);
             prop_assert!(through_seq < open, "the open turn is never summarised away");
             prop_assert!(log.events().iter().any(|event| event.seq == through_seq), "something goes");
@@ -123,7 +140,8 @@ proptest! {
         lucks in proptest::collection::vec(any_luck(), 80),
         small in any::<bool>(),
     ) {
-        let bounds = Bounds { window_tokens: if small { 60 } else { 100_000 }, ..BOUNDS };
+        let (window_tokens, window_messages) = if small { (60, 4) } else { (100_000, 0) };
+        let bounds = Bounds { window_tokens, window_messages, ..BOUNDS };
         let mut log = log(vec![started(), said("a"), text("b"), ended(), started(), said("c")]);
         let mut all = log.events().to_vec();
         let (mut lucks, mut taps) = (lucks.iter(), 0);
