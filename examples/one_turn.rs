@@ -163,7 +163,12 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             &workspace.display().to_string(),
             std::env::consts::OS,
         )),
-        bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
+        bounds: Bounds {
+            model_steps_max: 20,
+            window_tokens: 100_000,
+            window_messages: 0,
+            identical_calls_max: 3,
+        },
         zone: None,
     };
     let parts = WorkerParts {
@@ -175,6 +180,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             runner,
             turn_time_s: 900,
             deaths_of_turn_max: 2,
+            idle_window_s: 0,
             budget: Budget {
                 tokens_day_max: 1_000_000,
                 usd_cents_day_max: None,

@@ -21,7 +21,7 @@ const TURNS: usize = 300;
 const RULES: usize = 10;
 const IDENTIFIERS: usize = 30;
 const FACTS: usize = 120;
-const WINDOW_TOKENS: u64 = 12_000;
+const WINDOW_TOKENS: u64 = 9_000;
 
 /// How a summary is bad.
 #[derive(Clone, Copy, Debug)]
