@@ -146,11 +146,17 @@ fn text(message: &Value) -> String {
     }
 }
 
+/// Without what claw lists and quotes of an earlier part of the conversation.
+fn own_words(text: &str) -> String {
+    let told = |line: &&str| !line.starts_with("- ") && !line.starts_with("> ");
+    text.lines().filter(told).collect::<Vec<_>>().join("\n")
+}
+
 fn tasks(body: &Value) -> Vec<Task> {
     let said = messages(body)
         .iter()
         .filter(|message| message["role"] == "user")
-        .map(text)
+        .map(|message| own_words(&text(message)))
         .collect::<Vec<_>>()
         .join("\n");
     let task = |part: &str| {

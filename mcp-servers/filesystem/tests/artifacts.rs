@@ -1,6 +1,5 @@
 //! `read_artifact`: what a host has put aside is read in parts and searched over all parts of a
 //! conversation, and only by whoever knows its name.
-#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

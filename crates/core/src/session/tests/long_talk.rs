@@ -182,7 +182,6 @@ fn lines_of_parts(artifacts: &Path, request: &str) -> Vec<String> {
     lines
 }
 
-#[expect(clippy::print_stdout, reason = "what it took is to be read")]
 async fn judge(bad: [Bad; 3], whole_tokens: usize) {
     let talked = talk(bad, WINDOW_TOKENS).await;
     let compactions = talked.compactions();

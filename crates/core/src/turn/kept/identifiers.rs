@@ -64,7 +64,7 @@ impl Identifiers {
         let found = found.and_then(|found| found.name("name").or(found.get(0)));
         let id = found.map_or(line, |found| found.as_str().trim());
         // Words before it are the owner's.
-        let owners = id != line;
+        let owners = id != line && id.len() > 3;
         let uses = if owners { OWNER_USES } else { 1 };
         self.add(id.to_owned(), line.to_owned(), uses, owners);
     }
@@ -82,7 +82,9 @@ impl Identifiers {
                 }
                 let before = line.get(..found.start()).unwrap_or_default();
                 let words = if owner { words_before(before) } else { "" };
-                let uses = if owner { OWNER_USES } else { 1 };
+                // A small number names little by itself.
+                let is_small = id.len() < 4 && id.bytes().all(|byte| byte.is_ascii_digit());
+                let uses = if owner && !is_small { OWNER_USES } else { 1 };
                 self.add(id.to_owned(), format!("{words}{id}"), uses, owner);
             }
         }
