@@ -2,6 +2,7 @@
 //! does.
 
 mod audit;
+mod memory;
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -14,6 +15,7 @@ use super::open;
 use crate::domain::{Mode, TurnId};
 
 pub use audit::AuditAction;
+pub use memory::MemoryAction;
 
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
@@ -51,7 +53,7 @@ pub enum Command {
     Gateway,
     /// Run one of claw's own tool servers on stdin and stdout
     Server {
-        /// bash or filesystem
+        /// bash, filesystem or memory
         name: String,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<OsString>,
@@ -202,6 +204,13 @@ pub enum AtHome {
     Grants {
         #[command(subcommand)]
         action: Option<GrantsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// What is remembered: list, show, add, edit, forget, restore, check or import notes
+    Memory {
+        #[command(subcommand)]
+        action: Option<MemoryAction>,
         #[command(flatten)]
         json: Json,
     },

@@ -289,6 +289,8 @@ async fn look(overrides: Overrides, report: &mut Report) {
     toolbox::openings_by_name(&app, report);
     store(&app, report);
     leftovers::look(&app, report);
+    let (ok, text) = super::memory::look(&app);
+    report.add("memory", ok, text, None);
     match app.model().await {
         Ok(chosen) => chosen.whys.iter().for_each(|why| report.good("model", why)),
         Err(error) => report.bad("model", format!("{error:#}")),

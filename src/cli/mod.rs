@@ -18,6 +18,7 @@ mod grants;
 mod init;
 mod interrupt;
 mod manual;
+mod memory;
 mod new_file;
 mod open;
 mod open_folders;
@@ -220,6 +221,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
+        AtHome::Memory { action, json } => memory::run(app, action, json.json).await,
         AtHome::Digest { json } => digest::run(app, json.json).await,
         AtHome::Open { what, write, time, json } => open::run(app, what, write, time, json).await,
         AtHome::Close { what, json } => open::close(app, what, json.json).await,

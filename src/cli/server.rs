@@ -32,6 +32,17 @@ struct Memory {
 /// The servers that there are.
 pub const NAMES: [&str; 3] = crate::hub::manifest::OWN_SERVERS;
 
+/// What the arguments of the memory server say, for commands that work on the same notes.
+pub fn memory_args(rest: &[String]) -> anyhow::Result<claw_mcp_memory::Args> {
+    let argv = std::iter::once("claw server memory").chain(rest.iter().map(String::as_str));
+    let read = Memory::try_parse_from(argv);
+    read.map(|memory| memory.args).map_err(|error| {
+        let why = error.to_string();
+        let first = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        UserError::because(format!("mcp.json starts the memory server wrongly: {first}"))
+    })
+}
+
 /// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the
 /// server's own, also options that claw has under the same name.
 pub fn run_if_asked(argv: &[OsString]) -> Option<ExitCode> {

@@ -97,6 +97,19 @@ pub const COMMANDS: &[CommandInfo] = &[
     )
     .at_chats_only(),
     info(
+        ChatCommand::Remember,
+        "/remember",
+        "TEXT",
+        "remember this at once, in your words",
+    ),
+    info(
+        ChatCommand::Memory,
+        "/memory",
+        "[WORDS|ID|PAGE]",
+        "what is remembered: the newest, a search, or one note",
+    ),
+    info(ChatCommand::Forget, "/forget", "ID", "put a note into the trash"),
+    info(
         ChatCommand::AllowedUsers,
         "/guests",
         "[remove ID]",

@@ -28,6 +28,9 @@ pub enum CallId {
     /// The question whether a turn may go on. `turn_seq` is the number of its `turn.started`, and
     /// `nth` counts the pauses of the same cause from zero.
     Pause { session: SessionId, turn_seq: u64, cause: PauseCause, nth: u32 },
+    /// The session's owner gave it by a command (`/remember`). `at_ms` is when, and moved on until no
+    /// other call is named so.
+    Order { session: SessionId, at_ms: u64 },
     /// An MCP client made it, and has numbered it.
     Client { principal: String, number: u64 },
 }
@@ -62,7 +65,8 @@ impl CallId {
             | Self::List { session, .. }
             | Self::Buttons { session, .. }
             | Self::Together { session, .. }
-            | Self::Pause { session, .. } => CallOwner::Session(session),
+            | Self::Pause { session, .. }
+            | Self::Order { session, .. } => CallOwner::Session(session),
             Self::Client { principal, .. } => CallOwner::Client(principal),
         }
     }
@@ -84,7 +88,7 @@ impl CallId {
             | Self::Buttons { result_seq: seq, .. }
             | Self::Together { parked_seq: seq, .. }
             | Self::Pause { turn_seq: seq, .. } => Some(*seq),
-            Self::Client { .. } => None,
+            Self::Client { .. } | Self::Order { .. } => None,
         }
     }
 
@@ -96,7 +100,8 @@ impl CallId {
             | Self::List { session, .. }
             | Self::Buttons { session, .. }
             | Self::Together { session, .. }
-            | Self::Pause { session, .. } => *session = name.clone(),
+            | Self::Pause { session, .. }
+            | Self::Order { session, .. } => *session = name.clone(),
             Self::Client { .. } => {}
         }
     }
@@ -105,7 +110,10 @@ impl CallId {
     /// audit, which never changes, and digests of that time have it so.
     pub fn earlier_text(&self) -> Option<String> {
         let (session, seq, number) = match self {
-            Self::Reply { .. } | Self::Together { .. } | Self::Client { .. } => return None,
+            Self::Reply { .. }
+            | Self::Together { .. }
+            | Self::Order { .. }
+            | Self::Client { .. } => return None,
             Self::Action { session, result_seq, index } => (session, result_seq, *index),
             Self::List { session, result_seq } => (session, result_seq, LISTS_FROM),
             Self::Buttons { session, result_seq, group } => {
@@ -162,6 +170,7 @@ impl fmt::Display for CallId {
                 };
                 write!(f, "{session}:{turn_seq}:{cause}.{nth}")
             }
+            Self::Order { session, at_ms } => write!(f, "{session}:{at_ms}:order"),
             // No name of a session has a slash, and a principal may.
             Self::Client { principal, number } => write!(f, "{principal}/{number}"),
         }
@@ -189,6 +198,7 @@ fn read(text: &str) -> Option<CallId> {
     let Some((kind, number)) = which.split_once('.') else {
         return Some(match which {
             "all" => CallId::List { session, result_seq: seq },
+            "order" => CallId::Order { session, at_ms: seq },
             "together" => CallId::Together { session, parked_seq: seq },
             block => CallId::Reply { session, reply_seq: seq, block: block.parse().ok()? },
         });
@@ -256,6 +266,7 @@ mod tests {
             (CallId::Together { session: session(), parked_seq: 12 }, "a.b-c:12:together"),
             (pause(PauseCause::Budget), "a.b-c:12:budget.3"),
             (pause(PauseCause::Deaths), "a.b-c:12:deaths.3"),
+            (CallId::Order { session: session(), at_ms: 1_795 }, "a.b-c:1795:order"),
             (client("mcp:laptop"), "mcp:laptop/7"),
             (client("a:1:2/0"), "a:1:2/0/7"),
         ]

@@ -23,6 +23,10 @@ pub enum ChatCommand {
     /// The folder, role and mode of this conversation.
     Here,
     AllowedUsers,
+    /// What is remembered.
+    Memory,
+    Remember,
+    Forget,
     Undo,
     /// `/undo files`.
     UndoFiles,

@@ -10,6 +10,7 @@ mod error;
 mod find;
 mod folder;
 mod index;
+mod library;
 mod memory;
 mod note;
 mod proposal;
@@ -26,6 +27,8 @@ use std::process::ExitCode;
 use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
+pub use library::{Notes, Said};
+pub use report::Report;
 
 /// The name under which this server introduces itself.
 pub const SERVER_NAME: &str = "claw-mcp-memory";

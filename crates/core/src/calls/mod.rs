@@ -14,6 +14,7 @@ mod keep;
 pub mod modes;
 mod offer;
 pub mod openings;
+mod order;
 mod pause;
 mod propose;
 mod record;
@@ -34,6 +35,7 @@ pub use approvals::{DecideError, is_over};
 #[cfg(test)]
 pub(crate) use frozen::{digest_of, digest_under};
 pub use keep::KeptResult;
+pub use order::{FrozenOrder, Order};
 pub use record::is_the_call_of;
 pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;

@@ -1,6 +1,6 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/digest`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and
+//! `/approvals`, `/grants`, `/digest`, `/memory`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and
 //! who may pull the stop switch, take back a grant or send an allowed user away. Must not know doors,
 //! how a turn goes, or how a model is picked.
 
@@ -10,6 +10,7 @@ mod daily_digest;
 mod grants;
 mod here;
 mod lists;
+mod memory;
 mod mode;
 mod model;
 mod once;
@@ -195,6 +196,9 @@ impl ChatCommands {
             ChatCommand::Grants => return self.grants(given).await,
             ChatCommand::Digest => return self.digest_now(given.to).await,
             ChatCommand::Here => return self.here(given).await,
+            ChatCommand::Memory => return self.memory(given).await,
+            ChatCommand::Remember => return self.remember(given).await,
+            ChatCommand::Forget => return self.forget(given).await,
             ChatCommand::Mode => return self.mode_command(given).await,
             ChatCommand::AllowedUsers => return self.allowed_users(given).await,
             ChatCommand::Panic => return self.panic(given).await,

@@ -42,6 +42,26 @@ impl AnswerTo {
         self.body_once(store, move |tx| Ok(OutboundBody::Notice { text: effect(tx)? })).await
     }
 
+    /// The same for an order: what comes of it comes by the outbox, and nothing is said here.
+    pub(super) async fn silently(
+        &self,
+        store: &Store,
+        effect: impl FnOnce(&Tx<'_>) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<Option<String>, StoreError> {
+        let key = match self {
+            Self::Caller => None,
+            Self::Update { bot, update, .. } => Some((*bot, *update)),
+        };
+        let once = move |tx: &Tx<'_>| {
+            let is_new = match key {
+                None => true,
+                Some((bot, update)) => tx.finish_update(bot, update, "command")?,
+            };
+            if is_new { effect(tx) } else { Ok(()) }
+        };
+        store.write(once).await.map(|()| None)
+    }
+
     /// The same for an answer that a door may show with buttons.
     pub(super) async fn body_once(
         &self,

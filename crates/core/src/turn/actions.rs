@@ -2,7 +2,7 @@
 //! the same bytes in every request. Must not know how an action is confirmed or run.
 
 use crate::domain::canonical::canonical_json;
-use crate::domain::{Action, Answer, EventBody, Outcome, ToolOutput};
+use crate::domain::{Action, Answer, CallId, EventBody, Outcome, ToolOutput};
 
 /// The arguments of an action that a model reads, in characters. The log has the whole.
 const ARGUMENTS_CHARS_MAX: usize = 400;
@@ -46,7 +46,7 @@ pub(super) fn told(body: &EventBody) -> Option<String> {
             answer: Some(Answer::Deny { .. } | Answer::Never),
             ..
         } => Some(framed("the owner cancelled a staged action, and it was not done", action, "")),
-        EventBody::ActionResult { action, outcome, .. } => {
+        EventBody::ActionResult { call, action, outcome } => {
             let (how, said) = match outcome {
                 Outcome::Ended { output } => {
                     let how = if output.is_error { "it ran and failed" } else { "it ran" };
@@ -67,7 +67,11 @@ pub(super) fn told(body: &EventBody) -> Option<String> {
                 ),
                 Outcome::Parked { .. } => ("it has no result", String::new()),
             };
-            Some(framed(&format!("the owner confirmed a staged action, and {how}"), action, &said))
+            let what = match call {
+                CallId::Order { .. } => "the owner ordered this by a command",
+                _ => "the owner confirmed a staged action",
+            };
+            Some(framed(&format!("{what}, and {how}"), action, &said))
         }
         _ => None,
     }
@@ -114,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::{ApprovalId, CallId, SessionId};
+    use crate::domain::{ApprovalId, SessionId};
 
     #[test]
     fn no_word_of_a_server_stands_outside_of_the_quotation() {

@@ -1,0 +1,72 @@
+//! The tools without a protocol, for a program that is its owner's own hands (`claw memory`). Works
+//! while servers run on the same notes. Must not know what a tool does.
+
+use std::path::Path;
+
+use claw_server_kit::tools::Tools;
+use rmcp::model::CallToolResponse;
+use serde_json::Value;
+
+use crate::args::Args;
+use crate::memory::Memory;
+use crate::report::Report;
+use crate::tools::{self, Shared};
+
+/// What a tool has said: text for a person, and the same for a program.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub text: String,
+    pub structured: Value,
+}
+
+/// The notes of one folder.
+pub struct Notes {
+    shared: Shared,
+    tools: Tools<Shared>,
+    folder: std::path::PathBuf,
+}
+
+impl Notes {
+    /// # Errors
+    /// One sentence: the folder cannot be used, or no index can be made.
+    pub fn open(args: &Args) -> Result<Self, String> {
+        let memory = Memory::open(args).map_err(|error| error.to_string())?;
+        let folder = memory.notes.path.clone();
+        Ok(Self { shared: Shared::new(memory), tools: Tools::new(tools::all()), folder })
+    }
+
+    /// Where the notes lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Does what the tool of that name does.
+    ///
+    /// # Errors
+    /// What the tool refuses, in its words.
+    pub async fn run(&self, tool: &str, arguments: Value) -> Result<Said, String> {
+        let arguments = match arguments {
+            Value::Object(arguments) => Some(arguments),
+            _ => None,
+        };
+        let done = self.tools.call(tool, self.shared.clone(), arguments).await;
+        let done = done.map_err(|error| error.message.into_owned())?;
+        let CallToolResponse::Complete(done) = done else {
+            return Err("the tool asks back, which none of these does".to_owned());
+        };
+        let answer = serde_json::to_value(done).map_err(|error| error.to_string())?;
+        let text = answer["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        match answer["isError"] == true {
+            true => Err(text),
+            false => Ok(Said { text, structured: answer["structuredContent"].clone() }),
+        }
+    }
+
+    /// Compares index and files, as `--check` does.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn check(&self) -> Result<Report, String> {
+        self.shared.with(|memory| memory.report()).map_err(|error| error.to_string())
+    }
+}
