@@ -194,14 +194,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             let (session, mode) = (self::session(app, session).await?, mode.map(Mode::from));
             ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn, mode }).await
         }
-        AtHome::Tools { action, server, json } => match action {
-            None => tools::list(app, server.as_deref(), json.json).await,
-            Some(ToolsAction::List { server }) => {
-                tools::list(app, server.as_deref(), json.json).await
-            }
-            Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
-            Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
-        },
+        AtHome::Tools { action, server, json } => tools(app, action, server, json.json).await,
         AtHome::Approvals { id: None, json } => approvals::list(app, json.json),
         AtHome::Approvals { id: Some(id), json } => approvals::show(app, &id, json.json),
         AtHome::Approve { id, button: Some(number), json, .. } => {
@@ -253,6 +246,20 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             }
             Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
         },
+    }
+}
+
+async fn tools(
+    app: &App,
+    action: Option<ToolsAction>,
+    server: Option<String>,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    match action {
+        None => tools::list(app, server.as_deref(), as_json).await,
+        Some(ToolsAction::List { server }) => tools::list(app, server.as_deref(), as_json).await,
+        Some(ToolsAction::Diff) => tools::diff(app, as_json).await,
+        Some(ToolsAction::Accept { what }) => tools::accept(app, &what, as_json).await,
     }
 }
 

@@ -96,12 +96,7 @@ pub const COMMANDS: &[CommandInfo] = &[
         "the folder, role and mode of this conversation; set one",
     )
     .at_chats_only(),
-    info(
-        ChatCommand::Remember,
-        "/remember",
-        "TEXT",
-        "remember this at once, in your words",
-    ),
+    info(ChatCommand::Remember, "/remember", "TEXT", "remember this at once, in your words"),
     info(
         ChatCommand::Memory,
         "/memory",

@@ -36,7 +36,11 @@ pub async fn run(notes: &Notes, id: &str, config: &Config) -> anyhow::Result<Exi
         return Ok(ExitCode::from(fail::BROKEN));
     }
     let changed = if now["version"] == note["version"] { "Unchanged" } else { "Changed" };
-    out::line(&out::clean(&format!("{changed}: {} [{}]", said(&now, "subject"), said(&now, "id"))))?;
+    out::line(&out::clean(&format!(
+        "{changed}: {} [{}]",
+        said(&now, "subject"),
+        said(&now, "id")
+    )))?;
     Ok(ExitCode::from(if ended { fail::DONE } else { fail::BROKEN }))
 }
 

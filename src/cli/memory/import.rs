@@ -54,7 +54,9 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
             false => new += 1,
         }
         if as_json {
-            out::line(&json!({"id": said(&done, "id"), "was_known": done["was_known"]}).to_string())?;
+            out::line(
+                &json!({"id": said(&done, "id"), "was_known": done["was_known"]}).to_string(),
+            )?;
         }
     }
     if !as_json {

@@ -25,7 +25,11 @@ pub(super) use check::look;
 /// How a home that has no memory gets it.
 pub(super) const HOW_TO_ADD: &str = "add `\"memory\": {\"command\": \"claw\", \"args\": [\"server\", \"memory\"]}` to the servers of mcp.json";
 
-pub async fn run(app: &App, action: Option<MemoryAction>, as_json: bool) -> anyhow::Result<ExitCode> {
+pub async fn run(
+    app: &App,
+    action: Option<MemoryAction>,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let notes = open(app)?;
     match action {
         None => list::run(&notes, list::Wanted::default(), as_json).await,
@@ -42,9 +46,7 @@ pub async fn run(app: &App, action: Option<MemoryAction>, as_json: bool) -> anyh
         Some(MemoryAction::Forget { id }) => trash::forget(&notes, &id, as_json).await,
         Some(MemoryAction::Restore { id }) => trash::restore(&notes, &id, as_json).await,
         Some(MemoryAction::Check) => check::run(&notes, as_json),
-        Some(MemoryAction::Import { file, yes }) => {
-            import::run(&notes, &file, yes, as_json).await
-        }
+        Some(MemoryAction::Import { file, yes }) => import::run(&notes, &file, yes, as_json).await,
     }
 }
 
@@ -65,7 +67,11 @@ fn mistake(why: String) -> anyhow::Error {
 }
 
 /// Does what a tool does, in the owner's name.
-async fn tool(notes: &Notes, name: &str, mut arguments: Value) -> anyhow::Result<claw_mcp_memory::Said> {
+async fn tool(
+    notes: &Notes,
+    name: &str,
+    mut arguments: Value,
+) -> anyhow::Result<claw_mcp_memory::Said> {
     if let Value::Object(map) = &mut arguments {
         map.retain(|_, value| !value.is_null());
     }

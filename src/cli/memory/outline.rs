@@ -61,7 +61,8 @@ fn body(text: &str) -> &str {
 
 fn title(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches('#');
-    (rest.len() < line.len() && rest.starts_with(' ')).then(|| rest.trim().trim_end_matches('#').trim())
+    (rest.len() < line.len() && rest.starts_with(' '))
+        .then(|| rest.trim().trim_end_matches('#').trim())
 }
 
 /// What stands behind the mark of a list.

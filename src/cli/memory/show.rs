@@ -28,7 +28,8 @@ fn shown(notes: &Notes, note: &Value) -> String {
         };
         lines.push(format!("from {}{place}", said(&source, "who")));
     }
-    for (key, what) in [("superseded_by", "NO LONGER SO, see"), ("fault", "to be mended by hand:")] {
+    for (key, what) in [("superseded_by", "NO LONGER SO, see"), ("fault", "to be mended by hand:")]
+    {
         if !said(note, key).is_empty() {
             lines.push(format!("{what} {}", said(note, key)));
         }

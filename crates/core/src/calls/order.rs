@@ -47,7 +47,10 @@ impl Calls {
 
     /// Freezes an order, to be written in the transaction that answers it. The inner error is a
     /// sentence about why it cannot be given.
-    pub async fn freeze_order(&self, order: Order) -> Result<Result<FrozenOrder, String>, StoreError> {
+    pub async fn freeze_order(
+        &self,
+        order: Order,
+    ) -> Result<Result<FrozenOrder, String>, StoreError> {
         let approvers = self.surroundings.approvers.clone();
         if !approvers.include(&order.by) {
             return Ok(Err("Only an owner may order that.".to_owned()));
@@ -134,8 +137,7 @@ impl FrozenOrder {
         });
         let call = self.row.id.to_string();
         tx.audit(&AuditEntry { kind: "received", call, body: received })?;
-        let decided =
-            decide_in(tx, &self.question.approval, &self.row.id, &yes(), &self.by, None)?;
+        let decided = decide_in(tx, &self.question.approval, &self.row.id, &yes(), &self.by, None)?;
         decided.map(drop).map_err(|refused| StoreError::Decode(refused.to_string()))
     }
 }

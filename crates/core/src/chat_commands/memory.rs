@@ -88,9 +88,7 @@ impl ChatCommands {
         let words = words.trim();
         let looked = match words.parse::<u64>() {
             _ if words.is_empty() => page(&parts, session, &visitor.principal, 1).await?,
-            Ok(number @ 1..=PAGES_MAX) => {
-                page(&parts, session, &visitor.principal, number).await?
-            }
+            Ok(number @ 1..=PAGES_MAX) => page(&parts, session, &visitor.principal, number).await?,
             _ => search(&parts, session, &visitor.principal, words).await?,
         };
         to.say(&parts.store, looked.unwrap_or_else(|why| why)).await
@@ -114,8 +112,7 @@ async fn page(
     };
     let hits = hits(&output);
     let first = (PAGE_NOTES * (number - 1)) as usize;
-    let shown: Vec<String> =
-        hits.iter().skip(first).take(PAGE_NOTES as usize).map(|hit| line(hit)).collect();
+    let shown: Vec<String> = hits.iter().skip(first).take(PAGE_NOTES as usize).map(line).collect();
     if shown.is_empty() {
         let nothing = if number == 1 { "Nothing is remembered yet." } else { "There are no more." };
         return Ok(Ok(format!("{nothing} `/remember TEXT` remembers something at once.")));
@@ -150,7 +147,7 @@ async fn search(
         Ok(output) => output,
         Err(why) => return Ok(Err(why)),
     };
-    let lines: Vec<String> = hits(&output).iter().map(|hit| line(hit)).collect();
+    let lines: Vec<String> = hits(&output).iter().map(line).collect();
     Ok(Ok(match lines.is_empty() {
         true => format!("Nothing is remembered about {}.", code(words)),
         false => lines.join("\n"),
@@ -219,7 +216,8 @@ fn whole(output: &ToolOutput) -> String {
     let source = note.get("source").map(|source| said(source, "who")).unwrap_or_default();
     let from = if source.is_empty() { String::new() } else { format!(", from {source}") };
     let by = said(&note, "superseded_by");
-    let gone = if by.is_empty() { String::new() } else { format!("\n\nNo longer so: see {}.", code(by)) };
+    let gone =
+        if by.is_empty() { String::new() } else { format!("\n\nNo longer so: see {}.", code(by)) };
     let shown: Vec<String> = said(&note, "text")
         .chars()
         .take(NOTE_CHARS_MAX)

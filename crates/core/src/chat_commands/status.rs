@@ -3,7 +3,7 @@
 //! this process. Must not know doors.
 
 use super::{ChatCommandsParts, code, is_owner, lists, mode, role, usage};
-use crate::domain::SessionId;
+use crate::domain::{Question, SessionId, Staged};
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
 use crate::router::Visitor;
@@ -17,14 +17,16 @@ pub(super) async fn markdown(
     visitor: &Visitor,
 ) -> Result<String, StoreError> {
     let owner = is_owner(visitor);
-    let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
+    let (log, chosen, used, open, proposals, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         let open = tx.open_questions(None)?;
         let elsewhere =
             open.iter().filter(|row| row.question.session.as_ref() != Some(session)).count();
         let here = open.len() - elsewhere;
+        let proposals = open.iter().filter(|row| is_proposal(&row.question)).count();
         let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
-        Ok((log, tx.session_role(session)?, used, (here, elsewhere), queued, tx.panic()?))
+        let role = tx.session_role(session)?;
+        Ok((log, role, used, (here, elsewhere), proposals, queued, tx.panic()?))
     })?;
     let folder = parts.folder_of(session)?;
     let own = if folder == parts.workspace { "" } else { ", by `/here`" };
@@ -42,6 +44,9 @@ pub(super) async fn markdown(
         running(parts, &log, queued).await,
         questions(open),
     );
+    if owner && proposals > 0 {
+        text.push_str(&format!("- {}\n", proposals_wait(proposals)));
+    }
     text.push_str(&match panic {
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
@@ -49,6 +54,18 @@ pub(super) async fn markdown(
     text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
+}
+
+/// Whether a question is about something to remember.
+pub(super) fn is_proposal(question: &Question) -> bool {
+    let is_item = matches!(question.staged, Some(Staged::Item { .. }));
+    is_item && question.effect.is_some() && question.tool == "promote"
+}
+
+/// How many of them wait, and where they are.
+pub(super) fn proposals_wait(number: usize) -> String {
+    let noun = if number == 1 { "proposal waits" } else { "proposals wait" };
+    format!("to remember: {number} {noun} for your tap, each for a week; `/approvals` shows what")
 }
 
 fn context(log: &Log, window_tokens: u64) -> String {

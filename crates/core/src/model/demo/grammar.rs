@@ -4,6 +4,7 @@
 //! request  = step { " and then " step | " then " step }
 //! step     = command { " and " command }
 //! command  = list [DIR] | show FILE | write FILE: TEXT | write TEXT to FILE | search WORD [in DIR]
+//!          | remember that TEXT | what do you know about WORDS
 //!          | run COMMAND [ "to look" | "with the network" [ "to" HOSTS ] ] | help
 //! ```
 //! A joint counts only if a verb follows it, and never inside double quotes or backticks, so that
@@ -19,6 +20,8 @@ pub(super) enum Command {
     Write { file: String, text: String },
     Search { pattern: String, dir: String },
     Run { command: String, needs: Level, hosts: Vec<String> },
+    Remember { text: String },
+    Recall { about: String },
     Help,
 }
 
@@ -93,12 +96,20 @@ enum Verb {
     Write,
     Search,
     Run,
+    Remember,
+    Recall,
     Help,
 }
+
+/// A question that begins with no verb.
+const KNOW_ABOUT: &str = "what do you know about ";
 
 /// The verb that `text` starts with, and what follows.
 fn verb(text: &str) -> Option<(Verb, &str)> {
     let text = polite(text.trim_start());
+    if starts_with(text, KNOW_ABOUT) {
+        return Some((Verb::Recall, text[KNOW_ABOUT.len()..].trim()));
+    }
     let end = text.find(|c: char| c.is_whitespace() || c == ':').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let verb = match word.trim_end_matches(['?', '!', '.', ',']).to_ascii_lowercase().as_str() {
@@ -107,6 +118,8 @@ fn verb(text: &str) -> Option<(Verb, &str)> {
         "write" | "save" => Verb::Write,
         "search" | "find" | "grep" => Verb::Search,
         "run" | "execute" => Verb::Run,
+        "remember" => Verb::Remember,
+        "recall" => Verb::Recall,
         "help" | "hello" | "hi" | "hey" | "?" | "" => Verb::Help,
         _ => return None,
     };
@@ -135,6 +148,14 @@ fn command(part: &str) -> Option<Command> {
         }
         Verb::Write => write(rest),
         Verb::Search => search(rest),
+        Verb::Remember => {
+            let text = unquote(without(rest, &["that "]));
+            (!text.is_empty()).then_some(Command::Remember { text })
+        }
+        Verb::Recall => {
+            let about = unquote(rest.trim_end_matches('?'));
+            (!about.is_empty()).then_some(Command::Recall { about })
+        }
         Verb::Run => {
             let (rest, hosts) = hosts(rest);
             let (rest, needs) = needs(rest);
@@ -238,6 +259,8 @@ impl Command {
                 format!("search for {} in {}", code(pattern), code(dir))
             }
             Self::Run { command, .. } => format!("run {}", code(command)),
+            Self::Remember { .. } => "propose to remember that".to_owned(),
+            Self::Recall { about } => format!("look for what is remembered about {}", code(about)),
             Self::Help => "help".to_owned(),
         }
     }

@@ -23,6 +23,17 @@ fn run(command: &str) -> Command {
     Command::Run { command: command.into(), needs: Level::Write, hosts: Vec::new() }
 }
 
+#[test]
+fn what_is_to_be_remembered_and_what_is_known() {
+    let remember = |text: &str| Command::Remember { text: text.into() };
+    let recall = |about: &str| Command::Recall { about: about.into() };
+    for said in ["remember that Anna lives in Graz", "please remember Anna lives in Graz"] {
+        assert_eq!(one(said), remember("Anna lives in Graz"));
+    }
+    assert_eq!(one("What do you know about Anna?"), recall("Anna"));
+    assert_eq!(one("recall Anna"), recall("Anna"));
+}
+
 fn one(said: &str) -> Command {
     let mut steps = parse(said).unwrap_or_else(|part| panic!("{said}: {part}"));
     assert_eq!((steps.len(), steps[0].len()), (1, 1), "{said}: {steps:?}");

@@ -220,9 +220,23 @@ impl Command {
             Self::Run { command, needs, hosts } => {
                 ("bash__run", json!({ "command": command, "needs": needs, "hosts": hosts }))
             }
+            Self::Remember { text } => {
+                ("memory__propose", json!({ "subject": subject(text), "text": text }))
+            }
+            Self::Recall { about } => ("memory__recall", json!({ "query": about })),
             Self::Help => return None,
         })
     }
+}
+
+/// What a note is about, as far as words alone tell: what stands before a verb that says what is so.
+fn subject(text: &str) -> String {
+    let (before, _) = [" is ", " are ", " lives ", " works ", " likes ", " has ", ": "]
+        .iter()
+        .filter_map(|verb| text.split_once(verb))
+        .min_by_key(|(before, _)| before.len())
+        .unwrap_or((text, ""));
+    before.split_whitespace().take(8).collect::<Vec<_>>().join(" ")
 }
 
 /// claw asks for a summary in its last message, and offers no tools with it.

@@ -21,6 +21,8 @@ const COMMANDS: &str = "- `list [DIR]`\n\
      - `write FILE: TEXT` or `write TEXT to FILE`\n\
      - `search WORD [in DIR]`\n\
      - `run COMMAND`, `run COMMAND to look` or `run COMMAND with the network [to HOSTS]`\n\
+     - `remember that TEXT`\n\
+     - `what do you know about WORDS`\n\
      - `help`";
 
 pub(super) fn help() -> String {
@@ -69,6 +71,8 @@ fn result(done: &Done<'_>) -> String {
         "filesystem__read_file" => ("Showing", code(&input("path"))),
         "filesystem__write_file" => ("Writing", code(&input("path"))),
         "filesystem__search" => ("Searching for", code(&input("pattern"))),
+        "memory__propose" => ("Proposing to remember", code(&input("text"))),
+        "memory__recall" => ("Looking for", code(&input("query"))),
         "bash__run" => ("Running", code(&input("command"))),
         other => ("Calling", code(other)),
     };

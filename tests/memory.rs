@@ -1,0 +1,190 @@
+//! What is remembered, over the whole program: proposals and the tap, an owner's orders, the notes at
+//! the command line, and whose word counts.
+
+mod botapi;
+mod program;
+mod telegram_model;
+mod wires;
+
+use std::fs;
+
+use program::{House, eventually};
+use serde_json::{Value, json};
+use telegram_model::Rig;
+use wires::{Answer, Call, Turn};
+
+fn proposes(arguments: Value) -> Answer {
+    Answer::Turn(Turn::calls(&[Call::new("1", "memory__propose", &arguments.to_string())]))
+}
+
+fn fact(subject: &str, text: &str) -> [Answer; 2] {
+    [proposes(json!({"subject": subject, "text": text})), Answer::text("Noted, if you say so.")]
+}
+
+fn note(house: &House, name: &str) -> String {
+    fs::read_to_string(house.home().join("memory").join(name)).unwrap_or_default()
+}
+
+fn notes(house: &House) -> Vec<Value> {
+    house.claw(&["memory", "list", "--json"]).expect(0).rows()
+}
+
+#[test]
+fn the_demo_remembers_by_a_tap_in_a_new_home() {
+    let house = House::new();
+    let asked = house.claw(&["ask", "remember that Anna lives in Graz"]).expect(0);
+    assert!(asked.err.contains("Remember about “Anna”"), "{asked:?}");
+    assert!(asked.err.contains("+Anna lives in Graz"), "{asked:?}");
+    assert!(notes(&house).is_empty(), "nothing is remembered yet");
+    let id = house.waiting();
+    let tapped = house.claw(&["approve", &id]).expect(0);
+    assert!(tapped.err.contains("Remembered: Anna, in anna.md"), "{tapped:?}");
+    let file = note(&house, "anna.md");
+    for line in ["Anna lives in Graz", "source: owner", "source_session: main", "source_turn: "] {
+        assert!(file.contains(line), "{line}: {file}");
+    }
+    let known = house.claw(&["ask", "what do you know about Anna?"]).expect(0);
+    assert!(known.out.contains("Anna lives in Graz"), "{known:?}");
+    // No tool of ours enters the folder.
+    let read = house.claw(&["ask", "show ../memory/anna.md"]).expect(0);
+    assert!(!read.out.contains("lives in Graz"), "{read:?}");
+    house.is_whole();
+}
+
+#[test]
+fn what_was_skipped_is_not_asked_again_and_nothing_is_stored() {
+    let house = House::new();
+    house.claw(&["ask", "remember that Anna lives in Graz"]).expect(0);
+    let id = house.waiting();
+    let skipped = house.claw(&["deny", &id]).expect(0);
+    assert!(skipped.err.contains("Skipped: "), "{skipped:?}");
+    let again = house.claw(&["ask", "remember that Anna lives in Graz"]).expect(0);
+    assert!(again.out.contains("Not asked again"), "{again:?}");
+    assert_eq!(house.claw(&["approvals"]).expect(0).out, "");
+    assert!(notes(&house).is_empty());
+    house.is_whole();
+}
+
+#[test]
+fn the_owners_own_hands_at_the_command_line() {
+    let house = House::new();
+    let added = house.claw(&["memory", "add", "Anna's phone:", "0664 1234"]).expect(0);
+    assert!(added.out.starts_with("Remembered: Anna's phone, in anna-s-phone.md"), "{added:?}");
+    let id = notes(&house)[0]["id"].as_str().unwrap().to_owned();
+    let shown = house.claw(&["memory", "show", &id]).expect(0);
+    assert!(shown.out.contains("0664 1234") && shown.out.contains("from owner"), "{shown:?}");
+    house.claw(&["memory", "show", "m404"]).expect_mistake(&["m404"]);
+    house.claw(&["memory", "edit", &id]).expect_mistake(&["EDITOR", "anna-s-phone.md"]);
+    let editor = house.user_home().join("editor.sh");
+    fs::write(&editor, "sed -i s/1234/9999/ \"$1\"\n").unwrap();
+    let mut edit = house.command(&["memory", "edit", &id]);
+    let edited = house.begin({
+        edit.env("EDITOR", format!("sh {}", editor.display()));
+        edit
+    });
+    assert!(edited.ends().expect(0).out.starts_with("Changed: Anna's phone"));
+    assert!(note(&house, "anna-s-phone.md").contains("0664 9999"));
+    house.claw(&["memory", "forget", &id]).expect(0);
+    assert!(notes(&house).is_empty());
+    assert_eq!(house.claw(&["memory", "list", "--trash", "--json"]).expect(0).rows().len(), 1);
+    house.claw(&["memory", "restore", &id]).expect(0);
+    assert_eq!(house.claw(&["memory", "list", "phone", "--json"]).expect(0).rows().len(), 1);
+    let check = house.claw(&["memory", "check"]).expect(0);
+    assert!(check.out.contains("1 notes") && check.out.contains("equals the files"), "{check:?}");
+    let file = house.user_home().join("AGENTS.md");
+    fs::write(&file, "# Build\n\n- run cargo test\n- never push\n").unwrap();
+    let file = file.to_str().unwrap();
+    let shown = house.claw(&["memory", "import", file]).expect(3);
+    assert!(shown.err.contains("• never push (Build)") && notes(&house).len() == 1, "{shown:?}");
+    house.claw(&["memory", "import", file, "--yes"]).expect(0);
+    assert_eq!(notes(&house).len(), 3);
+    let again = house.claw(&["memory", "import", file, "--yes"]).expect(0);
+    assert!(again.out.contains("Remembered: 0 notes; 2 were known already."), "{again:?}");
+}
+
+#[test]
+fn a_home_without_a_memory_server_is_told_how_to_have_one() {
+    let house = House::new();
+    house.write(
+        "mcp.json",
+        r#"{"mcpServers": {"bash": {"command": "claw", "args": ["server", "bash"]}}}"#,
+    );
+    house.claw(&["memory", "list"]).expect_mistake(&["mcp.json", "\"memory\""]);
+    let doctor = house.claw(&["doctor"]);
+    assert!(doctor.out.contains("claw remembers nothing"), "{doctor:?}");
+    assert!(!fs::read_to_string(house.home().join("mcp.json")).unwrap().contains("memory"));
+}
+
+#[test]
+fn on_the_phone_a_tap_remembers_and_the_words_are_the_stored_ones() {
+    let first = fact("Anna", "Lives in Graz.");
+    let second = proposes(json!({"subject": "Anna", "text": "Lives in Graz, near the park."}));
+    let third = proposes(json!({"subject": "Anna", "text": "Plays the cello."}));
+    let rig = Rig::new(first.into_iter().chain([
+        second,
+        Answer::text("More of her."),
+        third,
+        Answer::text("And this."),
+    ]));
+    let gateway = rig.start();
+    rig.says("Anna lives in Graz");
+    rig.telegram.wait_for_button(rig.anna.id, "✅ Remember");
+    assert!(notes(&rig.house).is_empty());
+    rig.anna.taps(rig.anna.id, "✅ Remember");
+    rig.hears("Remembered: Anna");
+    assert!(note(&rig.house, "anna.md").contains("Lives in Graz."));
+    let forwarded = rig.anna.writes(rig.anna.private()).text("near the park").forwarded_from("Bob");
+    forwarded.send();
+    rig.hears("More of her.");
+    rig.telegram.wait_for_button(rig.anna.id, "✅ Remember");
+    let screen = rig.telegram.screen(rig.anna.id);
+    for line in ["-Lives in Graz.", "+Lives in Graz, near the park.", "not yours"] {
+        assert!(screen.contains(line), "{line}: {screen}");
+    }
+    rig.anna.taps(rig.anna.id, "✅ Remember");
+    rig.hears("Remembered: Anna, in anna.md");
+    eventually("it was merged", || note(&rig.house, "anna.md").contains("near the park"));
+    assert!(note(&rig.house, "anna.md").contains("source: forwarded"));
+    assert_eq!(notes(&rig.house).len(), 1);
+    rig.says("she plays");
+    rig.hears("And this.");
+    rig.telegram.wait_for_button(rig.anna.id, "❌ Skip");
+    rig.says("/status");
+    rig.hears("1 proposal waits for your tap");
+    let shown = rig.telegram.screen(rig.anna.id);
+    assert!(shown.contains("Also noted, and stays: Lives in Graz, near the park."), "{shown}");
+    rig.anna.taps(rig.anna.id, "❌ Skip");
+    rig.hears("Skipped: ");
+    assert_eq!(notes(&rig.house).len(), 1);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn orders_in_a_chat_are_carried_out_once_without_a_model() {
+    let rig = Rig::new([]);
+    let gateway = rig.start();
+    rig.says("/remember The boiler: it is in the cellar");
+    rig.hears("Remembered: The boiler");
+    let id = notes(&rig.house)[0]["id"].as_str().unwrap().to_owned();
+    rig.says("/memory");
+    rig.hears("it is in the cellar");
+    rig.says("/memory where is the boiler");
+    rig.hears("The boiler");
+    rig.says(&format!("/forget {id}"));
+    rig.hears("Forgotten: ");
+    assert!(notes(&rig.house).is_empty());
+    rig.says("/remember");
+    rig.hears("remembers it at once");
+    rig.says("/memory nothing such");
+    rig.hears("Nothing is remembered about");
+    drop(gateway);
+    let rows = rig.house.claw(&["audit", "--rows", "--json", "--limit", "1000"]).expect(0).rows();
+    let of = |kind: &str, tool: &str| {
+        rows.iter().filter(|row| row["kind"] == kind && row["body"]["tool"] == tool).count()
+    };
+    assert_eq!((of("received", "remember"), of("received", "forget")), (1, 1), "{rows:?}");
+    let order = rows.iter().find(|row| row["body"]["tool"] == "remember").unwrap();
+    assert_eq!(order["body"]["origin"], "owner");
+    rig.house.is_whole();
+}
