@@ -184,7 +184,8 @@ fn orders_in_a_chat_are_carried_out_once_without_a_model() {
         rows.iter().filter(|row| row["kind"] == kind && row["body"]["tool"] == tool).count()
     };
     assert_eq!((of("received", "remember"), of("received", "forget")), (1, 1), "{rows:?}");
-    let order = rows.iter().find(|row| row["body"]["tool"] == "remember").unwrap();
+    let is_order = |row: &&Value| row["kind"] == "received" && row["body"]["tool"] == "remember";
+    let order = rows.iter().find(is_order).unwrap();
     assert_eq!(order["body"]["origin"], "owner");
     rig.house.is_whole();
 }
