@@ -1,5 +1,5 @@
 //! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`,
-//! `-- long`, `-- turn`, `-- rows` or `-- level` a part of it.
+//! `-- long`, `-- turn`, `-- pack`, `-- rows` or `-- level` a part of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert
 //! anything: no test may fail because a machine is slow.
@@ -11,6 +11,7 @@ mod call;
 mod home;
 mod level;
 mod long;
+mod pack;
 mod rows;
 mod turn;
 
@@ -30,11 +31,12 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("ask", ask::rows),
         ("call", call::rows),
         ("long", long::rows),
         ("turn", turn::rows),
+        ("pack", pack::rows),
         ("rows", rows::rows),
         ("level", level::rows),
     ];

@@ -1,6 +1,7 @@
 //! The command line as it is typed. Owns names, helps and defaults; must not know what a command
 //! does.
 
+mod artifacts;
 mod audit;
 mod memory;
 
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::open;
 use crate::domain::{Mode, TurnId};
 
+pub use artifacts::ArtifactsAction;
 pub use audit::AuditAction;
 pub use memory::MemoryAction;
 
@@ -211,6 +213,13 @@ pub enum AtHome {
     Memory {
         #[command(subcommand)]
         action: Option<MemoryAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// List, show or remove what was put aside: long results, earlier parts of conversations
+    Artifacts {
+        #[command(subcommand)]
+        action: Option<ArtifactsAction>,
         #[command(flatten)]
         json: Json,
     },

@@ -3,6 +3,7 @@
 
 mod approvals;
 pub mod args;
+mod artifacts;
 mod ask;
 mod ask_person;
 mod audit;
@@ -53,8 +54,8 @@ use crate::config::{self, Config, MAIN, Overrides, Started};
 use crate::domain::{Answer, Mode, Scope, SessionId, Term};
 use crate::store::{AuditHead, Store};
 use args::{
-    AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionArg, SessionsAction,
-    ToolsAction,
+    ArtifactsAction, AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionArg,
+    SessionsAction, ToolsAction,
 };
 
 /// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was
@@ -215,6 +216,11 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
         AtHome::Memory { action, json } => memory::run(app, action, json.json).await,
+        AtHome::Artifacts { action, json } => match action {
+            None | Some(ArtifactsAction::List) => artifacts::list(app, json.json),
+            Some(ArtifactsAction::Show { name }) => artifacts::show(app, &name, json.json),
+            Some(ArtifactsAction::Rm { name }) => artifacts::remove(app, &name, json.json).await,
+        },
         AtHome::Digest { json } => digest::run(app, json.json).await,
         AtHome::Open { what, write, time, json } => open::run(app, what, write, time, json).await,
         AtHome::Close { what, json } => open::close(app, what, json.json).await,

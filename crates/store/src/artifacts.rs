@@ -76,7 +76,11 @@ impl Artifacts {
 pub struct ArtifactRow {
     pub digest: String,
     pub bytes: u64,
+    /// The call that it came with, or the session of whose log it is a part; may be empty.
     pub call: String,
+    /// Server and tool of that call.
+    pub tool: Option<(String, String)>,
+    pub mime: String,
     pub created_ms: UnixMillis,
     /// When its file went, if it has gone in order, and why.
     pub removed: Option<(UnixMillis, String)>,
@@ -112,7 +116,9 @@ impl Tx<'_> {
 
     pub fn artifacts(&self) -> Result<Vec<ArtifactRow>, StoreError> {
         let mut query = self.conn.prepare(
-            "SELECT digest, bytes, call, created_ms, removed_ms, removed_why FROM artifacts ORDER BY created_ms, digest",
+            "SELECT kept.digest, bytes, call, kept.created_ms, removed_ms, removed_why, mime, server, tool
+             FROM artifacts AS kept LEFT JOIN calls ON calls.id = kept.call
+             ORDER BY kept.created_ms, kept.digest",
         )?;
         let rows = query.query_map([], |row| {
             let removed: Option<UnixMillis> = row.get(4)?;
@@ -121,6 +127,8 @@ impl Tx<'_> {
                 digest: row.get(0)?,
                 bytes: row.get::<_, i64>(1)? as u64,
                 call: row.get(2)?,
+                tool: row.get::<_, Option<String>>(7)?.zip(row.get(8)?),
+                mime: row.get(6)?,
                 created_ms: row.get(3)?,
                 removed: removed.map(|at| (at, why)),
             })

@@ -1,0 +1,99 @@
+//! Packing the window of a long conversation, whose compactions were made as it went on: time and
+//! size must not grow with the events of the session.
+
+use std::time::Instant;
+
+use claw::domain::{Address, Block, EventBody, Finish, Kept, Origin, SessionId, TurnEnd, Usage};
+use claw::turn::summarise::made;
+use claw::turn::{Bounds, Log, Step, next, transcript};
+
+use crate::{Row, median};
+
+const FEW: u64 = 1_000;
+const MANY: u64 = 20_000;
+const RUNS: usize = 50;
+const TEXT_BYTES: usize = 400;
+
+pub fn rows() -> Vec<Row> {
+    let (few, many) = (packed(FEW), packed(MANY));
+    let row = |events, (ms, bytes): (f64, usize), note: String| {
+        Row::new(
+            format!("packing a window, {events} events"),
+            format!("{ms:.2} ms"),
+            format!("{} KB in a request{note}", bytes / 1_000),
+        )
+    };
+    vec![row(FEW, few, String::new()), row(MANY, many, format!("; {:.2} times", many.0 / few.0))]
+}
+
+/// Milliseconds and bytes of the largest window among the last turns, so that it does not count how
+/// long ago the last compaction was.
+fn packed(events: u64) -> (f64, usize) {
+    let bounds = Bounds {
+        model_steps_max: 20,
+        window_tokens: 20_000,
+        window_messages: 0,
+        identical_calls_max: 3,
+    };
+    let mut log = Log::new(SessionId::new("main").unwrap(), Vec::new(), 0);
+    let mut largest = (0.0, 0);
+    while log.next_seq() <= events {
+        let at_ms = log.next_seq() as i64 * 600_000;
+        said(log.next_seq()).into_iter().for_each(|body| drop(log.push(at_ms, body)));
+        if let Step::Compact { through_seq } = next(&log, &bounds) {
+            let text = "What we talked about. ".repeat(100);
+            let made = made(&log, through_seq, &text, Kept::default(), Some(at_ms));
+            log.push(at_ms, EventBody::Summary { text, through_seq, spent: None, made });
+        }
+        let is_late = log.next_seq() + 400 > events;
+        if is_late {
+            let bytes = size(&log);
+            if bytes > largest.1 {
+                largest = (time_ms(&log, &bounds), bytes);
+            }
+        }
+        let answer = EventBody::ModelReply {
+            blocks: text(log.next_seq()),
+            finish: Finish::Complete,
+            usage: Usage::default(),
+            provider: "x".into(),
+            model: "x".into(),
+            notice: None,
+        };
+        log.push(at_ms, answer);
+        log.push(at_ms, EventBody::TurnEnded { end: TurnEnd::Answered });
+    }
+    largest
+}
+
+fn said(seq: u64) -> Vec<EventBody> {
+    vec![
+        EventBody::TurnStarted { origin: Origin::Owner, principal: "bench".into(), role: None },
+        EventBody::UserMessage {
+            blocks: text(seq),
+            inbox_id: seq as i64,
+            from: Address("console/bench".into()),
+            origin: Origin::Owner,
+        },
+    ]
+}
+
+fn text(seq: u64) -> Vec<Block> {
+    vec![Block::Text { text: format!("{seq} {}", "word ".repeat(TEXT_BYTES / 5)) }]
+}
+
+fn size(log: &Log) -> usize {
+    serde_json::to_string(&transcript::to_ask(log, None)).unwrap().len()
+}
+
+/// What one request takes: the decision, and the messages.
+fn time_ms(log: &Log, bounds: &Bounds) -> f64 {
+    let once = |_| {
+        let began = Instant::now();
+        let step = next(log, bounds);
+        let messages = transcript::to_ask(log, Some(&jiff::tz::TimeZone::UTC));
+        assert!(step != Step::Done && !messages.is_empty());
+        began.elapsed().as_secs_f64() * 1_000.0
+    };
+    median((0..RUNS).map(once).collect())
+}

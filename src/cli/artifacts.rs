@@ -1,0 +1,161 @@
+//! `claw artifacts`: what was put aside, one of it, and its end. Must not know who puts it there, or
+//! when it becomes too old.
+
+use std::fs;
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::fail::{self, UserError};
+use super::out;
+use crate::app::{App, day, owner_principal};
+use crate::chat_commands::when;
+use crate::store::{ArtifactRow, AuditEntry};
+
+/// Digits of a digest that are shown, and with which a model names an artifact.
+const DIGITS: usize = 16;
+/// The same in a name, where what it came with is said, too.
+const NAME_DIGITS: usize = 8;
+/// Fewer digits of a digest name nothing.
+const DIGITS_MIN: usize = 4;
+const WHY: &str = "its owner";
+
+pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let rows = app.store.read(|tx| tx.artifacts())?;
+    for row in &rows {
+        let shown = if as_json { object(row).to_string() } else { text(row) };
+        out::line(&shown)?;
+    }
+    if rows.is_empty() && !as_json {
+        out::err_line(
+            "Nothing was put aside yet: no result was too long, no conversation too old.",
+        );
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// Text as it is, for a terminal with its control characters made visible.
+pub fn show(app: &App, named: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let row = find(app, named)?;
+    let path = app.artifacts().path(&row.digest);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(_) if row.removed.is_some() => return Err(gone(&row)),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be read", path.display()));
+        }
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) if as_json => {
+            let mut object = object(&row);
+            object["text"] = text.into();
+            out::line(&object.to_string())?;
+        }
+        Ok(text) if std::io::stdout().is_terminal() => out::line(&out::clean(&text))?,
+        Ok(text) => std::io::stdout().lock().write_all(text.as_bytes())?,
+        Err(_) => {
+            let words = format!(
+                "{} is no text ({}, {} bytes); its file is {}",
+                name(&row),
+                row.mime,
+                row.bytes,
+                path.display()
+            );
+            return Err(UserError::because(words));
+        }
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// The note comes before the file goes, so that nobody looks for it in vain.
+pub async fn remove(app: &App, named: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let row = find(app, named)?;
+    if row.removed.is_some() {
+        return Err(gone(&row));
+    }
+    let (digest, bytes) = (row.digest.clone(), row.bytes);
+    let body = json!({"digest": digest, "bytes": bytes, "by": owner_principal()});
+    app.store
+        .write(move |tx| {
+            tx.artifact_removed(&digest, bytes, WHY)?;
+            tx.audit(&AuditEntry { kind: "artifact", call: String::new(), body })
+        })
+        .await?;
+    let path = app.artifacts().path(&row.digest);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("{} cannot be removed", path.display()));
+        }
+        _ => {}
+    }
+    out::line(&if as_json {
+        json!({"digest": row.digest, "removed": true}).to_string()
+    } else {
+        format!("{} is removed ({bytes} bytes). The log and the audit stay.", name(&row))
+    })?;
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// By its name, or by the beginning of its digest.
+fn find(app: &App, named: &str) -> anyhow::Result<ArtifactRow> {
+    let wanted = named.trim().to_ascii_lowercase();
+    let fits = |row: &ArtifactRow| {
+        name(row).to_ascii_lowercase() == wanted
+            || (wanted.len() >= DIGITS_MIN && row.digest.starts_with(&wanted))
+    };
+    let mut found = app.store.read(|tx| tx.artifacts())?;
+    found.retain(fits);
+    match (found.pop(), found.len()) {
+        (Some(only), 0) => Ok(only),
+        (Some(_), more) => Err(UserError::because(format!(
+            "`{}` names {} artifacts; type more of its digest",
+            out::clean(named),
+            more + 1
+        ))),
+        (None, _) => Err(UserError::because(format!(
+            "there is no artifact `{}`; `claw artifacts` lists them",
+            out::clean(named)
+        ))),
+    }
+}
+
+fn gone(row: &ArtifactRow) -> anyhow::Error {
+    let (at_ms, why) = row.removed.clone().unwrap_or_default();
+    UserError::because(format!("{} was removed by {why} on {}", name(row), day(at_ms)))
+}
+
+/// What it came with, and enough of its digest to tell it from others.
+fn name(row: &ArtifactRow) -> String {
+    let digits = row.digest.get(..NAME_DIGITS).unwrap_or(&row.digest);
+    match &row.tool {
+        Some((server, tool)) => format!("{server}-{tool}-{digits}"),
+        None if row.call.is_empty() => format!("file-{digits}"),
+        None => format!("{}-{digits}", row.call.replace(':', "-")),
+    }
+}
+
+fn text(row: &ArtifactRow) -> String {
+    let removed = row
+        .removed
+        .as_ref()
+        .map(|(at_ms, why)| format!("  (removed by {why} on {})", day(*at_ms)))
+        .unwrap_or_default();
+    let digits = row.digest.get(..DIGITS).unwrap_or(&row.digest);
+    format!(
+        "{digits}  {:>10} bytes  {}  {}{removed}",
+        row.bytes,
+        when(row.created_ms),
+        out::clean(&name(row))
+    )
+}
+
+fn object(row: &ArtifactRow) -> serde_json::Value {
+    json!({
+        "name": name(row), "digest": row.digest, "bytes": row.bytes, "mime": row.mime,
+        "of": row.call, "created_ms": row.created_ms,
+        "removed_ms": row.removed.as_ref().map(|(at_ms, _)| at_ms),
+        "removed_by": row.removed.as_ref().map(|(_, why)| why),
+    })
+}
