@@ -2,6 +2,8 @@
 //! Owns the tour of the crate and `main`. Must not know who starts it: it is a program of its own
 //! and `claw server memory` alike, and of this workspace it knows the kits alone.
 
+#[cfg(test)]
+mod any_query;
 mod args;
 mod asked;
 mod caller;
