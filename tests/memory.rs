@@ -103,6 +103,21 @@ fn the_owners_own_hands_at_the_command_line() {
 }
 
 #[test]
+fn a_backup_holds_the_notes() {
+    let house = House::new();
+    house.claw(&["memory", "add", "Anna's phone: 0664 1234"]).expect(0);
+    house.write("memory/people/bob.md", "Bob sails.\n");
+    house.write("memory/.git/x.md", "no note");
+    let file = house.user_home().join("home.tar");
+    house.claw(&["backup", file.to_str().unwrap()]).expect(0);
+    fs::remove_dir_all(house.home()).unwrap();
+    house.claw(&["restore", file.to_str().unwrap()]).expect(0);
+    assert_eq!(notes(&house).len(), 2);
+    assert_eq!(note(&house, "people/bob.md"), "Bob sails.\n");
+    assert!(note(&house, "anna-s-phone.md").contains("0664 1234"));
+}
+
+#[test]
 fn a_home_without_a_memory_server_is_told_how_to_have_one() {
     let house = House::new();
     house.write(

@@ -21,6 +21,8 @@ pub const FILES: [&str; 10] = [
     "persona/AGENTS.md",
     "persona/MEMORY.md",
 ];
+/// What the names of notes begin with.
+pub const NOTES: &str = "memory/";
 /// The largest list, in bytes: some hundred thousand artifacts.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const VERSION: u32 = 1;
@@ -96,7 +98,18 @@ fn belongs(name: &str) -> bool {
         Some((agent, inner)) if is_agent_name(agent) => inner,
         _ => name,
     };
-    name == DB || FILES.contains(&name) || name.strip_prefix("artifacts/").is_some_and(is_digest)
+    name == DB
+        || FILES.contains(&name)
+        || name.strip_prefix("artifacts/").is_some_and(is_digest)
+        || name.strip_prefix(NOTES).is_some_and(is_note)
+}
+
+/// A Markdown file in the folder of the notes, or in a folder below it; nothing hidden, and nothing
+/// that leads out.
+pub fn is_note(path: &str) -> bool {
+    let is_plain =
+        |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', '\0']);
+    path.ends_with(".md") && path.split('/').all(is_plain)
 }
 
 /// Lower-case hexadecimal SHA-256.
@@ -118,11 +131,14 @@ mod tests {
     fn only_what_a_home_holds_is_read() {
         let artifact = format!("artifacts/{}", "a".repeat(64));
         assert_eq!(
-            Contents::read(with(&["claw.db", "SOUL.md", "persona/USER.md", &artifact]).as_bytes())
-                .unwrap()
-                .files
-                .len(),
-            4
+            Contents::read(
+                with(&["claw.db", "SOUL.md", "persona/USER.md", "memory/a b/c.md", &artifact])
+                    .as_bytes()
+            )
+            .unwrap()
+            .files
+            .len(),
+            5
         );
         for (names, wrong) in [
             (vec!["SOUL.md"], "no claw.db"),
@@ -133,6 +149,11 @@ mod tests {
             (vec!["claw.db", "persona/claw.toml"], "no backup holds"),
             (vec!["claw.db", "persona/../USER.md"], "no backup holds"),
             (vec!["claw.db", "artifacts/../x"], "no backup holds"),
+            (vec!["claw.db", "memory/../mcp.json"], "no backup holds"),
+            (vec!["claw.db", "memory/../x.md"], "no backup holds"),
+            (vec!["claw.db", "memory//x.md"], "no backup holds"),
+            (vec!["claw.db", "memory/.git/x.md"], "no backup holds"),
+            (vec!["claw.db", "memory-state/x.md"], "no backup holds"),
         ] {
             let error = Contents::read(with(&names).as_bytes()).unwrap_err();
             assert!(error.contains(wrong), "{names:?}: {error}");

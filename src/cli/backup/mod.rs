@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use self::contents::{Contents, DB, Entry, FILES, MANIFEST, is_digest};
+use self::contents::{Contents, DB, Entry, FILES, MANIFEST, NOTES, is_digest, is_note};
 use super::fail::{self, UserError};
 use super::new_file::NewFile;
 use super::out;
@@ -69,7 +69,7 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     } else {
         format!(
             "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is \
-             written in them), persona and artifacts; not the workspace, nor what servers logged. \
+             written in them), persona, notes and artifacts; not the workspace, nor what servers logged. \
              Only you can read it. `claw restore` makes a home of it.",
             file.display(),
             sources.len()
@@ -142,7 +142,31 @@ fn sources_of(
         let one = source(&format!("{prefix}artifacts/{digest}"), &artifact.path())?;
         if one.entry.sha256 == digest { found.push(one) } else { damaged.push(one.entry.name) }
     }
+    let mut notes = Vec::new();
+    notes_below(&home.memory(), "", &mut notes);
+    for note in notes {
+        let name = format!("{prefix}{NOTES}{note}");
+        found.push(source(&name, &home.memory().join(&note))?);
+    }
     Ok((found, damaged))
+}
+
+/// The notes of a folder by their paths, in order. No link is followed.
+fn notes_below(folder: &Path, path: &str, found: &mut Vec<String>) {
+    let read = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut entries: Vec<_> = read.collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
+            continue;
+        };
+        let below = format!("{path}{name}");
+        if kind.is_dir() && !name.starts_with('.') {
+            notes_below(&entry.path(), &format!("{below}/"), found);
+        } else if kind.is_file() && is_note(&below) {
+            found.push(below);
+        }
+    }
 }
 
 fn source(name: &str, path: &Path) -> anyhow::Result<Source> {
