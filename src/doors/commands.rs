@@ -351,6 +351,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 22);
+        assert_eq!(completions("/").len(), 25);
     }
 }
