@@ -280,7 +280,7 @@ pub async fn answer_until_done(
     visitor: &Visitor,
 ) -> anyhow::Result<Followed> {
     loop {
-        let ran = follow.worker.settle(&follow.outbox.session, &follow.live).await?;
+        let ran = follow.worker.run(&follow.outbox.session, &follow.live).await?;
         match follow.said(ran, |notice| out::err_taken(&out::clean(notice))).await? {
             Followed::Waits(questions) if ask_person::possible() => {
                 for question in questions {

@@ -59,7 +59,7 @@ pub async fn carry_out(
     // gone this is the heir, when it has run.
     for _ in 0..2 {
         follow.finish_leftovers().await?;
-        let ran = follow.worker.settle(&follow.outbox.session, &follow.live).await?;
+        let ran = follow.worker.run(&follow.outbox.session, &follow.live).await?;
         if let Followed::Replied { text, outbox_id, .. } = follow.said(ran, &mut notice).await?
             && notice(&text)
         {

@@ -94,7 +94,7 @@ impl Follow {
     /// shown.
     pub async fn finish_leftovers(&self) -> anyhow::Result<()> {
         if self.worker.left_over(&self.outbox.session)? {
-            self.worker.settle(&self.outbox.session, &self.live).await?;
+            self.worker.run(&self.outbox.session, &self.live).await?;
         }
         Ok(self.outbox.adopt().await?)
     }

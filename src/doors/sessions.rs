@@ -118,7 +118,7 @@ async fn run<D: ChatDoor>(door: Arc<D>, session: SessionId) {
         Err(why) => return waits(&*door, &session, place, why).await,
     };
     let settled = {
-        let settle = here.worker.settle(&session, &live);
+        let run = here.worker.run(&session, &live);
         let working = async {
             if let Some(place) = &place {
                 door.working(place).await;
@@ -127,7 +127,7 @@ async fn run<D: ChatDoor>(door: Arc<D>, session: SessionId) {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            settled = settle => settled,
+            settled = run => settled,
             () = working => return,
         }
     };

@@ -202,11 +202,11 @@ impl Talk {
         let left_over = self.context.worker.left_over(&self.session)?;
         if left_over {
             let live = self.door.glimpses(&self.session, self.outbox.address());
-            let settle = self.context.worker.settle(&self.session, &live);
-            tokio::pin!(settle);
+            let run = self.context.worker.run(&self.session, &live);
+            tokio::pin!(run);
             loop {
                 tokio::select! {
-                    ran = &mut settle => { ran?; break }
+                    ran = &mut run => { ran?; break }
                     () = tokio::time::sleep(LOOK_EVERY) => delivery.deliver().await?,
                 }
             }

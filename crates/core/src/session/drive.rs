@@ -86,19 +86,16 @@ impl<'w> Drive<'w> {
         })
     }
 
-    pub(super) async fn until_idle(mut self) -> Result<Ran, SessionError> {
-        loop {
-            self.absorb().await?;
-            let step = next(&self.log, &self.settings.runner.bounds);
-            if !matches!(step, Step::Deliver | Step::Stop(_)) {
-                self.flush_soon();
-            }
-            let span = self.span();
-            // On the heap, because everything that runs sessions carries this future.
-            if let Some(ran) = Box::pin(self.take(step)).instrument(span).await? {
-                return self.let_go(ran).await;
-            }
+    /// Absorbs what came in and does the next step. What the run has come to, if nothing is left.
+    pub(super) async fn step(&mut self) -> Result<Option<Ran>, SessionError> {
+        self.absorb().await?;
+        let step = next(&self.log, &self.settings.runner.bounds);
+        if !matches!(step, Step::Deliver | Step::Stop(_)) {
+            self.flush_soon();
         }
+        let span = self.span();
+        // On the heap, because everything that runs sessions carries this future.
+        Box::pin(self.take(step)).instrument(span).await
     }
 
     /// Does a step. What the run has come to, if it was the last one.
@@ -187,7 +184,7 @@ impl<'w> Drive<'w> {
 
     /// The next holder of the lock must see everything, so nothing may still be queued when it is
     /// let go.
-    async fn let_go(mut self, ran: Ran) -> Result<Ran, SessionError> {
+    pub(super) async fn let_go(mut self) -> Result<(), SessionError> {
         if self.unsynced || !self.pending.is_empty() {
             self.flush_now().await?;
         }
@@ -198,7 +195,7 @@ impl<'w> Drive<'w> {
             self.worker.store.write_soon(move |tx| tx.keep_window(&session));
         }
         self.worker.recent.keep(self.log);
-        Ok(ran)
+        Ok(())
     }
 
     async fn ask_model(&mut self) -> Result<(), SessionError> {

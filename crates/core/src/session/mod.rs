@@ -10,7 +10,6 @@ mod compaction;
 mod drive;
 mod ending;
 mod finish;
-mod host;
 mod lock;
 mod pending_rows;
 mod persona;

@@ -1,8 +1,10 @@
-//! The worker of a session: takes the lock, does what there is to do, lets go, and looks once more.
+//! The worker of a session: takes the lock, does what there is to do, lets go, and looks once more,
+//! whoever else is at it.
 //! Must not know what a step does.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::budget::Budget;
 use super::drive::Drive;
@@ -14,6 +16,10 @@ use crate::domain::{InboundBody, LiveSink, SessionId};
 use crate::gate::Gate;
 use crate::store::{InboxRow, Store, StoreError};
 use crate::turn::run::Runner;
+
+/// How often a session that somebody else holds is looked at again. The holder may have been
+/// killed.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What goes wrong in a session. The session lives on: everything that was committed is still
 /// there.
@@ -48,8 +54,6 @@ pub enum Ran {
     Idle,
     /// A turn is open, and everything in it waits for a human.
     Parked,
-    /// Another process or task holds the session and will do it.
-    Elsewhere,
     /// The process is about to end. A turn is open, and its next step is left to whoever comes
     /// next.
     Interrupted,
@@ -125,22 +129,24 @@ impl Worker {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
-    /// Does everything that waits in the session, unless somebody else is at it.
+    /// Does everything that waits in the session. While another process or task holds it, or works
+    /// in its folder, waits for that one.
     pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
         let mut left_before = Vec::new();
         loop {
-            // Its words are about another folder; a process that works there goes on with it.
-            if !self.works_here(session)? {
-                return Ok(Ran::Elsewhere);
-            }
-            let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
-            // An owner may have given it another folder in between.
-            if !self.works_here(session)? {
-                return Ok(Ran::Elsewhere);
-            }
+            let Some(lock) = self.lock_here(session)? else {
+                tokio::time::sleep(LOOK_AGAIN).await;
+                continue;
+            };
             crate::killpoint::here("session.locked");
             let held = Held::new(lock, self.store.clone());
-            let ran = Drive::open(self, &held, session, live.clone())?.until_idle().await?;
+            let mut drive = Drive::open(self, &held, session, live.clone())?;
+            let ran = loop {
+                if let Some(ran) = drive.step().await? {
+                    break ran;
+                }
+            };
+            drive.let_go().await?;
             crate::killpoint::here("session.unlock.before");
             held.release();
             // A row that came between the last look and letting go found the lock taken; so look
@@ -163,6 +169,19 @@ impl Worker {
         }
     }
 
+    /// The session's lock, if nobody else has it and the session works in this folder: its words
+    /// are about that one, and a process that works there goes on with it.
+    fn lock_here(&self, session: &SessionId) -> Result<Option<SessionLock>, SessionError> {
+        if !self.works_here(session)? {
+            return Ok(None);
+        }
+        let lock = SessionLock::try_take(&self.locks, session).map_err(|source| {
+            SessionError::Lock { path: self.locks.display().to_string(), source }
+        })?;
+        // An owner may have given it another folder in between.
+        Ok(if self.works_here(session)? { lock } else { None })
+    }
+
     /// Whether an earlier run, or time, left something that can be done without anybody saying
     /// more.
     pub fn left_over(&self, session: &SessionId) -> Result<bool, SessionError> {
@@ -181,10 +200,5 @@ impl Worker {
     fn works_here(&self, session: &SessionId) -> Result<bool, SessionError> {
         let folder = self.store.read(|tx| tx.session_workspace(session))?;
         Ok(folder.is_none_or(|folder| Path::new(&folder) == self.gate.calls().workspace()))
-    }
-
-    fn lock(&self, session: &SessionId) -> Result<Option<SessionLock>, SessionError> {
-        SessionLock::try_take(&self.locks, session)
-            .map_err(|source| SessionError::Lock { path: self.locks.display().to_string(), source })
     }
 }

@@ -94,7 +94,7 @@ async fn polled(times: usize, run: impl Future<Output = Ran>) -> bool {
 /// is given.
 async fn finished(gate: &GateRig, worker: &Worker, times: Option<usize>) -> bool {
     let all = async {
-        while worker.settle(&main(), &gate.live()).await.unwrap() == Ran::Parked {
+        while worker.run(&main(), &gate.live()).await.unwrap() == Ran::Parked {
             for row in gate.store.read(|tx| tx.open_questions(None)).unwrap() {
                 gate.gate.calls().decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
             }
@@ -177,10 +177,10 @@ async fn the_lock_is_let_go_behind_what_was_queued() {
     let worker = worker(&gate, Arc::new(ByRequest), BOUNDS);
     for times in 0..40 {
         let before =
-            polled(times % 7, async { worker.settle(&main(), &gate.live()).await.unwrap() }).await;
+            polled(times % 7, async { worker.run(&main(), &gate.live()).await.unwrap() }).await;
         // At once, without a pause: only the lock keeps the next one from a log that is not yet
         // whole.
-        let after = worker.settle(&main(), &gate.live()).await;
+        let after = worker.run(&main(), &gate.live()).await;
         after.unwrap_or_else(|error| panic!("cut after {} polls ({before}): {error}", times % 7));
         submit(&gate, message("again")).await;
     }
@@ -227,7 +227,7 @@ impl Model for Proposes {
 /// Runs until nothing is left, confirming everything that was staged.
 async fn confirmed(gate: &GateRig, worker: &Worker) -> Ran {
     loop {
-        worker.settle(&main(), &gate.live()).await.unwrap();
+        worker.run(&main(), &gate.live()).await.unwrap();
         let open = gate.store.read(|tx| tx.open_approvals(None)).unwrap();
         let Some(row) = open.first() else { return Ran::Idle };
         gate.gate.calls().decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();

@@ -137,16 +137,16 @@ async fn a_stop_of_a_parked_turn_denies_what_waits() {
 async fn a_session_has_one_holder() {
     let rig = Rig::new(ALLOW, [Script::text("x")]);
     let held = SessionLock::try_take(&rig.gate.home(), &main()).unwrap().unwrap();
-    assert_eq!(rig.turn("go").await, Ran::Elsewhere);
-    assert!(rig.worker.left_over(&main()).unwrap());
+    rig.say("go").await;
     let (session, live) = (main(), rig.gate.live());
-    let settle = rig.worker.settle(&session, &live);
+    let run = rig.worker.run(&session, &live);
     let let_go = async {
         tokio::time::sleep(Duration::from_millis(60)).await;
+        assert!(rig.worker.left_over(&main()).unwrap());
         assert!(rig.model.requests().is_empty());
         drop(held);
     };
-    let (ran, ()) = tokio::join!(async { settle.await.unwrap() }, let_go);
+    let (ran, ()) = tokio::join!(async { run.await.unwrap() }, let_go);
     assert_eq!((ran, rig.replies()), (Ran::Idle, vec!["x".to_owned()]));
 }
 
@@ -164,7 +164,7 @@ async fn two_processes_share_a_session() {
     let talk = |gate: GateRig, worker| async move {
         for n in 0..3 {
             submit(&gate, message(&n.to_string())).await;
-            crate::session::Worker::settle(&worker, &main(), &gate.live()).await.unwrap();
+            crate::session::Worker::run(&worker, &main(), &gate.live()).await.unwrap();
         }
     };
     tokio::join!(talk(gate.again(ALLOW), one), talk(gate.again(ALLOW), two));
