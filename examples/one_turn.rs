@@ -169,6 +169,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             window_messages: 0,
             identical_calls_max: 3,
         },
+        recall: None,
         zone: None,
     };
     let parts = WorkerParts {

@@ -76,6 +76,7 @@ fn worker(app: &Arc<App>) -> Worker {
             window_messages: 0,
             identical_calls_max: 3,
         },
+        recall: None,
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {

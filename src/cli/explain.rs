@@ -12,6 +12,7 @@ pub(super) use self::sentences::{answered_briefly, network_briefly, outside_of_c
 use self::sentences::{origin_words, sentence, who};
 use super::fail::{self, UserError};
 use super::out;
+use super::sessions::note_words;
 use crate::app::App;
 use crate::domain::canonical::canonical_json;
 use crate::domain::{ApprovalId, CallId, EventBody, UnixMillis, text_of};
@@ -24,8 +25,12 @@ const SAID_CHARS_MAX: usize = 80;
 #[derive(Debug, Default)]
 struct CallRequest {
     model: String,
-    /// The newest message before it.
+    /// The newest message before it, or the one that something was recalled for.
     said: Option<String>,
+    /// What the model was given of the memory in that turn, a line each.
+    notes: Vec<String>,
+    /// Claw made the call by itself.
+    is_recall: bool,
 }
 
 /// Explains a call (its id, or the id of its question) or a row of the audit (its number).
@@ -94,7 +99,17 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
     let (Some(session), Some(seq)) = (call.session(), call.seq()) else {
         return Ok(CallRequest::default());
     };
+    let is_recall = matches!(call, CallId::Recall { .. });
+    // What was recalled stands before its message.
+    let (_, of_recall) = app.store.read(|tx| tx.event_and_message_before(session, seq + 2))?;
     let (reply, message) = app.store.read(|tx| tx.event_and_message_before(session, seq))?;
+    let message = if is_recall { of_recall } else { message };
+    let recalled = app.store.read(|tx| tx.recalled_before(session, seq))?;
+    let notes = recalled.iter().filter_map(|body| match body {
+        EventBody::TurnRecalled { notes, call: of, .. } if !is_recall || of == call => Some(notes),
+        _ => None,
+    });
+    let notes = notes.flatten().map(note_words).collect();
     let said = match message {
         Some(EventBody::UserMessage { blocks, .. }) => Some(text_of(&blocks)),
         _ => None,
@@ -103,7 +118,7 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
         Some(EventBody::ModelReply { model, .. }) => model,
         _ => String::new(),
     };
-    Ok(CallRequest { model, said })
+    Ok(CallRequest { model, said, notes, is_recall })
 }
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
@@ -126,6 +141,7 @@ fn story(rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
         ));
     }
     lines.extend(conclusion(rows));
+    lines.extend(given(request));
     lines.join("\n")
 }
 
@@ -163,13 +179,35 @@ fn head(row: &AuditRow, request: &CallRequest) -> Vec<String> {
         )));
         return lines;
     }
+    if request.is_recall {
+        lines.push(out::clean(&format!(
+            "Claw itself looked into the memory in the session `{session}`{}. It acts for {who}: \
+             {origin}.",
+            said.replace(", after the message", ", for the message")
+        )));
+        return lines;
+    }
     lines.push(out::clean(&format!(
         "{model} asked for it in the session `{session}`{said}. It acts for {who}: {origin}."
     )));
     lines
 }
 
-/// The last line: did it happen?
+/// What of the memory the model had before it, and why.
+fn given(request: &CallRequest) -> Vec<String> {
+    if request.notes.is_empty() {
+        let nothing = "The model was given nothing new of the memory with it.";
+        return request.is_recall.then(|| nothing.to_owned()).into_iter().collect();
+    }
+    let head = match request.is_recall {
+        true => "The model was given these notes with it:",
+        false => "The model had been given these notes of the memory for that message:",
+    };
+    let notes = request.notes.iter().map(|note| format!("  {}", out::clean(note)));
+    std::iter::once(head.to_owned()).chain(notes).collect()
+}
+
+/// The last line about the call itself: did it happen?
 fn conclusion(rows: &[AuditRow]) -> Option<String> {
     let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
     let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);

@@ -10,7 +10,7 @@ use super::out;
 use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
-use crate::domain::{Block, CallId, Event, EventBody, Outcome, SessionId, text_of};
+use crate::domain::{Block, CallId, Event, EventBody, Outcome, RecalledNote, SessionId, text_of};
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export};
 
@@ -153,6 +153,7 @@ fn readable(
             )
         }
         EventBody::TurnContext { text } => text.clone(),
+        EventBody::TurnRecalled { notes, left_out, .. } => recalled_words(notes, *left_out),
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
         EventBody::StopRequested { by } => format!("stop requested by {by}"),
@@ -185,6 +186,30 @@ fn readable(
             return Ok(None);
         }
     }))
+}
+
+/// Which notes were given to the model with a message, and why each came.
+fn recalled_words(notes: &[RecalledNote], left_out: u32) -> String {
+    let mut text = "from the memory:".to_owned();
+    for note in notes {
+        text.push_str(&format!("\n         {}", note_words(note)));
+    }
+    if left_out > 0 {
+        text.push_str(&format!(
+            "\n         {left_out} more had no room (memory.recall_tokens_max)"
+        ));
+    }
+    text
+}
+
+/// One note in a line.
+pub(super) fn note_words(note: &RecalledNote) -> String {
+    let RecalledNote { id, subject, source, age, superseded_by, of, why, .. } = note;
+    let mut facts = vec![age.clone()];
+    facts.extend((!source.is_empty()).then(|| format!("from {source}")));
+    facts.extend(of.as_ref().map(|of| format!("of the agent {of}")));
+    facts.extend(superseded_by.as_ref().map(|by| format!("superseded by {by}")));
+    format!("{subject} ({id}; {}): {why}", facts.join(", "))
 }
 
 fn outcome_text(outcome: &Outcome) -> String {

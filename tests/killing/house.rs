@@ -17,8 +17,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::process::Child;
 
-use super::effects;
 use super::strike::{Strike, Struck};
+use super::{effects, recalled};
 
 /// The most time that one command may take. Reached only when something hangs.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(10);
@@ -138,7 +138,9 @@ impl House {
             "effects": {"command": server, "args": args},
             "bash": own("bash"),
             "filesystem": own("filesystem"),
+            "memory": {"command": "claw", "args": ["server", "memory", "--notes", self.path("notes")]},
         }});
+        recalled::notes(&self.path("notes"))?;
         std::fs::write(home.join("mcp.json"), servers.to_string())?;
         std::fs::write(home.join("policy.toml"), POLICY)?;
         let model = format!(

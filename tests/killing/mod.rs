@@ -14,6 +14,7 @@ pub mod model;
 pub mod points;
 pub mod program;
 pub mod random;
+pub mod recalled;
 pub mod staged_actions;
 pub mod standing;
 pub mod strike;

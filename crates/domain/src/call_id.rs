@@ -31,6 +31,9 @@ pub enum CallId {
     /// The session's owner gave it by a command (`/remember`). `at_ms` is when, and moved on until no
     /// other call is named so.
     Order { session: SessionId, at_ms: u64 },
+    /// Claw itself looks into the memory, for the message that comes in. `seq` is the number of the
+    /// next event of the log, which is what was recalled, or the message.
+    Recall { session: SessionId, seq: u64 },
     /// An MCP client made it, and has numbered it.
     Client { principal: String, number: u64 },
 }
@@ -65,6 +68,7 @@ impl CallId {
             | Self::List { session, .. }
             | Self::Buttons { session, .. }
             | Self::Together { session, .. }
+            | Self::Recall { session, .. }
             | Self::Pause { session, .. }
             | Self::Order { session, .. } => CallOwner::Session(session),
             Self::Client { principal, .. } => CallOwner::Client(principal),
@@ -87,6 +91,7 @@ impl CallId {
             | Self::List { result_seq: seq, .. }
             | Self::Buttons { result_seq: seq, .. }
             | Self::Together { parked_seq: seq, .. }
+            | Self::Recall { seq, .. }
             | Self::Pause { turn_seq: seq, .. } => Some(*seq),
             Self::Client { .. } | Self::Order { .. } => None,
         }
@@ -102,6 +107,8 @@ impl CallId {
             | Self::Together { session, .. }
             | Self::Pause { session, .. }
             | Self::Order { session, .. } => *session = name.clone(),
+            | Self::Recall { session, .. }
+            | Self::Pause { session, .. } => *session = name.clone(),
             Self::Client { .. } => {}
         }
     }
@@ -112,6 +119,7 @@ impl CallId {
         let (session, seq, number) = match self {
             Self::Reply { .. }
             | Self::Together { .. }
+            | Self::Recall { session, .. }
             | Self::Order { .. }
             | Self::Client { .. } => return None,
             Self::Action { session, result_seq, index } => (session, result_seq, *index),
@@ -163,6 +171,7 @@ impl fmt::Display for CallId {
                 write!(f, "{session}:{result_seq}:buttons.{group}")
             }
             Self::Together { session, parked_seq } => write!(f, "{session}:{parked_seq}:together"),
+            Self::Recall { session, seq } => write!(f, "{session}:{seq}:recall"),
             Self::Pause { session, turn_seq, cause, nth } => {
                 let cause = match cause {
                     PauseCause::Budget => "budget",
@@ -200,6 +209,7 @@ fn read(text: &str) -> Option<CallId> {
             "all" => CallId::List { session, result_seq: seq },
             "order" => CallId::Order { session, at_ms: seq },
             "together" => CallId::Together { session, parked_seq: seq },
+            "recall" => CallId::Recall { session, seq },
             block => CallId::Reply { session, reply_seq: seq, block: block.parse().ok()? },
         });
     };
@@ -264,6 +274,7 @@ mod tests {
                 "a.b-c:12:buttons.3",
             ),
             (CallId::Together { session: session(), parked_seq: 12 }, "a.b-c:12:together"),
+            (CallId::Recall { session: session(), seq: 12 }, "a.b-c:12:recall"),
             (pause(PauseCause::Budget), "a.b-c:12:budget.3"),
             (pause(PauseCause::Deaths), "a.b-c:12:deaths.3"),
             (CallId::Order { session: session(), at_ms: 1_795 }, "a.b-c:1795:order"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, Origin,
-    Outcome, UnixMillis, Usage,
+    Outcome, RecalledNote, UnixMillis, Usage,
 };
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
@@ -34,6 +34,17 @@ pub enum EventBody {
     /// the branch. It comes before the message with which that was first so.
     #[serde(rename = "turn.context")]
     TurnContext { text: String },
+    /// What claw itself has found in the memory for the message behind it, as the model is told it
+    /// from here on. A note that stands in the window already is not among it.
+    #[serde(rename = "turn.recalled")]
+    TurnRecalled {
+        call: CallId,
+        text: String,
+        notes: Vec<RecalledNote>,
+        /// Notes that were found and are not in the text, because there was no room.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        left_out: u32,
+    },
     #[serde(rename = "user.message")]
     UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
     /// What was packed for the model: the first event sent, how many were left out, the estimate.
@@ -166,7 +177,8 @@ impl EventBody {
     /// in with a foreign call, or keep its old name.
     pub fn call_mut(&mut self) -> Option<&mut CallId> {
         match self {
-            Self::CallParked { call, .. }
+            Self::TurnRecalled { call, .. }
+            | Self::CallParked { call, .. }
             | Self::CallAnswered { call, .. }
             | Self::ActionAnswered { call, .. }
             | Self::ActionResult { call, .. }
@@ -191,6 +203,11 @@ impl EventBody {
             | Self::TurnEnded { .. } => None,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How a turn ended.

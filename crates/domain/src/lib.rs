@@ -31,6 +31,7 @@ mod pin_state;
 mod posted;
 mod principal;
 mod proposal;
+mod recalled;
 pub mod secret;
 mod text_forms;
 mod turn_id;
@@ -60,8 +61,9 @@ pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
 pub use pin_state::PinState;
 pub use posted::PostedState;
-pub use principal::telegram_principal;
+pub use principal::{is_alone_with_claw, telegram_principal};
 pub use proposal::{Action, Proposal, Staged};
+pub use recalled::RecalledNote;
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

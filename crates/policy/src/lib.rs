@@ -221,6 +221,10 @@ impl Policy {
             return Verdict::Ask { rule: "class.destructive-hint".to_owned(), why };
         }
         let rule = format!("class.{}", class.as_str());
+        if class == Class::Safe && facts.builtin == Some("memory") && is_of_others(facts.origin) {
+            let why = format!("{name} gives what only the owner may know, and somebody else asks");
+            return Verdict::Ask { rule: "class.private".to_owned(), why };
+        }
         match class {
             Class::Safe => {
                 let does = match classes::only_proposes(facts.builtin, facts.tool) {
@@ -245,6 +249,11 @@ impl Policy {
             }
         }
     }
+}
+
+/// Whether somebody else than the owner hears what comes of the call.
+fn is_of_others(origin: Origin) -> bool {
+    matches!(origin, Origin::Forwarded | Origin::McpClient)
 }
 
 fn version(rules: &[Rule], classes: &Classes) -> String {

@@ -42,6 +42,27 @@ const ALLOW_ALL: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \
     origin = [\"owner\", \"button\", \"schedule\", \"mcp_client\", \"sub_agent\", \"forwarded\"]\n";
 
 #[test]
+fn what_the_memory_holds_is_given_to_others_only_after_a_question() {
+    let none = json!({});
+    let judged = |policy: &Policy, origin, tool| {
+        let memory = Facts { builtin: Some("memory"), origin, ..facts("memory", tool, &none) };
+        let (kind, rule) = kind(&policy.judge(&memory));
+        format!("{kind} {rule}")
+    };
+    let usual = policy("");
+    for origin in [Origin::Owner, Origin::Button, Origin::Schedule, Origin::SubAgent] {
+        assert_eq!(judged(&usual, origin, "recall"), "allow class.safe", "{origin:?}");
+    }
+    for origin in [Origin::Forwarded, Origin::McpClient] {
+        for tool in ["recall", "read", "list"] {
+            assert_eq!(judged(&usual, origin, tool), "ask class.private", "{origin:?}");
+        }
+    }
+    // A rule of the owner's says more than what is usual.
+    assert_eq!(judged(&policy(ALLOW_ALL), Origin::Forwarded, "recall"), "allow policy.toml:1");
+}
+
+#[test]
 fn without_rules_the_class_decides() {
     let policy = policy("[classes]\n\"time/*\" = \"safe\"\n\"db/drop\" = \"dangerous\"");
     let none = json!({});

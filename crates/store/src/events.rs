@@ -150,6 +150,24 @@ impl Tx<'_> {
         Ok((event, message))
     }
 
+    /// What was recalled in the turn that holds this event, up to it.
+    pub fn recalled_before(
+        &self,
+        session: &SessionId,
+        seq: u64,
+    ) -> Result<Vec<EventBody>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT body FROM events WHERE session = ?1 AND seq <= ?2 AND type = 'turn.recalled' AND seq > coalesce(
+                (SELECT seq FROM events WHERE session = ?1 AND seq <= ?2 AND type = 'turn.started'
+                 ORDER BY seq DESC LIMIT 1), 0)
+             ORDER BY seq",
+        )?;
+        let rows = query
+            .query_map(params![session.as_str(), seq as i64], |row| row.get::<_, String>(0))?
+            .collect::<Result<Vec<_>, _>>()?;
+        rows.iter().map(|body| Ok(serde_json::from_str(body)?)).collect()
+    }
+
     /// The number of the newest event, 0 for an empty log.
     pub fn last_seq(&self, session: &SessionId) -> Result<u64, StoreError> {
         let mut query = self

@@ -20,8 +20,11 @@ fn rows(call: &str, given: &[(&str, Value)]) -> Vec<AuditRow> {
 }
 
 fn told(call: &str, given: &[(&str, Value)]) -> String {
-    let request =
-        CallRequest { model: "demo".into(), said: Some("write  notes.txt:\nhello".into()) };
+    let request = CallRequest {
+        model: "demo".into(),
+        said: Some("write  notes.txt:\nhello".into()),
+        ..CallRequest::default()
+    };
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     story(&rows(call, given), &request, &zone)
 }

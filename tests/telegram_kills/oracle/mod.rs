@@ -20,7 +20,7 @@ use crate::killing::log::{
 };
 use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
-use crate::killing::{lists, staged_actions, standing, window};
+use crate::killing::{lists, recalled, staged_actions, standing, window};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
@@ -176,8 +176,9 @@ fn calls_happened_once(
     counts: &mut Counts,
 ) -> anyhow::Result<()> {
     let known = window::known_in(&evidence.round.model.requests());
-    for events in evidence.logs.values() {
+    for (session, events) in &evidence.logs {
         log_is_whole(events, Orders::Given, verdict);
+        recalled::judge(&evidence.look, session, events, verdict)?;
         window::judge(events, &known, verdict);
     }
     let (uses, effects) = (evidence.uses(), evidence.round.house.counted());

@@ -10,8 +10,8 @@ use super::gate::{gate_settings, snapshot_limits};
 use super::servers::load_manifest;
 use crate::config::model::ModelSection;
 use crate::config::{
-    AuditSection, ChangedKey, Config, Limits, OpenFolder, Overrides, PersonaSources, Prices,
-    Retention, Tools,
+    AuditSection, ChangedKey, Config, Limits, MemorySection, OpenFolder, Overrides, PersonaSources,
+    Prices, Retention, Tools,
 };
 use crate::domain::Opening;
 
@@ -27,6 +27,7 @@ pub struct LiveSettings {
     pub retention: Retention,
     pub audit: AuditSection,
     pub tools: Tools,
+    pub memory: MemorySection,
     pub persona: PersonaSources,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
@@ -43,6 +44,7 @@ impl LiveSettings {
             retention: config.retention.clone(),
             audit: config.audit,
             tools: config.tools.clone(),
+            memory: config.memory,
             persona: config.persona.clone(),
             open_folders: config.open_folders.clone(),
             openings: config.openings.clone(),

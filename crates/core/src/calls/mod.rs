@@ -216,6 +216,11 @@ impl Calls {
         }
     }
 
+    /// Whether this person is an owner, who may answer questions.
+    pub fn may_answer(&self, principal: &str) -> bool {
+        self.surroundings.approvers.include(principal)
+    }
+
     pub fn workspace(&self) -> &Path {
         &self.surroundings.workspace
     }

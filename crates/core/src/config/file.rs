@@ -13,6 +13,7 @@ use super::env::Env;
 use super::error::ConfigError;
 use super::expand::Expander;
 use super::limits::Limits;
+use super::memory::MemorySection;
 use super::model::ModelSection;
 use super::openings::BoxSection;
 use super::prices::Prices;
@@ -70,6 +71,7 @@ pub(super) struct ClawToml {
     pub(super) retention: Retention,
     pub(super) audit: AuditSection,
     pub(super) tools: ToolsSection,
+    pub(super) memory: MemorySection,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
@@ -190,6 +192,7 @@ pub(super) fn read(
     file.limits
         .check()
         .and_then(|()| file.retention.check())
+        .and_then(|()| file.memory.check())
         .map_err(|(key, message)| out_of_range(message, key))?;
     if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
         let names =

@@ -13,6 +13,7 @@ mod here;
 mod home;
 mod kept_apart;
 mod limits;
+mod memory;
 pub mod model;
 mod openings;
 mod persona;
@@ -48,6 +49,7 @@ pub use here::Started;
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
 pub use limits::Limits;
+pub use memory::MemorySection;
 pub use openings::OpenFolder;
 pub use persona::{MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER};
 pub use prices::{Price, Prices};
@@ -113,6 +115,7 @@ pub struct Config {
     /// What must not lie in the home.
     pub kept_apart: KeptApart,
     pub tools: Tools,
+    pub memory: MemorySection,
     pub console: ConsoleSection,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
@@ -282,7 +285,7 @@ impl Config {
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } =
+        let file::ClawToml { model, prices, mut limits, retention, audit, memory, console, .. } =
             written.file;
         notices.extend(set_server_start(&env, &mut limits));
         Ok(Self {
@@ -308,6 +311,7 @@ impl Config {
             audit,
             kept_apart,
             tools: written.tools,
+            memory,
             console,
             open_folders,
             openings: written.file.openings.open,

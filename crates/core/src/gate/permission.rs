@@ -5,7 +5,7 @@ use super::judge::Judged;
 use super::limits::{out_of_time, stopped};
 use super::{Gate, Pass, transparency};
 use crate::calls::Grounds;
-use crate::domain::{DeniedBy, Outcome};
+use crate::domain::{CallId, DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
@@ -17,6 +17,11 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
                     Ok(permit) => transparency::layer(gate, pass, permit).await,
                     Err(denied) => denied.into(),
                 };
+            }
+            // Claw does it by itself, and nobody is asked about what nobody has asked for.
+            Ok(Judged::Ask(_, grounds)) if matches!(call.id, CallId::Recall { .. }) => {
+                let by = DeniedBy::Unasked { rule: grounds.rule.clone() };
+                return gate.calls.deny(call, by, &grounds);
             }
             Ok(Judged::Ask(tool, grounds)) => match gate.calls.ask(call, &tool, &grounds).await {
                 Ok(Some(approval)) => return Outcome::Parked { approval },

@@ -216,5 +216,17 @@ pub fn contains_mark(value: &Value) -> bool {
     }
 }
 
+/// The text with a gap where each mark was: for words that are looked for, where a mark finds
+/// nothing.
+pub fn without_marks(text: &str) -> String {
+    let mut parts = text.split(MARK_START);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push(' ');
+        out.push_str(part.split_once(']').map_or("", |(_, behind)| behind));
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests;

@@ -134,6 +134,9 @@ impl Drive<'_> {
         if reads && let Some(text) = calls.context(&self.session, by, before).await? {
             self.push(EventBody::TurnContext { text });
         }
+        if reads && let Some(recalled) = self.recalled(row, blocks).await? {
+            self.push(recalled);
+        }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });
         Ok(true)

@@ -39,6 +39,9 @@ pub(super) struct Drive<'w> {
     /// The inbox rows of confirmed actions that have no result yet. They are done with when the
     /// action is, so that a kill in between leaves something that waits.
     pub(super) acting: HashMap<CallId, i64>,
+    /// What came of asking the memory last, if anything is to be told of it: a fault, or that there
+    /// is none any more.
+    pub(super) memory_fault: Option<Option<String>>,
     pub(super) live: LiveSink,
     /// Something was queued for the disk and not waited for.
     unsynced: bool,
@@ -78,6 +81,7 @@ impl<'w> Drive<'w> {
             pending: PendingRows::default(),
             absorbed: HashSet::new(),
             acting: HashMap::new(),
+            memory_fault: None,
             live,
             unsynced: false,
             result_unsynced: None,

@@ -32,7 +32,8 @@ impl Drive<'_> {
             if self.behalf().origin == Origin::Owner { seen.files } else { BTreeMap::new() };
         // A summary may be written between turns, when nobody is there to be told.
         if self.log.open_turn().is_some() {
-            self.tell_news(files.into_iter().chain(gone)).await?;
+            let memory = self.memory_news()?;
+            self.tell_news(files.into_iter().chain(gone).chain(memory)).await?;
         }
         Ok(seen.persona)
     }

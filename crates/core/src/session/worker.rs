@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::drive::Drive;
 use super::ending::Ending;
 use super::lock::{Held, SessionLock};
+use super::recall::Rest;
 use super::recent::Recent;
 use super::watch::Watch;
 use crate::domain::{InboundBody, LiveSink, SessionId};
@@ -98,6 +99,8 @@ pub struct Worker {
     pub(super) watch: Watch,
     /// The windows of the sessions that ran last; the oldest goes when there are too many.
     pub(super) recent: Recent,
+    /// Until when the memory is left alone. Lives as long as the worker.
+    pub(super) recall_rests: Rest,
 }
 
 impl Worker {
@@ -111,6 +114,7 @@ impl Worker {
             ending,
             watch: Watch::default(),
             recent: Recent::default(),
+            recall_rests: Rest::default(),
         }
     }
 

@@ -42,6 +42,8 @@ pub enum Seen<'a> {
     Nothing,
     /// Where the calls run: the mode, the branch.
     Context(&'a str),
+    /// What was found in the memory. It is kept there, so no summary is made of it.
+    Recalled(&'a str),
     /// A person's words.
     Person(&'a [Block]),
     /// The model's own words.
@@ -121,6 +123,7 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
         EventBody::TurnStarted { .. } => Meaning { window: InWindow::TurnBegins, ..INPUT },
         EventBody::TurnEnded { .. } => Meaning { window: InWindow::TurnEnds, ..STEP },
         EventBody::TurnContext { text } => Meaning { seen: Seen::Context(text), ..waited(INPUT) },
+        EventBody::TurnRecalled { text, .. } => Meaning { seen: Seen::Recalled(text), ..INPUT },
         EventBody::UserMessage { blocks, .. } => {
             Meaning { seen: Seen::Person(blocks), ..waited(INPUT) }
         }

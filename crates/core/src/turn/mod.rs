@@ -14,6 +14,7 @@ pub mod log;
 pub mod next;
 pub mod persona;
 pub mod prompt;
+pub mod recall;
 pub mod replay;
 pub mod run;
 mod standing;

@@ -11,6 +11,7 @@ use super::log::Log;
 use super::next::Bounds;
 use super::persona::{Persona, Personas};
 use super::prompt;
+use super::recall::RecallLimits;
 use super::{transcript, window};
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolUse, TurnId,
@@ -27,6 +28,8 @@ pub struct Runner {
     pub gate: Arc<Gate>,
     pub personas: Personas,
     pub bounds: Bounds,
+    /// What of the memory a message is given; `None`: nothing is looked for.
+    pub recall: Option<RecallLimits>,
     /// Where the owner lives, if the model is to know what time it is there.
     pub zone: Option<jiff::tz::TimeZone>,
 }

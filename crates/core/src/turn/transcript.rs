@@ -45,9 +45,11 @@ pub fn fold(log: &Log) -> Vec<Message> {
     fold_where(log, None, |_| true)
 }
 
-/// Folds the part that a summary is to replace: everything up to and including `through_seq`.
+/// Folds the part that a summary is to replace: everything up to and including `through_seq`, apart
+/// from what was recalled. A fact that is superseded later must not live on in a summary.
 pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
-    fold_where(log, None, |event| event.seq <= through_seq)
+    let recalled = |event: &Event| matches!(meaning(event).seen, Seen::Recalled(_));
+    fold_where(log, None, |event| event.seq <= through_seq && !recalled(event))
 }
 
 fn fold_where(log: &Log, zone: Option<&TimeZone>, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
@@ -85,7 +87,9 @@ impl<'a> Fold<'a> {
 
     fn event(&mut self, event: &Event) {
         match meaning(event).seen {
-            Seen::Context(text) => self.user(vec![Block::Text { text: text.to_owned() }]),
+            Seen::Context(text) | Seen::Recalled(text) => {
+                self.user(vec![Block::Text { text: text.to_owned() }])
+            }
             Seen::Person(blocks) => {
                 let time = self.clock.as_mut().and_then(|clock| clock.read(event.at_ms));
                 self.user(time.into_iter().chain(blocks.iter().cloned()).collect());

@@ -125,6 +125,7 @@ pub(super) fn worker_of(
         gate: gate.gate.clone(),
         personas,
         bounds,
+        recall: None,
         zone: None,
     };
     Worker::new(WorkerParts {

@@ -1,0 +1,58 @@
+//! The `[memory]` section of `claw.toml`: what of the memory a message is given. Must not know how
+//! the memory is asked.
+
+use serde::Deserialize;
+
+/// `[memory]`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MemorySection {
+    /// Whether claw looks into the memory for each message of the owner's.
+    pub recall: bool,
+    /// Estimated tokens of the notes that are given with one message.
+    pub recall_tokens_max: u64,
+    /// Notes that are looked for with one message.
+    pub recall_hits_max: u32,
+    /// Milliseconds that a message waits for its notes; without them the turn goes on.
+    pub recall_time_ms: u64,
+}
+
+impl Default for MemorySection {
+    fn default() -> Self {
+        Self { recall: true, recall_tokens_max: 800, recall_hits_max: 6, recall_time_ms: 2000 }
+    }
+}
+
+impl MemorySection {
+    /// The first key outside of its range, and what is wrong with it.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        for (name, value, least, most) in [
+            ("recall_tokens_max", self.recall_tokens_max, 100, 16_000),
+            ("recall_hits_max", u64::from(self.recall_hits_max), 1, 20),
+            ("recall_time_ms", self.recall_time_ms, 50, 60_000),
+        ] {
+            if !(least..=most).contains(&value) {
+                let message =
+                    format!("`memory.{name}` is {value}, and must be from {least} to {most}");
+                return Err((name, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_switches_it_off_and_a_value_out_of_range_is_named() {
+        let read = |text: &str| toml::from_str::<MemorySection>(text).unwrap();
+        assert_eq!(read("recall = false"), MemorySection { recall: false, ..Default::default() });
+        assert_eq!(MemorySection::default().check(), Ok(()));
+        let (key, message) = read("recall_time_ms = 10").check().unwrap_err();
+        assert_eq!(key, "recall_time_ms");
+        assert_eq!(message, "`memory.recall_time_ms` is 10, and must be from 50 to 60000");
+        assert!(toml::from_str::<MemorySection>("recal = false").is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! What claw looks for in the memory when a message comes in, and what of it a model is told. Pure.
+//! Must not know how the memory is asked, or who may have it asked.
+
+mod found;
+mod past;
+mod text;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::estimate;
+use super::log::Log;
+use crate::domain::{Block, CallId, EventBody, RecalledNote, text_of};
+use crate::redact::without_marks;
+use found::Found;
+use past::Past;
+
+/// How much may be recalled for one message. The owner can change it while claw runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecallLimits {
+    /// Estimated tokens of what is given with one message.
+    pub tokens_max: u64,
+    /// Notes that are asked for.
+    pub hits_max: u32,
+    /// How long the message waits for them.
+    pub time: Duration,
+}
+
+/// How much of a message is looked for, in bytes. The server takes its first 64 different words.
+const QUERY_BYTES_MAX: usize = 2048;
+
+/// The question that is put to the memory for a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    words: String,
+    past: Past,
+    hits_max: u32,
+}
+
+impl Question {
+    /// `None` for a message without a word.
+    pub fn of(blocks: &[Block], limits: &RecallLimits) -> Option<Self> {
+        let text = without_marks(&text_of(blocks));
+        let words = beginning(&text, QUERY_BYTES_MAX).trim().to_owned();
+        let past = Past::asked(&words);
+        words.contains(char::is_alphanumeric).then_some(Self {
+            words,
+            past,
+            hits_max: limits.hits_max,
+        })
+    }
+
+    /// The arguments of `recall`: the same message gives the same, at any time.
+    pub fn arguments(&self) -> Value {
+        let mut arguments = json!({"query": self.words, "limit": self.hits_max});
+        match &self.past {
+            Past::No => {}
+            Past::Words => arguments["superseded"] = json!(true),
+            Past::AsOf(day) => arguments["as_of"] = json!(day),
+        }
+        arguments
+    }
+}
+
+/// The event for what the memory has answered, without what stands in the window already.
+/// `Ok(None)`: nothing new was found.
+///
+/// # Errors
+/// Half a sentence about an answer that cannot be read.
+pub fn event(
+    log: &Log,
+    call: CallId,
+    question: &Question,
+    answer: Option<&Value>,
+    limits: &RecallLimits,
+) -> Result<Option<EventBody>, String> {
+    let hits = answer
+        .and_then(|answer| answer.get("hits"))
+        .and_then(Value::as_array)
+        .ok_or("its answer has no list of hits")?;
+    let stands: Vec<&RecalledNote> = standing(log).collect();
+    let (mut notes, mut body, mut left_out) = (Vec::new(), String::new(), 0);
+    for hit in hits {
+        let found = Found::read(hit, &question.words)?;
+        let note = &found.note;
+        // It is one note in one version: its words are there.
+        if stands.iter().any(|other| {
+            (&other.id, &other.version, &other.superseded_by)
+                == (&note.id, &note.version, &note.superseded_by)
+        }) {
+            continue;
+        }
+        let is_new_version = stands.iter().any(|other| other.id == note.id);
+        let words = text::of(&found, is_new_version, &stands);
+        if estimate::of_text(&format!("{body}{words}")) > limits.tokens_max {
+            left_out += 1;
+            continue;
+        }
+        body.push_str(&words);
+        notes.push(found.note);
+    }
+    if notes.is_empty() && left_out == 0 {
+        return Ok(None);
+    }
+    let text = text::whole(&body, left_out, &question.past);
+    Ok(Some(EventBody::TurnRecalled { call, text, notes, left_out }))
+}
+
+/// The notes that a model sees in this window, each as it was recalled last.
+pub fn standing(log: &Log) -> impl Iterator<Item = &RecalledNote> {
+    let mut seen = BTreeSet::new();
+    let newest_first = log.events().iter().rev().filter_map(|event| match &event.body {
+        EventBody::TurnRecalled { notes, .. } => Some(notes),
+        _ => None,
+    });
+    newest_first.flatten().filter(move |note| seen.insert(note.id.as_str()))
+}
+
+fn beginning(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
