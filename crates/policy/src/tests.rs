@@ -46,7 +46,8 @@ fn what_the_memory_holds_is_given_to_others_only_after_a_question() {
     let none = json!({});
     let judged = |policy: &Policy, origin, tool| {
         let memory = Facts { builtin: Some("memory"), origin, ..facts("memory", tool, &none) };
-        let (kind, rule) = kind(&policy.judge(&memory));
+        let verdict = policy.judge(&memory);
+        let (kind, rule) = kind(&verdict);
         format!("{kind} {rule}")
     };
     let usual = policy("");

@@ -86,7 +86,7 @@ fn a_note_is_quoted_with_source_and_age_and_cannot_end_its_quotation() {
 #[test]
 fn a_note_that_stands_there_is_given_again_only_when_it_has_changed() {
     let first = recalled(&empty(), &[hit("n1", "v1", "Graz.")], &LIMITS).unwrap();
-    let log = holding(&[first.clone()]);
+    let log = holding(std::slice::from_ref(&first));
     assert_eq!(recalled(&log, &[hit("n1", "v1", "Graz.")], &LIMITS), None);
     let changed = recalled(&log, &[hit("n1", "v2", "Linz.")], &LIMITS).unwrap();
     assert!(text_and_ids(&changed).0.contains("it has changed since it was given above"));
@@ -97,7 +97,7 @@ fn a_note_that_stands_there_is_given_again_only_when_it_has_changed() {
     // A note in whose place another one has come is told as such.
     let mut newer = hit("n2", "v1", "Vienna.");
     newer["supersedes"] = json!("n1");
-    let told = recalled(&holding(&[first.clone()]), &[newer], &LIMITS).unwrap();
+    let told = recalled(&holding(std::slice::from_ref(&first)), &[newer], &LIMITS).unwrap();
     assert!(text_and_ids(&told).0.contains("[n1] above is no longer so"), "{told:?}");
     // What no model sees any more does not stand there.
     let log = holding(&[first, EventBody::SessionCleared {}]);
