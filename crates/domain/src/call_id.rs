@@ -105,10 +105,9 @@ impl CallId {
             | Self::List { session, .. }
             | Self::Buttons { session, .. }
             | Self::Together { session, .. }
+            | Self::Recall { session, .. }
             | Self::Pause { session, .. }
             | Self::Order { session, .. } => *session = name.clone(),
-            | Self::Recall { session, .. }
-            | Self::Pause { session, .. } => *session = name.clone(),
             Self::Client { .. } => {}
         }
     }
@@ -119,7 +118,7 @@ impl CallId {
         let (session, seq, number) = match self {
             Self::Reply { .. }
             | Self::Together { .. }
-            | Self::Recall { session, .. }
+            | Self::Recall { .. }
             | Self::Order { .. }
             | Self::Client { .. } => return None,
             Self::Action { session, result_seq, index } => (session, result_seq, *index),

@@ -104,17 +104,9 @@ impl Drive<'_> {
             return false;
         }
         let calls = self.worker.gate.calls();
-        let mut principal = "";
-        self.log.events().iter().all(|event| match &event.body {
-            EventBody::TurnStarted { principal: by, .. } => {
-                principal = by;
-                calls.may_answer(by)
-            }
-            EventBody::UserMessage { from, .. } if !principal.is_empty() => {
-                is_alone_with_claw(principal, from)
-            }
-            _ => true,
-        })
+        recall::spoken(&self.log)
+            .iter()
+            .all(|(by, from)| calls.may_answer(by) && is_alone_with_claw(by, from))
     }
 
     fn memory_server(&self) -> Option<String> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::estimate;
 use super::log::Log;
-use crate::domain::{Block, CallId, EventBody, RecalledNote, text_of};
+use crate::domain::{Address, Block, CallId, EventBody, RecalledNote, text_of};
 use crate::redact::without_marks;
 use found::Found;
 use past::Past;
@@ -116,6 +116,21 @@ pub fn standing(log: &Log) -> impl Iterator<Item = &RecalledNote> {
         _ => None,
     });
     newest_first.flatten().filter(move |note| seen.insert(note.id.as_str()))
+}
+
+/// Who began each turn of the window, with the place of each message in it: who has taken part, and
+/// from where.
+pub fn spoken(log: &Log) -> Vec<(&str, &Address)> {
+    let (mut by, mut all) = ("", Vec::new());
+    for event in log.events() {
+        match &event.body {
+            EventBody::TurnStarted { principal, .. } => by = principal,
+            // Of a turn whose beginning has left the window nothing else is known.
+            EventBody::UserMessage { from, .. } if !by.is_empty() => all.push((by, from)),
+            _ => {}
+        }
+    }
+    all
 }
 
 fn beginning(text: &str, bytes_max: usize) -> &str {
