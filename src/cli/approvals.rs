@@ -285,7 +285,10 @@ fn offered(question: &Question) -> Option<String> {
         }
         Scope::Exact => ("exactly this".to_owned(), String::new()),
         // Named below in any case.
-        Scope::Below { .. } | Scope::Command { .. } | Scope::Mode { .. } => return None,
+        Scope::Below { .. }
+        | Scope::Command { .. }
+        | Scope::Hosts { .. }
+        | Scope::Mode { .. } => return None,
     };
     Some(format!(
         "\n  To allow {what} from now on: claw approve {} --for always{flag}",
@@ -293,7 +296,7 @@ fn offered(question: &Question) -> Option<String> {
     ))
 }
 
-/// How a grant for a program and its subcommand is given.
+/// How the grants that the question offers are given.
 fn by_command(question: &Question) -> String {
     let mut text = offered(question).unwrap_or_default();
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
@@ -307,6 +310,18 @@ fn by_command(question: &Question) -> String {
             "\n  For any `{command}` with known options and plain words: claw approve {} --for \
              always --command '{command}'",
             question.approval
+        ));
+    }
+    let hosts = question.choices.iter().find_map(|choice| match &choice.answer {
+        Answer::Allow { term: Term::Always, scope: Scope::Hosts { hosts } } => Some(hosts),
+        _ => None,
+    });
+    if let Some(hosts) = hosts {
+        text.push_str(&format!(
+            "\n  For any command to {} alone: claw approve {} --for always --hosts {}",
+            out::clean(&hosts.join(", ")),
+            question.approval,
+            hosts.join(",")
         ));
     }
     let modes = question.choices.iter().filter_map(|choice| match &choice.answer {

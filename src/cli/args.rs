@@ -181,11 +181,15 @@ pub enum AtHome {
         /// options and plain words (needs --for)
         #[arg(long, value_name = "WORDS", requires = "term", conflicts_with_all = ["below", "edits_below"])]
         command: Option<String>,
+        /// Allow any command that reaches these hosts of the question and nothing else of the
+        /// network, such as 'crates.io,static.crates.io' (needs --for)
+        #[arg(long, value_name = "HOSTS", value_delimiter = ',', requires = "term", conflicts_with_all = ["below", "edits_below", "command"])]
+        hosts: Vec<String>,
         /// Give the session the mode that lets it through: edits or work
-        #[arg(long, value_name = "MODE", conflicts_with_all = ["term", "below", "edits_below", "command"])]
+        #[arg(long, value_name = "MODE", conflicts_with_all = ["term", "below", "edits_below", "command", "hosts"])]
         mode: Option<ModeArg>,
         /// Press this one of several buttons that a tool has staged, counted from one
-        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "edits_below", "command", "mode"])]
+        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "edits_below", "command", "hosts", "mode"])]
         button: Option<NonZeroU32>,
         #[command(flatten)]
         json: Json,

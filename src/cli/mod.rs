@@ -202,8 +202,9 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
         }
-        AtHome::Approve { id, term, below, edits_below, command, mode, json, .. } => {
-            let answer = allow(term, below, edits_below, command, mode.map(Mode::from));
+        AtHome::Approve { id, term, below, edits_below, command, hosts, mode, json, .. } => {
+            let scope = scope(below, edits_below, command, hosts);
+            let answer = allow(term, scope, mode.map(Mode::from));
             approvals::answer(app, &id, answer, json.json).await
         }
         AtHome::Deny { id, words, never, json } => {
@@ -270,24 +271,10 @@ async fn tools(
 }
 
 /// The yes that the flags of `claw approve` mean. A mode is for the session.
-fn allow(
-    term: Option<For>,
-    below: Option<String>,
-    edits_below: Option<String>,
-    command: Option<String>,
-    mode: Option<Mode>,
-) -> Answer {
+fn allow(term: Option<For>, scope: Scope, mode: Option<Mode>) -> Answer {
     if let Some(mode) = mode {
         return Answer::Allow { term: Term::Session, scope: Scope::Mode { mode } };
     }
-    let scope = match (edits_below, below, command) {
-        (Some(path), _, _) => Scope::Files { path },
-        (None, Some(path), _) => Scope::Below { path },
-        (None, None, Some(command)) => {
-            Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() }
-        }
-        (None, None, None) => Scope::Exact,
-    };
     let term = match term {
         None => Term::Once,
         Some(For::TenMinutes) => Term::TenMinutes,
@@ -295,4 +282,22 @@ fn allow(
         Some(For::Always) => Term::Always,
     };
     Answer::Allow { term, scope }
+}
+
+/// What the flags name, which exclude each other.
+fn scope(
+    below: Option<String>,
+    edits_below: Option<String>,
+    command: Option<String>,
+    hosts: Vec<String>,
+) -> Scope {
+    match (edits_below, below, command) {
+        (Some(path), _, _) => Scope::Files { path },
+        (None, Some(path), _) => Scope::Below { path },
+        (None, None, Some(command)) => {
+            Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() }
+        }
+        (None, None, None) if !hosts.is_empty() => Scope::Hosts { hosts },
+        (None, None, None) => Scope::Exact,
+    }
 }

@@ -47,7 +47,7 @@ pub struct Traps {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Action {
-    Run { run: String, needs: Option<String> },
+    Run { run: String, needs: Option<String>, hosts: Option<Vec<String>> },
     Start { start: String, needs: Option<String> },
     Stop { stop: u32 },
     Write { write: String, text: String },
@@ -64,7 +64,13 @@ impl Action {
     pub fn call(&self) -> (&'static str, Value) {
         let shell = |command: &str, needs: &Option<String>| json!({"command": command, "needs": needs.as_deref().unwrap_or("read")});
         match self {
-            Self::Run { run, needs } => ("bash__run", shell(run, needs)),
+            Self::Run { run, needs, hosts } => {
+                let mut arguments = shell(run, needs);
+                if let Some(hosts) = hosts {
+                    arguments["hosts"] = json!(hosts);
+                }
+                ("bash__run", arguments)
+            }
             Self::Start { start, needs } => ("bash__start", shell(start, needs)),
             Self::Stop { stop } => ("bash__stop", json!({"job": stop})),
             Self::Write { write, text } => {

@@ -26,6 +26,11 @@ pub fn broadest(question: &Value) -> Vec<String> {
             let path = if path.is_empty() { "." } else { path };
             words.extend(["--edits-below".to_owned(), path.to_owned()]);
         }
+        "hosts" => {
+            let named: Vec<&str> =
+                scope["hosts"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            words.extend(["--hosts".to_owned(), named.join(",")]);
+        }
         "command" => {
             let named: Vec<&str> =
                 scope["words"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
@@ -46,10 +51,11 @@ fn breadth(answer: &Value) -> (u8, i64, u8) {
         "exact" => 1,
         "command" => 2,
         "below" => 3,
-        "files" => 4,
+        "hosts" => 4,
+        "files" => 5,
         // A mode: all tools of a kind, and `work` more than `edits`.
-        _ if scope["mode"] == "edits" => 5,
-        _ => 6,
+        _ if scope["mode"] == "edits" => 6,
+        _ => 7,
     };
     // The nearer to the workspace's root, the broader.
     let depth = scope["path"].as_str().map_or(0, |path| path.split_terminator('/').count());

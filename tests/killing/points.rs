@@ -10,6 +10,8 @@ pub enum Rig {
     Telegram,
     /// `crates/snapshot/tests/undo_kills.rs`, which is run with every `cargo test`.
     Undo,
+    /// `tests/telegram_undo_kills.rs`.
+    UndoButton,
 }
 
 /// By what the name of a point begins with.
@@ -25,6 +27,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("grant.settled.", Rig::Console),
     // A workspace that is put back.
     ("undo-", Rig::Undo),
+    // Nobody in the other rigs asks for files back.
+    ("undo.files.", Rig::UndoButton),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -101,10 +101,17 @@ impl Play<'_> {
         self.looks_for_halves()
     }
 
-    /// Remembers what somebody is about to say yes to, and lays out what the calls of a task need.
+    /// Remembers what somebody is about to say yes or no to, and lays out what the calls of a task need.
     pub fn says(&mut self, args: &[String]) -> anyhow::Result<()> {
         match args[0].as_str() {
-            "approve" => drop(self.seen.said_yes.insert(args[1].clone())),
+            "approve" => {
+                let meant = self.meant(&args[1])?;
+                self.seen.said_yes.extend(meant);
+            }
+            "deny" => {
+                let meant = self.meant(&args[1])?;
+                self.seen.said_no.extend(meant);
+            }
             "ask" => {
                 let task = args.last().map_or("", String::as_str);
                 effects::sow(&self.house.path("work"), task)?;
@@ -115,15 +122,28 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Numbers that are typed mean the calls of the list that is open.
+    /// The question with this id, and the calls of it that wait, if it is about several.
+    fn meant(&self, id: &str) -> anyhow::Result<Vec<String>> {
+        let waiting = self.look()?.waiting()?;
+        let members = waiting.iter().filter(|one| one.list.as_deref() == Some(id));
+        Ok(members.map(|one| one.id.clone()).chain([id.to_owned()]).collect())
+    }
+
+    /// Numbers that are typed mean the calls of the list that is open, and a minus means no.
     fn says_numbers(&mut self) -> anyhow::Result<()> {
         let typed = std::fs::read_to_string(self.house.path("typed"))?;
-        let number = |word: &str| word.parse::<usize>().ok().filter(|number| *number > 0);
-        let yes: Vec<usize> = typed.split_whitespace().filter_map(number).collect();
-        if !yes.is_empty() {
-            for list in self.look()?.waiting()?.into_iter().filter(Approval::is_list) {
-                let named = yes.iter().filter_map(|number| list.members.get(number - 1));
-                self.seen.said_yes.extend(named.cloned());
+        let numbers: Vec<i64> =
+            typed.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        for list in self.look()?.waiting()?.into_iter().filter(Approval::is_list) {
+            for number in &numbers {
+                let at = usize::try_from(number.abs() - 1).unwrap_or(usize::MAX);
+                let Some(member) = list.members.get(at) else { continue };
+                let said =
+                    if *number > 0 { &mut self.seen.said_yes } else { &mut self.seen.said_no };
+                said.insert(member.clone());
             }
         }
         Ok(())

@@ -150,12 +150,15 @@ fn gave(seen: &Seen, question: &str) -> bool {
     if question.is_empty() { seen.gave_mode } else { seen.said_yes.contains(question) }
 }
 
-/// Whether somebody has allowed a question: by its own id, with all of its list, or by a standing
-/// yes, which is judged by itself.
-fn said_yes(seen: &Seen, question: &Approval) -> bool {
-    let list = question.list.as_ref();
-    let said = |id: &String| seen.said_yes.contains(id);
-    said(&question.id) || list.is_some_and(said) || question.by.starts_with("grant ")
+/// Whether somebody has meant what became of a question: by its own id, by its number, with all of
+/// its list while it waited, or by a standing answer, which is judged by itself.
+fn is_meant(seen: &Seen, question: &Approval) -> bool {
+    let said = match question.state.as_str() {
+        "approved" => &seen.said_yes,
+        "denied" => &seen.said_no,
+        _ => return true,
+    };
+    said.contains(&question.id) || question.by.starts_with("grant ")
 }
 
 /// Whether the call of a question has another one, which decides.
@@ -193,11 +196,9 @@ fn questions_are_answered_once(
             // A list is over with the last of its items; what came of those is judged by itself.
             continue;
         }
-        if question.state == "approved" && !said_yes(seen, question) {
-            verdict.other.push(format!(
-                "the question {} is approved, and nobody has said yes to it",
-                question.id
-            ));
+        if !is_meant(seen, question) {
+            let (id, state) = (&question.id, &question.state);
+            verdict.other.push(format!("the question {id} is {state}, and nobody has said so"));
         }
         let id = uses.iter().find(|one| one.call == question.call);
         let outcome =

@@ -25,8 +25,11 @@ pub struct Seen {
     pub gave_mode: bool,
     /// What claw was seen to be at a moment at which it may not be so.
     pub torn: Vec<String>,
-    /// The questions to which `claw approve` was typed, or their number.
+    /// The questions to which somebody was about to say yes: by `claw approve`, by their number, or
+    /// with all of their list while they waited.
     pub said_yes: BTreeSet<String>,
+    /// The same for a no.
+    pub said_no: BTreeSet<String>,
     /// For each question, which of `Allowed` and `Denied` claw said, in order.
     pub answers: BTreeMap<String, Vec<&'static str>>,
     /// The point of each kill that hit, `random` for a random moment.

@@ -14,6 +14,8 @@ pub enum Asked {
     Help,
     /// `/panic on` and `/panic off`.
     Switch,
+    /// `/mode edits`.
+    Mode,
     /// No command at all.
     Unknown,
     /// The reason behind a denial, which is answered, too.

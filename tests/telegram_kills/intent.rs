@@ -21,6 +21,8 @@ pub enum Plan {
     First,
     /// All of a list, and a mode.
     Mode,
+    /// A mode by a command, which answers what it covers; then a yes to what is left.
+    Command,
     Ignore,
 }
 
@@ -40,9 +42,10 @@ pub fn plan_for_list(random: &mut Random) -> Plan {
         30..40 => Plan::Tap(NO),
         40..65 => Plan::First,
         65..75 => Plan::Mode,
-        75..80 => Plan::Word,
-        80..86 => Plan::Twice,
-        86..94 => Plan::Both,
+        75..83 => Plan::Command,
+        83..86 => Plan::Word,
+        86..90 => Plan::Twice,
+        90..96 => Plan::Both,
         _ => Plan::Ignore,
     }
 }

@@ -159,12 +159,18 @@ impl Seat {
         self.acts.iter().any(yes)
     }
 
-    /// Whether somebody here has tapped a button of this question that says something for longer.
+    /// Whether somebody here has tapped a button of this question that says something for longer, or
+    /// has given a mode by a command, where the question is empty.
     pub fn has_answered(&self, question: &str) -> bool {
         let lasting = |code: &str| {
             code == "=never" || code == MODE_CODE || (is_allowing(code) && code != "=y")
         };
-        let said = |act: &Act| matches!(act, Act::Tap { approval, code, .. } if approval == question && lasting(code));
+        let said = |act: &Act| match act {
+            Act::Tap { approval, code, .. } => approval == question && lasting(code),
+            // A mode that is given by a command has no question.
+            Act::Command { asked: Asked::Mode, .. } => question.is_empty(),
+            _ => false,
+        };
         self.acts.iter().any(said)
     }
 
@@ -270,7 +276,7 @@ impl Seat {
             (_, true) => plan_for_list,
             _ => plan,
         };
-        let mut plan = *self.plans.entry(approval).or_insert_with(|| planned(&mut self.random));
+        let mut plan = *self.plans.entry(approval.clone()).or_insert_with(|| planned(&mut self.random));
         if plan == Plan::Ignore && !talks || plan == Plan::Word && self.word.is_some() {
             plan = Plan::Tap(yes);
         }
@@ -291,6 +297,10 @@ impl Seat {
                 }
             }
         }
+        if plan == Plan::Command {
+            self.plans.insert(approval, Plan::Tap(yes));
+            return Some(self.says("/mode edits", After::Command(Asked::Mode)));
+        }
         let id = message.id;
         let tap = |label: &str| data(label).map(|data| Deed::Tap { message: id, data, old: false });
         match plan {
@@ -303,7 +313,7 @@ impl Seat {
             Plan::First => tap("Choose…").or_else(|| tap(NO)),
             // Not every list has a call that a mode lets through.
             Plan::Mode => tap(&format!(":{MODE_CODE}")).or_else(|| tap(yes)),
-            Plan::Ignore => None,
+            Plan::Ignore | Plan::Command => None,
         }
     }
 

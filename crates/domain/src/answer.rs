@@ -29,6 +29,8 @@ pub enum Scope {
     /// A shell command of this program and subcommand (`cargo test`), with whatever known options
     /// and plain words behind it.
     Command { words: Vec<String> },
+    /// Any shell command that reaches these hosts and nothing else of the network.
+    Hosts { hosts: Vec<String> },
     /// Every call of the session that this mode lets through.
     Mode { mode: Mode },
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Facts, level, mode, obeyed, shell};
+pub use hosts::says as says_hosts;
 use claw_domain::canonical;
 use claw_domain::escape::visible;
 use claw_domain::{Answer, Choice, Level, Mode, Opening, Scope, Term};
@@ -62,6 +63,9 @@ pub enum Shape {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hosts: Option<Vec<String>>,
     },
+    /// Any command of our bash server that names these hosts or some of them, in order and each
+    /// once; see [`hosts`].
+    Hosts { hosts: Vec<String> },
     /// What this mode lets through, of whatever tool of ours.
     Mode { mode: Mode },
     /// This is open to commands that name it. Each use is asked about, so that it covers no call.
@@ -87,6 +91,11 @@ impl Shape {
                 needs: level::of(facts)?,
                 hosts: level::hosts(facts)?,
             },
+            // No more than the question has named.
+            Scope::Hosts { hosts: named } => {
+                let hosts = hosts::of_call(facts)?;
+                (hosts::sorted(named.clone()) == hosts).then_some(Self::Hosts { hosts })?
+            }
             // The narrowest one; a wider one is given by a command, and not by an answer.
             Scope::Mode { mode } => {
                 (mode::that_fits(facts) == Some(*mode)).then_some(Self::Mode { mode: *mode })?
@@ -95,9 +104,12 @@ impl Shape {
         covers(&shape, facts).then_some(shape)
     }
 
-    /// Whether it covers files that nobody has seen in a question.
+    /// Whether it covers changes of files that nobody has seen in a question.
     pub fn is_wide(&self) -> bool {
-        matches!(self, Self::Below { .. } | Self::Files { .. } | Self::Mode { .. })
+        matches!(
+            self,
+            Self::Below { .. } | Self::Files { .. } | Self::Hosts { .. } | Self::Mode { .. }
+        )
     }
 }
 
@@ -119,6 +131,8 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
                 && (level < Level::Network || reaches_no_other(facts, hosts.as_deref()))
                 && command_words(facts).is_some_and(|found| found == *words)
         }
+        Shape::Hosts { hosts } => hosts::of_call(facts)
+            .is_some_and(|named| named.iter().all(|host| hosts.contains(host))),
         Shape::Mode { mode } => mode::lets_through(*mode, facts),
         Shape::Opening { .. } | Shape::Folder { .. } => false,
     }
@@ -140,6 +154,10 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
     if let (Some(words), Some((needs, hosts))) = (command_words(facts), reach) {
         let sentence = format!("{tool} for {}", says_command(&words, needs, hosts.as_deref()));
         offered.push((Scope::Command { words }, sentence));
+    }
+    if let Some(hosts) = hosts::of_call(facts) {
+        let sentence = says_hosts(&hosts);
+        offered.push((Scope::Hosts { hosts }, sentence));
     }
     if let Some(mode) = mode::that_fits(facts) {
         offered.push((
@@ -254,6 +272,7 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
             Scope::Command { .. } => {
                 &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)]
             }
+            Scope::Hosts { .. } => &[("sh", Term::Session), ("ah", Term::Always)],
             Scope::Mode { mode } => mode_key(*mode),
         };
         choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
@@ -334,5 +353,6 @@ pub(super) fn components(path: &str) -> Option<Vec<&str>> {
     (!parts.is_empty() && !climbs && !somebodys_home).then_some(parts)
 }
 
+mod hosts;
 #[cfg(test)]
 mod tests;

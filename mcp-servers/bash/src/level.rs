@@ -30,12 +30,19 @@ pub enum Level {
 const NOT_HELD: &str = "This system gives commands no network of their own, so no command can be kept to hosts. Call again \
      without `hosts`: it then has all of the network. Nothing was run.";
 
+/// Where its host counts on something that nothing would hold the command to.
+const NOT_KEPT: &str = "This system cannot keep a command off what other programs run or obey on \
+     sight, and it may run without a question only where that is kept. Nothing was run.";
+
 /// What one command may do, with the hosts that it has named.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     pub level: Level,
     /// Empty at `network`: all of the network.
     pub hosts: Vec<HostRule>,
+    /// What others obey on sight stays as it is: always at `write`, and at `network` where the host
+    /// wants it, because nobody was asked about this command.
+    pub keeps_obeyed: bool,
     /// The owner's services that it has named, all of which are open to it.
     pub opens: Vec<ServiceUse>,
     /// The owner's folders that are open to this command and not to its server.
@@ -50,6 +57,8 @@ pub struct Asked<'a> {
     pub hosts: Option<&'a [String]>,
     pub opens: Option<&'a [Service]>,
     pub opened: &'a [ServiceUse],
+    /// Whether the host wants what is obeyed on sight to stay as it is.
+    pub keep_off: bool,
 }
 
 impl Scope {
@@ -74,13 +83,17 @@ impl Scope {
         if !hosts.is_empty() && !enforcement.own_networks {
             return Err(NOT_HELD.into());
         }
+        if asked.keep_off && level.has_network() && !enforcement.keeps_what_is_obeyed() {
+            return Err(NOT_KEPT.into());
+        }
         if hosts.len() > HOSTS_MAX {
             return Err(format!("At most {HOSTS_MAX} hosts can be named. Nothing was run."));
         }
         let hosts = hosts.iter().map(|host| HostRule::parse(host));
         let hosts =
             hosts.collect::<Result<_, _>>().map_err(|why| format!("{why}. Nothing was run."))?;
-        Ok(Self { level, hosts, opens, ..Self::default() })
+        let keeps_obeyed = level == Level::Write || (asked.keep_off && level.has_network());
+        Ok(Self { level, hosts, opens, keeps_obeyed, ..Self::default() })
     }
 
     pub fn with_folders(self, (folders, said): (Openings, Vec<String>)) -> Self {
@@ -126,6 +139,16 @@ impl Level {
             _ => None,
         }
     }
+}
+
+/// For the model, where a command at `network` that was kept off what is obeyed on sight seems to
+/// have met that.
+pub fn refusal_of_obeyed(output: &str) -> Option<&'static str> {
+    NOT_REPLACED.iter().any(|word| output.contains(word)).then_some(
+        "It ran without a question, and such a command changes no file that other programs run or \
+         obey on sight (.git/config, .git/hooks, .envrc, AGENTS.md, .github/workflows and the \
+         like). What it did until then stays done; the file tools change them, and ask the owner.",
+    )
 }
 
 /// What programs print for EACCES, EPERM and EROFS, in C and in the runtimes that have words of

@@ -1,5 +1,5 @@
 //! What other programs run or obey on sight (`claw_kit::obeyed`), as it lies in one workspace: found
-//! before a command at level `write`, so that it can be mounted read-only, and compared afterwards,
+//! before a command that is kept off it, so that it can be mounted read-only, and compared afterwards,
 //! because what is not there yet cannot be. Must not know how a command is run.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use claw_kit::obeyed::{Held, row};
+
+use crate::level::Level;
 
 /// Into how many folders is looked, the nearest first: this is done for each command, and a folder
 /// takes about 6 µs. What lies in others is not held.
@@ -133,7 +135,7 @@ impl Obeyed {
 
     /// What has appeared meanwhile gets another name, so that nobody obeys it. One sentence about
     /// it, if there is something.
-    pub fn set_aside_what_is_new(&self) -> Option<String> {
+    pub fn set_aside_what_is_new(&self, level: Level) -> Option<String> {
         let mut said = Vec::new();
         let folders_max = self.folders + self.left.len() + NEW_FOLDERS_MAX;
         let now = Self::find(&self.workspace, folders_max, &self.left);
@@ -151,11 +153,18 @@ impl Obeyed {
         }
         let not_all = (!now.left.is_empty()).then(|| NOT_ALL_NEW.to_owned());
         let aside = (!said.is_empty()).then(|| {
-            format!(
-                "Level `write` makes nothing that other programs run or obey on sight, so that was set aside: {}. \
-                 Call again with needs: \"network\" if it has to be there.",
-                said.join(", ")
-            )
+            let said = said.join(", ");
+            match level {
+                Level::Network => format!(
+                    "This command ran without a question, and such a one makes nothing that other \
+                     programs run or obey on sight, so that was set aside: {said}. If it has to be \
+                     there, move it back with the file tool, which asks the owner."
+                ),
+                _ => format!(
+                    "Level `write` makes nothing that other programs run or obey on sight, so that \
+                     was set aside: {said}. Call again with needs: \"network\" if it has to be there."
+                ),
+            }
         });
         let told: Vec<String> = aside.into_iter().chain(not_all).collect();
         (!told.is_empty()).then(|| told.join("\n"))
@@ -286,17 +295,17 @@ mod tests {
     fn what_is_new_is_set_aside_and_what_was_there_is_not() {
         let dir = workspace();
         let before = Obeyed::below(dir.path());
-        assert_eq!(before.set_aside_what_is_new(), None);
+        assert_eq!(before.set_aside_what_is_new(Level::Write), None);
         fs::write(dir.path().join(".envrc"), "x").unwrap();
         fs::write(dir.path().join(".envrc.set-aside"), "older").unwrap();
         fs::remove_file(dir.path().join("one/AGENTS.md")).unwrap();
         std::os::unix::fs::symlink("/", dir.path().join("one/AGENTS.md")).unwrap();
-        let said = before.set_aside_what_is_new().unwrap();
+        let said = before.set_aside_what_is_new(Level::Write).unwrap();
         assert!(said.contains(".envrc is now .envrc.set-aside-2"), "{said}");
         assert!(said.contains("one/AGENTS.md is now one/AGENTS.md.set-aside"), "{said}");
         assert_eq!(fs::read_to_string(dir.path().join(".envrc.set-aside")).unwrap(), "older");
         assert!(!dir.path().join(".envrc").exists());
-        assert_eq!(before.set_aside_what_is_new(), None);
+        assert_eq!(before.set_aside_what_is_new(Level::Write), None);
     }
 
     #[test]
@@ -307,17 +316,17 @@ mod tests {
         fs::create_dir_all(git.join("hooks")).unwrap();
         fs::write(git.join("hooks/pre-commit.sample"), "").unwrap();
         fs::write(git.join("config"), "[core]\n\tbare = false\n\tfilemode = true\n").unwrap();
-        assert_eq!(before.set_aside_what_is_new(), None);
+        assert_eq!(before.set_aside_what_is_new(Level::Write), None);
         fs::write(git.join("hooks/pre-commit"), "").unwrap();
         fs::write(git.join("config"), "[core]\n\tfsmonitor = ./x\n").unwrap();
-        let said = before.set_aside_what_is_new().unwrap();
+        let said = before.set_aside_what_is_new(Level::Write).unwrap();
         assert!(said.contains("new/.git/hooks is now"), "{said}");
         assert!(said.contains("new/.git/config is now"), "{said}");
         // A repository may lie elsewhere, where no name gives it away.
         fs::write(dir.path().join("new/.git/commondir"), "../other").unwrap();
         fs::create_dir_all(dir.path().join("tree")).unwrap();
         fs::write(dir.path().join("tree/.git"), "gitdir: ../other").unwrap();
-        let said = before.set_aside_what_is_new().unwrap();
+        let said = before.set_aside_what_is_new(Level::Write).unwrap();
         assert!(said.contains("new/.git/commondir is now"), "{said}");
         assert!(said.contains("tree/.git is now tree/.git.set-aside"), "{said}");
         for odd in ["[core] fsmonitor = x", "[alias]", "bare", "[core]\nhookspath=x"] {
@@ -340,7 +349,7 @@ mod tests {
         // Folders that a command makes hide no file that it makes.
         (0..5000).for_each(|number| fs::create_dir(dir.path().join(format!("n{number}"))).unwrap());
         fs::write(place(3).join("AGENTS.md"), "").unwrap();
-        let said = before.set_aside_what_is_new().unwrap();
+        let said = before.set_aside_what_is_new(Level::Write).unwrap();
         assert!(said.contains("m3/src/AGENTS.md is now"), "{said}");
         let many = Obeyed::below(dir.path());
         assert!(many.is_not_all().is_some_and(|said| said.contains("more folders than")));
@@ -350,7 +359,7 @@ mod tests {
         fs::write(dir.path().join(".mcp.json"), "").unwrap();
         fs::create_dir(dir.path().join("new")).unwrap();
         fs::write(dir.path().join("new/.envrc"), "").unwrap();
-        let said = many.set_aside_what_is_new().unwrap();
+        let said = many.set_aside_what_is_new(Level::Write).unwrap();
         assert!(said.contains(".mcp.json is now") && said.contains("new/.envrc is now"), "{said}");
         assert!(left.join(".envrc").exists(), "{said}");
     }

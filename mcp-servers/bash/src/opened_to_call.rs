@@ -1,4 +1,4 @@
-//! What the host opens to one call, beside its arguments, which are a model's words. Must not know
+//! What the host opens to one call, and what it keeps it off, beside its arguments, which are a model's words. Must not know
 //! how a command gets it.
 
 use std::path::{Path, PathBuf};
@@ -14,12 +14,17 @@ use crate::services::{Closings, Service, ServiceUse};
 const OPENED: &str = "claw/opened";
 /// Folders of the owner's.
 const FOLDERS: &str = "claw/folders";
+/// What other programs obey on sight, by name. This server has that list itself, so that it counts
+/// whether any is named.
+const KEEP_OFF: &str = "claw/keep_off";
 
 /// What is open to one call.
 pub struct OpenedToCall {
     pub services: Vec<ServiceUse>,
     /// Beside those of the server, with what is said of those that cannot be opened.
     pub folders: (Openings, Vec<String>),
+    /// Whether it must leave what is obeyed on sight as it is, whatever its level.
+    pub keep_off: bool,
 }
 
 impl OpenedToCall {
@@ -37,7 +42,9 @@ impl OpenedToCall {
         let services = open.iter().copied().chain(named);
         let services = services.map(|service| closings.begin(service)).collect();
         let folders: Vec<FolderOfCall> = list(meta, FOLDERS)?;
-        Ok(Self { services, folders: Openings::of_call(&folders, workspace, protect) })
+        let keep_off = !list::<String>(meta, KEEP_OFF)?.is_empty();
+        let folders = Openings::of_call(&folders, workspace, protect);
+        Ok(Self { services, folders, keep_off })
     }
 }
 

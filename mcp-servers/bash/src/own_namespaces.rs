@@ -35,7 +35,7 @@ pub fn are_given() -> bool {
 }
 
 /// Enters the namespaces. Afterwards `spec` and `boundary` name the places as they are there. Gives
-/// at level `write` what is obeyed on sight, which cannot be changed from then on.
+/// what is obeyed on sight, where the command is kept off it: it cannot be changed from then on.
 pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<Obeyed>> {
     begin()?;
     mount_bind(&spec.scratch, &spec.scratch)?;
@@ -61,7 +61,7 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
         return Err(io::Error::other(NOT_SEALED));
     }
     spec.only_tmp_can_change = spec.level == Level::Read && sealed;
-    if spec.level == Level::Write {
+    if spec.keeps_obeyed {
         let found = Obeyed::below(&workspace);
         hold(&found, &workspace)?;
         obeyed = Some(found);

@@ -159,7 +159,7 @@ impl Runner {
         stop: &CancellationToken,
         sink: &mut dyn Sink,
     ) -> Ending {
-        let Scope { level, hosts, opens, folders, said } = request.scope;
+        let Scope { level, hosts, keeps_obeyed, opens, folders, said } = request.scope;
         said.into_iter().for_each(|sentence| sink.note(sentence));
         let (given, own_namespaces, opened_now) = self.given_to(folders, level, sink);
         // Docker is on the loopback of a network of the command's own.
@@ -196,6 +196,7 @@ impl Runner {
             given,
             opened_now,
             level,
+            keeps_obeyed,
             access,
             own_process_table: self.enforcement.namespaces,
             mounts_must_hold: !self.enforcement.landlock_keeps_files(),

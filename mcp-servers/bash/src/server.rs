@@ -25,7 +25,7 @@ use crate::confine::Enforcement;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
-use crate::level::{Asked, Scope};
+use crate::level::{self, Asked, Scope};
 use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
@@ -304,6 +304,7 @@ impl BashServer {
                 hosts: arguments.hosts.as_deref(),
                 opens: arguments.opens.as_deref(),
                 opened: &opened.services,
+                keep_off: opened.keep_off,
             },
             self.enforcement,
         ) {
@@ -311,6 +312,7 @@ impl BashServer {
             Err(why) => return refused(why),
         };
         let level = scope.level;
+        let is_kept = scope.keeps_obeyed && level.has_network();
         let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
         let refusals = self.refusals.with(&scope.folders);
         let request = RunRequest {
@@ -336,7 +338,9 @@ impl BashServer {
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
         if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
-            output.notes.extend(refusals.sentence(level, &opens, &output.text));
+            let of_obeyed = || level::refusal_of_obeyed(&output.text).filter(|_| is_kept);
+            let said = refusals.sentence(level, &opens, &output.text);
+            output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
         }
         output.network = shown.network;
         tool::result(&ending, took, output, self.enforcement, level)
@@ -353,6 +357,7 @@ impl BashServer {
                 hosts: arguments.hosts.as_deref(),
                 opens: arguments.opens.as_deref(),
                 opened: &opened.services,
+                keep_off: opened.keep_off,
             },
             self.enforcement,
         ) {

@@ -79,7 +79,7 @@ fn supervise() -> std::io::Result<()> {
         Ok((obeyed, ports)) => {
             let end = run(&spec, ports, reader);
             let not_held = obeyed.as_ref().and_then(Obeyed::is_not_all).map(str::to_owned);
-            let set_aside = obeyed.and_then(|found| found.set_aside_what_is_new());
+            let set_aside = obeyed.and_then(|found| found.set_aside_what_is_new(spec.level));
             JobEnd { set_aside, not_held, ..end }
         }
         Err(why) => JobEnd {

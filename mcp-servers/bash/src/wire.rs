@@ -26,6 +26,8 @@ pub struct JobSpec {
     pub scratch: PathBuf,
     pub given: Given,
     pub level: Level,
+    /// What others obey on sight is read-only to it.
+    pub keeps_obeyed: bool,
     pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,
@@ -41,7 +43,7 @@ pub struct JobSpec {
     /// Found out in the namespaces.
     #[serde(default)]
     pub only_tmp_can_change: bool,
-    /// At level `write`: what has appeared and is obeyed on sight gets another name at the end.
+    /// Where it is kept off what is obeyed on sight: what of it is new gets another name at the end.
     pub sets_aside: bool,
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.

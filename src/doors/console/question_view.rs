@@ -169,6 +169,7 @@ fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
         Scope::Files { path } if path.is_empty() => "edits anywhere here,".to_owned(),
         Scope::Files { path } => format!("edits below {path},"),
         Scope::Command { words } => format!("any {},", words.join(" ")),
+        Scope::Hosts { hosts } => format!("any to {},", hosts.join(", ")),
         Scope::Mode { mode } => format!("mode {mode},"),
     };
     Some(format!("{what} {term}"))

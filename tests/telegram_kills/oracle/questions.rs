@@ -206,6 +206,16 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         ("expired", _) => evidence.seen.expired.contains(&question.id),
         _ => false,
     };
+    // A number that was tapped is a yes to that call, and claw has said so.
+    let by_number = |(query, code): &(&str, &str)| {
+        question.number.is_some()
+            && number_of(code) == question.number
+            && answer(query).is_some_and(|(words, _)| words.starts_with("Allowed "))
+    };
+    if question.state == "denied" && taps.iter().any(by_number) {
+        let text = format!("the question {} is denied, and its number was allowed", question.id);
+        verdict.other.push(text);
+    }
     let owner = format!("telegram:{}", seat.user.id);
     // What a standing answer has answered is judged with those.
     let by_grant = question.by.starts_with("grant ");

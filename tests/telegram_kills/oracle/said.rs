@@ -270,6 +270,7 @@ fn asked(notice: &str) -> Option<Asked> {
         {
             Asked::Switch
         }
+        _ if notice.starts_with("Mode `edits`: ") => Asked::Mode,
         _ if notice == "Denied."
             || notice.starts_with("Denied all ")
             || notice.starts_with("this question") =>
@@ -294,6 +295,7 @@ fn commands_are_answered(
         Asked::Model,
         Asked::Help,
         Asked::Switch,
+        Asked::Mode,
         Asked::Unknown,
         Asked::Reason,
     ] {

@@ -316,6 +316,7 @@ fn says_of(shape: &Shape, row: &CallRow) -> String {
             format!("{}/{} for any path at or below {path}", row.server, row.tool)
         }
         Shape::Files { path } => shape::says_files(path),
+        Shape::Hosts { hosts } => shape::says_hosts(hosts),
         Shape::Command { words, needs, hosts } => {
             format!(
                 "{}/{} for {}",

@@ -67,12 +67,14 @@ impl Reach {
 
     /// Whether a standing answer covers this call, which `rule` asks about. An allowance reaches
     /// the origin that it was given for, and those that are trusted more; never a lower one. A mode
-    /// stands for the question that a class asks, and for no rule of the owner's.
+    /// and a grant for hosts stand for the question that a class asks, and for no rule of the
+    /// owner's.
     pub(super) fn covers(&self, grant: &GrantRow, call: &ToolCall, rule: &str) -> bool {
         let Some(stored) = Stored::read(&grant.shape) else { return false };
         let names_it = match stored.shape {
             Shape::Mode { .. } => modes::is_mode(grant) && rule == CLASS_MUTATING,
             Shape::Files { .. } => grant.server == call.server && grant.tool == EVERY_TOOL,
+            Shape::Hosts { .. } if rule != CLASS_MUTATING => false,
             _ => grant.server == call.server && grant.tool == call.tool,
         };
         // What is forbidden in one folder stays forbidden in all, whoever asks.
@@ -92,10 +94,11 @@ impl Reach {
         tx: &Tx<'_>,
         call: &ToolCall,
         effect: GrantEffect,
+        rule: &str,
     ) -> Result<Option<GrantRow>, StoreError> {
         let mut rows = tx.grants_for(&call.server, &call.tool)?;
         rows.extend(tx.grants_for(&call.server, EVERY_TOOL)?);
-        Ok(rows.into_iter().find(|grant| grant.effect == effect && self.covers(grant, call, "")))
+        Ok(rows.into_iter().find(|grant| grant.effect == effect && self.covers(grant, call, rule)))
     }
 
     /// Whether any standing answer decides this call, which `rule` asks about.
@@ -130,15 +133,15 @@ impl Calls {
         Reach { hub: self.hub.clone(), surroundings: self.surroundings.clone() }
     }
 
-    /// The grant that covers this call, if there is one.
-    pub fn grant_for(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
-        Ok(self.standing(call, GrantEffect::Allow)?.map(|(_, grounds)| grounds))
+    /// The grant that covers this call, which the rule of this name asks about.
+    fn grant_for(&self, call: &ToolCall, rule: &str) -> Result<Option<Grounds>, StoreError> {
+        Ok(self.standing(call, GrantEffect::Allow, rule)?.map(|(_, grounds)| grounds))
     }
 
     /// What lets a call run that the rule of this name asks about: a grant, or the mode of its
     /// session.
     pub fn leave_for(&self, call: &ToolCall, rule: &str) -> Result<Option<Grounds>, StoreError> {
-        match self.grant_for(call)? {
+        match self.grant_for(call, rule)? {
             None if rule == CLASS_MUTATING => self.mode_for(call),
             found => Ok(found),
         }
@@ -146,15 +149,16 @@ impl Calls {
 
     /// The owner's "never" that covers this call, with its number. It holds whoever asks.
     pub fn standing_refusal(&self, call: &ToolCall) -> Result<Option<(i64, Grounds)>, StoreError> {
-        self.standing(call, GrantEffect::Deny)
+        self.standing(call, GrantEffect::Deny, "")
     }
 
     fn standing(
         &self,
         call: &ToolCall,
         effect: GrantEffect,
+        rule: &str,
     ) -> Result<Option<(i64, Grounds)>, StoreError> {
-        let found = self.store.read(|tx| self.reach().standing(tx, call, effect))?;
+        let found = self.store.read(|tx| self.reach().standing(tx, call, effect, rule))?;
         Ok(found.map(|grant| {
             let grounds = Grounds::new(format!("grant.{}", grant.id), why(&grant));
             let wide = Stored::read(&grant.shape).is_some_and(|stored| stored.shape.is_wide());

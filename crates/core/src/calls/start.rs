@@ -4,13 +4,14 @@
 use serde_json::json;
 
 use super::approvals::is_over;
+use super::grants::CLASS_MUTATING;
 use super::frozen::{Freeze, is_intact, shown_digest};
 use super::record::entry;
 use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, DeniedBy, Outcome, Question,
-    Term, ToolCall,
+    Scope, Term, ToolCall,
 };
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
@@ -141,7 +142,13 @@ impl Calls {
         let mut choices = crate::policy::shape::choices(&self.facts(call, None));
         let of_session =
             |answer: &Answer| matches!(answer, Answer::Allow { term: Term::Session, .. });
-        choices.retain(|choice| call.session().is_some() || !of_session(&choice.answer));
+        // Where a rule of the owner's asks, such a grant would spare nothing.
+        let of_hosts =
+            |answer: &Answer| matches!(answer, Answer::Allow { scope: Scope::Hosts { .. }, .. });
+        choices.retain(|choice| {
+            (call.session().is_some() || !of_session(&choice.answer))
+                && (grounds.rule == CLASS_MUTATING || !of_hosts(&choice.answer))
+        });
         super::approvals::question_about(call, why, expires_at_ms, choices, None)
     }
 }

@@ -9,6 +9,7 @@ use super::place::Place;
 use super::record::{Record, State};
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::{SessionId, TurnId, UnixMillis};
+use crate::killpoint;
 use crate::snapshot::{Change, Kept, Plan, Snapshots};
 use crate::store::{AuditEntry, now_ms};
 
@@ -111,12 +112,15 @@ impl TurnSnapshots {
             "workspace": found.place.workspace.display().to_string(),
         });
         self.audit("undo.started", body).await?;
+        killpoint::here("undo.files.begun");
         let undone = self.apart(move |_| carry_out(found, undo)).await?;
+        killpoint::here("undo.files.done");
         let body = json!({
             "by": by, "turn": undone.turn.to_string(),
             "changed": undone.changed.len(), "kept": undone.kept.len(),
         });
         self.audit("undo.ended", body).await?;
+        killpoint::here("undo.files.told");
         Ok(undone)
     }
 

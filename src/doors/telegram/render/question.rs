@@ -20,6 +20,7 @@ use crate::doors::staged_questions::in_our_words;
 use super::clean::{cleaned, cleaned_line};
 use super::rich::{Part, Rich, Style, utf16_len};
 use super::split::{CAPTION_UNITS_MAX, MESSAGE_UNITS_MAX, parts};
+use keyboard::shown_hosts;
 pub use keyboard::{keyboard, menu};
 use value::{document_value, shown_value};
 
@@ -394,6 +395,7 @@ fn decision(answer: &Answer) -> String {
         Scope::Command { words } => {
             format!("{term}: any {}", short(&keyboard::shown_command(words)))
         }
+        Scope::Hosts { hosts } => format!("{term}: any command to {}", shown_hosts(hosts)),
         Scope::Mode { mode } => format!("{term}: mode {mode}"),
     }
 }

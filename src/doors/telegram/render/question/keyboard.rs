@@ -121,6 +121,7 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Scope::Files { path } if path.is_empty() => format!("{name}: edits anywhere here"),
         Scope::Files { path } => format!("{name}: edits below {}", path_end(path)),
         Scope::Command { words } => format!("{name}: any {}", shown_command(words)),
+        Scope::Hosts { hosts } => format!("{name}: any command to {}", shown_hosts(hosts)),
         Scope::Mode { mode } => format!("{name}: mode {mode}"),
     }
 }
@@ -134,6 +135,11 @@ pub(super) fn shown_path(path: &str) -> String {
 /// target at the end.
 pub(super) fn shown_command(words: &[String]) -> String {
     path_end(&words.join(" "))
+}
+
+/// The hosts of a grant, as far as a button has room.
+pub(super) fn shown_hosts(hosts: &[String]) -> String {
+    path_end(&hosts.join(", "))
 }
 
 fn path_end(path: &str) -> String {
