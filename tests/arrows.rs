@@ -73,6 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "turn",
             "undo",
+            "workspace",
         ],
     ),
     ("config", &["durable"]),

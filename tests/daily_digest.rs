@@ -1,25 +1,29 @@
-//! The daily digest through the whole program: what ran without a question is told once a day, danger
-//! first, and a button takes a grant back.
+//! The daily digest through the whole program: what ran without a question is told once a day,
+//! danger first, and a button takes a grant back.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;
 mod telegram_rig;
+mod wires;
 
 use botapi::Message;
 use claw::domain::OutboundBody;
 use claw::doors::console::screen::Screen;
 use claw::doors::console::style::Look;
 use program::House;
+use serde_json::json;
 use telegram_rig::Rig;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
 
 /// Every day has begun, so that it is told at once.
 const AT_MIDNIGHT: &str = "[audit]\ndigest_at = \"00:00\"\n[limits]\ndigest_lines_max = 3\n";
 const HEAD: &str = "Without a question, since";
 const TELL_OF_TODAY: &str = "UPDATE daily_digests SET day = '2001-01-01', up_ms = up_ms - 86400000";
 
-/// Three calls by a grant, two by a rule that lets one command have the network, one reader, and one
-/// call that was asked about.
+/// Three calls by a grant, two by a rule that lets one command have the network, one reader, and
+/// one call that was asked about.
 fn busy() -> Rig {
     let rig = Rig::configured(AT_MIDNIGHT);
     works(&rig.house);
@@ -37,14 +41,17 @@ fn works(house: &House) {
     house
         .db()
         .execute_batch(
-            "INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, rule, received_ms, started_ms)
+            "INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state,
+                rule, received_ms, started_ms)
              SELECT 'main:' || (900 + value) || ':0', session, 'bash', 'run',
-                '{\"command\":\"cargo update\",\"needs\":\"network\"}', origin, principal, 'ended', 'rule.2',
-                received_ms, started_ms
+                '{\"command\":\"cargo update\",\"needs\":\"network\"}', origin, principal,
+                'ended', 'rule.2', received_ms, started_ms
              FROM calls, json_each('[1,2]') WHERE calls.tool = 'read_file';
-             INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, rule, received_ms, started_ms)
-             SELECT 'main:999:0', session, 'bash', 'run', '{\"command\":\"ls\"}', origin, principal, 'ended',
-                'builtin.level-read', received_ms, started_ms FROM calls WHERE tool = 'read_file' LIMIT 1;",
+             INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state,
+                rule, received_ms, started_ms)
+             SELECT 'main:999:0', session, 'bash', 'run', '{\"command\":\"ls\"}', origin, principal,
+                'ended', 'builtin.level-read', received_ms, started_ms
+             FROM calls WHERE tool = 'read_file' LIMIT 1;",
         )
         .unwrap();
 }
@@ -181,4 +188,49 @@ fn it_is_read_at_a_glance() {
         screen.take().unwrap().lines.join("\n")
     };
     insta::assert_snapshot!("in_a_chat", format!("==== 80\n{}\n==== 40\n{}", at(80), at(40)));
+}
+
+/// A server with two tools, of which it calls one destructive (MCP, tool annotations).
+const STRANGER: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id": *\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25",
+      "capabilities":{"tools":{}},"serverInfo":{"name":"attic","version":"1"}}}' | tr -d '\n'; echo ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[
+      {"name":"sweep","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}},
+      {"name":"air","inputSchema":{"type":"object"}}]}}' | tr -d '\n'; echo ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[]}}' ;;
+    *'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}' ;;
+  esac
+done
+"#;
+
+#[test]
+fn what_a_stranger_calls_destructive_counts_as_danger() {
+    let call = |tool: &str| Answer::Turn(Turn::calls(&[Call::new("a", tool, "{}")]));
+    let answers =
+        [call("attic__air"), Answer::text("aired"), call("attic__sweep"), Answer::text("swept")];
+    let model = Threaded::start(Wire::OpenAi, answers);
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", program::SERVER_WAIT);
+    let rule = |tool: &str| {
+        format!(
+            "[[rule]]\nserver = \"attic\"\ntool = \"{tool}\"\ndecision = \"allow\"\nwhy = \"a\"\n"
+        )
+    };
+    house.write("policy.toml", &(rule("air") + &rule("sweep")));
+    let script = house.user_home().join("attic.sh");
+    std::fs::write(&script, STRANGER).unwrap();
+    let servers = json!({"mcpServers": {"attic": {"command": "/bin/sh", "args": [script]}}});
+    house.write("mcp.json", &servers.to_string());
+    house.claw(&["ask", "air it"]).expect(0);
+    house.claw(&["ask", "sweep it"]).expect(0);
+    let rows = house.claw(&["digest", "--json"]).expect(0).rows();
+    let told: Vec<(bool, bool)> = rows
+        .iter()
+        .map(|row| (row["danger"] == true, row["id"].as_str().unwrap().ends_with(":6")))
+        .collect();
+    assert_eq!(told, [(true, true), (false, false)], "{rows:?}");
+    house.is_whole();
 }

@@ -104,7 +104,10 @@ fn any_command_to_the_host_runs_and_whatever_reaches_more_asks() {
     given(&told);
     let listed = house.claw(&["grants"]).expect(0).out;
     let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(&format!("any command that reaches {HOST} and nothing else")), "{words}");
+    assert!(
+        words.contains(&format!("any command that reaches {HOST} and nothing else")),
+        "{words}"
+    );
 
     told.runs(&to_host("for n in two three; do echo $n >> ran; done"));
     assert_eq!(house.in_workspace("ran"), "one\ntwo\nthree\n");
@@ -113,7 +116,8 @@ fn any_command_to_the_host_runs_and_whatever_reaches_more_asks() {
 
     let both = json!({"command": "echo x >> ran", "needs": "network", "hosts": [HOST, OTHER]});
     let other = json!({"command": "echo x >> ran", "needs": "network", "hosts": [OTHER]});
-    let below = json!({"command": "echo x >> ran", "needs": "network", "hosts": [format!("*.{HOST}")]});
+    let below =
+        json!({"command": "echo x >> ran", "needs": "network", "hosts": [format!("*.{HOST}")]});
     let all = json!({"command": "echo x >> ran", "needs": "network"});
     let write = json!({"command": "echo x >> ran", "needs": "write"});
     for arguments in [&both, &other, &all, &write] {

@@ -295,3 +295,23 @@ fn off_ends_the_mode_and_the_role_of_a_conversation_too() {
     assert_eq!((at.rig.number(held), at.rig.number(role)), (0, 0));
     at.rig.stop(gateway);
 }
+
+/// A folder in which nobody works gives back its servers, and takes them again with the next message.
+#[test]
+fn a_folder_in_which_nobody_works_is_closed_after_its_time_and_opens_again() {
+    let at = chats("[limits]\nfolder_idle_time_s = 1\n");
+    let mut command = at.rig.house.command(&["gateway"]);
+    command.env("CLAW_LOG", "claw=info");
+    let gateway = at.rig.house.begin(command);
+    at.rig.telegram.wait_for_text(at.people[0].id, "I am claw");
+    let one = folder(&at.rig, "one");
+    at.sets(0, &one);
+    let closed = || gateway.err().matches("nobody works there any more").count();
+    for (turn, name) in ["a.txt", "b.txt"].into_iter().enumerate() {
+        at.says(0, &format!("write `here` to {name}"));
+        eventually("its turn is over", || at.turns_ended(0) == turn as i64 + 1);
+        assert_eq!(fs::read_to_string(one.join(name)).unwrap(), "here");
+        eventually("it is closed", || closed() == turn + 1);
+    }
+    at.rig.stop(gateway);
+}

@@ -99,7 +99,7 @@ fn buttons_and_numbers_answer_a_list_each_call_once() {
     eventually("it is moved", || rig.moved() == 1);
 
     rig.anna.says(rig.anna.private(), "1, 5-6 -2");
-    rig.telegram.wait_for_text(rig.anna.id, "Allowed 1, 5-6, Denied 2. Still open: 4, 7-12.");
+    rig.telegram.wait_for_text(rig.anna.id, "Allowed 1, 5-6. Denied 2. Still open: 4, 7-12.");
     rig.shows(&asked, "❌ 2. Move note-2.txt");
     rig.anna.says(rig.anna.private(), "5");
     rig.telegram.wait_for_text(rig.anna.id, "5 is answered already; open: 4, 7-12.");
@@ -107,7 +107,7 @@ fn buttons_and_numbers_answer_a_list_each_call_once() {
 
     let now = rig.telegram.message(asked.chat, asked.id);
     let all = now.button("Allow the other 7").unwrap().data.clone().unwrap();
-    assert_eq!(rig.taps(&asked, "None of the others"), "Denied all 7");
+    assert_eq!(rig.taps(&asked, "None of the others"), "Denied all 7.");
     rig.telegram.wait_for_text(rig.anna.id, "It is done.");
     let over = rig.shows(&asked, "Denied");
     assert!(over.labels().is_empty(), "{:?}", over.labels());
@@ -140,7 +140,7 @@ fn a_list_takes_yes_for_all_of_it_and_a_mode() {
     let gateway = rig.start();
     let asked = rig.list();
     let told = rig.taps(&asked, "All, and mode edits this session");
-    assert_eq!(told, "Allowed all 3, and mode edits for this session");
+    assert_eq!(told, "Allowed all 3, and mode edits for this session.");
     rig.telegram.wait_for_text(rig.anna.id, "It is done.");
     assert_eq!((rig.moved(), rig.count("SELECT count(*) FROM grants")), (3, 1));
     drop(gateway);

@@ -50,6 +50,20 @@ fn the_owner_is_told_of_an_unknown_user_once_also_after_a_restart() {
     rig.stop(gateway);
 }
 
+/// Neither where a guest's conversation works nor what it may do is theirs to set.
+fn sets_nothing(rig: &Rig, bob: &User) {
+    for (number, words) in ["/here /tmp", "/here mode work", "/here"].into_iter().enumerate() {
+        bob.says(bob.private(), words);
+        let refused = || rig.count(bob.id, "Only an owner may see or set this.");
+        program::eventually("it is refused", || refused() == number + 1);
+    }
+    bob.says(bob.private(), "/mode work");
+    rig.telegram.wait_for_text(bob.id, "Only the owner may set the mode.");
+    let set =
+        "SELECT (SELECT count(*) FROM audit WHERE kind = 'here') + (SELECT count(*) FROM grants)";
+    assert_eq!(rig.number(set), 0);
+}
+
 #[test]
 fn an_unknown_user_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     let rig = Rig::new();
@@ -98,6 +112,7 @@ fn an_unknown_user_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     rig.telegram.wait_for_text(bob.id, "Only the owner may use the stop switch");
     bob.says(bob.private(), "/approvals");
     rig.telegram.wait_for_text(bob.id, "Only the owner may see this");
+    sets_nothing(&rig, &bob);
     assert_eq!(rig.house.in_workspace("b.txt"), "");
     rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
     rig.wait_edited(&asked, "ran: ok");

@@ -8,13 +8,17 @@
 mod botapi;
 mod program;
 mod telegram_rig;
+mod wires;
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use botapi::{BotApi, Message, Place};
 use program::{House, alive, eventually};
+use serde_json::json;
 use telegram_rig::Rig;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
 
 /// What is tried here needs no questions.
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
@@ -29,11 +33,12 @@ const POINTS: &[&str] = &[
 ];
 /// What a turn changes, with what was there before.
 const BEFORE: &[(&str, &str)] = &[("a.txt", "old a"), ("b.txt", "old b")];
-const TASK: &str = "write `one` to a.txt and write `two` to b.txt and write `three` to c.txt";
+const WRITTEN: &[&str] = &["a.txt", "b.txt", "c.txt"];
 
 /// A chat in which a turn has changed three files, and asks whether to undo that.
 struct Asked {
     rig: Rig,
+    _model: Threaded,
     /// The answer of the turn.
     answer: Message,
     /// What would change back, with its two buttons.
@@ -58,8 +63,8 @@ fn before() -> BTreeMap<String, String> {
 fn with_button(rig: &Rig, place: Place, label: &str) -> Message {
     rig.telegram.wait_for(label, |world| {
         let of_topic = |message: &&Message| message.topic == place.topic && !message.deleted;
-        let mut found = world.messages(place.chat).filter(of_topic);
-        found.rfind(|message| message.button(label).is_some()).cloned()
+        let found = world.messages(place.chat).filter(of_topic);
+        found.filter(|message| message.button(label).is_some()).last().cloned()
     })
 }
 
@@ -68,7 +73,15 @@ fn asked(in_topic: bool) -> Asked {
     let anna = telegram.user("Anna");
     anna.starts();
     let forum = telegram.forum("work", &[&anna]);
-    let house = House::new();
+    let write = |path: &&str| {
+        let arguments = json!({"path": path, "content": "new"}).to_string();
+        Call::new(path, "filesystem__write_file", &arguments)
+    };
+    let calls: Vec<Call> = WRITTEN.iter().map(write).collect();
+    let answers = [Answer::Turn(Turn::calls(&calls)), Answer::text("Written.")];
+    let model = Threaded::start(Wire::OpenAi, answers);
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", program::SERVER_WAIT);
     house.write("policy.toml", ALLOW);
     for (name, text) in BEFORE {
         house.write(&format!("workspace/{name}"), text);
@@ -80,20 +93,20 @@ fn asked(in_topic: bool) -> Asked {
         true => (rig.anna.opens_topic(forum, "Kitchen"), "@claw_test_bot "),
         false => (rig.anna.private().into(), ""),
     };
-    rig.anna.says(place, &format!("{greeting}{TASK}"));
+    rig.anna.says(place, &format!("{greeting}write them"));
     let answer = with_button(&rig, place, "Undo 3 files");
     let tap = rig.anna.taps_on(answer.chat, answer.id, "Undo 3 files");
     rig.telegram.wait_answered(&tap);
     let list = with_button(&rig, place, "Undo");
     rig.wait_handled();
     rig.stop(gateway);
-    Asked { rig, answer, list }
+    Asked { rig, _model: model, answer, list }
 }
 
 /// Says yes to a gateway that ends at this point, and starts it again. Whether it was killed.
 fn undoes(point: &str, count: usize, in_topic: bool) -> bool {
     let what = format!("{point}:{count}, in a topic: {in_topic}");
-    let Asked { rig, answer, list } = asked(in_topic);
+    let Asked { rig, _model, answer, list } = asked(in_topic);
     let mut command = rig.house.command(&["gateway"]);
     command.env("CLAW_KILL_AT", format!("{point}:{count}"));
     let gateway = rig.house.begin(command);

@@ -280,7 +280,7 @@ fn numbers_at_the_console_pick_and_what_is_left_takes_one_word() {
             taken
         });
     };
-    answers(&mut chat, "1 3-4 -2", "Allowed 1, 3-4, Denied 2. Still open: 5");
+    answers(&mut chat, "1 3-4 -2", "Allowed 1, 3-4. Denied 2. Still open: 5");
     eventually("three are moved", || moved(&house) == 3);
     chat.types("1").shows("1 is answered already; open: 5.");
     chat.types("9").shows("The numbers of this list go from 1 to 5.");

@@ -6,6 +6,7 @@ mod program;
 mod wires;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use program::House;
 use serde_json::Value;
@@ -77,5 +78,49 @@ fn without_a_repository_nothing_is_told_until_there_is_a_mode() {
     assert!(!requests[0].0.contains("[mode: "), "{}", requests[0].0);
     assert_eq!(requests[1].0.matches("[mode: work]").count(), 1);
     assert_eq!(requests[2].0.matches("[mode: ask]").count(), 1);
+    house.is_whole();
+}
+
+/// A program that somebody has installed in a folder of their own is named with the tool that runs
+/// it; what lies there and is no program is not.
+#[test]
+fn the_programs_of_the_owner_s_path_are_named_with_the_shell() {
+    let model = Threaded::start(Wire::OpenAi, [Answer::text("Yes.")]);
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", program::SERVER_WAIT);
+    let tools = house.user_home().join(".cargo/bin");
+    fs::create_dir_all(&tools).unwrap();
+    for (name, mode) in [("cargo", 0o755), ("uv", 0o644), ("my-own", 0o755)] {
+        fs::write(tools.join(name), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let house = house.with("PATH", &format!("{}:/usr/bin:/bin", tools.display()));
+    house.claw(&["ask", "one"]).expect(0);
+    let body = model.recorded().remove(0).body;
+    let listed = body["tools"].as_array().unwrap();
+    let run = listed.iter().find(|tool| tool["function"]["name"] == "bash__run").unwrap();
+    let said = run["function"]["description"].as_str().unwrap();
+    assert!(said.contains("Programs of the user's that it finds: cargo. "), "{said}");
+    house.is_whole();
+}
+
+#[test]
+fn a_folder_of_a_repository_is_told_of_like_its_root() {
+    let (house, model) = house(2);
+    let root = house.user_home().join("code/shop");
+    fs::create_dir_all(root.join(".git")).unwrap();
+    fs::create_dir_all(root.join("docs")).unwrap();
+    fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let beside = house.user_home().join("notes");
+    fs::create_dir(&beside).unwrap();
+    for folder in [root.join("docs"), beside] {
+        house.claw(&["ask", "-C", &folder.display().to_string(), "one"]).expect(0);
+    }
+    let requests = requests(&model);
+    let is_told = |(messages, _): &(String, String)| {
+        (messages.contains("git repository"), messages.contains("git: branch `main`"))
+    };
+    let told: Vec<_> = requests.iter().map(is_told).collect();
+    assert_eq!(told, [(true, true), (false, false)], "{requests:?}");
     house.is_whole();
 }

@@ -285,10 +285,9 @@ fn offered(question: &Question) -> Option<String> {
         }
         Scope::Exact => ("exactly this".to_owned(), String::new()),
         // Named below in any case.
-        Scope::Below { .. }
-        | Scope::Command { .. }
-        | Scope::Hosts { .. }
-        | Scope::Mode { .. } => return None,
+        Scope::Below { .. } | Scope::Command { .. } | Scope::Hosts { .. } | Scope::Mode { .. } => {
+            return None;
+        }
     };
     Some(format!(
         "\n  To allow {what} from now on: claw approve {} --for always{flag}",

@@ -91,7 +91,8 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             let code = waits(&ask, &questions)?;
             if app.store.read(|tx| tx.queued_messages(&ask.session))? > 0 {
                 out::err_line(
-                    "Your message goes in when this is answered; `--own-turn` waits for a turn of its own instead.",
+                    "Your message goes in when this is answered; `--own-turn` waits for a turn of \
+                     its own instead.",
                 );
             }
             Ok(code)
@@ -137,8 +138,8 @@ async fn in_a_turn_of_its_own(
         }
         if !std::mem::replace(&mut told, true) {
             out::err_line(&format!(
-                "claw: a turn is open in the session `{}`; this waits for its end. `claw approvals` shows whether it waits for \
-                 an answer.",
+                "claw: a turn is open in the session `{}`; this waits for its end. `claw \
+                 approvals` shows whether it waits for an answer.",
                 follow.outbox.session
             ));
         }
@@ -158,7 +159,8 @@ async fn text_of(text: &str) -> anyhow::Result<String> {
     };
     if text.trim().is_empty() {
         return Err(UserError::because(
-            "there is nothing to ask; write it behind the command: claw ask \"what is in this folder?\"",
+            "there is nothing to ask; write it behind the command: claw ask \"what is in this \
+             folder?\"",
         ));
     }
     Ok(text)
@@ -175,7 +177,8 @@ fn piped(bytes_max: u64) -> anyhow::Result<String> {
         })?;
     if size as u64 > bytes_max {
         return Err(UserError::because(format!(
-            "standard input is over {bytes_max} bytes; put it into a file of the workspace and name the file"
+            "standard input is over {bytes_max} bytes; put it into a file of the workspace and \
+             name the file"
         )));
     }
     Ok(read)
@@ -200,8 +203,8 @@ async fn beside() -> anyhow::Result<Option<String>> {
         return whole.await?.map(Some);
     }
     out::err_line(&format!(
-        "claw: nothing came on standard input within {} s, so the text is asked without it. `-` in place of the text waits for \
-         all of it.",
+        "claw: nothing came on standard input within {} s, so the text is asked without it. `-` \
+         in place of the text waits for all of it.",
         PIPE_PATIENCE.as_secs()
     ));
     Ok(None)
@@ -334,8 +337,8 @@ pub fn finish(
     }
     if joined {
         out::err_line(&format!(
-            "claw: this joined a turn that was open in the session `{}`, and the reply is to all that was said in it. \
-             `--own-turn` waits for a turn of its own.",
+            "claw: this joined a turn that was open in the session `{}`, and the reply is to all \
+             that was said in it. `--own-turn` waits for a turn of its own.",
             ask.session
         ));
     }
@@ -353,10 +356,13 @@ pub fn finish(
 async fn finish_first_starts(app: &App) {
     let wait = app.gate.catalog().finish_first_starts(|servers| {
         let (count, names) = (servers.len(), servers.join(", "));
-        let which =
-            if count == 1 { format!("the server {names} starts") } else { format!("{count} servers start ({names})") };
+        let which = match count {
+            1 => format!("the server {names} starts"),
+            _ => format!("{count} servers start ({names})"),
+        };
         out::err_line(&out::clean(&format!(
-            "claw: {which} for the first time; the next command has the tools if this one waits. Ctrl-C leaves."
+            "claw: {which} for the first time; the next command has the tools if this one waits. \
+             Ctrl-C leaves."
         )));
     });
     tokio::select! {

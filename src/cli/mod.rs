@@ -204,8 +204,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
         }
         AtHome::Approve { id, term, below, edits_below, command, hosts, mode, json, .. } => {
             let scope = scope(below, edits_below, command, hosts);
-            let answer = allow(term, scope, mode.map(Mode::from));
-            approvals::answer(app, &id, answer, json.json).await
+            approvals::answer(app, &id, allow(term, scope, mode.map(Mode::from)), json.json).await
         }
         AtHome::Deny { id, words, never, json } => {
             let word = (!words.is_empty()).then(|| words.join(" "));

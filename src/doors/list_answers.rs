@@ -74,15 +74,16 @@ pub fn in_words(answer: &Answer, list: &CallList) -> String {
                 .collect();
             let left = match left[..] {
                 [] => String::new(),
-                _ => format!(". Still open: {}", ranges(&left)),
+                _ => format!(" Still open: {}.", ranges(&left)),
             };
-            format!("{}{left}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+            let said: Vec<String> = parts.into_iter().flatten().collect();
+            format!("{}.{left}", said.join(". "))
         }
         Answer::Allow { scope: Scope::Mode { mode }, .. } => {
-            format!("Allowed all {}, and mode {mode} for this session", open.len())
+            format!("Allowed all {}, and mode {mode} for this session.", open.len())
         }
-        Answer::Allow { .. } => format!("Allowed all {}", open.len()),
-        _ => format!("Denied all {}", open.len()),
+        Answer::Allow { .. } => format!("Allowed all {}.", open.len()),
+        _ => format!("Denied all {}.", open.len()),
     }
 }
 
@@ -162,7 +163,7 @@ mod tests {
     #[test]
     fn an_answer_is_told_with_what_stays_open() {
         let picked = Answer::Pick { yes: vec![1, 3], no: vec![4] };
-        assert_eq!(in_words(&picked, &list()), "Allowed 1, 3, Denied 4. Still open: 5");
-        assert_eq!(in_words(&Answer::Deny { word: None }, &list()), "Denied all 4");
+        assert_eq!(in_words(&picked, &list()), "Allowed 1, 3. Denied 4. Still open: 5.");
+        assert_eq!(in_words(&Answer::Deny { word: None }, &list()), "Denied all 4.");
     }
 }

@@ -155,8 +155,7 @@ impl Seat {
 
     /// Whether somebody here has tapped a button that lets the question's call run.
     pub fn has_said_yes(&self, question: &str) -> bool {
-        let yes = |act: &Act| matches!(act, Act::Tap { approval, code, .. } if approval == question && is_allowing(code));
-        self.acts.iter().any(yes)
+        self.acts.iter().any(|act| matches!(act, Act::Tap { approval, code, .. } if approval == question && is_allowing(code)))
     }
 
     /// Whether somebody here has tapped a button of this question that says something for longer, or
@@ -276,7 +275,8 @@ impl Seat {
             (_, true) => plan_for_list,
             _ => plan,
         };
-        let mut plan = *self.plans.entry(approval.clone()).or_insert_with(|| planned(&mut self.random));
+        let mut plan =
+            *self.plans.entry(approval.clone()).or_insert_with(|| planned(&mut self.random));
         if plan == Plan::Ignore && !talks || plan == Plan::Word && self.word.is_some() {
             plan = Plan::Tap(yes);
         }

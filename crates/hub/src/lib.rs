@@ -168,9 +168,12 @@ impl Hub {
         self.get(server)?.health().held
     }
 
-    /// The same of the process that the next call meets, which is started if need be.
-    pub async fn start_for_levels(&self, server: &str) -> Option<HeldLevels> {
-        self.get(server)?.held_levels().await
+    /// Starts the process that the next call meets, if need be, so that [`Hub::held_levels`] knows
+    /// what it has told. A start that fails is told where failures are.
+    pub async fn start_for_levels(&self, server: &str) {
+        if let Some(server) = self.get(server) {
+            server.start_for_levels().await;
+        }
     }
 
     /// The servers that are this one of ours ([`Hub::builtin`]), by their names.

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use claw_domain::HeldLevels;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -200,9 +199,10 @@ impl Server {
         self.entry.startup_timeout.unwrap_or(self.settings.startup_timeout)
     }
 
-    /// Starts the server if need be, and says what its box holds, if it says so.
-    pub(super) async fn held_levels(self: &Arc<Self>) -> Option<HeldLevels> {
-        self.connection().await.ok()?.held
+    /// Starts the server if need be; what its box holds stands in its health then.
+    pub(super) async fn start_for_levels(self: &Arc<Self>) {
+        // A failure has its own notice, and stands in the health, too.
+        let _ = self.connection().await;
     }
 
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Facts, level, mode, obeyed, shell};
-pub use hosts::says as says_hosts;
 use claw_domain::canonical;
 use claw_domain::escape::visible;
 use claw_domain::{Answer, Choice, Level, Mode, Opening, Scope, Term};
+pub use hosts::says as says_hosts;
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
 /// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
@@ -131,8 +131,9 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
                 && (level < Level::Network || reaches_no_other(facts, hosts.as_deref()))
                 && command_words(facts).is_some_and(|found| found == *words)
         }
-        Shape::Hosts { hosts } => hosts::of_call(facts)
-            .is_some_and(|named| named.iter().all(|host| hosts.contains(host))),
+        Shape::Hosts { hosts } => {
+            hosts::of_call(facts).is_some_and(|named| named.iter().all(|host| hosts.contains(host)))
+        }
         Shape::Mode { mode } => mode::lets_through(*mode, facts),
         Shape::Opening { .. } | Shape::Folder { .. } => false,
     }

@@ -136,6 +136,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let asked = Identity::ask(&early, &settings.workspace);
     let own_home = settings.home.is_none().then(|| Scratch::new("home")).transpose()?;
     let (given, toolchains) = given(&settings, scratch.path(), own_home.as_ref())?;
+    let programs = toolchains.named();
     let mut boundary = Boundary {
         cgroup: folder.as_ref().map(Folder::path),
         ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
@@ -171,7 +172,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let serving = Serving { output_dir, machine, enforcement, folder, apart };
+    let serving = Serving { output_dir, machine, enforcement, folder, apart, programs };
     let served = runtime.block_on(server::serve(settings, serving));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();

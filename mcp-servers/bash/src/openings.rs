@@ -45,7 +45,7 @@ impl CannotOpen {
         match self {
             Self::Missing => "there is no such folder",
             Self::Relative => "it is no absolute path",
-            Self::Home => "it is your whole home, or holds it; name folders in it",
+            Self::Home => "it is your whole home, or holds it",
             Self::Closed => "it is, holds or lies in a place of credentials or of claw",
             Self::Workspace => "it holds the workspace or lies in it",
         }

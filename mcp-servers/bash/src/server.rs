@@ -75,11 +75,13 @@ pub struct Serving {
     pub folder: Option<Folder>,
     /// How they get namespaces of their own.
     pub apart: Option<Apart>,
+    /// The user's programs that a model is told of.
+    pub programs: Vec<String>,
 }
 
 /// Serves until stdin closes. When it returns, no job is alive.
 pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartError> {
-    let Serving { output_dir, machine, enforcement, folder, apart } = serving;
+    let Serving { output_dir, machine, enforcement, folder, apart, programs } = serving;
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
@@ -98,7 +100,7 @@ pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartErro
         limits,
         enforcement,
         open: settings.open,
-        tools: tools(&limits, enforcement).map_err(StartError::Handshake)?,
+        tools: tools(&limits, enforcement, &programs).map_err(StartError::Handshake)?,
         refusals,
         opened,
         protect: settings.protect,
@@ -411,8 +413,12 @@ impl BashServer {
     }
 }
 
-fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Arc<[Tool]>, String> {
-    let mut tools = vec![tool::tool(limits, enforcement)?];
+fn tools(
+    limits: &Limits,
+    enforcement: Enforcement,
+    programs: &[String],
+) -> Result<Arc<[Tool]>, String> {
+    let mut tools = vec![tool::tool(limits, enforcement, programs)?];
     tools.extend(job_tools::tools(limits, enforcement)?);
     Ok(tools.into())
 }

@@ -67,8 +67,8 @@ pub struct RunResult {
     pub output: String,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
-    /// What became of the network, by host and port; null where no hosts were named. With all of the
-    /// network, only what went over `ssh` is counted.
+    /// What became of the network, by host and port; null where no hosts were named. With all of
+    /// the network, only what went over `ssh` is counted.
     pub network: Option<Vec<HostAccount>>,
     /// What the command was allowed: read, write or network.
     pub level: Level,
@@ -96,32 +96,29 @@ pub enum Ending {
     Lost(String),
 }
 
-pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
-    let named = if enforcement.own_networks {
-        "; name its `hosts`, and it reaches these alone"
-    } else {
-        ""
-    };
+pub fn tool(
+    limits: &Limits,
+    enforcement: Enforcement,
+    programs: &[String],
+) -> Result<Tool, String> {
     let reach = if enforcement.keeps_files() {
-        format!(
-            "`needs` says what it may do, and the operating system holds it to that. `read` (the default): look at the workspace and \
-         run any program, script or pipe that only looks; $TMPDIR is writable, and nothing else; no network. `write`: also \
-         change the workspace and HOME, a folder for caches that is not the user's, but not what others run or obey on sight (.git/config, hooks, .envrc, AGENTS.md, CI). `network`: also \
-         reach the network, and change these. Take `read` first: it is rarely asked about. Say `write` where \
-         files of the workspace change (edit, build, commit), `network` where something is fetched or sent{named}. A command beyond its level \
-         fails with words like \"Permission denied\" or \"Operation not permitted\", and the result names the level that it needs. \
-         The user's own home and Unix sockets are refused at every level; what the owner has opened is named in `opens`. "
-        )
+        reach(enforcement)
     } else {
         "It runs in the workspace; its HOME is a folder for caches that is not the user's. "
             .to_owned()
     };
+    let programs = match programs {
+        [] => String::new(),
+        some => format!("Programs of the user's that it finds: {}. ", some.join(", ")),
+    };
     let description = format!(
-        "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \
-         error together. {reach}It has no terminal and no input, and a cleared environment. It is killed after timeout_s \
-         seconds (default {}, at most {}). Background processes are killed when the command ends: what is to \
-         stay is started with the tool `start`. Of output over {} bytes you get the head and the tail, and the name of a file outside of the \
-         workspace that has all of it and that commands can read; of all such files the oldest make room for new ones.",
+        "Run a shell command (bash) in the workspace and return its exit code and its output, \
+         standard output and standard error together. {programs}{reach}It has no terminal and no \
+         input, and a cleared environment. It is killed after timeout_s seconds (default {}, at \
+         most {}). Background processes are killed when the command ends: what is to stay is \
+         started with the tool `start`. Of output over {} bytes you get the head and the tail, \
+         and the name of a file outside of the workspace that has all of it and that commands \
+         can read; of all such files the oldest make room for new ones.",
         limits.timeout_s, limits.timeout_s_max, limits.output_bytes_max
     );
     let annotations = ToolAnnotations::with_title("Run a shell command")
@@ -133,6 +130,28 @@ pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
         .with_title("Run a shell command")
         .with_raw_output_schema(schema::output::<RunResult>())
         .with_annotations(annotations))
+}
+
+/// What the levels of the box are to a model.
+fn reach(enforcement: Enforcement) -> String {
+    let named = if enforcement.own_networks {
+        "; name its `hosts`, and it reaches these alone"
+    } else {
+        ""
+    };
+    format!(
+        "`needs` says what it may do, and the operating system holds it to that. `read` (the \
+         default): look at the workspace and run any program, script or pipe that only looks; \
+         $TMPDIR is writable, and nothing else; no network. `write`: also change the workspace \
+         and HOME, a folder for caches that is not the user's, but not what others run or obey on \
+         sight (.git/config, hooks, .envrc, AGENTS.md, CI). `network`: also reach the network, \
+         and change these. Take `read` first: it is rarely asked about. Say `write` where files \
+         of the workspace change (edit, build, commit), `network` where something is fetched or \
+         sent{named}. A command beyond its level fails with words like \"Permission denied\" or \
+         \"Operation not permitted\", and the result names the level that it needs. The user's \
+         own home and Unix sockets are refused at every level; what the owner has opened is named \
+         in `opens`. "
+    )
 }
 
 /// The arguments of a tool that runs a command. No system without network namespaces can keep it to
@@ -177,7 +196,8 @@ pub fn check_command(command: &str) -> Result<(), String> {
     }
     if command.len() > COMMAND_BYTES_MAX {
         return Err(format!(
-            "The command is longer than {COMMAND_BYTES_MAX} bytes. Write it to a file in the workspace and run that. Nothing was run."
+            "The command is longer than {COMMAND_BYTES_MAX} bytes. Write it to a file in the \
+             workspace and run that. Nothing was run."
         ));
     }
     Ok(())
@@ -207,20 +227,22 @@ pub fn result(
             format!("ended by {} after {seconds:.2} s", signal_name(*number))
         }
         Ending::TimedOut { timeout_s } => format!(
-            "timed out: killed after {timeout_s} s, with everything that it had started; what it did until then stays done. \
-             Give a larger timeout_s, or split the work"
+            "timed out: killed after {timeout_s} s, with everything that it had started; what it \
+             did until then stays done. Give a larger timeout_s, or split the work"
         ),
         Ending::Cancelled => {
             format!("cancelled: killed after {seconds:.2} s; what it did until then stays done")
         }
         Ending::OverLimit => {
             format!(
-                "killed after {seconds:.2} s, with everything that it had started; what it did until then stays done"
+                "killed after {seconds:.2} s, with everything that it had started; what it did \
+                 until then stays done"
             )
         }
         Ending::Lost(why) => {
             format!(
-                "{why} after {seconds:.2} s; it may have done its work or not, check before trying again"
+                "{why} after {seconds:.2} s; it may have done its work or not, check before \
+                 trying again"
             )
         }
         Ending::NotStarted(_) => String::new(),

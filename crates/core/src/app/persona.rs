@@ -9,6 +9,7 @@ use crate::domain::AgentCard;
 use crate::gate::Gate;
 use crate::hub::Hub;
 use crate::turn::persona::{Notes, Persona, PersonaSeen, PersonaText, Personas};
+use crate::workspace::repository_of;
 
 /// Where the programs of the system are.
 const SYSTEM: [&str; 2] = ["/usr", "/bin"];
@@ -32,7 +33,7 @@ pub(super) fn personas(
     let name = introduction(&config.agent);
     let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     // Looked at once, so that all requests of a process begin with the same bytes.
-    let is_repository = config.workspace.join(".git").symlink_metadata().is_ok();
+    let is_repository = repository_of(&config.workspace, &config.user_home).is_some();
     let programs = programs(config.env.get("PATH").unwrap_or_default());
     let now = move |role: Option<&str>| {
         let read = settings.read(role);
@@ -61,7 +62,7 @@ pub(super) fn personas(
 }
 
 /// Those of the programs on this path that lie among the system's, where every command may run
-/// them.
+/// them. The bash server names the others, which it alone knows, in the description of its tools.
 fn programs(path: &str) -> Vec<String> {
     let of_system = |folder: &&Path| SYSTEM.iter().any(|system| folder.starts_with(system));
     let folders: Vec<&Path> = path.split(':').map(Path::new).filter(of_system).collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Calls;
 use crate::domain::{Mode, Origin, SessionId};
 use crate::store::StoreError;
-use crate::workspace::{Checkout, Workspace};
+use crate::workspace::{Checkout, Workspace, repository_of};
 
 /// How long a message waits for a look at the branch. Without it the branch is not told.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(2);
@@ -36,7 +36,10 @@ impl Calls {
 
     async fn branch(&self) -> Option<Checkout> {
         let folder = self.surroundings.workspace.clone();
-        let look = tokio::task::spawn_blocking(move || Workspace::open(&folder).ok()?.checkout());
+        let home = self.surroundings.user_home.clone();
+        let look = tokio::task::spawn_blocking(move || {
+            Workspace::open(&repository_of(&folder, &home)?).ok()?.checkout()
+        });
         match tokio::time::timeout(LOOK_TIME_MAX, look).await {
             Ok(seen) => seen.ok().flatten(),
             Err(_) => {

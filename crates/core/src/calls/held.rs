@@ -31,10 +31,12 @@ impl Calls {
     /// Before a call is judged: its server starts, because the call needs it anyway, and tells what
     /// is in force. The box is tried only where the server tells nothing.
     pub async fn find_out_box(&self, call: &ToolCall) {
-        if depends_on_box(&self.hub, &call.server, &call.tool)
-            && self.hub.start_for_levels(&call.server).await.is_none()
-            && self.hub.held_levels(&call.server).is_none()
-        {
+        if !depends_on_box(&self.hub, &call.server, &call.tool) {
+            return;
+        }
+        // What an earlier process has told counts where this start fails.
+        self.hub.start_for_levels(&call.server).await;
+        if self.hub.held_levels(&call.server).is_none() {
             self.try_box().await;
         }
     }

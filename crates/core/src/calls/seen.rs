@@ -1,15 +1,17 @@
 //! The effect of a call, with a look at the workspace where the words need one, and whether that
 //! look would see the same again. Must not know what is said of it.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use super::approvals::call_of_row;
 use super::frozen::shown_digest;
 use super::{Calls, Grounds, effect};
-use crate::catalog::Tool;
+use crate::catalog::{Tool, destructive_hint};
 use crate::domain::{Effect, ToolCall, escape};
 use crate::hub::names::look;
-use crate::store::{ApprovalRow, CallRow};
+use crate::store::{ApprovalRow, CallRow, PinRow, StoreError, Tx};
 use crate::workspace::{Seen, Workspace};
 
 /// How long a question waits for a look. Without it the sentence says less.
@@ -63,11 +65,24 @@ impl Calls {
         }
     }
 
-    /// Whether the question about such a call would have had the mark of danger. What a file held
-    /// then is not known any more.
-    pub fn is_dangerous(&self, row: &CallRow) -> bool {
-        let Ok(call) = call_of_row(row) else { return true };
-        effect::is_dangerous(&self.facts(&call, None))
+    /// Whether the question about one of these calls would have had the mark of danger: by its
+    /// arguments, or because its server calls the tool destructive. What a file held then is not
+    /// known any more.
+    pub fn is_any_dangerous(&self, tx: &Tx<'_>, rows: &[CallRow]) -> Result<bool, StoreError> {
+        let mut pins: BTreeMap<&str, Vec<PinRow>> = BTreeMap::new();
+        for row in rows {
+            let of_server = match pins.entry(&row.server) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => free.insert(tx.pins(Some(&row.server))?),
+            };
+            let pin = of_server.iter().find(|pin| pin.tool == row.tool);
+            let hint = pin.and_then(|pin| destructive_hint(&pin.raw));
+            let Ok(call) = call_of_row(row) else { return Ok(true) };
+            if effect::is_dangerous(&self.facts(&call, hint)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn look(&self, call: &ToolCall) -> Option<Seen> {

@@ -4,8 +4,8 @@
 use serde_json::json;
 
 use super::approvals::is_over;
-use super::grants::CLASS_MUTATING;
 use super::frozen::{Freeze, is_intact, shown_digest};
+use super::grants::CLASS_MUTATING;
 use super::record::entry;
 use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;

@@ -193,7 +193,7 @@ impl Told {
             let only_looks = matches!(rule.as_str(), LEVEL_READ | CLASS_SAFE);
             let danger = !only_looks && {
                 let ran = tx.ran_by(&rule, after_ms, until_ms, LOOKED_AT_MAX)?;
-                ran.iter().any(|row| gate.calls().is_dangerous(row))
+                gate.calls().is_any_dangerous(tx, &ran)?
             };
             let says = grant.map(|id| says(tx, id)).transpose()?.unwrap_or_default();
             let in_force = grant.map_or(Ok(false), |id| tx.grant_holds(id))?;

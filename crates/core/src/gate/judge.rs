@@ -76,7 +76,8 @@ impl Gate {
         if let Some(why) = tool.misfit(call) {
             let name = format!("{}/{}", call.server, call.tool);
             let why = format!(
-                "the arguments do not fit the schema of `{name}`: {why}; send it again with arguments that fit"
+                "the arguments do not fit the schema of `{name}`: {why}; send it again with \
+                 arguments that fit"
             );
             return Ok(denied(DeniedBy::Request, "builtin.schema", why));
         }

@@ -15,9 +15,9 @@ pub struct Persona {
     pub workspace: String,
     /// For example `linux x86_64`.
     pub platform: String,
-    /// The workspace is the root of a git repository.
+    /// The workspace lies in a git repository.
     pub is_repository: bool,
-    /// Programs that commands find there, of those that a model would ask for.
+    /// Programs of the system that commands find, of those that a model would ask for.
     pub programs: Vec<String>,
 }
 

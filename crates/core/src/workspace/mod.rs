@@ -7,6 +7,7 @@ mod given;
 mod look;
 mod name;
 mod put;
+mod repository;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ pub use given::{Given, NotGiven};
 pub use look::{FILES_COUNTED_MAX, Last, Seen};
 pub use name::safe_name;
 pub use put::{FileDraft, Put};
+pub use repository::repository_of;
 
 /// The workspace, open.
 pub struct Workspace {

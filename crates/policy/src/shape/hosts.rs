@@ -54,7 +54,8 @@ fn is_one(host: &str) -> bool {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         !label.is_empty() && !label.starts_with('-') && label.bytes().all(plain)
     };
-    let has_letters = labels.last().is_some_and(|last| last.bytes().any(|b| b.is_ascii_lowercase()));
+    let has_letters =
+        labels.last().is_some_and(|last| last.bytes().any(|b| b.is_ascii_lowercase()));
     labels.len() > 1
         && labels.iter().all(is_label)
         && has_letters
@@ -153,7 +154,8 @@ mod tests {
             let choices = choices(&facts("bash", "run", &arguments)).into_iter();
             choices.map(|choice| choice.key).filter(|key| key.ends_with('h')).collect()
         };
-        for hosts in [&["crates.io"][..], &["b.org:8443", "a.org"], &["a.io", "b.io", "c.io", "d.io"]]
+        for hosts in
+            [&["crates.io"][..], &["b.org:8443", "a.org"], &["a.io", "b.io", "c.io", "d.io"]]
         {
             assert_eq!(keys(hosts), ["sh", "ah"], "{hosts:?}");
         }

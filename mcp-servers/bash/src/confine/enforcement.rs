@@ -123,19 +123,23 @@ impl Enforcement {
         };
         let said = match (level, self.own_mounts) {
             (Level::Read, true) => format!(
-                "held: looks and changes nothing; /tmp and processes of its own; no network but {network}"
+                "held: looks and changes nothing; /tmp and processes of its own; no network but \
+                 {network}"
             ),
             (Level::Read, false) => {
                 format!("held: looks and changes nothing; no network, {network}")
             }
             (Level::Write, true) => format!(
-                "held: changes the workspace, and not what other programs obey on sight there; no network, {network}"
+                "held: changes the workspace, and not what other programs obey on sight there; no \
+                 network, {network}"
             ),
             (Level::Write, false) => format!(
-                "held: changes the workspace, also what other programs obey on sight there; no network, {network}"
+                "held: changes the workspace, also what other programs obey on sight there; no \
+                 network, {network}"
             ),
             (Level::Network, _) if self.own_networks => {
-                "held: changes the workspace; reaches the hosts that it names, or every network where it names none"
+                "held: changes the workspace; reaches the hosts that it names, or every network \
+                 where it names none"
                     .to_owned()
             }
             (Level::Network, _) => {
@@ -164,15 +168,16 @@ impl Enforcement {
 
     fn why_no_box(self) -> &'static str {
         if self.landlock_abi == 0 {
-            return "this system has no Landlock (Linux 6.2 or newer, enabled at boot), so a command can reach everything that the \
-                    user can";
+            return "this system has no Landlock (Linux 6.2 or newer, enabled at boot), so a \
+                command can reach everything that the user can";
         }
         if self.own_mounts && !self.sealed {
-            return "Landlock is older than Linux 6.2 here, and a file system of another machine or of a program cannot be made \
-                    read-only, so a command can cut files there that it cannot open";
+            return "Landlock is older than Linux 6.2 here, and a file system of another machine \
+                or of a program cannot be made read-only, so a command can cut files there that \
+                it cannot open";
         }
-        "Landlock is older than Linux 6.2 here, and there are no user namespaces whose read-only mounts could stand in for it, so \
-         a command can cut files that it cannot open"
+        "Landlock is older than Linux 6.2 here, and there are no user namespaces whose read-only \
+         mounts could stand in for it, so a command can cut files that it cannot open"
     }
 
     fn gaps(self) -> Vec<&'static str> {
@@ -216,7 +221,8 @@ impl fmt::Display for Enforcement {
         if !self.namespaces {
             write!(
                 f,
-                "; no user namespaces here, so they see the list of processes and can change times and modes of files"
+                "; no user namespaces here, so they see the list of processes and can change \
+                 times and modes of files"
             )?;
         }
         Ok(())

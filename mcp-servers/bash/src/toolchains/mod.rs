@@ -7,6 +7,7 @@
 //! place of credentials, of the user's home as a whole, or one that commands write to.
 
 mod managers;
+mod named;
 
 use std::collections::{BTreeSet, HashMap};
 use std::env;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::confine::PROGRAMS;
 use crate::credentials;
+use crate::openings::CannotOpen;
 use managers::{MANAGERS, Manager};
 
 pub use managers::VARIABLES;
@@ -80,10 +82,10 @@ pub enum LeftOut {
 impl LeftOut {
     pub fn words(self) -> &'static str {
         match self {
-            Self::Missing => "there is no such folder",
+            Self::Missing => CannotOpen::Missing.words(),
             Self::Writable => "commands can write to it",
-            Self::Home => "it is the whole home",
-            Self::Closed => "it holds or lies in a place of credentials, or of claw",
+            Self::Home => CannotOpen::Home.words(),
+            Self::Closed => CannotOpen::Closed.words(),
         }
     }
 }
@@ -129,6 +131,11 @@ impl Toolchains {
         search.found.readable.sort();
         search.found.readable.dedup();
         search.found
+    }
+
+    /// The names of those that a model would ask for.
+    pub fn named(&self) -> Vec<String> {
+        named::among(&self.search)
     }
 }
 

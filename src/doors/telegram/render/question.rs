@@ -8,10 +8,11 @@
 mod brief_question;
 mod call_list;
 mod keyboard;
+mod said;
 mod staged_question;
 mod value;
 
-use crate::domain::{Answer, Question, Scope, Term};
+use crate::domain::{Answer, Question};
 use crate::doors::call_list::whole_list;
 use crate::doors::clock::Clock;
 use crate::doors::door::{CallStatus, Closed};
@@ -20,8 +21,8 @@ use crate::doors::staged_questions::in_our_words;
 use super::clean::{cleaned, cleaned_line};
 use super::rich::{Part, Rich, Style, utf16_len};
 use super::split::{CAPTION_UNITS_MAX, MESSAGE_UNITS_MAX, parts};
-use keyboard::shown_hosts;
 pub use keyboard::{keyboard, menu};
+use said::{decision, end_words};
 use value::{document_value, shown_value};
 
 /// The longest sentence of [`Clock::until`], in UTF-16 units, with some to spare.
@@ -368,45 +369,6 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
     };
     rich.push(&heading, Style::BOLD);
     rich.push(&format!("\n{details}"), Style::PLAIN);
-}
-
-fn decision(answer: &Answer) -> String {
-    let Answer::Allow { term, scope } = answer else {
-        return if *answer == Answer::Never { "Denied, now and always" } else { "Denied" }
-            .to_owned();
-    };
-    let term = match term {
-        Term::Once => "Allowed once",
-        Term::TenMinutes => "Allowed for 10 minutes",
-        Term::Session => "Allowed for this session",
-        Term::Always => "Allowed until revoked",
-    };
-    match scope {
-        Scope::Exact => term.to_owned(),
-        Scope::Below { path } => {
-            format!("{term}: any path at or below {}", short(&keyboard::shown_path(path)))
-        }
-        Scope::Files { path } if path.is_empty() => {
-            format!("{term}: edits anywhere in the workspace")
-        }
-        Scope::Files { path } => {
-            format!("{term}: edits at or below {}", short(&keyboard::shown_path(path)))
-        }
-        Scope::Command { words } => {
-            format!("{term}: any {}", short(&keyboard::shown_command(words)))
-        }
-        Scope::Hosts { hosts } => format!("{term}: any command to {}", shown_hosts(hosts)),
-        Scope::Mode { mode } => format!("{term}: mode {mode}"),
-    }
-}
-
-fn end_words(end: CallStatus) -> &'static str {
-    match end {
-        CallStatus::Ok => "ran: ok",
-        CallStatus::Failed => "ran: failed",
-        CallStatus::Denied => "denied: it did not run",
-        CallStatus::Unknown => "unknown: it may or may not have run, and is not run again",
-    }
 }
 
 fn title(question: &Question) -> String {

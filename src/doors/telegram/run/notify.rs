@@ -49,7 +49,8 @@ async fn pass_on(ctx: &GatewayContext) -> Result<(), MailError> {
         // Whoever was answered with it there knows it.
         if here.is_none_or(|here| here.as_str() != session) {
             let text = format!(
-                "**The model cannot be asked.** {text} Until then every message is answered like this."
+                "**The model cannot be asked.** {text} Until then every message is answered like \
+                 this."
             );
             tell(ctx, "key", KEY_EVERY_MS, text).await;
         }
@@ -70,8 +71,8 @@ async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
     let (number, digest) = ctx.mail.audit_head()?;
     if number > 0 {
         let text = format!(
-            "The audit ends with row {number} today. Its head: `{number}:{digest}`. `claw audit verify --head` with it says \
-             whether that is still so.",
+            "The audit ends with row {number} today. Its head: `{number}:{digest}`. `claw audit \
+             verify --head` with it says whether that is still so.",
         );
         tell(ctx, HEAD, HEAD_EVERY_MS, text).await;
     }
@@ -103,7 +104,8 @@ async fn budget_of_today(ctx: &GatewayContext) -> Result<(), MailError> {
     }
     let now = ctx.clock();
     let text = format!(
-        "**{} % of today's budget are used**: {}. Each conversation asks before it goes on; at the limit turns stop until midnight.",
+        "**{} % of today's budget are used**: {}. Each conversation asks before it goes on; at \
+         the limit turns stop until midnight.",
         used.percent, used.text
     );
     // What was told before midnight was told of another day.
@@ -170,7 +172,10 @@ pub(super) async fn began(ctx: &GatewayContext) {
         more => format!("; {more} conversations go on from where they were."),
     });
     if !calls.is_empty() {
-        text.push_str("\n\nThese calls may or may not have run, and are not repeated unless they only read:\n");
+        text.push_str(
+            "\n\nThese calls may or may not have run, and are not repeated unless they \
+            only read:\n",
+        );
         for call in calls.iter().take(CALLS_NAMED_MAX) {
             text.push_str(&format!("\n- `{}`", escape::visible(call).replace('`', "'")));
         }
@@ -191,8 +196,9 @@ pub(super) fn store_failed(ctx: &Arc<GatewayContext>, error: &MailError) {
     }
     let Some(place) = ctx.notify_place() else { return };
     let text = format!(
-        "**claw cannot store anything:** {error}.\n\nNothing that you write is lost, Telegram keeps it for 24 hours; make \
-         room on the disk or let claw write to its home, and it goes on by itself."
+        "**claw cannot store anything:** {error}.\n\nNothing that you write is lost, Telegram \
+         keeps it for 24 hours; make room on the disk or let claw write to its home, and it goes \
+         on by itself."
     );
     let ctx = ctx.clone();
     tokio::spawn(async move {
@@ -222,7 +228,8 @@ pub(super) async fn blocked(
     );
     if ctx.telegram.notify_chat != Some(chat) {
         let text = format!(
-            "The chat `{chat}` does not let claw write any more ({}). What it should get is kept until it writes again.",
+            "The chat `{chat}` does not let claw write any more ({}). What it should get is kept \
+             until it writes again.",
             escape::visible(why)
         );
         tell(ctx, &format!("blocked.{chat}"), BLOCKED_EVERY_MS, text).await;
@@ -243,15 +250,16 @@ pub(super) async fn unblocked(ctx: &GatewayContext, chat: i64) -> Result<(), Mai
 
 /// What somebody wrote or tapped has met a bug, and nothing comes of it.
 pub(super) async fn bug_in_update(ctx: &GatewayContext) {
-    let text = "**Something that was written or tapped here was passed over**, because of a bug in claw; its log says which. \
-                Please send it again, perhaps in other words. Everything else goes on.";
+    let text = "**Something that was written or tapped here was passed over**, because of a bug \
+        in claw; its log says which. Please send it again, perhaps in other words. Everything \
+        else goes on.";
     tell(ctx, "bug", HOUR_MS, text.to_owned()).await;
 }
 
 /// A part of the agent's gateway has ended by itself, and the agent was started again.
 pub(super) async fn part_ended(ctx: &GatewayContext) {
-    let text = "**A part of claw has ended by itself**, because of a bug; its log says which. It was started again, and goes on from \
-                where it was.";
+    let text = "**A part of claw has ended by itself**, because of a bug; its log says which. It \
+        was started again, and goes on from where it was.";
     tell(ctx, "part", HOUR_MS, text.to_owned()).await;
 }
 

@@ -79,7 +79,7 @@ pub(super) async fn read(
         return Ok(Meant::ToNothing("This question is closed.".to_owned()));
     };
     let text = match &meant.row.question.list {
-        Some(list) => format!("{}.", in_words(&answer, list)),
+        Some(list) => in_words(&answer, list),
         None => format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row)),
     };
     let told = (session.clone(), Some(text));

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::domain::escape::{visible, visible_multiline};
-use crate::domain::{ApprovalId, CallId, Choice, Effect, SessionId};
+use crate::domain::{ApprovalId, CallId, Choice, Effect, Scope, SessionId, Term};
 use crate::doors::telegram::api::callback::{Tap, parse_data};
 use crate::doors::telegram::render::tests::{all_faults, drawn};
 
