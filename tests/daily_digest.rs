@@ -121,9 +121,10 @@ fn another_day_tells_what_came_since_and_no_clock_makes_two_of_one() {
     // A day later by the clock, and by the clock alone: the system was not up for so long.
     let by_the_clock = "UPDATE daily_digests SET day = '2001-01-01'";
     assert_eq!(rig.house.db().execute(by_the_clock, []).unwrap(), 1);
-    let gateway = rig.start();
-    rig.anna.says(rig.anna.private(), "/status");
-    rig.telegram.wait_for_text(rig.anna.id, "session: ");
+    let mut command = rig.house.command(&["gateway"]);
+    command.env("CLAW_LOG", "claw=info,claw_core=info");
+    let gateway = rig.house.begin(command);
+    program::eventually("it was looked at", || gateway.err().contains("too soon after the last"));
     rig.stop(gateway);
     assert_eq!(rig.count(rig.anna.id, HEAD), 1, "the clock alone makes no day");
     // And by the time that it is up.

@@ -113,8 +113,11 @@ fn a_folder_of_a_repository_is_told_of_like_its_root() {
     fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let beside = house.user_home().join("notes");
     fs::create_dir(&beside).unwrap();
-    for folder in [root.join("docs"), beside] {
-        house.claw(&["ask", "-C", &folder.display().to_string(), "one"]).expect(0);
+    // As a gateway's configured folder; `-C` goes to the root of a repository by itself.
+    let mut house = house;
+    for (folder, session) in [(root.join("docs"), "one"), (beside, "two")] {
+        house = house.with("CLAW_WORKSPACE", &folder.display().to_string());
+        house.claw(&["ask", "--session", session, "hello"]).expect(0);
     }
     let requests = requests(&model);
     let is_told = |(messages, _): &(String, String)| {

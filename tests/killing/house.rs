@@ -213,10 +213,11 @@ impl House {
             command.env("CLAW_KILL_TRACE", trace);
         }
         // What is typed is only there for the command that reads it.
-        let typed = args
-            .first()
-            .is_some_and(|verb| verb == "chat")
-            .then(|| std::fs::File::open(self.path("typed")));
+        let typed = args.first().is_some_and(|verb| verb == "chat").then(|| {
+            // What comes later comes through a pipe.
+            let later = std::fs::File::open(self.path("typed-later"));
+            later.or_else(|_| std::fs::File::open(self.path("typed")))
+        });
         command
             .stdin(typed.transpose()?.map_or_else(Stdio::null, Stdio::from))
             .stdout(Stdio::piped())

@@ -12,6 +12,8 @@ pub enum Rig {
     Undo,
     /// `tests/telegram_undo_kills.rs`.
     UndoButton,
+    /// `mcp-servers/memory/tests/note_kills.rs`.
+    Notes,
 }
 
 /// By what the name of a point begins with.
@@ -27,6 +29,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("grant.settled.", Rig::Console),
     // A workspace that is put back.
     ("undo-", Rig::Undo),
+    // The memory server's notes, which nobody writes in the other rigs.
+    ("durable-", Rig::Notes),
     // Nobody in the other rigs asks for files back.
     ("undo.files.", Rig::UndoButton),
     // Telegram's messages come into the inbox together with the end of their update.

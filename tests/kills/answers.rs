@@ -81,7 +81,7 @@ impl Play<'_> {
             _ => {
                 // The others are answered one by one, or with the rest of the list.
                 let other = if one == 0 { 2 } else { one };
-                self.types(&format!("{} -{other}", one + 1)).await
+                self.types_at_the_question(&format!("{} -{other}", one + 1)).await
             }
         }
     }

@@ -14,6 +14,9 @@ use crate::killing::strike::Struck;
 /// How often a thing is tried again before the rig says that it never comes to rest.
 pub const TRIES_MAX: usize = 15;
 
+/// How long somebody reads before a line is typed.
+const SHOWN_AFTER: Duration = Duration::from_millis(1_200);
+
 /// What happened in a run, as somebody at the keyboard saw it.
 #[derive(Default)]
 pub struct Seen {
@@ -164,6 +167,26 @@ impl<'a> Play<'a> {
         std::fs::write(self.house.path("typed"), format!("{line}\n"))?;
         self.seen.gave_mode |= line == "/mode edits";
         self.claw(&words(["chat"])).await.map(drop)
+    }
+
+    /// Types a line when the chat has had time to show its questions: a line that is there before is
+    /// a message, and answers none.
+    pub async fn types_at_the_question(&mut self, line: &str) -> anyhow::Result<()> {
+        std::fs::write(self.house.path("typed"), format!("{line}\n"))?;
+        let pipe = self.house.path("typed-later");
+        let _none_before = std::fs::remove_file(&pipe);
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU)?;
+        // For reading, too, so that nobody waits for the other end.
+        let mut end = std::fs::OpenOptions::new().read(true).write(true).open(&pipe)?;
+        let line = format!("{line}\n");
+        let later = tokio::spawn(async move {
+            tokio::time::sleep(SHOWN_AFTER).await;
+            std::io::Write::write_all(&mut end, line.as_bytes())
+        });
+        let told = self.claw(&words(["chat"])).await.map(drop);
+        later.abort();
+        let _none_left = std::fs::remove_file(&pipe);
+        told
     }
 
     /// The stop switch comes while calls are under way and another one waits its turn; a message

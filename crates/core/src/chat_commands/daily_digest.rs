@@ -75,7 +75,14 @@ impl ChatCommands {
     pub async fn digest_of_day(&self, of: DigestOfDay) -> Result<bool, StoreError> {
         let parts = self.parts();
         let last = parts.store.read(|tx| tx.last_daily_digest())?;
-        if last.as_ref().is_some_and(|last| last.day == of.day || is_too_soon(last)) {
+        if last.as_ref().is_some_and(|last| last.day == of.day) {
+            return Ok(false);
+        }
+        if last.as_ref().is_some_and(is_too_soon) {
+            tracing::info!(
+                day = of.day,
+                "it is too soon after the last digest for one of this day"
+            );
             return Ok(false);
         }
         parts.gate.calls().find_out_box_of_open_calls().await;
