@@ -74,6 +74,18 @@ fn a_note_reaches_the_model_once_behind_what_was_sent_before_and_the_audit_says_
     house.is_whole();
 }
 
+/// Who keeps no notes pays for no memory: no process is started and no call is made.
+#[test]
+fn an_empty_folder_of_notes_is_not_asked_about() {
+    let (house, model) = house(2);
+    house.claw(&["ask", "Where does Anna live?"]).expect(0);
+    assert!(recalls(&house).is_empty());
+    note(&house, "anna", "", "Lives in Graz.");
+    house.claw(&["ask", "Where does Anna live?"]).expect(0);
+    assert_eq!(recalls(&house).len(), 1);
+    assert!(messages(&model)[1].contains("> Lives in Graz."));
+}
+
 #[test]
 fn what_is_superseded_comes_only_when_the_past_is_asked_about() {
     let (house, model) = house(3);

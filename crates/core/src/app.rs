@@ -13,7 +13,6 @@ pub mod watch;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use futures::future::BoxFuture;
@@ -22,7 +21,7 @@ use tokio::sync::OnceCell;
 use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
 };
-use crate::config::{Config, KeptApart, MAIN, MemorySection, Written, is_agent_name};
+use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::domain::{Address, Approvers, HeldLevels, Origin};
 use crate::gate::{Gate, GateParts};
 use crate::hub::Hub;
@@ -34,7 +33,6 @@ use crate::router::{Router, Visitor};
 use crate::session::{Budget, Ending, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
-use crate::turn::recall::RecallLimits;
 use crate::turn::run::Runner;
 use crate::undo::TurnSnapshots;
 
@@ -213,7 +211,7 @@ impl App {
             gate: self.gate.clone(),
             personas: persona::personas(&self.config, &settings.persona, self.gate.clone()),
             bounds: Bounds { window_tokens: self.window_tokens(chain), ..self.bounds() },
-            recall: recall_limits(&settings.memory),
+            recall: notes::recall_limits(&settings.memory, self.memory.as_deref()),
             zone,
         };
         TurnSettings {
@@ -368,15 +366,6 @@ fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
         Box::pin(async move { choosable.not_offered(&name).await })
     });
     (model, not_offered)
-}
-
-/// What of the memory a message is given, if anything.
-fn recall_limits(memory: &MemorySection) -> Option<RecallLimits> {
-    memory.recall.then_some(RecallLimits {
-        tokens_max: memory.recall_tokens_max,
-        hits_max: memory.recall_hits_max,
-        time: Duration::from_millis(memory.recall_time_ms),
-    })
 }
 
 fn roles(settings: &LiveSettings) -> Roles {

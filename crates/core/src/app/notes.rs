@@ -3,9 +3,11 @@
 //! a note is.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, MemorySection};
 use crate::hub::manifest::{Launch, Manifest, OwnProgram, StdioLaunch};
+use crate::turn::recall::RecallLimits;
 
 /// The option by which an entry of `mcp.json` names another folder.
 const NOTES: &str = "--notes";
@@ -27,6 +29,19 @@ pub(super) fn server_args(args: &[String], config: &Config) -> Vec<String> {
 pub(super) fn launch(manifest: &Manifest) -> Option<Vec<String>> {
     let (args, own) = memories(manifest).next()?;
     Some(args.iter().skip(2).chain(&own.extra_args).cloned().collect())
+}
+
+/// What of the memory a message is given, if anything. `launch` are the server's arguments.
+pub(super) fn recall_limits(
+    memory: &MemorySection,
+    launch: Option<&[String]>,
+) -> Option<RecallLimits> {
+    memory.recall.then_some(RecallLimits {
+        tokens_max: memory.recall_tokens_max,
+        hits_max: memory.recall_hits_max,
+        time: Duration::from_millis(memory.recall_time_ms),
+        notes: launch.and_then(named).map(PathBuf::from),
+    })
 }
 
 /// Folders of notes outside of the home, and what lies beside them. The home is kept from all

@@ -2,6 +2,9 @@
 //! log. Owns for whom it is asked, and that a memory that fails is told once. Must not know what is
 //! looked for, or what a model is told.
 
+use std::fs::DirEntry;
+use std::io;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -59,7 +62,10 @@ impl Drive<'_> {
         row: &InboxRow,
         blocks: &[Block],
     ) -> Result<Option<EventBody>, SessionError> {
-        let Some(limits) = self.settings.runner.recall else { return Ok(None) };
+        let Some(limits) = self.settings.runner.recall.clone() else { return Ok(None) };
+        if limits.notes.as_deref().is_some_and(holds_nothing) {
+            return Ok(None);
+        }
         if !self.may_recall(row) || !self.worker.recall_rests.is_over() {
             return Ok(None);
         }
@@ -169,6 +175,17 @@ impl Drive<'_> {
              notes: {why}. `claw tools` says whether the server runs; `recall = false` in \
              `[memory]` of `claw.toml` switches this off."
         ))
+    }
+}
+
+/// A folder that cannot be read is asked about: the server says what is wrong with it.
+fn holds_nothing(folder: &Path) -> bool {
+    let seen = |entry: io::Result<DirEntry>| {
+        entry.map_or(true, |entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+    };
+    match folder.read_dir() {
+        Ok(mut entries) => !entries.any(seen),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

@@ -6,6 +6,7 @@ mod past;
 mod text;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use found::Found;
 use past::Past;
 
 /// How much may be recalled for one message. The owner can change it while claw runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallLimits {
     /// Estimated tokens of what is given with one message.
     pub tokens_max: u64,
@@ -26,6 +27,9 @@ pub struct RecallLimits {
     pub hits_max: u32,
     /// How long the message waits for them.
     pub time: Duration,
+    /// Where the notes are. An empty folder is not asked about: who keeps no notes pays for no
+    /// memory.
+    pub notes: Option<PathBuf>,
 }
 
 /// How much of a message is looked for, in bytes. The server takes its first 64 different words.
