@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::{Event, SessionId, UnixMillis};
 
 const LIMITS: RecallLimits =
-    RecallLimits { tokens_max: 500, hits_max: 6, time: Duration::from_secs(2) };
+    RecallLimits { tokens_max: 500, hits_max: 6, time: Duration::from_secs(2), notes: None };
 
 fn session() -> SessionId {
     SessionId::new("main").unwrap()
