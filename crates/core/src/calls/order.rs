@@ -10,7 +10,6 @@ use crate::domain::{
     Address, Answer, CallId, CallState, Choice, Origin, Scope, SessionId, Staged, Term, ToolCall,
     escape,
 };
-use crate::killpoint;
 use crate::store::{AuditEntry, CallRow, StagedRow, StoreError, Tx, now_ms};
 
 /// What an owner has ordered.
@@ -121,7 +120,6 @@ impl Calls {
 impl FrozenOrder {
     /// Puts it on the disk, confirmed, and wakes its session.
     pub fn write(&self, tx: &Tx<'_>) -> Result<(), StoreError> {
-        killpoint::here("gate.ordered.before");
         tx.put_call(&self.row)?;
         tx.add_staged(&self.staged)?;
         tx.add_approval(&self.question, &self.approvers, &self.row.digest)?;
