@@ -71,7 +71,7 @@ fn a_line_of_the_log_says_session_turn_model_and_call_and_no_contents() {
     let model = format!("{turn}:model{{provider=claude name=model-x}}: ");
     assert!(line("asking again").contains(&model), "{}", ran.err);
     assert!(line("is passed over").contains(&format!("{turn}: ")), "{}", ran.err);
-    let call = format!("{turn}:call{{id={id} tool=filesystem/read_file}}: claw::gate: ");
+    let call = format!("{turn}:call{{id={id} tool=filesystem/read_file}}: claw_core::gate: ");
     assert!(line("outcome=ended").contains(&call), "{}", ran.err);
     assert!(!ran.err.contains("omega") && !ran.err.contains(program::KEY), "{}", ran.err);
 }

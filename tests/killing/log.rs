@@ -60,7 +60,10 @@ pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdi
             // A tap needs no turn.
             Some("action.answered" | "action.result") => {}
             // `/compact` needs none either.
-            Some("compact.requested" | "results.cut" | "summary" | "window.dropped") => {}
+            Some(
+                "compact.requested" | "results.cut" | "compaction.failed" | "summary"
+                | "window.dropped",
+            ) => {}
             Some("session.cleared" | "exchange.dropped") if orders == Orders::Given && !open => {}
             _ if !open => {
                 verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"]))

@@ -57,7 +57,8 @@ pub fn judge(
         let seq: i64 = rest.trim_end_matches(OURS).parse().unwrap_or_default();
         let at = events.iter().find(|(number, _)| *number == seq);
         let kind = at.map_or("", |(_, event)| event["type"].as_str().unwrap_or_default());
-        if !["turn.recalled", "user.message"].contains(&kind) {
+        // A kill behind the look, and the message may be told another mode or branch first.
+        if !["turn.recalled", "turn.context", "user.message"].contains(&kind) {
             verdict.other.push(format!("{} was for event {seq}, which is `{kind}`", row.id));
         }
     }

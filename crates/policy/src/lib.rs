@@ -221,7 +221,10 @@ impl Policy {
             return Verdict::Ask { rule: "class.destructive-hint".to_owned(), why };
         }
         let rule = format!("class.{}", class.as_str());
-        if class == Class::Safe && facts.builtin == Some("memory") && is_of_others(facts.origin) {
+        let gives_notes = class == Class::Safe
+            && facts.builtin == Some("memory")
+            && !classes::only_proposes(facts.builtin, facts.tool);
+        if gives_notes && is_of_others(facts.origin) {
             let why = format!("{name} gives what only the owner may know, and somebody else asks");
             return Verdict::Ask { rule: "class.private".to_owned(), why };
         }

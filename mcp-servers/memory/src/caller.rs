@@ -33,6 +33,11 @@ impl Caller {
         })
     }
 
+    /// Whether the words that led to this are not the owner's own.
+    pub fn is_somebody_else(&self) -> bool {
+        self.origin != "owner"
+    }
+
     /// What is kept with a note. Only the file is the model's to name.
     pub fn source(&self, said: Source) -> Source {
         Source {

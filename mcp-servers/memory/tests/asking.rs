@@ -48,6 +48,8 @@ fn what_adds_to_a_note_is_merged_by_the_same_tap_and_what_is_known_is_not_asked(
     assert!(!is_asked(&known) && text_of(&known).contains("remembered already"), "{known}");
     let more = propose(&mut server, 3, "forwarded", "Anna", "Lives in Graz, near the park.");
     assert_eq!(action(&more)["arguments"]["instead_of"], "Lives in Graz.");
+    assert!(more["structuredContent"]["replaces"].is_null(), "the note is the owner's: {more}");
+    assert!(!text_of(&more).contains("It would add to"), "{more}");
     let merged = tap(&mut server, &more);
     assert_eq!(merged["id"], anna["id"], "the note keeps its id");
     assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::shown::About as Shown;
 use super::{About, Answer, Effect, Reply, Shared, ToolDef, in_file};
 use crate::asked::{self, Asked, May, OPEN_S};
+use crate::caller::Caller;
 use crate::error::Result;
 use crate::find;
 use crate::index::Entry;
@@ -133,8 +134,10 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     let same = proposal::same_subject(memory, &note.subject)?;
     let is = |old: &Entry, what| relation(&old.note.body, &note.body) == what;
     let known = named.iter().chain(&same).find(|old| is(old, Relation::Known));
+    let is_of_others = memory.caller.as_ref().is_some_and(Caller::is_somebody_else);
     if let Some(known) = known {
-        return Ok(is_known(known).with_meta(JsonObject::new()));
+        let told = if is_of_others { is_known_to_the_owner() } else { is_known(known) };
+        return Ok(told.with_meta(JsonObject::new()));
     }
     let replaced = named.or_else(|| same.iter().find(|old| is(old, Relation::Adds)).cloned());
     let adds = replaced.as_ref().is_some_and(|old| is(old, Relation::Adds));
@@ -157,7 +160,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
         Err(asked) => return Ok(was_asked(&asked).with_meta(JsonObject::new())),
     };
     let stays = |old: &&Entry| note.supersedes.as_deref() != Some(old.id.as_str());
-    let output = Output {
+    let mut output = Output {
         is_proposed: true,
         id: Some(entry.id.clone()),
         version: Some(entry.version()),
@@ -169,6 +172,11 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
         ..Output::default()
     };
     let meta = actions(&output, &entry);
+    if is_of_others {
+        // The question shows the owner what is noted; the result goes to who asks.
+        (output.beside, output.similar, output.replaces) = (Vec::new(), Vec::new(), None);
+        output.adds_to_it = false;
+    }
     Ok(Reply { text: text_of(&output, &entry), structured: output }.with_meta(meta))
 }
 
@@ -180,6 +188,12 @@ fn is_known(known: &Entry) -> Reply<Output> {
     );
     let structured = Output { known: Some(Beside::new(known)), ..Output::default() };
     Reply { text, structured }
+}
+
+/// What is noted is the owner's to know, and somebody else asks.
+fn is_known_to_the_owner() -> Reply<Output> {
+    let text = "Nothing to ask: it is remembered already.".to_owned();
+    Reply { text, structured: Output::default() }
 }
 
 fn was_asked(asked: &Asked) -> Reply<Output> {
