@@ -109,7 +109,7 @@ fn rules_that_change_are_in_force_from_now_on_and_broken_ones_change_nothing() {
     rig.house.write("mcp.json", "{\"mcpServers\": {\"new\": {\"command\": \"/bin/true\"}}}");
     rig.telegram.wait_for_text(
         rig.anna.id,
-        "mcp.json changed: new: new; gone: bash, filesystem; counts from the next step",
+        "mcp.json changed: new: new; gone: bash, filesystem, memory; counts from the next step",
     );
     rig.stop(gateway);
 }
@@ -215,7 +215,7 @@ fn a_chat_has_the_tools_of_a_server_that_is_written_into_mcp_json_meanwhile() {
     eventually("it is there", || chat.out().contains("lists the commands"));
     servers(&house, &json!({"late": stranger("legacy", &house.user_home().join("late"))}));
     eventually("it is told", || {
-        chat.out().contains("mcp.json changed: new: late; gone: bash, filesystem")
+        chat.out().contains("mcp.json changed: new: late; gone: bash, filesystem, memory")
     });
     chat.types(b"/tools\n");
     eventually("its tools are there", || chat.out().contains("late/echo"));

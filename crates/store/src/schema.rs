@@ -12,7 +12,7 @@ pub(super) const FIRST: u32 = 18;
 /// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
 /// next version, the first one from `FIRST`.
 pub(super) const MIGRATIONS: &[&str] =
-    &[MIGRATION_19, MIGRATION_20, MIGRATION_21, MIGRATION_22, MIGRATION_23];
+    &[MIGRATION_19, MIGRATION_20, MIGRATION_21, MIGRATION_22, MIGRATION_23, MIGRATION_24];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
 // staged actions, lists and pauses had numbers that no reply has. The audit stays as it is.
@@ -108,4 +108,9 @@ CREATE TABLE daily_digests(
     body TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX daily_digests_day ON daily_digests(day) WHERE day IS NOT NULL;
+";
+
+// The results that a call has put aside are found by the call.
+const MIGRATION_24: &str = "
+CREATE INDEX artifacts_call ON artifacts(call);
 ";

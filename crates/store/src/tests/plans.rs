@@ -49,6 +49,7 @@ const WALKS: &[(&str, &str)] = &[
     ("DELETE FROM inbox WHERE id IN", "ends at the first young row; what is before it goes"),
     ("DELETE FROM outbox WHERE id IN", "ends at the first young row; what is before it goes"),
     ("DELETE FROM posted WHERE (address", "once a day, over what retention has left"),
+    ("SELECT kept.digest, bytes, call", "once a day and in a list of all; each has a file"),
     ("SELECT session, seq, body FROM events", "the doctor reads every event"),
     ("SELECT session, id, body FROM inbox", "the doctor reads every row that waits"),
     ("SELECT session, id, body FROM outbox", "the doctor reads every row"),
@@ -71,7 +72,6 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT body FROM events", "the doctor looks for files that nothing names"),
     ("SELECT outcome FROM calls", "the doctor looks for files that nothing names"),
     ("SELECT body FROM outbox WHERE state <>", "the doctor looks for files that nothing names"),
-    ("SELECT digest, bytes, call, created_ms", "once a day, each has a file"),
     ("SELECT name, created_ms, last_ms", "the list of all sessions"),
     ("SELECT name FROM sessions", "one look a session, at the start after an unclean end"),
 ];
