@@ -105,8 +105,8 @@ impl Calls {
             Ok(named) => format!("the whole is kept as {named}"),
             Err(error) => format!("the whole could not be kept: {error}"),
         };
-        let head_end = floor_char(&whole, room / 2);
-        let tail_start = ceil_char(&whole, whole.len().saturating_sub(room / 2));
+        let head_end = whole.floor_char_boundary(room / 2);
+        let tail_start = whole.ceil_char_boundary(whole.len().saturating_sub(room / 2));
         let left_out = tail_start.saturating_sub(head_end);
         format!(
             "{}\n\n[… {left_out} of {} bytes left out here (limits.tool_result_bytes = {limit}); \
@@ -188,18 +188,4 @@ fn leave_out(value: &mut Value, text: &str) {
         Value::Object(map) => map.values_mut().for_each(|inner| leave_out(inner, text)),
         _ => {}
     }
-}
-
-fn floor_char(text: &str, mut at: usize) -> usize {
-    while at > 0 && !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_char(text: &str, mut at: usize) -> usize {
-    while at < text.len() && !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

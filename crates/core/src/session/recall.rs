@@ -69,7 +69,7 @@ impl Drive<'_> {
         if !self.may_recall(row) || !self.worker.recall_rests.is_over() {
             return Ok(None);
         }
-        let Some(server) = self.memory_server() else { return Ok(None) };
+        let Some(server) = self.worker.gate.calls().own_server(MEMORY) else { return Ok(None) };
         let Some(question) = Question::of(blocks, &limits) else { return Ok(None) };
         let session = self.session.clone();
         let call = ToolCall {
@@ -113,14 +113,6 @@ impl Drive<'_> {
         recall::spoken(&self.log)
             .iter()
             .all(|(by, from)| calls.may_answer(by) && is_alone_with_claw(by, from))
-    }
-
-    fn memory_server(&self) -> Option<String> {
-        let hub = self.worker.gate.hub();
-        let offered = |server: &String| {
-            hub.servers().iter().any(|status| status.name == *server && !status.disabled)
-        };
-        hub.servers_of(MEMORY).into_iter().find(offered)
     }
 
     async fn ask_memory(
