@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::domain::OWN_SERVERS;
+
 use super::fail::UserError;
 
 #[derive(Parser)]
@@ -28,9 +30,6 @@ struct Memory {
     #[command(flatten)]
     args: claw_mcp_memory::Args,
 }
-
-/// The servers that there are.
-pub const NAMES: [&str; 3] = crate::hub::manifest::OWN_SERVERS;
 
 /// What the arguments of the memory server say, for commands that work on the same notes.
 pub fn memory_args(rest: &[String]) -> anyhow::Result<claw_mcp_memory::Args> {
@@ -61,7 +60,7 @@ pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
         "memory" => claw_mcp_memory::main(Memory::parse_from(argv).args),
         other => super::fail::report(&UserError::because(format!(
             "there is no server `{other}`; there are: {}",
-            NAMES.join(", ")
+            OWN_SERVERS.map(|own| own.name).join(", ")
         ))),
     }
 }

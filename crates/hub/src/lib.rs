@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use claw_domain::HeldLevels;
+use claw_domain::{HeldLevels, OwnServer};
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -53,7 +53,7 @@ pub use settings::{
 pub use structured::STRUCTURED_HEADING;
 
 use in_flight::{InFlight, InFlightGuard};
-use manifest::{Manifest, OWN_SERVERS};
+use manifest::Manifest;
 use permit::HubMark;
 use server::Server;
 
@@ -154,7 +154,7 @@ impl Hub {
             manifest::Launch::Stdio(launch) if launch.own.is_some() => match launch.args.as_slice()
             {
                 [server, name, ..] if server == "server" => {
-                    OWN_SERVERS.into_iter().find(|own| own == name)
+                    OwnServer::named(name).map(|own| own.name)
                 }
                 _ => None,
             },

@@ -1,6 +1,7 @@
 //! Risk classes: the built-in table for our own servers and the owner's table for all others. Must
 //! not know rules, grants, or what a server says about itself.
 
+use claw_domain::OwnServer;
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
@@ -27,33 +28,18 @@ impl Class {
     }
 }
 
-/// Our own servers' tools that only read, and the one that only proposes: it writes where nothing
-/// reads but its owner's yes, and once more does no harm. Their other tools are mutating, as is
-/// every unknown one.
-const BUILTIN_SAFE: &[(&str, &str)] = &[
-    ("filesystem", "read_file"),
-    ("filesystem", "list_dir"),
-    ("filesystem", "find"),
-    ("filesystem", "search"),
-    ("filesystem", "read_artifact"),
-    ("bash", "output"),
-    ("bash", "list"),
-    ("memory", "recall"),
-    ("memory", "read"),
-    ("memory", "list"),
-    PROPOSES,
-];
-
-const PROPOSES: (&str, &str) = ("memory", "propose");
-
 /// Whether this is the tool of ours that does nothing but ask.
 pub(super) fn only_proposes(builtin: Option<&str>, tool: &str) -> bool {
-    builtin.is_some_and(|own| PROPOSES == (own, tool))
+    own(builtin).is_some_and(|own| own.proposes == Some(tool))
 }
 
 /// Whether this is a tool of our own servers that changes nothing that counts.
 pub fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
-    builtin.is_some_and(|own| BUILTIN_SAFE.contains(&(own, tool)))
+    own(builtin).is_some_and(|own| own.readers.contains(&tool) || own.proposes == Some(tool))
+}
+
+fn own(builtin: Option<&str>) -> Option<&'static OwnServer> {
+    builtin.and_then(OwnServer::named)
 }
 
 /// The longest glob of a table or a rule, in bytes.

@@ -17,9 +17,6 @@ pub use expand::Expansion;
 /// The command by which an entry means this executable.
 pub const OWN_COMMAND: &str = "claw";
 
-/// The servers that this executable is: `claw server NAME`.
-pub const OWN_SERVERS: [&str; 3] = ["bash", "filesystem", "memory"];
-
 /// All servers that a file names, and what its author should know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifest {
