@@ -73,7 +73,12 @@ fn exchange(
             from: address.clone(),
             origin: Origin::Owner,
         },
-        EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens: 1000 },
+        EventBody::PromptPacked {
+            from_seq: 1,
+            dropped_events: 0,
+            estimated_tokens: 1000,
+            account: None,
+        },
         EventBody::ModelReply {
             blocks: blocks("answered"),
             finish: Finish::Complete,

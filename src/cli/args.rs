@@ -409,6 +409,10 @@ pub enum SessionsAction {
     /// One session, readable
     Show {
         name: String,
+        /// What the model was given in this turn, part by part: the number of one of its events, or
+        /// `newest`
+        #[arg(long, value_name = "TURN")]
+        prompt: Option<String>,
     },
     /// One session's log as a file: a header, then one event a line, as JSON
     Export {

@@ -25,6 +25,7 @@ mod open;
 mod open_folders;
 mod out;
 mod panic;
+mod prompt_report;
 mod proof;
 mod replay;
 mod retention;
@@ -243,7 +244,12 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
         },
         AtHome::Sessions { action, json } => match action {
             None | Some(SessionsAction::List) => sessions::list(app, json.json),
-            Some(SessionsAction::Show { name }) => sessions::show(app, &name, json.json),
+            Some(SessionsAction::Show { name, prompt: None }) => {
+                sessions::show(app, &name, json.json)
+            }
+            Some(SessionsAction::Show { name, prompt: Some(turn) }) => {
+                prompt_report::run(app, &name, &turn, json.json)
+            }
             Some(SessionsAction::Export { name, out }) => {
                 transfer::export(app, &name, out.as_deref())
             }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, Origin,
-    Outcome, RecalledNote, UnixMillis, Usage,
+    Outcome, PromptAccount, RecalledNote, UnixMillis, Usage,
 };
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
@@ -47,9 +47,17 @@ pub enum EventBody {
     },
     #[serde(rename = "user.message")]
     UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
-    /// What was packed for the model: the first event sent, how many were left out, the estimate.
+    /// What was packed for the model: the first event sent, how many were left out, the estimate of
+    /// the conversation.
     #[serde(rename = "prompt.packed")]
-    PromptPacked { from_seq: u64, dropped_events: u64, estimated_tokens: u64 },
+    PromptPacked {
+        from_seq: u64,
+        dropped_events: u64,
+        estimated_tokens: u64,
+        /// What stood beside the conversation, where the window does not say the same already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        account: Option<Box<PromptAccount>>,
+    },
     #[serde(rename = "model.reply")]
     ModelReply {
         blocks: Vec<Block>,

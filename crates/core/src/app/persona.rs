@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{self, Config, MAIN, MEMORY, USER};
+use crate::config::{self, Config, FILE_KIB_MAX, MAIN, MEMORY, USER};
 use crate::domain::AgentCard;
 use crate::gate::Gate;
 use crate::hub::Hub;
@@ -91,12 +91,17 @@ fn introduction(card: &AgentCard) -> String {
 }
 
 fn texts(introduction: String, read: config::PersonaRead) -> Vec<PersonaText> {
-    let name = |name: &'static str| (name != UNNAMED).then(|| name.to_owned());
-    let files =
-        read.files.into_iter().map(|file| PersonaText { name: name(file.name), text: file.text });
-    let unnamed = |text| PersonaText { name: None, text };
-    let all =
-        std::iter::once(unnamed(introduction)).chain(files).chain([unnamed(read.instructions)]);
+    let file = |file: config::PersonaFile| PersonaText {
+        name: (file.name != UNNAMED).then(|| file.name.to_owned()),
+        text: file.text,
+        of: file.name.to_owned(),
+        cut: file.is_cut.then(|| format!("longer than {FILE_KIB_MAX} KiB")),
+    };
+    let unnamed =
+        |text, of: &str| PersonaText { text, of: of.to_owned(), ..PersonaText::default() };
+    let all = std::iter::once(unnamed(introduction, "agent"))
+        .chain(read.files.into_iter().map(file))
+        .chain([unnamed(read.instructions, "role")]);
     all.filter(|text| !text.text.is_empty()).collect()
 }
 

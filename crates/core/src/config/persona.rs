@@ -18,8 +18,9 @@ pub const USER: &str = "USER.md";
 pub const MEMORY: &str = "MEMORY.md";
 /// Those that the agent may change; all others are its owner's.
 pub(super) const OWN_FILES: [&str; 2] = [USER, MEMORY];
-/// How much of one file a model gets, in bytes.
-const FILE_BYTES_MAX: u64 = 64 * 1024;
+/// How much of one file a model gets, in KiB.
+pub const FILE_KIB_MAX: u64 = 64;
+const FILE_BYTES_MAX: u64 = FILE_KIB_MAX * 1024;
 /// What stands behind a file that was cut.
 const CUT_MARK: &str = "\n\n[This file is longer than 64 KiB; what follows was cut off here.]";
 
@@ -56,6 +57,8 @@ pub struct PersonaFile {
     pub of_role: Option<String>,
     /// Trimmed; empty if it cannot be read.
     pub text: String,
+    /// It is longer than what a model gets of it.
+    pub is_cut: bool,
     /// What is wrong with it, as a sentence for the owner that holds no path.
     pub fault: Option<String>,
 }
@@ -86,7 +89,9 @@ impl PersonaSources {
                 || "of the persona".to_owned(),
                 |role| format!("of the role `{role}`"),
             );
-            let (text, fault) = match self.text(&path)? {
+            let read = self.text(&path)?;
+            let is_cut = matches!(read, Ok((_, Some(_))));
+            let (text, fault) = match read {
                 Ok((text, None)) => (text, None),
                 Ok((text, Some(cut))) => (text, Some(format!("`{name}` {whose} {cut}"))),
                 Err(why) => (
@@ -94,7 +99,8 @@ impl PersonaSources {
                     Some(format!("`{name}` {whose} {why}, so turns go on without it")),
                 ),
             };
-            Some(PersonaFile { name, path, of_role: role.map(str::to_owned), text, fault })
+            let of_role = role.map(str::to_owned);
+            Some(PersonaFile { name, path, of_role, text, is_cut, fault })
         })
     }
 

@@ -22,11 +22,15 @@ pub struct Persona {
 }
 
 /// One text of the persona.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PersonaText {
     /// The file that it comes from, where the model should know it.
     pub name: Option<String>,
     pub text: String,
+    /// The file, or what else it comes from, for the account of the prompt.
+    pub of: String,
+    /// Why it is not the whole, as a part of a sentence.
+    pub cut: Option<String>,
 }
 
 /// The files that the agent may change, by their paths.
@@ -71,7 +75,8 @@ impl Personas {
 impl Persona {
     /// A single text.
     pub fn of(text: &str, workspace: &str, platform: &str) -> Self {
-        let texts = vec![PersonaText { name: None, text: text.to_owned() }];
+        let (text, of) = (text.to_owned(), "persona".to_owned());
+        let texts = vec![PersonaText { text, of, ..PersonaText::default() }];
         let (workspace, platform) = (workspace.to_owned(), platform.to_owned());
         Self { texts, workspace, platform, ..Self::default() }
     }

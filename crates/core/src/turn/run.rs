@@ -1,7 +1,7 @@
 //! Does the steps of a turn: asks the model, hands calls to the gate. Returns events and stores
 //! none. Must not know SQL, doors, MCP.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures::stream::{FuturesUnordered, Stream, StreamExt as _};
 use tokio::time::Instant;
@@ -10,9 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::log::Log;
 use super::next::Bounds;
 use super::persona::{Persona, Personas};
-use super::prompt;
+use super::prompt::{self, Parts};
 use super::recall::RecallLimits;
-use super::{transcript, window};
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolUse, TurnId,
 };
@@ -65,8 +64,9 @@ impl Runner {
         model: Option<String>,
         around: &Around,
     ) -> Vec<EventBody> {
-        let mut events = vec![packed(log)];
         let draft = Draft::new(self, log, around);
+        // Written down also of a request that is stopped on its way.
+        let account = OnceLock::new();
         // The list of tools may have to wait for servers to start, so it can be stopped like the
         // model itself.
         let asked = async {
@@ -74,32 +74,38 @@ impl Runner {
             for notice in &offered.notices {
                 (around.live)(Live::Server { text: notice.clone() });
             }
-            let messages = transcript::to_ask(log, self.zone.as_ref());
-            let system = self.system(persona, &offered.instructions);
-            let request = Request { system, messages, tools: offered.specs, model };
+            let instructions: &str = &offered.instructions;
+            let parts =
+                Parts { persona, instructions, tools: offered.specs, zone: self.zone.as_ref() };
+            let packed = prompt::pack(log, parts, |text| self.redacted(text));
+            let request = Request { model, ..packed.request };
+            drop(account.set(packed.account));
             draft.started();
             let mut sink = |delta: Delta| draft.delta(delta);
             self.model.reply(&request, &mut sink).await
         };
-        tokio::select! {
+        let came = tokio::select! {
             biased;
-            () = around.cancel.cancelled() => events.push(EventBody::ModelPartial { text: draft.text() }),
-            () = tokio::time::sleep_until(around.deadline) => {
-                events.push(EventBody::ModelPartial { text: draft.text() });
-                events.push(EventBody::LimitReached { limit: "turn_time_s".into(), text: around.deadline_text.clone() });
-            }
+            () = around.cancel.cancelled() => vec![EventBody::ModelPartial { text: draft.text() }],
+            () = tokio::time::sleep_until(around.deadline) => vec![
+                EventBody::ModelPartial { text: draft.text() },
+                EventBody::LimitReached {
+                    limit: "turn_time_s".into(),
+                    text: around.deadline_text.clone(),
+                },
+            ],
             replied = asked => {
                 draft.flush();
-                events.push(self.replied(replied));
+                vec![self.replied(replied)]
             }
-        }
-        events
+        };
+        let packed = prompt::packed_event(log, account.into_inner());
+        std::iter::once(packed).chain(came).collect()
     }
 
-    /// A persona is written by hand and by tools, instructions by strangers; no known secret in
-    /// them reaches a model.
-    pub(super) fn system(&self, persona: &Persona, instructions: &str) -> String {
-        self.gate.redactor().redact(&prompt::system(persona, instructions)).into_owned()
+    /// No known secret reaches a model.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        self.gate.redactor().redact(text).into_owned()
     }
 
     fn now(&self) -> jiff::Zoned {
@@ -219,15 +225,6 @@ fn redacted(redactor: &Redactor, block: Block) -> Block {
             Block::Opaque { provider, data }
         }
         other => other,
-    }
-}
-
-fn packed(log: &Log) -> EventBody {
-    let from_seq = log.events().first().map_or(1, |event| event.seq);
-    EventBody::PromptPacked {
-        from_seq,
-        dropped_events: from_seq.saturating_sub(1),
-        estimated_tokens: window::size(log).tokens,
     }
 }
 

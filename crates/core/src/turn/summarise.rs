@@ -11,6 +11,7 @@ use super::kept;
 use super::log::Log;
 use super::next::Bounds;
 use super::persona::Persona;
+use super::prompt;
 use super::run::{Around, Runner};
 use super::transcript;
 use super::window::{self, Measure};
@@ -68,7 +69,8 @@ impl Runner {
             Some(last) if last.role == Role::User => last.blocks.push(asks),
             _ => messages.push(Message { role: Role::User, blocks: vec![asks] }),
         }
-        let request = Request { system: self.system(persona, ""), messages, ..Request::default() };
+        let system = self.redacted(&prompt::system(persona, ""));
+        let request = Request { system, messages, ..Request::default() };
         let room = part_bytes(&self.bounds);
         let (streamed, endless) = (Mutex::new(String::new()), tokio::sync::Notify::new());
         let mut sink = |delta: Delta| {

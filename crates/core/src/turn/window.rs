@@ -37,7 +37,7 @@ pub(super) fn is_message(event: &Event) -> bool {
 }
 
 /// Estimated tokens of what stands for the part before the window.
-fn standing(log: &Log) -> u64 {
+pub(super) fn standing(log: &Log) -> u64 {
     log.standing().map_or(0, |standing| of_standing(standing.summary, standing.kept))
 }
 

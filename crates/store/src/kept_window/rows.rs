@@ -100,7 +100,12 @@ impl Writer {
                 self.name(&from.0);
                 self.number(origin);
             }
-            EventBody::PromptPacked { from_seq, dropped_events, estimated_tokens } => {
+            EventBody::PromptPacked {
+                from_seq,
+                dropped_events,
+                estimated_tokens,
+                account: None,
+            } => {
                 self.begin('P', event);
                 self.numbers(&[*from_seq, *dropped_events, *estimated_tokens]);
             }
@@ -229,6 +234,7 @@ impl<'a> Reader<'a> {
                 from_seq: self.number()?,
                 dropped_events: self.number()?,
                 estimated_tokens: self.number()?,
+                account: None,
             },
             b'R' => EventBody::ModelReply {
                 blocks: self.blocks()?,

@@ -57,7 +57,7 @@ fn body() -> impl Strategy<Value = EventBody> {
         2 => Just(EventBody::TurnEnded { end: TurnEnd::Answered }),
         1 => words.clone().prop_map(|text| EventBody::TurnEnded { end: TurnEnd::Limit { text } }),
         1 => (1..40_u64).prop_map(|from_seq| EventBody::PromptPacked {
-            from_seq, dropped_events: 1, estimated_tokens: 2
+            from_seq, dropped_events: 1, estimated_tokens: 2, account: None
         }),
         1 => (0..40_u64, words.clone()).prop_map(|(through_seq, text)| EventBody::Summary {
             text, through_seq, spent: None, made: Default::default()
@@ -117,7 +117,12 @@ fn turns(tx: &Tx<'_>, turns: u64) {
         let bodies = [
             EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into(), role: None },
             said("hello"),
-            EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens: 9 },
+            EventBody::PromptPacked {
+                from_seq: 1,
+                dropped_events: 0,
+                estimated_tokens: 9,
+                account: Some(Box::default()),
+            },
             reply(vec![text("Hello.")], Finish::Complete),
             EventBody::TurnEnded { end: TurnEnd::Answered },
         ];
