@@ -242,22 +242,26 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             Some(AuditAction::Anchor { accept: false }) => proof::anchor(app, json.json),
             Some(AuditAction::Explain { id }) => explain::run(app, &id, json.json),
         },
-        AtHome::Sessions { action, json } => match action {
-            None | Some(SessionsAction::List) => sessions::list(app, json.json),
-            Some(SessionsAction::Show { name, prompt: None }) => {
-                sessions::show(app, &name, json.json)
-            }
-            Some(SessionsAction::Show { name, prompt: Some(turn) }) => {
-                prompt_report::run(app, &name, &turn, json.json)
-            }
-            Some(SessionsAction::Export { name, out }) => {
-                transfer::export(app, &name, out.as_deref())
-            }
-            Some(SessionsAction::Import { file, name }) => {
-                transfer::import(app, &file, name, json.json).await
-            }
-            Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
-        },
+        AtHome::Sessions { action, json } => sessions(app, action, json.json).await,
+    }
+}
+
+async fn sessions(
+    app: &App,
+    action: Option<SessionsAction>,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    match action {
+        None | Some(SessionsAction::List) => sessions::list(app, as_json),
+        Some(SessionsAction::Show { name, prompt: None }) => sessions::show(app, &name, as_json),
+        Some(SessionsAction::Show { name, prompt: Some(turn) }) => {
+            prompt_report::run(app, &name, &turn, as_json)
+        }
+        Some(SessionsAction::Export { name, out }) => transfer::export(app, &name, out.as_deref()),
+        Some(SessionsAction::Import { file, name }) => {
+            transfer::import(app, &file, name, as_json).await
+        }
+        Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), as_json),
     }
 }
 

@@ -51,7 +51,9 @@ pub use kept_apart::KeptApart;
 pub use limits::Limits;
 pub use memory::MemorySection;
 pub use openings::OpenFolder;
-pub use persona::{FILE_KIB_MAX, MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER};
+pub use persona::{
+    FILE_KIB_MAX, MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER,
+};
 pub use prices::{Price, Prices};
 pub use retention::Retention;
 pub use roles::PersonaRole;

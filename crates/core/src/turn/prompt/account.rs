@@ -1,8 +1,8 @@
 //! The account of what stands beside a conversation in a request: sizes, versions, what was cut.
 //! Pure. Must not know when it is written down.
 
-use super::system;
 use super::Parts;
+use super::system;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{DIGEST_DIGITS, PromptAccount, PromptCut, PromptPart, PromptText, ToolSpec};
 use crate::turn::estimate;

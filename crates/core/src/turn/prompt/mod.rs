@@ -3,6 +3,7 @@
 //! provider's cache holds. Must not know a provider, or when a window is made smaller.
 
 mod account;
+mod given;
 mod shares;
 mod system;
 
@@ -16,6 +17,7 @@ use super::{transcript, window};
 use crate::domain::{EventBody, PromptAccount, ToolSpec};
 use crate::model::Request;
 
+pub use given::{Given, NotGiven};
 pub use shares::{Shares, beside, shares};
 
 /// What stands beside the conversation.

@@ -28,12 +28,7 @@ fn limit_end(text: &str) -> EventBody {
 }
 
 fn packed() -> EventBody {
-    EventBody::PromptPacked {
-        from_seq: 1,
-        dropped_events: 0,
-        estimated_tokens: 0,
-        account: None,
-    }
+    EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens: 0, account: None }
 }
 
 fn superseded(call: CallId, approval: &str) -> EventBody {
