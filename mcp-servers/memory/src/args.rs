@@ -37,6 +37,23 @@ pub struct Limits {
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     pub recall_hits_max: u64,
 
+    /// Linked notes that one `recall` gives besides, because the query names what they are linked
+    /// to. 0: none
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub recall_linked_max: u64,
+
+    /// Names of linked notes that are looked for in a query
+    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
+    pub linked_names_max: u64,
+
+    /// The largest thesaurus, in bytes. A larger one is not used, and `--check` says so
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * KIB)]
+    pub thesaurus_bytes_max: u64,
+
+    /// Lines of all thesauri together that are used
+    #[arg(long, value_name = "COUNT", default_value_t = 2_000)]
+    pub thesaurus_terms_max: u64,
+
     /// Text of one hit, in bytes; `read` gives the whole note
     #[arg(long, value_name = "BYTES", default_value_t = KIB)]
     pub recall_hit_bytes_max: u64,
@@ -67,6 +84,10 @@ impl Default for Limits {
         Self {
             note_bytes_max: 64 * KIB,
             recall_hits_max: 50,
+            recall_linked_max: 5,
+            linked_names_max: 20_000,
+            thesaurus_bytes_max: 64 * KIB,
+            thesaurus_terms_max: 2_000,
             recall_hit_bytes_max: KIB,
             list_notes_max: 500,
             note_tags_max: 32,

@@ -25,20 +25,30 @@ pub fn note(db: &Connection, id: &str) -> Result<Entry> {
     entry.ok_or_else(|| ToolError::NoNote { id: id.to_owned(), where_it_is: "" })
 }
 
-/// The id of the note that a link names: by subject, other name, file name, path or id.
+/// What a link names.
+pub struct Named {
+    pub row: i64,
+    pub id: String,
+    pub subject: String,
+}
+
+/// The note that a link names: by subject, other name, file name, path or id.
 ///
 /// # Errors
 /// SQLite refuses.
-pub fn named(db: &Connection, name: &str) -> Result<Option<String>> {
-    let id = db
+pub fn named(db: &Connection, name: &str) -> Result<Option<Named>> {
+    let found = db
         .prepare_cached(
-            "SELECT id FROM notes WHERE id = ?1 OR path IN (?1, ?1 || '.md')
-                OR row IN (SELECT row FROM known_names WHERE name = lower(?1))
+            "SELECT row, id, subject FROM notes WHERE id = ?1 OR path IN (?1, ?1 || '.md')
+                OR row IN (SELECT row FROM known_names WHERE name = ?2)
              ORDER BY copy, length(path), path LIMIT 1",
         )?
-        .query_row([name], |row| row.get(0))
+        // SQLite's own lower() knows no letters but those of ASCII.
+        .query_row([name, &name.to_lowercase()], |row| {
+            Ok(Named { row: row.get(0)?, id: row.get(1)?, subject: row.get(2)? })
+        })
         .optional()?;
-    Ok(id)
+    Ok(found)
 }
 
 /// The ids of all notes with this subject or other name, without conflict copies.
@@ -54,30 +64,6 @@ pub fn all_named(db: &Connection, name: &str) -> Result<Vec<String>> {
         )?
         .query_map([name.to_lowercase()], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    Ok(ids)
-}
-
-/// The ids of notes with a link that names this one.
-///
-/// # Errors
-/// SQLite refuses.
-pub fn linking_to(db: &Connection, entry: &Entry) -> Result<Vec<String>> {
-    let mut names: Vec<String> =
-        entry.note.aliases.iter().map(|name| name.to_lowercase()).collect();
-    let stem = crate::folder::stem(&entry.path);
-    names.extend([&entry.note.subject, &entry.id, stem].map(|name| name.to_lowercase()));
-    let mut ids = Vec::new();
-    for name in names {
-        let found: Vec<String> = db
-            .prepare_cached(
-                "SELECT DISTINCT id FROM notes WHERE row IN (SELECT row FROM links WHERE key = ?) AND path <> ? ORDER BY id",
-            )?
-            .query_map([name.as_str(), &entry.path], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        ids.extend(found);
-    }
-    ids.sort();
-    ids.dedup();
     Ok(ids)
 }
 

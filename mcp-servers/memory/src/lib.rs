@@ -8,18 +8,23 @@ mod args;
 mod asked;
 mod caller;
 mod context;
+mod edges;
 mod error;
 mod find;
 mod folder;
+mod graph;
 mod index;
 mod library;
 mod memory;
+mod names;
+mod nodes;
 mod note;
 mod proposal;
 mod recall;
 mod report;
 mod same;
 mod server;
+mod thesaurus;
 mod tools;
 mod trash;
 mod writer;
@@ -30,6 +35,7 @@ use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
 pub use library::{Notes, Said};
+pub use nodes::{End, Node};
 pub use report::Report;
 
 /// The name under which this server introduces itself.
@@ -67,18 +73,18 @@ enum StartError {
 
 fn run(args: Args) -> Result<ExitCode, StartError> {
     let check = args.check;
-    let memory = memory::Memory::open(&args)?;
+    let mut memory = memory::Memory::open(&args)?;
     if let Some(why) = &memory.index.made_anew {
         say(&format!("{SERVER_NAME}: the index was made anew of the notes ({why})"));
     }
     if check {
-        return Ok(checked(&memory)?);
+        return Ok(checked(&mut memory)?);
     }
     stdio::serve(server::Server::new(memory), &BOUNDS)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn checked(memory: &memory::Memory) -> Result<ExitCode, error::ToolError> {
+fn checked(memory: &mut memory::Memory) -> Result<ExitCode, error::ToolError> {
     let report = memory.report()?;
     for line in &report.lines {
         say(line);

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::args::Args;
 use crate::memory::Memory;
+use crate::nodes::{self, Node};
 use crate::report::Report;
 use crate::tools::{self, Shared};
 
@@ -60,6 +61,18 @@ impl Notes {
             true => Err(text),
             false => Ok(Said { text, structured: answer["structuredContent"].clone() }),
         }
+    }
+
+    /// The links of the notes of a name, or without one of all notes.
+    ///
+    /// # Errors
+    /// Nothing has that name, or the files or the index cannot be read.
+    pub fn graph(&self, name: Option<&str>) -> Result<Vec<Node>, String> {
+        let nodes = self.shared.with(|memory| match name {
+            Some(name) => nodes::named(&memory.index.db, name),
+            None => nodes::all(&memory.index.db),
+        });
+        nodes.map_err(|error| error.to_string())
     }
 
     /// Compares index and files, as `--check` does.

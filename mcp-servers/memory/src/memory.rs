@@ -16,9 +16,10 @@ use crate::args::{Args, Limits};
 use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::folder::watch::{Changed, Watch};
-use crate::folder::{Folder, PassedOver};
+use crate::folder::{Folder, PassedOver, is_thesaurus};
 use crate::index::equal::{Scope, differences};
 use crate::index::{Index, sync};
+use crate::names::Names;
 use crate::writer::{Gone, trash_path};
 
 /// The environment variable that names the notes when `--notes` does not.
@@ -69,6 +70,10 @@ pub struct Memory {
     pub caller: Option<Caller>,
     /// What is in the folder and is no note.
     pub passed_over: Vec<PassedOver>,
+    /// The names that lead to linked notes. Of the last look that needed them: see
+    /// [`Memory::names_fresh`].
+    pub names: Names,
+    thesaurus_changed: bool,
     lock: File,
     watch: Watch,
     looked_at: Option<Instant>,
@@ -123,6 +128,8 @@ impl Memory {
             state,
             caller: None,
             passed_over: Vec::new(),
+            names: Names::default(),
+            thesaurus_changed: true,
             lock,
             watch: Watch::new(),
             looked_at: None,
@@ -179,12 +186,29 @@ impl Memory {
         Ok(())
     }
 
+    /// Brings the names to the index and the thesaurus. Nothing that finds no name pays for it.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn names_fresh(&mut self) -> Result<()> {
+        let changed = self.thesaurus_changed;
+        self.names.bring_along(&self.index.db, &self.notes, &self.limits, changed)?;
+        self.thesaurus_changed = false;
+        Ok(())
+    }
+
     fn look_at(&mut self, changed: &Changed) -> Result<()> {
         match changed {
             Changed::Nothing => return Ok(()),
-            Changed::Paths(paths) => return self.bring_along(paths),
+            Changed::Paths(paths) => {
+                let (thesauri, notes): (BTreeSet<_>, _) =
+                    paths.iter().cloned().partition(|path| is_thesaurus(path));
+                self.thesaurus_changed |= !thesauri.is_empty();
+                return self.bring_along(&notes);
+            }
             Changed::Everything => {}
         }
+        self.thesaurus_changed = true;
         let mut folders = Vec::new();
         let synced = sync::everything(
             &mut self.index.db,

@@ -79,7 +79,11 @@ pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
     }
 }
 
-fn considered(db: &Connection, question: &Question, row: i64) -> Result<Option<Hit>> {
+/// A note as a hit, if it fits the filters and the time that is asked about.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn considered(db: &Connection, question: &Question, row: i64) -> Result<Option<Hit>> {
     let Some(entry) = entry_of_row(db, row)? else { return Ok(None) };
     let note = &entry.note;
     let fits = question.kind.is_none_or(|kind| kind == note.kind)

@@ -14,8 +14,9 @@ pub struct Report {
 impl Memory {
     /// # Errors
     /// The files or the index cannot be read.
-    pub fn report(&self) -> Result<Report> {
+    pub fn report(&mut self) -> Result<Report> {
         let differ = self.check()?;
+        self.names_fresh()?;
         let db = &self.index.db;
         let count: i64 = db.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?;
         let mut lines = differ.clone();
@@ -37,6 +38,13 @@ impl Memory {
         lines.extend(
             self.passed_over.iter().map(|one| format!("{}: it is no note: {}", one.path, one.why)),
         );
+        lines.extend(self.names.thesaurus.faults.iter().cloned());
+        if self.names.left_out > 0 {
+            lines.push(format!(
+                "{} names of linked notes are not looked for in queries: at most {} are (--linked-names-max)",
+                self.names.left_out, self.limits.linked_names_max
+            ));
+        }
         let folder = self.notes.path.display();
         lines.push(match differ.len() {
             0 => format!("{count} notes in {folder}; the index equals the files."),

@@ -48,6 +48,8 @@ pub enum MemoryAction {
     Restore { id: String },
     /// Compare the index with the files
     Check,
+    /// The links of one note, by its id, name or path; or all links as a list
+    Graph { name: Option<String> },
     /// Make notes of a file in the style of AGENTS.md or MEMORY.md; shows them and asks first
     Import {
         file: PathBuf,

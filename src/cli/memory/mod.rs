@@ -4,6 +4,7 @@
 mod add;
 mod check;
 mod edit;
+mod graph;
 mod import;
 mod list;
 mod outline;
@@ -46,6 +47,7 @@ pub async fn run(
         Some(MemoryAction::Forget { id }) => trash::forget(&notes, &id, as_json).await,
         Some(MemoryAction::Restore { id }) => trash::restore(&notes, &id, as_json).await,
         Some(MemoryAction::Check) => check::run(&notes, as_json),
+        Some(MemoryAction::Graph { name }) => graph::run(&notes, name.as_deref(), as_json),
         Some(MemoryAction::Import { file, yes }) => import::run(&notes, &file, yes, as_json).await,
     }
 }

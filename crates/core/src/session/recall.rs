@@ -71,6 +71,7 @@ impl Drive<'_> {
         }
         let Some(server) = self.worker.gate.calls().own_server(MEMORY) else { return Ok(None) };
         let Some(question) = Question::of(blocks, &limits) else { return Ok(None) };
+        let question = question.in_role(self.role_now()?);
         let session = self.session.clone();
         let call = ToolCall {
             id: CallId::Recall { session, seq: self.log.next_seq() },

@@ -26,8 +26,25 @@ pub struct Folder {
     pub path: PathBuf,
 }
 
-/// A file of this name, at the top of the folder, is no note: `synonym → term` in each line.
+/// A file of this name, at the top of the folder, is no note: `word → name` in each line.
 pub const THESAURUS: &str = "thesaurus.md";
+
+/// Whether a file is a thesaurus and no note: `thesaurus.md`, or `thesaurus.ROLE.md` for one role.
+pub fn is_thesaurus(path: &str) -> bool {
+    path.eq_ignore_ascii_case(THESAURUS) || thesaurus_role(path).is_some()
+}
+
+/// The role that a thesaurus is for.
+pub fn thesaurus_role(path: &str) -> Option<&str> {
+    const BEFORE: &str = "thesaurus.";
+    const BEHIND: &str = ".md";
+    let ends = path.len().checked_sub(BEHIND.len())?;
+    let role = path.get(BEFORE.len()..ends)?;
+    let is_named = path.get(..BEFORE.len())?.eq_ignore_ascii_case(BEFORE)
+        && path.get(ends..)?.eq_ignore_ascii_case(BEHIND);
+    let is_role = role.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    (is_named && is_role && !role.is_empty()).then_some(role)
+}
 
 /// What tells a file from an earlier one under the same name without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +129,7 @@ impl Folder {
                         Err(_) => passed_over
                             .push(PassedOver { path: at, why: "the folder cannot be opened" }),
                     },
-                    (FileType::RegularFile, true) if at.eq_ignore_ascii_case(THESAURUS) => {}
+                    (FileType::RegularFile, true) if is_thesaurus(&at) => {}
                     (FileType::RegularFile, true) => found(&at, Stamp::of(&stat))?,
                     (_, true) => passed_over
                         .push(PassedOver { path: at, why: "it is a link or no ordinary file" }),
@@ -122,6 +139,19 @@ impl Folder {
         }
         passed_over.sort();
         Ok(passed_over)
+    }
+
+    /// The thesauri at its top, by name: first the one for every role.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn thesauri(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in self.dir.entries()? {
+            names.extend(entry?.file_name().into_string().ok().filter(|name| is_thesaurus(name)));
+        }
+        names.sort_by_key(|name| (thesaurus_role(name).is_some(), name.clone()));
+        Ok(names)
     }
 
     /// The stamp and content of a note, or `None` if there is no such file.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode};
 
 pub use entry::Entry;
-pub use rows::{entry_at, entry_of_row};
+pub use rows::{entry_at, entry_of_row, row_at};
 
 const FILE: &str = "index.db";
 

@@ -80,6 +80,11 @@ pub fn remove(db: &Connection, path: &str) -> rusqlite::Result<Option<i64>> {
     Ok(row)
 }
 
+/// The row of what stands under a path, for which there is an entry.
+pub fn row_at(db: &Connection, path: &str) -> rusqlite::Result<i64> {
+    db.prepare_cached("SELECT row FROM notes WHERE path = ?")?.query_row([path], |row| row.get(0))
+}
+
 /// Row, stamp and digest of what stands under a path.
 pub fn known(db: &Connection, path: &str) -> rusqlite::Result<Option<(i64, String, String)>> {
     db.prepare_cached("SELECT row, stamp, digest FROM notes WHERE path = ?")?

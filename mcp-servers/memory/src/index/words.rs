@@ -94,6 +94,28 @@ fn pairs(run: &[char]) -> Vec<String> {
     run.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
+/// A name as it is compared: in small letters, with single spaces.
+pub fn folded(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let mut folded = String::with_capacity(lower.len());
+    for word in lower.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
+/// Whether two characters side by side belong to one word.
+pub fn joins(one: char, other: char) -> bool {
+    class_of(one) == Class::Letter && class_of(other) == Class::Letter
+}
+
 enum Piece<'a> {
     /// Of a script that separates words.
     Word(&'a str),

@@ -56,12 +56,11 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let (path, line, added) = memory.write(|writer| {
         let db = &writer.memory.index.db;
         let target = input.to.trim();
-        let id = find::named(db, target)?.ok_or_else(|| ToolError::NoNote {
+        let other = find::named(db, target)?.ok_or_else(|| ToolError::NoNote {
             id: target.to_owned(),
             where_it_is: " to link to",
         })?;
-        let other = find::note(db, &id)?;
-        let line = format!("- {relation}: [[{}]]", written(&other.note.subject, &other.id));
+        let line = format!("- {relation}: [[{}]]", written(&other.subject, &other.id));
         let (entry, text) = writer.open(input.id.trim(), None)?;
         if entry.note.body.lines().any(|old| old.trim() == line) {
             return Ok((entry.path, line, false));

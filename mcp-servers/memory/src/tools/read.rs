@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, on_notes};
-use crate::error::Result;
+use crate::edges::{self, Edge};
+use crate::error::{Result, ToolError};
 use crate::find;
+use crate::index::row_at;
 use crate::memory::Memory;
 use crate::recall::successor;
 
@@ -15,7 +17,7 @@ pub fn tool() -> ToolDef {
         name: "read",
         title: "Read a note",
         description: "Gives one note as a whole, with what it links to, which notes link to it, and conflict copies of its file. \
-                      Takes the id that recall and list show, or the path of a file.",
+                      Takes the id that recall and list show, the path of a file, or the subject.",
         effect: Effect::ReadOnly,
     }
     .tool(on_notes(run))
@@ -24,7 +26,7 @@ pub fn tool() -> ToolDef {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The id of the note, or the path of its file.
+    /// The id of the note, the path of its file, or its subject.
     id: String,
 }
 
@@ -35,12 +37,12 @@ struct Output {
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
-    /// What it links to.
+    /// What it links to, the first 64.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<Linked>,
-    /// Ids of the notes that link to it.
+    /// The notes that link to it, the newest 64.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    linked_from: Vec<String>,
+    linked_from: Vec<Linked>,
     /// Other files with the same id: what a sync tool has put beside it. They are not searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflict_copies: Vec<String>,
@@ -49,36 +51,56 @@ struct Output {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Linked {
-    /// As it is written.
-    target: String,
-    /// How the two are related, if the note says so.
+    /// The subject of the note, or what the link names if that is no note.
+    subject: String,
+    /// How the two are related, if the link says so.
     #[serde(skip_serializing_if = "String::is_empty")]
     relation: String,
-    /// The note of that name, if there is one.
+    /// The note, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
 }
 
+impl Linked {
+    fn all(edges: Vec<Edge>) -> Vec<Self> {
+        let linked =
+            |edge: Edge| Self { subject: edge.subject, relation: edge.relation, id: edge.id };
+        edges.into_iter().map(linked).collect()
+    }
+
+    /// `works at: Acme [m2]`
+    fn line(&self) -> String {
+        let relation = if self.relation.is_empty() { "" } else { ": " };
+        let id = self.id.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
+        format!("{}{relation}{}{id}", self.relation, self.subject)
+    }
+}
+
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let db = &memory.index.db;
-    let entry = find::note(db, &input.id)?;
-    let mut links = Vec::new();
-    for link in &entry.note.links {
-        let id = find::named(db, &link.target)?;
-        links.push(Linked { target: link.target.clone(), relation: link.relation.clone(), id });
-    }
+    let entry = match find::note(db, &input.id) {
+        Err(ToolError::NoNote { id, where_it_is }) => match find::named(db, &id)? {
+            Some(named) => find::note(db, &named.id)?,
+            None => return Err(ToolError::NoNote { id, where_it_is }),
+        },
+        found => found?,
+    };
+    let row = row_at(db, &entry.path)?;
     let about = Shown::new(&entry, successor(db, &entry)?.map(|successor| successor.id), false);
     let output = Output {
-        links,
-        linked_from: find::linking_to(db, &entry)?,
+        links: Linked::all(edges::from(db, row)?),
+        linked_from: Linked::all(edges::to(db, row)?),
         conflict_copies: find::copies(db, &entry)?,
         aliases: entry.note.aliases.clone(),
         text: entry.note.body.clone(),
         about,
     };
     let mut text = format!("{}\n\n{}\n", output.about.line(), output.text);
-    if !output.linked_from.is_empty() {
-        text.push_str(&format!("\n[linked from: {}]", output.linked_from.join(", ")));
+    for (what, links) in [("links to", &output.links), ("linked from", &output.linked_from)] {
+        if !links.is_empty() {
+            let lines: Vec<String> = links.iter().map(Linked::line).collect();
+            text.push_str(&format!("\n[{what}: {}]", lines.join("; ")));
+        }
     }
     if !output.conflict_copies.is_empty() {
         text.push_str(&format!(

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, is_false, is_zero, limit, on_notes, time_of};
 use crate::error::Result;
+use crate::graph::{self, Brought};
 use crate::index::words::Query;
 use crate::memory::Memory;
 use crate::note::Kind;
@@ -56,10 +57,13 @@ struct Input {
     /// Also what has been superseded. Default: false.
     #[serde(default)]
     superseded: bool,
-    /// At most this many hits. Default: 10.
+    /// At most this many hits by words. Default: 10. A few linked notes may come behind them.
     #[serde(default)]
     #[schemars(range(min = 1))]
     limit: Option<u64>,
+    /// The role in which is asked: its thesaurus counts as well.
+    #[serde(default)]
+    role: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -68,6 +72,12 @@ struct Output {
     /// Words of the query beyond the first 64, which were not looked for.
     #[serde(skip_serializing_if = "is_zero")]
     words_left_out: u64,
+    /// Linked notes beyond the first few, which were not looked at.
+    #[serde(skip_serializing_if = "is_zero")]
+    linked_left_out: u64,
+    /// Names in the query beyond the first 8, whose linked notes were not looked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    names_left_out: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -80,6 +90,9 @@ struct Found {
     /// `text` is a part; read gives the whole note.
     #[serde(skip_serializing_if = "is_false")]
     is_part: bool,
+    /// Why it came, if not for words of the query: what links it to a name in the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
@@ -100,15 +113,19 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let asked = input.query.as_deref().is_some_and(|query| !query.trim().is_empty());
     let is_wordless = asked && question.words.words.is_empty();
     let hits = if is_wordless { Vec::new() } else { recall::hits(&memory.index.db, &question)? };
+    let query = input.query.as_deref().unwrap_or_default();
+    let brought = linked(memory, &question, query, input.role.as_deref(), &hits)?;
     let mut text = String::new();
     let mut found = Vec::new();
-    for hit in hits {
+    let by_words = hits.into_iter().map(|hit| (hit, None));
+    for (hit, why) in by_words.chain(brought.notes.into_iter().map(|(hit, why)| (hit, Some(why)))) {
         let (part, is_part) = shown_text(memory, &question, &hit)?;
         let about = Shown::new(&hit.entry, hit.superseded_by, hit.is_to_come);
-        let _ = writeln!(text, "{}\n{}\n", about.line(), indented(&part));
-        found.push(Found { about, text: part, is_part });
+        let because = why.as_ref().map(|why| format!("; here because {why}")).unwrap_or_default();
+        let _ = writeln!(text, "{}{because}\n{}\n", about.line(), indented(&part));
+        found.push(Found { about, text: part, is_part, why });
     }
-    if is_wordless {
+    if is_wordless && found.is_empty() {
         text.push_str("There is no word in the query that can be looked for.");
     } else if found.is_empty() {
         text.push_str(
@@ -123,8 +140,36 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
             question.words.words.len()
         );
     }
-    let words_left_out = question.words.left_out as u64;
-    Ok(Reply { text, structured: Output { hits: found, words_left_out } })
+    if brought.left_out > 0 {
+        let _ = writeln!(text, "[{} more linked notes were left out]", brought.left_out);
+    }
+    if brought.names_left_out > 0 {
+        let _ = writeln!(text, "[{} more names were not followed]", brought.names_left_out);
+    }
+    let output = Output {
+        hits: found,
+        words_left_out: question.words.left_out as u64,
+        linked_left_out: brought.left_out,
+        names_left_out: brought.names_left_out,
+    };
+    Ok(Reply { text, structured: output })
+}
+
+/// What the names in a query bring besides.
+fn linked(
+    memory: &mut Memory,
+    question: &Question,
+    query: &str,
+    role: Option<&str>,
+    hits: &[Hit],
+) -> Result<Brought> {
+    let max = usize::try_from(memory.limits.recall_linked_max).unwrap_or(usize::MAX);
+    if max == 0 || query.trim().is_empty() {
+        return Ok(Brought::default());
+    }
+    memory.names_fresh()?;
+    let mentions = memory.names.mentions(query, role);
+    graph::brought(&memory.index.db, &mentions, question, hits, max)
 }
 
 /// What a note says, or of a long one the part around the words.

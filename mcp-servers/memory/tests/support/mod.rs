@@ -43,10 +43,15 @@ impl Room {
 
     /// What `--check` says, and whether it found the index equal to the files.
     pub fn check(&self) -> (bool, String) {
+        self.check_with(&[])
+    }
+
+    pub fn check_with(&self, arguments: &[&str]) -> (bool, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"))
             .arg("--notes")
             .arg(&self.notes)
             .arg("--check")
+            .args(arguments)
             .output()
             .unwrap();
         assert!(output.stdout.is_empty());

@@ -41,6 +41,8 @@ pub struct Question {
     words: String,
     past: Past,
     hits_max: u32,
+    /// Whose own thesaurus counts as well.
+    role: Option<String>,
 }
 
 impl Question {
@@ -53,7 +55,14 @@ impl Question {
             words,
             past,
             hits_max: limits.hits_max,
+            role: None,
         })
+    }
+
+    /// The same, asked in a role.
+    #[must_use]
+    pub fn in_role(self, role: Option<String>) -> Self {
+        Self { role, ..self }
     }
 
     /// The arguments of `recall`: the same message gives the same, at any time.
@@ -63,6 +72,9 @@ impl Question {
             Past::No => {}
             Past::Words => arguments["superseded"] = json!(true),
             Past::AsOf(day) => arguments["as_of"] = json!(day),
+        }
+        if let Some(role) = &self.role {
+            arguments["role"] = json!(role);
         }
         arguments
     }

@@ -64,6 +64,8 @@ fn a_message_is_asked_with_its_words_and_without_marks_of_secrets() {
         of("as of 2024-05-01, who?"),
         Some(json!({"query": "as of 2024-05-01, who?", "limit": 6, "as_of": "2024-05-01"}))
     );
+    let tutor = question("Anna?").in_role(Some("tutor".into())).arguments();
+    assert_eq!(tutor, json!({"query": "Anna?", "limit": 6, "role": "tutor"}));
     let query = |text: &str| of(text).unwrap()["query"].as_str().unwrap().to_owned();
     assert_eq!(query("use [redacted:KEY] here"), "use   here");
     assert_eq!(query(&"ä".repeat(5_000)).len(), QUERY_BYTES_MAX);
