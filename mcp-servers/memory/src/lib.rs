@@ -22,6 +22,7 @@ mod note;
 mod proposal;
 mod recall;
 mod report;
+mod resources;
 mod same;
 mod server;
 mod thesaurus;

@@ -1,10 +1,11 @@
-//! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not
-//! know what a tool does.
+//! The MCP side: introduces the server, lists tools and resources, runs the one and reads the other.
+//! Owns the protocol; must not know what a tool does.
 
 use claw_server_kit::tools::{Tools, discovered};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -12,6 +13,7 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::SERVER_NAME;
 use crate::caller::Caller;
 use crate::memory::Memory;
+use crate::resources;
 use crate::tools::{self, Shared};
 
 const INSTRUCTIONS: &str = "Remembers in notes, which are Markdown files of its user. Look with `recall` before you say that \
@@ -27,11 +29,27 @@ impl Server {
     pub fn new(memory: Memory) -> Self {
         Self { memory: Shared::new(memory), tools: Tools::new(tools::all()) }
     }
+
+    /// Looks at the notes on a thread of its own: files and SQLite block.
+    async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Memory) -> Result<T, ErrorData> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let memory = self.memory.clone();
+        let looked = tokio::task::spawn_blocking(move || memory.with(|memory| Ok(look(memory))));
+        let internal = |why: String| ErrorData::internal_error(why, None);
+        match looked.await {
+            Ok(Ok(looked)) => looked,
+            Ok(Err(error)) => Err(internal(error.to_string())),
+            Err(error) => Err(internal(format!("the look ended abnormally: {error}"))),
+        }
+    }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let mut info = ServerConfig::new(capabilities);
         info.server_info =
             Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Memory");
         info.instructions = Some(INSTRUCTIONS.to_owned());
@@ -51,6 +69,31 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(self.tools.list())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.look(move |memory| resources::list(memory, cursor.as_deref())).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.look(move |memory| resources::read(memory, &request.uri)).await.map(Into::into)
     }
 
     async fn call_tool(
