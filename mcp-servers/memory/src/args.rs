@@ -25,6 +25,7 @@ pub struct Args {
 }
 
 const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
 
 /// Upper bounds. All of them hold whatever a request asks for.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,18 @@ pub struct Limits {
     #[arg(long, value_name = "COUNT", default_value_t = 500)]
     pub list_notes_max: u64,
 
+    /// What is kept in the trash, in files. The oldest go for good, and `--check` says how many
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub trash_files_max: u64,
+
+    /// The same, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * MIB)]
+    pub trash_bytes_max: u64,
+
+    /// How long it is kept, in days
+    #[arg(long, value_name = "DAYS", default_value_t = 365)]
+    pub trash_days_max: u64,
+
     /// Tags of one note
     #[arg(long, value_name = "COUNT", default_value_t = 32)]
     pub note_tags_max: u64,
@@ -90,6 +103,9 @@ impl Default for Limits {
             thesaurus_terms_max: 2_000,
             recall_hit_bytes_max: KIB,
             list_notes_max: 500,
+            trash_files_max: 10_000,
+            trash_bytes_max: 256 * MIB,
+            trash_days_max: 365,
             note_tags_max: 32,
             proposal_bytes_max: 2 * KIB,
             proposals_per_turn_max: 3,

@@ -52,7 +52,10 @@ pub enum May {
 pub fn may_ask(memory: &Memory, note: &Note) -> Result<May> {
     let is_near = |text: &str| relation(text, &note.body) != Relation::Differs;
     // Also one that a kill has kept from being noted down.
-    let of_turn = |open: &&Entry| open.note.source == note.source && is_near(&open.note.body);
+    let is_same_call = |open: &Note| {
+        open.source == note.source && open.supersedes == note.supersedes && is_near(&open.body)
+    };
+    let of_turn = |open: &&Entry| is_same_call(&open.note);
     if let Some(open) = proposal::open(memory)?.into_iter().find(|open| of_turn(&open)) {
         return Ok(May::Again(Box::new(open)));
     }
@@ -105,6 +108,20 @@ pub fn note_down(memory: &Memory, note: &Note) -> Result<()> {
         session: note.source.session.clone(),
         turn: note.source.turn,
     });
+    write(memory, &asked)
+}
+
+/// Lets the same be asked again, because what was shown can no longer be done.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn forget(memory: &Memory, id: &str) -> Result<()> {
+    let mut asked = recent(memory)?;
+    asked.retain(|one| one.id != id);
+    write(memory, &asked)
+}
+
+fn write(memory: &Memory, asked: &[Asked]) -> Result<()> {
     let lines: Vec<String> =
         asked.iter().filter_map(|one| serde_json::to_string(one).ok()).collect();
     let path = memory.state.join(FILE);

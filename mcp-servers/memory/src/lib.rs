@@ -28,6 +28,7 @@ mod server;
 mod thesaurus;
 mod tools;
 mod trash;
+mod trash_bound;
 mod writer;
 
 use std::process::ExitCode;

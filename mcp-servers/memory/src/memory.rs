@@ -74,6 +74,8 @@ pub struct Memory {
     /// [`Memory::names_fresh`].
     pub names: Names,
     thesaurus_changed: bool,
+    /// When the trash was looked at last, to bound it.
+    pub trash_bounded_at: Option<Instant>,
     lock: File,
     watch: Watch,
     looked_at: Option<Instant>,
@@ -130,6 +132,7 @@ impl Memory {
             passed_over: Vec::new(),
             names: Names::default(),
             thesaurus_changed: true,
+            trash_bounded_at: None,
             lock,
             watch: Watch::new(),
             looked_at: None,

@@ -7,10 +7,12 @@ use claw_kit::killpoint;
 use serde_json::Value;
 
 use crate::args::Limits;
-use crate::asked::OPEN_S;
+use crate::asked::{self, OPEN_S};
 use crate::error::{Result, ToolError};
 use crate::index::Entry;
+use crate::index::entry::digest;
 use crate::memory::Memory;
+use crate::note::front;
 use crate::note::write::{Changes, changes_of, new_file};
 use crate::note::{Kind, Note, Source, is_id, one_line, time};
 use crate::same::{Relation, relation};
@@ -20,6 +22,8 @@ use crate::{find, trash};
 const SUBJECT_CHARS_MAX: usize = 200;
 const TAG_CHARS_MAX: usize = 64;
 const ALIASES_MAX: usize = 32;
+/// In a proposal's file: the digest of the words that it would replace. No note has it.
+const SHOWN_DIGEST: &str = "supersedes_digest";
 /// Of a note that is replaced so much is shown, in characters.
 const EXCERPT_CHARS_MAX: usize = 1_000;
 
@@ -148,11 +152,11 @@ fn path_of(id: &str) -> String {
     format!("{id}.md")
 }
 
-/// Keeps a proposal under a new id.
+/// Keeps a proposal under a new id, with what the note that it replaces says now.
 ///
 /// # Errors
 /// It is too long to be read by somebody, or cannot be written.
-pub fn keep(writer: &Writer<'_>, note: &mut Note) -> Result<Entry> {
+pub fn keep(writer: &Writer<'_>, note: &mut Note, replaced: Option<&Entry>) -> Result<Entry> {
     let max = writer.memory.limits.proposal_bytes_max;
     if note.body.len() as u64 > max {
         return Err(ToolError::BadArguments(format!(
@@ -163,7 +167,9 @@ pub fn keep(writer: &Writer<'_>, note: &mut Note) -> Result<Entry> {
     }
     note.id = Some(writer.new_id()?);
     let path = path_of(note.id.as_deref().unwrap_or_default());
-    let text = new_file(&changes_of(note), &note.body);
+    let mut changes = changes_of(note);
+    changes.push((SHOWN_DIGEST, replaced.map(|old| digest_of(old).into())));
+    let text = new_file(&changes, &note.body);
     let written = writer.memory.proposals.write_new(&path, &text);
     written.map_err(|error| ToolError::io("write", path.as_str(), &error))?;
     let kept = read(&writer.memory.proposals, &path, writer.memory.limits.note_bytes_max)?;
@@ -226,14 +232,24 @@ pub struct Shown<'a> {
 /// # Errors
 /// There is no such proposal, it is not what was shown, or it cannot be written.
 pub fn promote(writer: &mut Writer<'_>, id: &str, shown: &Shown<'_>) -> Result<Entry> {
-    let Some((proposal, _)) = find_one(writer.memory, id)? else {
+    let Some((proposal, file)) = find_one(writer.memory, id)? else {
         return promoted_before(writer.memory, id);
     };
     check(&proposal, shown)?;
+    let fields = front::fields(front::split(&file).yaml).unwrap_or_default();
+    let digest = fields.get(SHOWN_DIGEST).and_then(Value::as_str);
+    let replaced = Replaced { digest, text: shown.instead_of };
     let path = match find::note(&writer.memory.index.db, id) {
         // A kill came between the note and this line.
         Ok(entry) => entry.path,
-        Err(ToolError::NoNote { .. }) => put(writer, &proposal.note, shown.instead_of)?,
+        Err(ToolError::NoNote { .. }) => match put(writer, &proposal.note, &replaced) {
+            Err(ToolError::Refused(why)) => {
+                // It has to be put to its owner again, in other words.
+                asked::forget(writer.memory, id)?;
+                return Err(ToolError::Refused(why));
+            }
+            put => put?,
+        },
         Err(error) => return Err(error),
     };
     killpoint::here("memory-promoted");
@@ -281,18 +297,19 @@ fn check(proposal: &Entry, shown: &Shown<'_>) -> Result<()> {
 ///
 /// # Errors
 /// What it replaces is not what was shown, or it cannot be written.
-pub fn put(writer: &mut Writer<'_>, note: &Note, instead_of: Option<&str>) -> Result<String> {
+pub fn put(writer: &mut Writer<'_>, note: &Note, shown: &Replaced<'_>) -> Result<String> {
     let Some(replaced) = &note.supersedes else { return writer.create(note) };
     let (old, text) = writer.open(replaced, None)?;
+    is_current(writer.memory, &old, note.id.as_deref())?;
     // A merge that a kill has cut off says the same by now.
     if relation(&old.note.body, &note.body) != Relation::Differs {
         if old.note.body != note.body {
-            is_as_shown(&old, instead_of)?;
+            is_as_shown(&old, shown)?;
             merge(writer, &old, &text, note)?;
         }
         return Ok(old.path);
     }
-    is_as_shown(&old, instead_of)?;
+    is_as_shown(&old, shown)?;
     let id = note.id.clone().unwrap_or_default();
     let path = writer.create(note)?;
     killpoint::here("memory-superseding");
@@ -300,16 +317,51 @@ pub fn put(writer: &mut Writer<'_>, note: &Note, instead_of: Option<&str>) -> Re
     Ok(path)
 }
 
+/// What the note that is replaced said when its owner was asked. What is `None` was not noted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replaced<'a> {
+    /// Of all its words.
+    pub digest: Option<&'a str>,
+    /// Its first words, as a host has shown them.
+    pub text: Option<&'a str>,
+}
+
 /// Somebody may have changed the note that is replaced, after its words were shown.
-fn is_as_shown(old: &Entry, instead_of: Option<&str>) -> Result<()> {
-    match instead_of {
-        Some(shown) if shown != excerpt(&old.note.body) => Err(ToolError::Refused(format!(
-            "note `{}`, which it would replace, was changed since it was shown. Nothing was \
-             remembered. Propose it again.",
-            old.id
-        ))),
-        _ => Ok(()),
+fn is_as_shown(old: &Entry, shown: &Replaced<'_>) -> Result<()> {
+    let is_same = shown.digest.is_none_or(|digest| digest == digest_of(old))
+        && shown.text.is_none_or(|text| text == excerpt(&old.note.body));
+    if is_same {
+        return Ok(());
     }
+    Err(ToolError::Refused(format!(
+        "note `{}`, which it would replace, was changed since it was shown. Nothing was \
+         remembered. Propose it again.",
+        old.id
+    )))
+}
+
+fn digest_of(entry: &Entry) -> String {
+    digest(entry.note.body.as_bytes())
+}
+
+/// Two notes in the place of one contradict each other: whoever comes second reads the first.
+///
+/// # Errors
+/// Another note has taken its place.
+pub fn is_current(memory: &Memory, old: &Entry, new: Option<&str>) -> Result<()> {
+    let db = &memory.index.db;
+    let successor = crate::recall::successor(db, old)?.filter(|by| Some(by.id.as_str()) != new);
+    let Some(by) = successor else { return Ok(()) };
+    let says = match find::note(db, &by.id) {
+        Ok(entry) => format!(", which says: {}", one_line(&excerpt(&entry.note.body))),
+        Err(_) => String::new(),
+    };
+    let says = says.trim_end_matches('.');
+    Err(ToolError::Refused(format!(
+        "`{}` was superseded by `{}` already{says}. Nothing was remembered. If that is not so \
+         either, replace `{}`.",
+        old.id, by.id, by.id
+    )))
 }
 
 /// What of a replaced note is shown: all of it, unless it is long.

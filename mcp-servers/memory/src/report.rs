@@ -45,6 +45,7 @@ impl Memory {
                 self.names.left_out, self.limits.linked_names_max
             ));
         }
+        lines.extend(self.trash_told()?);
         let folder = self.notes.path.display();
         lines.push(match differ.len() {
             0 => format!("{count} notes in {folder}; the index equals the files."),

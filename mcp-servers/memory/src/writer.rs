@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::time::{Duration, Instant};
 
 use claw_kit::{durable, killpoint};
 
@@ -224,7 +225,20 @@ fn slug(subject: &str, id: &str) -> String {
     if slug.is_empty() || slug == stem(THESAURUS) { id.to_owned() } else { slug.to_owned() }
 }
 
+/// How often the trash is bounded while notes are written.
+const TRASH_LOOK_EVERY: Duration = Duration::from_secs(3_600);
+
 impl Memory {
+    /// Writes are what fills the trash, so they bound it.
+    fn bound_trash_sometimes(&mut self) {
+        if self.trash_bounded_at.is_some_and(|at| at.elapsed() < TRASH_LOOK_EVERY) {
+            return;
+        }
+        self.trash_bounded_at = Some(Instant::now());
+        // The write is done. What cannot be removed stays, and a check says how much lies there.
+        let _ = self.bound_trash();
+    }
+
     /// Changes notes: under the lock, and with the index brought along and compared.
     ///
     /// # Errors
@@ -238,6 +252,7 @@ impl Memory {
             killpoint::here("memory-written");
             writer.memory.bring_along(&touched)?;
             killpoint::here("memory-indexed");
+            writer.memory.bound_trash_sometimes();
             done
         })
     }

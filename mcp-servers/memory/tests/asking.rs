@@ -182,3 +182,32 @@ fn an_order_is_remembered_at_once_and_twice_is_once() {
     assert_eq!(more["id"], other["id"], "it adds to the note that says the same");
     assert!(room.check().0);
 }
+
+/// Far behind the words that are shown, and in a host that does not send them back.
+#[test]
+fn a_replaced_note_is_compared_as_a_whole() {
+    for sends in [true, false] {
+        let room = Room::new();
+        let long = "Lives in Graz. ".repeat(200);
+        room.write("anna.md", format!("---\nid: m1\nsubject: Anna\n---\n{long}And likes tea.\n"));
+        let mut server = room.start();
+        let change = json!({"subject": "Anna", "text": "Lives in Linz.", "replaces": "m1"});
+        let source = json!({"origin": "owner", "session": "main", "turn": 2});
+        let change = propose_as(&mut server, source.clone(), change);
+        let mut tap = action(&change)["arguments"].clone();
+        if !sends {
+            tap.as_object_mut().unwrap().remove("instead_of");
+        }
+        // Keys that are not the note's words may change meanwhile.
+        let tagged = room.read("anna.md").replace("subject", "tags: [x]\nsubject");
+        room.write("anna.md", tagged.replace("tea", "coffee"));
+        let refused = server.err("promote", tap.clone());
+        assert!(refused.contains("was changed since it was shown"), "{refused}");
+        assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
+        room.write("anna.md", tagged);
+        let (note, _) = server.ok("promote", tap);
+        assert_eq!(note["supersedes"], "m1");
+        let file = room.read(note["path"].as_str().unwrap());
+        assert!(file.contains("supersedes: m1") && !file.contains("digest"), "{file}");
+    }
+}

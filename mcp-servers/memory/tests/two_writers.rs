@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{Room, Server};
 
 /// Repeatable, without a crate: xorshift.
@@ -184,4 +184,60 @@ fn two_servers_that_write_at_once_lose_nothing() {
     drop(server);
     let (is_equal, said) = room.check();
     assert!(is_equal, "{said}");
+}
+
+/// Both replace the same note: one of them is told what the other has put in its place, and may
+/// replace that.
+#[test]
+fn of_two_writers_that_supersede_one_note_the_second_reads_the_first() {
+    let room = Room::new();
+    let mut server = room.start();
+    let old = remember(&mut server, 0, 0);
+    let (note, _) = server.ok("read", json!({"id": old}));
+    let version = note["version"].clone();
+    // Both have read the same version, and both are asked before either is promoted.
+    let mut writers: Vec<(Server, Value)> = (1..3)
+        .map(|who| {
+            let mut server = busy(&room);
+            let arguments = json!({
+                "subject": "S0", "text": format!("otherwise, says writer {who}"), "replaces": old,
+            });
+            let (proposal, _) = server.ok("propose", arguments);
+            (server, json!({"id": proposal["id"], "version": proposal["version"]}))
+        })
+        .collect();
+    let results: Vec<Value> = std::thread::scope(|scope| {
+        let both: Vec<_> = writers
+            .iter_mut()
+            .map(|(server, tap)| scope.spawn(|| server.call("promote", tap.clone())))
+            .collect();
+        both.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let is_done = |result: &&Value| result["isError"] == false;
+    assert_eq!(results.iter().filter(is_done).count(), 1, "{results:?}");
+    let won = results.iter().position(|result| is_done(&result)).unwrap();
+    let new = results[won]["structuredContent"]["id"].as_str().unwrap().to_owned();
+    let refused = claw_test_kit::mcp::text_of(&results[1 - won]);
+    let said = format!(
+        "was superseded by `{new}` already, which says: otherwise, says writer {}",
+        won + 1
+    );
+    assert!(refused.contains(&said), "{refused}");
+    // The version that was read is no way around it.
+    let direct = server.err("supersede", json!({"id": old, "version": version, "text": "third"}));
+    assert!(direct.contains("has changed since version"), "{direct}");
+    // Nothing is lost: the first note, the one in its place, and the proposal.
+    let (hits, _) = server.ok("recall", json!({"query": "fact otherwise", "superseded": true}));
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 2, "{hits}");
+    assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 1);
+    // And it can be asked again, in place of the note that came first.
+    let loser = &mut writers[1 - won].0;
+    let text = format!("otherwise, says writer {}", 2 - won);
+    let (again, _) = loser.ok("propose", json!({"subject": "S0", "text": text, "replaces": new}));
+    assert_eq!(again["is_proposed"], true, "{again}");
+    loser.ok("promote", json!({"id": again["id"], "version": again["version"]}));
+    let (hits, _) = server.ok("recall", json!({"query": "otherwise"}));
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 1, "{hits}");
+    assert_eq!(hits["hits"][0]["text"], text);
+    assert!(room.check().0);
 }

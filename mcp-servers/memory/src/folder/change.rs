@@ -7,7 +7,8 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use claw_kit::durable::{self, at};
 
-use super::Folder;
+use super::{DEPTH_MAX, Folder};
+use crate::trash_bound::Thrown;
 
 /// New notes are their owner's alone.
 const MODE: u32 = 0o600;
@@ -55,6 +56,32 @@ impl Folder {
         at::move_to(&dir, name, &other_dir, other_name)
     }
 
+    /// The folders at the top, each with the bytes of the files in it. Files at the top and links
+    /// are none.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn tops(&self) -> io::Result<Vec<Thrown>> {
+        let mut tops = Vec::new();
+        for entry in self.dir.entries()? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if entry.file_type()?.is_dir() {
+                let bytes = bytes_in(&self.dir.open_dir_nofollow(&name)?, 0)?;
+                tops.push(Thrown { name, bytes });
+            }
+        }
+        Ok(tops)
+    }
+
+    /// Removes a folder at the top with all that is in it, following no link.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn remove_top(&self, name: &str) -> io::Result<()> {
+        self.dir.remove_dir_all(name)
+    }
+
     /// What a killed process has left under passing names, with its path. Called by whoever holds
     /// the lock, so none of it is in use.
     pub fn left_over(&self, folders: &[String]) -> Vec<String> {
@@ -85,4 +112,18 @@ impl Folder {
         }
         Ok((dir, name))
     }
+}
+
+fn bytes_in(dir: &Dir, depth: usize) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth < DEPTH_MAX {
+            bytes += bytes_in(&dir.open_dir_nofollow(entry.file_name())?, depth + 1)?;
+        } else if kind.is_file() {
+            bytes += entry.metadata()?.len();
+        }
+    }
+    Ok(bytes)
 }

@@ -131,6 +131,9 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     };
     let mut note = wanted.into_note(&memory.limits)?;
     let named = input.replaces.map(|id| find::note(&memory.index.db, &id)).transpose()?;
+    if let Some(old) = &named {
+        proposal::is_current(memory, old, None)?;
+    }
     let same = proposal::same_subject(memory, &note.subject)?;
     let is = |old: &Entry, what| relation(&old.note.body, &note.body) == what;
     let known = named.iter().chain(&same).find(|old| is(old, Relation::Known));
@@ -148,7 +151,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
             May::AskedAlready(asked) => Err(asked),
             May::Again(open) => Ok(*open),
             May::Ask => {
-                let entry = proposal::keep(writer, &mut note)?;
+                let entry = proposal::keep(writer, &mut note, replaced.as_ref())?;
                 killpoint::here("memory-proposed");
                 asked::note_down(writer.memory, &note)?;
                 Ok(entry)

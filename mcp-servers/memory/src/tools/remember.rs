@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::find;
 use crate::memory::Memory;
 use crate::note::{Kind, Source, one_line};
-use crate::proposal::{self, Wanted};
+use crate::proposal::{self, Replaced, Wanted};
 use crate::same::{Relation, relation};
 
 /// The longest subject that is made of the beginning of a text, in characters.
@@ -88,7 +88,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     note.supersedes = adds.map(|old| old.id.clone());
     let path = memory.write(|writer| {
         note.id = Some(writer.new_id()?);
-        proposal::put(writer, &note, None)
+        proposal::put(writer, &note, &Replaced::default())
     })?;
     let entry = find::note(&memory.index.db, &path)?;
     let others = || same.iter().filter(|old| old.id != entry.id);

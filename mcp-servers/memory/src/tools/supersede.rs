@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, on_notes, time_of};
-use crate::error::{Result, ToolError};
+use crate::error::Result;
 use crate::find;
 use crate::memory::Memory;
 use crate::note::Source;
@@ -55,12 +55,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let source = proposal::source(memory, input.source);
     let path = memory.write(|writer| {
         let (old, _) = writer.open(input.id.trim(), Some(input.version.trim()))?;
-        if let Some(by) = &old.note.superseded_by {
-            return Err(ToolError::Refused(format!(
-                "`{}` was superseded by `{by}` already. Supersede that one.",
-                old.id
-            )));
-        }
+        proposal::is_current(writer.memory, &old, None)?;
         let wanted = Wanted {
             subject: input.subject.unwrap_or_else(|| old.note.subject.clone()),
             text: input.text,
