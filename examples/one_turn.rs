@@ -170,6 +170,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             identical_calls_max: 3,
         },
         recall: None,
+        project_bytes_max: None,
         zone: None,
     };
     let parts = WorkerParts {

@@ -77,6 +77,7 @@ fn worker(app: &Arc<App>) -> Worker {
             identical_calls_max: 3,
         },
         recall: None,
+        project_bytes_max: None,
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {

@@ -4,6 +4,8 @@
 mod artifacts;
 mod audit;
 mod memory;
+mod persona;
+mod sessions;
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -18,6 +20,8 @@ use crate::domain::{Mode, TurnId};
 pub use artifacts::ArtifactsAction;
 pub use audit::AuditAction;
 pub use memory::MemoryAction;
+pub use persona::PersonaAction;
+pub use sessions::SessionsAction;
 
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
@@ -220,6 +224,13 @@ pub enum AtHome {
         #[command(flatten)]
         json: Json,
     },
+    /// Show the persona's files, list what they were before, or put that back
+    Persona {
+        #[command(subcommand)]
+        action: Option<PersonaAction>,
+        #[command(flatten)]
+        json: Json,
+    },
     /// List, show or remove what was put aside: long results, earlier parts of conversations
     Artifacts {
         #[command(subcommand)]
@@ -400,38 +411,6 @@ pub enum GrantsAction {
     /// Take one back
     Revoke {
         id: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum SessionsAction {
-    List,
-    /// One session, readable
-    Show {
-        name: String,
-        /// What the model was given in this turn, part by part: the number of one of its events, or
-        /// `newest`
-        #[arg(long, value_name = "TURN")]
-        prompt: Option<String>,
-    },
-    /// One session's log as a file: a header, then one event a line, as JSON
-    Export {
-        name: String,
-        /// Write it here instead of to standard output; nothing is overwritten
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
-    /// Take in an exported log as a new session
-    Import {
-        /// What `claw sessions export` wrote
-        file: PathBuf,
-        /// The new session's name [default: the name in the file]
-        #[arg(long = "as", value_name = "NAME")]
-        name: Option<String>,
-    },
-    /// Check that each step of a log, or of all, is what claw would decide today
-    Replay {
-        name: Option<String>,
     },
 }
 

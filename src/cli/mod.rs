@@ -25,6 +25,7 @@ mod open;
 mod open_folders;
 mod out;
 mod panic;
+mod persona;
 mod prompt_report;
 mod proof;
 mod replay;
@@ -217,6 +218,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
         AtHome::Memory { action, json } => memory::run(app, action, json.json).await,
+        AtHome::Persona { action, json } => persona::run(app, action, json.json),
         AtHome::Artifacts { action, json } => match action {
             None | Some(ArtifactsAction::List) => artifacts::list(app, json.json),
             Some(ArtifactsAction::Show { name }) => artifacts::show(app, &name, json.json),

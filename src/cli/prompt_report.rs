@@ -73,6 +73,8 @@ fn lines(turn: &TurnId, given: &Given) -> Vec<String> {
         head.into_iter().chain(items.into_iter().map(|item| format!("  {item}")))
     };
     lines.extend(list("Persona, by version:", texts));
+    let files = given.project.iter().map(|file| format!("{:<12} {}", file.name, file.digest));
+    lines.extend(list("Files of the workspace:", files.collect()));
     lines.extend(list("Notes of the memory:", given.notes.iter().map(note_words).collect()));
     lines.extend(list("Not in it, or not whole:", given.cut.clone()));
     lines
@@ -85,7 +87,7 @@ fn parts(given: &Given) -> Vec<(&'static str, u64, String)> {
         parts.push(("rules", beside.rules.tokens, String::new()));
         parts.push(("tools", beside.tools.tokens, format!("{} tools", beside.tools_count)));
     }
-    let Shares { summary, messages, results, recalled, told } = given.shares;
+    let Shares { summary, messages, results, recalled, project, told } = given.shares;
     let events = format!("events {} to {}", given.from_seq, given.through_seq);
     let new = match given.notes.len() {
         0 => String::new(),
@@ -96,6 +98,7 @@ fn parts(given: &Given) -> Vec<(&'static str, u64, String)> {
         ("summary", summary, String::new()),
         ("results", results, String::new()),
         ("notes", recalled, new),
+        ("project", project, "its own files".to_owned()),
         ("told", told, "mode, branch, actions".to_owned()),
     ];
     parts.extend(others.into_iter().filter(|(_, tokens, _)| *tokens > 0));
@@ -106,14 +109,14 @@ fn parts(given: &Given) -> Vec<(&'static str, u64, String)> {
 fn counted_by(model: &str, usage: &Usage) -> Option<String> {
     let cached = match usage.cached_tokens {
         0 => String::new(),
-        cached => format!(", {cached} of them cached"),
+        cached => format!(", {cached} cached"),
     };
     let input = usage.input_tokens;
-    (input > 0).then(|| format!("\n{model} counted {input} tokens{cached}"))
+    (input > 0).then(|| format!("\nAnswered by {model},\nwhich counted {input} tokens{cached}"))
 }
 
 fn object(turn: &TurnId, given: &Given) -> Value {
-    let Shares { summary, messages, results, recalled, told } = given.shares;
+    let Shares { summary, messages, results, recalled, project, told } = given.shares;
     let answer = given.answer.as_ref();
     json!({
         "turn": turn.to_string(),
@@ -122,10 +125,11 @@ fn object(turn: &TurnId, given: &Given) -> Value {
         "beside": given.beside,
         "conversation": {
             "from_seq": given.from_seq, "through_seq": given.through_seq, "summary": summary,
-            "messages": messages, "results": results, "notes": recalled, "told": told,
+            "messages": messages, "results": results, "notes": recalled, "project": project, "told": told,
         },
         "answer": answer.map(|(model, usage)| json!({"model": model, "usage": usage})),
         "notes": given.notes,
+        "project": given.project,
         "cut": given.cut,
     })
 }

@@ -10,7 +10,9 @@ use super::out;
 use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
-use crate::domain::{Block, CallId, Event, EventBody, Outcome, RecalledNote, SessionId, text_of};
+use crate::domain::{
+    Block, CallId, Event, EventBody, Outcome, ProjectFile, RecalledNote, SessionId, text_of,
+};
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export};
 
@@ -153,6 +155,7 @@ fn readable(
             )
         }
         EventBody::TurnContext { text } => text.clone(),
+        EventBody::TurnProject { files, .. } => project_words(files),
         EventBody::TurnRecalled { notes, left_out, .. } => recalled_words(notes, *left_out),
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
@@ -186,6 +189,18 @@ fn readable(
             return Ok(None);
         }
     }))
+}
+
+/// Which files of the workspace were quoted to the model.
+fn project_words(files: &[ProjectFile]) -> String {
+    if files.is_empty() {
+        return "the workspace has no files for agents any more".to_owned();
+    }
+    let file = |file: &ProjectFile| {
+        let cut = if file.is_cut { ", its beginning" } else { "" };
+        format!("{} ({} bytes{cut})", file.name, file.bytes)
+    };
+    format!("from the workspace: {}", files.iter().map(file).collect::<Vec<_>>().join(", "))
 }
 
 /// Which notes were given to the model with a message, and why each came.

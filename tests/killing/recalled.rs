@@ -58,7 +58,7 @@ pub fn judge(
         let at = events.iter().find(|(number, _)| *number == seq);
         let kind = at.map_or("", |(_, event)| event["type"].as_str().unwrap_or_default());
         // A kill behind the look, and the message may be told another mode or branch first.
-        if !["turn.recalled", "turn.context", "user.message"].contains(&kind) {
+        if !["turn.recalled", "turn.context", "turn.project", "user.message"].contains(&kind) {
             verdict.other.push(format!("{} was for event {seq}, which is `{kind}`", row.id));
         }
     }

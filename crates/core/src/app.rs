@@ -209,9 +209,10 @@ impl App {
             model,
             compaction: chain.compaction.clone(),
             gate: self.gate.clone(),
-            personas: persona::personas(&self.config, &settings.persona, self.gate.clone()),
+            personas: persona::personas(self),
             bounds: Bounds { window_tokens: self.window_tokens(chain), ..self.bounds() },
             recall: notes::recall_limits(&settings.memory, self.memory.as_deref()),
+            project_bytes_max: settings.prompt.project_bytes_max(),
             zone,
         };
         TurnSettings {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, Origin,
-    Outcome, PromptAccount, RecalledNote, UnixMillis, Usage,
+    Outcome, ProjectFile, PromptAccount, RecalledNote, UnixMillis, Usage,
 };
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
@@ -45,6 +45,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "is_zero")]
         left_out: u32,
     },
+    /// What the workspace has for agents, as the model is told it from here on, as data of the
+    /// workspace. It comes before the message with which it was first so, or has changed.
+    #[serde(rename = "turn.project")]
+    TurnProject { text: String, files: Vec<ProjectFile> },
     #[serde(rename = "user.message")]
     UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
     /// What was packed for the model: the first event sent, how many were left out, the estimate of
@@ -193,6 +197,7 @@ impl EventBody {
             | Self::ToolResult { call, .. } => Some(call),
             Self::TurnStarted { .. }
             | Self::TurnContext { .. }
+            | Self::TurnProject { .. }
             | Self::UserMessage { .. }
             | Self::PromptPacked { .. }
             | Self::ModelReply { .. }

@@ -1,16 +1,22 @@
 //! Hands the persona as it is written to whoever makes a request of it. Must not know what a prompt
 //! looks like.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::config::{self, Config, FILE_KIB_MAX, MAIN, MEMORY, USER};
+use super::App;
+use crate::config::{self, FILE_KIB_MAX, MAIN, MEMORY, PersonaFile, PersonaVersions, USER};
 use crate::domain::AgentCard;
-use crate::gate::Gate;
 use crate::hub::Hub;
+use crate::store::now_ms;
 use crate::turn::persona::{Notes, Persona, PersonaSeen, PersonaText, Personas};
 use crate::workspace::repository_of;
 
+/// Under what it is remembered that the owner knows of versions that cannot be kept.
+const VERSIONS: &str = "versions of the persona";
+/// The texts that were kept last, by their files, so that a request reads no folder for it.
+type Kept = Mutex<BTreeMap<PathBuf, String>>;
 /// Where the programs of the system are.
 const SYSTEM: [&str; 2] = ["/usr", "/bin"];
 /// What a model may want to know of before it tries.
@@ -21,13 +27,17 @@ const PROGRAMS: [&str; 16] = [
 /// The file whose text needs no name in front of it: it says who is spoken to.
 const UNNAMED: &str = "SOUL.md";
 
+impl App {
+    /// What the files of the persona were before.
+    pub fn persona_versions(&self) -> PersonaVersions {
+        PersonaVersions::new(self.config.home.persona_versions(), self.settings().prompt)
+    }
+}
+
 /// The personas of a home, read anew for each request.
-pub(super) fn personas(
-    config: &Config,
-    persona: &config::PersonaSources,
-    gate: Arc<Gate>,
-) -> Personas {
-    let settings = persona.clone();
+pub(super) fn personas(app: &App) -> Personas {
+    let (config, gate, versions) = (&app.config, app.gate.clone(), app.persona_versions());
+    let settings = app.settings().persona.clone();
     let default_role = settings.default_role.clone();
     let workspace = config.workspace.display().to_string();
     let name = introduction(&config.agent);
@@ -35,14 +45,16 @@ pub(super) fn personas(
     // Looked at once, so that all requests of a process begin with the same bytes.
     let is_repository = repository_of(&config.workspace, &config.user_home).is_some();
     let programs = programs(config.env.get("PATH").unwrap_or_default());
+    let kept = Mutex::default();
     let now = move |role: Option<&str>| {
         let read = settings.read(role);
         let notes = has_file_tools(gate.hub()).then(|| notes(&settings, &read));
-        let files = read
+        let mut files: BTreeMap<_, _> = read
             .files
             .iter()
             .map(|file| (file.path.display().to_string(), file.fault.clone()))
             .collect();
+        files.insert(VERSIONS.to_owned(), keep(&versions, &kept, &read.files));
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());
         PersonaSeen {
@@ -59,6 +71,28 @@ pub(super) fn personas(
         }
     };
     Personas { now: Arc::new(now), default_role }
+}
+
+/// Keeps the files as versions, as far as they are not what was kept last. What is wrong, as a
+/// sentence.
+fn keep(versions: &PersonaVersions, kept: &Kept, files: &[PersonaFile]) -> Option<String> {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut fault = None;
+    for file in files {
+        if kept.get(&file.path) == Some(&file.text) {
+            continue;
+        }
+        match versions.keep(file, now_ms()) {
+            Ok(()) => drop(kept.insert(file.path.clone(), file.text.clone())),
+            Err(error) => {
+                fault = Some(format!(
+                    "What the files of the persona were before cannot be kept ({error}); `claw \
+                     persona history` lists what is kept."
+                ));
+            }
+        }
+    }
+    fault
 }
 
 /// Those of the programs on this path that lie among the system's, where every command may run

@@ -11,7 +11,7 @@ use super::servers::load_manifest;
 use crate::config::model::ModelSection;
 use crate::config::{
     AuditSection, ChangedKey, Config, Limits, MemorySection, OpenFolder, Overrides, PersonaSources,
-    Prices, Retention, Tools,
+    Prices, PromptSection, Retention, Tools,
 };
 use crate::domain::Opening;
 
@@ -28,6 +28,7 @@ pub struct LiveSettings {
     pub audit: AuditSection,
     pub tools: Tools,
     pub memory: MemorySection,
+    pub prompt: PromptSection,
     pub persona: PersonaSources,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
@@ -45,6 +46,7 @@ impl LiveSettings {
             audit: config.audit,
             tools: config.tools.clone(),
             memory: config.memory,
+            prompt: config.prompt,
             persona: config.persona.clone(),
             open_folders: config.open_folders.clone(),
             openings: config.openings.clone(),

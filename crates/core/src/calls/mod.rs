@@ -16,6 +16,7 @@ mod offer;
 pub mod openings;
 mod order;
 mod pause;
+mod project;
 mod propose;
 mod record;
 mod seen;

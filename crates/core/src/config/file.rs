@@ -17,6 +17,7 @@ use super::memory::MemorySection;
 use super::model::ModelSection;
 use super::openings::BoxSection;
 use super::prices::Prices;
+use super::prompt::PromptSection;
 use super::retention::Retention;
 use super::roles::RoleSection;
 use super::telegram::TelegramSection;
@@ -72,6 +73,7 @@ pub(super) struct ClawToml {
     pub(super) audit: AuditSection,
     pub(super) tools: ToolsSection,
     pub(super) memory: MemorySection,
+    pub(super) prompt: PromptSection,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
@@ -193,6 +195,7 @@ pub(super) fn read(
         .check()
         .and_then(|()| file.retention.check())
         .and_then(|()| file.memory.check())
+        .and_then(|()| file.prompt.check())
         .map_err(|(key, message)| out_of_range(message, key))?;
     if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
         let names =

@@ -159,6 +159,11 @@ impl Home {
         self.path.join("memory-state")
     }
 
+    /// What the files of the persona were before.
+    pub fn persona_versions(&self) -> PathBuf {
+        self.path.join("persona-versions")
+    }
+
     /// What workspaces were before turns that changed them. No tool may enter it.
     pub fn snapshots(&self) -> PathBuf {
         self.path.join("snapshots")

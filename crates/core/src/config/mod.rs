@@ -17,8 +17,10 @@ mod memory;
 pub mod model;
 mod openings;
 mod persona;
+pub mod persona_versions;
 mod place;
 mod prices;
+mod prompt;
 mod retention;
 mod roles;
 mod secrets;
@@ -54,7 +56,9 @@ pub use openings::OpenFolder;
 pub use persona::{
     FILE_KIB_MAX, MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER,
 };
+pub use persona_versions::{PersonaVersion, PersonaVersions};
 pub use prices::{Price, Prices};
+pub use prompt::PromptSection;
 pub use retention::Retention;
 pub use roles::PersonaRole;
 pub use secrets::secret_values;
@@ -118,6 +122,7 @@ pub struct Config {
     pub kept_apart: KeptApart,
     pub tools: Tools,
     pub memory: MemorySection,
+    pub prompt: PromptSection,
     pub console: ConsoleSection,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
@@ -287,8 +292,7 @@ impl Config {
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, mut limits, retention, audit, memory, console, .. } =
-            written.file;
+        let file::ClawToml { model, prices, mut limits, retention, console, .. } = written.file;
         notices.extend(set_server_start(&env, &mut limits));
         Ok(Self {
             agent: AgentCard {
@@ -310,10 +314,11 @@ impl Config {
             prices,
             limits,
             retention,
-            audit,
+            audit: written.file.audit,
             kept_apart,
             tools: written.tools,
-            memory,
+            memory: written.file.memory,
+            prompt: written.file.prompt,
             console,
             open_folders,
             openings: written.file.openings.open,

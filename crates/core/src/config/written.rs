@@ -90,7 +90,7 @@ fn counts_now(key: &str) -> bool {
         "limits" => !Limits::is_for_starts(name),
         "tools" => name != "pins",
         // What `[update]` says is read by `claw update` alone.
-        "model" | "prices" | "retention" | "audit" | "memory" | "persona" | "roles"
+        "model" | "prices" | "retention" | "audit" | "memory" | "prompt" | "persona" | "roles"
         | "default_role" | "redact" | "update" | "box" => true,
         _ => false,
     }

@@ -134,6 +134,9 @@ impl Drive<'_> {
         if reads && let Some(text) = calls.context(&self.session, by, before).await? {
             self.push(EventBody::TurnContext { text });
         }
+        if reads && let Some(project) = self.project(row).await {
+            self.push(project);
+        }
         if reads && let Some(recalled) = self.recalled(row, blocks).await? {
             self.push(recalled);
         }

@@ -42,6 +42,8 @@ pub(super) struct Drive<'w> {
     /// What came of asking the memory last, if anything is to be told of it: a fault, or that there
     /// is none any more.
     pub(super) memory_fault: Option<Option<String>>,
+    /// What is wrong with each file that the workspace has for agents, if anything is to be told.
+    pub(super) project_faults: Vec<(String, Option<String>)>,
     pub(super) live: LiveSink,
     /// Something was queued for the disk and not waited for.
     unsynced: bool,
@@ -82,6 +84,7 @@ impl<'w> Drive<'w> {
             absorbed: HashSet::new(),
             acting: HashMap::new(),
             memory_fault: None,
+            project_faults: Vec::new(),
             live,
             unsynced: false,
             result_unsynced: None,

@@ -14,6 +14,7 @@ mod lock;
 mod pending_rows;
 mod persona;
 mod poison;
+mod project;
 mod recall;
 mod recent;
 mod undo;

@@ -33,7 +33,8 @@ impl Drive<'_> {
         // A summary may be written between turns, when nobody is there to be told.
         if self.log.open_turn().is_some() {
             let memory = self.memory_news()?;
-            self.tell_news(files.into_iter().chain(gone).chain(memory)).await?;
+            let project = std::mem::take(&mut self.project_faults);
+            self.tell_news(files.into_iter().chain(gone).chain(memory).chain(project)).await?;
         }
         Ok(seen.persona)
     }

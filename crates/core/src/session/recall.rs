@@ -66,7 +66,7 @@ impl Drive<'_> {
         if limits.notes.as_deref().is_some_and(holds_nothing) {
             return Ok(None);
         }
-        if !self.may_recall(row) || !self.worker.recall_rests.is_over() {
+        if !self.is_alone_with_owner(row) || !self.worker.recall_rests.is_over() {
             return Ok(None);
         }
         let Some(server) = self.worker.gate.calls().own_server(MEMORY) else { return Ok(None) };
@@ -104,7 +104,7 @@ impl Drive<'_> {
     /// Only the owner's own words bring the owner's notes, and only where nobody else reads what
     /// comes of them: not in a group, and not in a conversation that somebody else has taken part
     /// in.
-    fn may_recall(&self, row: &InboxRow) -> bool {
+    pub(super) fn is_alone_with_owner(&self, row: &InboxRow) -> bool {
         let inbound = &row.inbound;
         if inbound.origin != Origin::Owner || !is_alone_with_claw(&inbound.principal, &inbound.from)
         {

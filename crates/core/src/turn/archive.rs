@@ -51,7 +51,7 @@ fn in_words(event: &Event) -> Option<String> {
             format!("the result{of}: {text}")
         }
         Seen::Action => actions::told(&event.body)?,
-        Seen::Context(_) | Seen::Recalled(_) | Seen::Nothing => return None,
+        Seen::Context(_) | Seen::Recalled(_) | Seen::Project(_) | Seen::Nothing => return None,
     };
     Some(format!("[{seq}] {said}"))
 }

@@ -46,7 +46,9 @@ pub fn of_event(event: &Event) -> u64 {
             Outcome::Parked { .. } => 0,
         },
         Seen::Action => super::actions::told(&event.body).map_or(0, |text| of_text(&text)),
-        Seen::Partial(text) | Seen::Context(text) | Seen::Recalled(text) => of_text(text),
+        Seen::Partial(text) | Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {
+            of_text(text)
+        }
         Seen::Nothing => 0,
     }
 }

@@ -44,6 +44,8 @@ pub enum Seen<'a> {
     Context(&'a str),
     /// What was found in the memory. It is kept there, so no summary is made of it.
     Recalled(&'a str),
+    /// What the workspace has for agents. It is read anew, so no summary is made of it.
+    Project(&'a str),
     /// A person's words.
     Person(&'a [Block]),
     /// The model's own words.
@@ -124,6 +126,7 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
         EventBody::TurnEnded { .. } => Meaning { window: InWindow::TurnEnds, ..STEP },
         EventBody::TurnContext { text } => Meaning { seen: Seen::Context(text), ..waited(INPUT) },
         EventBody::TurnRecalled { text, .. } => Meaning { seen: Seen::Recalled(text), ..INPUT },
+        EventBody::TurnProject { text, .. } => Meaning { seen: Seen::Project(text), ..INPUT },
         EventBody::UserMessage { blocks, .. } => {
             Meaning { seen: Seen::Person(blocks), ..waited(INPUT) }
         }

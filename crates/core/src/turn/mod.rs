@@ -13,6 +13,7 @@ mod kinds;
 pub mod log;
 pub mod next;
 pub mod persona;
+pub mod project;
 pub mod prompt;
 pub mod recall;
 pub mod replay;

@@ -29,6 +29,8 @@ pub struct Runner {
     pub bounds: Bounds,
     /// What of the memory a message is given; `None`: nothing is looked for.
     pub recall: Option<RecallLimits>,
+    /// Bytes of each file that the workspace has for agents; `None`: they are not read.
+    pub project_bytes_max: Option<u64>,
     /// Where the owner lives, if the model is to know what time it is there.
     pub zone: Option<jiff::tz::TimeZone>,
 }
@@ -104,7 +106,7 @@ impl Runner {
     }
 
     /// No known secret reaches a model.
-    pub(super) fn redacted(&self, text: &str) -> String {
+    pub fn redacted(&self, text: &str) -> String {
         self.gate.redactor().redact(text).into_owned()
     }
 

@@ -220,6 +220,7 @@ impl<'a> Turn<'a> {
             EventBody::TurnEnded { end } => self.end = Some(end),
             // What is about the window or about staged actions changes nothing in a turn.
             EventBody::TurnContext { .. }
+            | EventBody::TurnProject { .. }
             | EventBody::TurnRecalled { .. }
             | EventBody::PromptPacked { .. }
             | EventBody::ModelPartial { .. }

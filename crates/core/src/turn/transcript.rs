@@ -46,10 +46,12 @@ pub fn fold(log: &Log) -> Vec<Message> {
 }
 
 /// Folds the part that a summary is to replace: everything up to and including `through_seq`, apart
-/// from what was recalled. A fact that is superseded later must not live on in a summary.
+/// from what was recalled or read of the workspace's own files. A fact that is superseded later must
+/// not live on in a summary.
 pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
-    let recalled = |event: &Event| matches!(meaning(event).seen, Seen::Recalled(_));
-    fold_where(log, None, |event| event.seq <= through_seq && !recalled(event))
+    let looked_up =
+        |event: &Event| matches!(meaning(event).seen, Seen::Recalled(_) | Seen::Project(_));
+    fold_where(log, None, |event| event.seq <= through_seq && !looked_up(event))
 }
 
 fn fold_where(log: &Log, zone: Option<&TimeZone>, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
@@ -87,7 +89,7 @@ impl<'a> Fold<'a> {
 
     fn event(&mut self, event: &Event) {
         match meaning(event).seen {
-            Seen::Context(text) | Seen::Recalled(text) => {
+            Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {
                 self.user(vec![Block::Text { text: text.to_owned() }])
             }
             Seen::Person(blocks) => {

@@ -6,6 +6,7 @@ mod git_branch;
 mod given;
 mod look;
 mod name;
+mod project;
 mod put;
 mod repository;
 

@@ -126,6 +126,7 @@ pub(super) fn worker_of(
         personas,
         bounds,
         recall: None,
+        project_bytes_max: None,
         zone: None,
     };
     Worker::new(WorkerParts {

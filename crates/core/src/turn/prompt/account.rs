@@ -44,6 +44,6 @@ fn part(text: &str) -> PromptPart {
 }
 
 /// By what a version of a text is named.
-pub(crate) fn digest(text: &str) -> String {
+pub(in crate::turn) fn digest(text: &str) -> String {
     sha256_hex(text).chars().take(DIGEST_DIGITS).collect()
 }

@@ -2,8 +2,8 @@
 //! the memory, and what did not go in whole. Pure. Must not know who shows it.
 
 use super::{Shares, beside, shares};
-use crate::domain::{Event, EventBody, PromptAccount, RecalledNote, SessionId, Usage};
-use crate::turn::{Log, Turn};
+use crate::domain::{Event, EventBody, ProjectFile, PromptAccount, RecalledNote, SessionId, Usage};
+use crate::turn::{Log, Turn, project};
 
 /// The last request of a turn: it begins with all that the ones before it held.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Given {
     pub answer: Option<(String, Usage)>,
     /// What was recalled in this turn.
     pub notes: Vec<RecalledNote>,
+    /// The workspace's own files, as the model was told of them last.
+    pub project: Vec<ProjectFile>,
     /// What did not go in whole, a line each.
     pub cut: Vec<String>,
 }
@@ -56,6 +58,13 @@ impl Given {
         let from_seq = log.events().first().map_or(last.seq, |event| event.seq);
         log.follow(last.clone());
         let beside = beside(&log).cloned();
+        let project = project::standing(&log).unwrap_or_default().to_vec();
+        cut.extend(
+            project
+                .iter()
+                .filter(|file| file.is_cut)
+                .map(|file| format!("{}: its beginning of {} bytes", file.name, file.bytes)),
+        );
         let beside_cut = beside.iter().flat_map(|account| &account.cut);
         cut.extend(beside_cut.map(|cut| format!("{}: {}", cut.what, cut.why)));
         let answer = whole.replies.iter().find(|reply| reply.seq > last.seq);
@@ -72,6 +81,7 @@ impl Given {
             beside,
             answer: answer.map(|reply| (reply.model.to_owned(), *reply.usage)),
             notes: recalled.flatten().cloned().collect(),
+            project,
             cut,
         })
     }

@@ -17,6 +17,7 @@ use super::{transcript, window};
 use crate::domain::{EventBody, PromptAccount, ToolSpec};
 use crate::model::Request;
 
+pub(super) use account::digest;
 pub use given::{Given, NotGiven};
 pub use shares::{Shares, beside, shares};
 
@@ -68,5 +69,7 @@ pub fn system(persona: &Persona, instructions: &str) -> String {
     format!("{}{}", system::persona(persona), system::rules(persona, instructions))
 }
 
+#[cfg(test)]
+mod day_tests;
 #[cfg(test)]
 mod tests;

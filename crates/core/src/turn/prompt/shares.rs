@@ -15,13 +15,15 @@ pub struct Shares {
     pub results: u64,
     /// Notes of the memory.
     pub recalled: u64,
+    /// What the workspace has for agents.
+    pub project: u64,
     /// What claw has told: the mode, the branch, how staged actions went.
     pub told: u64,
 }
 
 impl Shares {
     pub fn tokens(&self) -> u64 {
-        self.summary + self.messages + self.results + self.recalled + self.told
+        self.summary + self.messages + self.results + self.recalled + self.project + self.told
     }
 }
 
@@ -34,6 +36,7 @@ pub fn shares(log: &Log) -> Shares {
             Seen::Person(_) | Seen::Model(_) | Seen::Partial(_) => &mut shares.messages,
             Seen::Result(..) => &mut shares.results,
             Seen::Recalled(_) => &mut shares.recalled,
+            Seen::Project(_) => &mut shares.project,
             Seen::Context(_) | Seen::Action => &mut shares.told,
             Seen::Nothing => continue,
         };

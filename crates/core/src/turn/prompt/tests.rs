@@ -23,10 +23,10 @@ fn persona() -> Persona {
     persona
 }
 
-fn tools(count: usize) -> Arc<[ToolSpec]> {
+pub(super) fn tools(count: usize) -> Arc<[ToolSpec]> {
     let tool = |number| ToolSpec {
-        name: format!("s__{number}"),
-        description: "Does something.".into(),
+        name: format!("s__{number:02}"),
+        description: "Does something with a thing. ".repeat(8),
         input_schema: json!({"type": "object"}),
     };
     (0..count).map(tool).collect()
