@@ -1,0 +1,52 @@
+//! `cancel`: the end of a job.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shown::{Coming, coming, coming_lines};
+use super::{About, Effect, Reply, ToolDef, on_jobs};
+use crate::error::Result;
+use crate::job::number_of;
+use crate::schedule::Schedule;
+
+pub fn tool() -> ToolDef {
+    About {
+        name: "cancel",
+        title: "Cancel a job",
+        description: "Ends a job for good and takes back its firings that wait to be taken. To stop it for a while use pause.",
+        effect: Effect::Changes { destructive: true, idempotent: false },
+    }
+    .tool(on_jobs(run))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The id of the job.
+    id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    id: String,
+    /// Firings that waited to be taken and were taken back.
+    withdrawn: u64,
+    /// The next three firings of the jobs that are left.
+    next: Vec<Coming>,
+}
+
+fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
+    let (job, withdrawn) = schedule.cancel(number_of(&input.id)?)?;
+    let next = coming(schedule)?;
+    let also = match withdrawn {
+        0 => String::new(),
+        count => format!(" {count} that were due are taken back."),
+    };
+    let text = format!(
+        "Cancelled: [{}] {}.{also}\n{}",
+        job.id(),
+        job.plan.what.line(),
+        coming_lines(&next)
+    );
+    Ok(Reply { text, structured: Output { id: job.id(), withdrawn, next } })
+}
