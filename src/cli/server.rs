@@ -31,6 +31,13 @@ struct Memory {
     args: claw_mcp_memory::Args,
 }
 
+#[derive(Parser)]
+#[command(name = "claw server scheduler")]
+struct Scheduler {
+    #[command(flatten)]
+    args: claw_mcp_scheduler::Args,
+}
+
 /// What the arguments of the memory server say, for commands that work on the same notes.
 pub fn memory_args(rest: &[String]) -> anyhow::Result<claw_mcp_memory::Args> {
     let argv = std::iter::once("claw server memory").chain(rest.iter().map(String::as_str));
@@ -58,6 +65,7 @@ pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
         "bash" => claw_mcp_bash::main(Bash::parse_from(argv).args),
         "filesystem" => claw_mcp_filesystem::main(Filesystem::parse_from(argv).args),
         "memory" => claw_mcp_memory::main(Memory::parse_from(argv).args),
+        "scheduler" => claw_mcp_scheduler::main(Scheduler::parse_from(argv).args),
         other => super::fail::report(&UserError::because(format!(
             "there is no server `{other}`; there are: {}",
             OWN_SERVERS.map(|own| own.name).join(", ")

@@ -14,7 +14,7 @@ pub struct OwnServer {
 }
 
 /// All servers of ours.
-pub const OWN_SERVERS: [OwnServer; 3] = [
+pub const OWN_SERVERS: [OwnServer; 4] = [
     OwnServer { name: "bash", readers: &["output", "list"], proposes: None },
     OwnServer {
         name: "filesystem",
@@ -22,6 +22,7 @@ pub const OWN_SERVERS: [OwnServer; 3] = [
         proposes: None,
     },
     OwnServer { name: "memory", readers: &["recall", "read", "list"], proposes: Some("propose") },
+    OwnServer { name: "scheduler", readers: &["list", "history", "due", "now"], proposes: None },
 ];
 
 impl OwnServer {

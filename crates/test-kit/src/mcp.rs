@@ -17,6 +17,8 @@ pub struct Server {
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
     replies: HashMap<u64, Value>,
+    /// Notifications that came while something else was waited for.
+    heard: Vec<Value>,
     next_id: u64,
     modern: bool,
 }
@@ -38,7 +40,15 @@ impl Server {
             }
         });
         let stdin = child.stdin.take();
-        Self { child, stdin, lines, replies: HashMap::new(), next_id: 1, modern: false }
+        Self {
+            child,
+            stdin,
+            lines,
+            replies: HashMap::new(),
+            heard: Vec::new(),
+            next_id: 1,
+            modern: false,
+        }
     }
 
     pub fn initialize(&mut self, version: &str) -> Value {
@@ -85,18 +95,48 @@ impl Server {
                 .lines
                 .recv_timeout(left)
                 .unwrap_or_else(|error| panic!("no reply to {id}: {error}"));
-            if let Some(id) = message["id"].as_u64() {
+            self.keep(message);
+        }
+    }
+
+    fn keep(&mut self, message: Value) {
+        match message["id"].as_u64() {
+            Some(id) => {
                 self.replies.insert(id, message);
             }
+            None => self.heard.push(message),
         }
+    }
+
+    /// The parameters of the next notification of this name that has come or comes.
+    pub fn hear(&mut self, method: &str) -> Value {
+        let deadline = Instant::now() + SOON;
+        loop {
+            let found = self.heard.iter().position(|message| message["method"] == method);
+            if let Some(place) = found {
+                return self.heard.remove(place)["params"].clone();
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let message = self
+                .lines
+                .recv_timeout(left)
+                .unwrap_or_else(|error| panic!("no {method}: {error}"));
+            self.keep(message);
+        }
+    }
+
+    /// Whether a notification of this name has come and was not heard yet.
+    pub fn has_heard(&mut self, method: &str) -> bool {
+        while let Ok(message) = self.lines.try_recv() {
+            self.keep(message);
+        }
+        self.heard.iter().any(|message| message["method"] == method)
     }
 
     /// Whether a reply to `id` has come in by now.
     pub fn has_reply(&mut self, id: u64) -> bool {
         while let Ok(message) = self.lines.try_recv() {
-            if let Some(id) = message["id"].as_u64() {
-                self.replies.insert(id, message);
-            }
+            self.keep(message);
         }
         self.replies.contains_key(&id)
     }
@@ -138,6 +178,18 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
         line.split_whitespace().nth(1)?.parse().ok()
+    }
+
+    /// How often threads of the process gave up the CPU of their own accord, since it began (Linux).
+    pub fn switches(&self) -> Option<u64> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).ok()?;
+        let of = |status: String| -> Option<u64> {
+            let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches:"))?;
+            line.split_whitespace().nth(1)?.parse().ok()
+        };
+        threads
+            .map(|task| of(std::fs::read_to_string(task.ok()?.path().join("status")).ok()?))
+            .sum()
     }
 
     /// Closes standard input and waits for the end.

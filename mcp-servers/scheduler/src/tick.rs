@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use claw_kit::killpoint;
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::args::Limits;
 use crate::error::{Result, ToolError};
@@ -67,6 +67,17 @@ impl Schedule {
         }
     }
 
+    /// The same for whoever was woken by a change of the file: that is told while its writer is still
+    /// about to commit, so the commit is waited for.
+    ///
+    /// # Errors
+    /// As above, and when another process writes for too long.
+    pub fn tick_behind_others(&mut self) -> Result<Outlook> {
+        // Whoever gets the lock of writers sees what all before it have written. Nothing is changed.
+        self.db.transaction_with_behavior(TransactionBehavior::Immediate)?.rollback()?;
+        self.tick()
+    }
+
     /// When something comes next. While there is no room for more that is due, jobs wait.
     fn next(&self) -> Result<Option<i64>> {
         // One second later: `not_after` is the last at which it may be taken.
@@ -86,7 +97,10 @@ fn fire(db: &Connection, job: &Job, now: i64, limits: &Limits) -> Result<()> {
     let times = Times::new(&job.plan.rule, &zone, job.plan.until)?;
     let kept = usize::try_from(limits.made_up_max).unwrap_or(usize::MAX).max(1);
     let come = come(&job.plan.rule, &times, planned, now - job.jitter_s(), kept);
-    let Some(newest) = come.newest.last().copied() else { return Ok(()) };
+    // A row that was written by hand may name a time that the rule does not have.
+    let Some(newest) = come.newest.last().copied() else {
+        return move_on(db, job, &times, now, now, limits);
+    };
     let late_s_max = i64::try_from(limits.late_s_max).unwrap_or(i64::MAX);
     let verdict = judge(
         &job.plan,
@@ -108,6 +122,18 @@ fn fire(db: &Connection, job: &Job, now: i64, limits: &Limits) -> Result<()> {
             history::write(db, &row, limits)?;
         }
     }
+    move_on(db, job, &times, newest, now, limits)
+}
+
+/// To the next firing behind the newest, or to the end.
+fn move_on(
+    db: &Connection,
+    job: &Job,
+    times: &Times<'_>,
+    newest: i64,
+    now: i64,
+    limits: &Limits,
+) -> Result<()> {
     if let Some(next) = times.next_after(newest) {
         return jobs::advance(db, job, next, newest);
     }

@@ -33,7 +33,8 @@ fn run(shared: &Shared, bell: &Bell, news: &watch::Sender<i64>) {
     let mut has_failed = false;
     // Ends with the process.
     loop {
-        let next = match shared.with_raw(|schedule| (schedule.tick(), schedule.now())) {
+        let next = match shared.with_raw(|schedule| (schedule.tick_behind_others(), schedule.now()))
+        {
             (Ok(outlook), _) => {
                 has_failed = false;
                 news.send_if_modified(|cursor| {

@@ -33,6 +33,12 @@ impl Zone {
         Ok(Self { name, rules })
     }
 
+    /// The same for an answer, which must not fail when the system has lost a zone: in UTC then.
+    pub fn shown(name: &str) -> Self {
+        Self::named(name)
+            .unwrap_or_else(|_| Self { name: NO_ZONE.to_owned(), rules: TimeZone::UTC })
+    }
+
     /// The system's zone. A system that names none is taken to be in UTC.
     pub fn system() -> Self {
         let rules = TimeZone::system();

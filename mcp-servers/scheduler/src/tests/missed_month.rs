@@ -101,3 +101,16 @@ fn two_years_of_minutes_are_counted_and_not_more() {
     let missed = history::missed(&held.schedule.db).unwrap();
     assert_eq!(missed, minutes - 1 + 2 * 366 * 1_440, "by arithmetic all, by pattern two years");
 }
+
+#[test]
+fn a_zone_that_the_system_has_lost_holds_up_no_other_job() {
+    let mut held = Held::at("2026-11-23T12:00Z");
+    held.add(json!({"say": "x", "cron": "0 * * * *"}));
+    held.add(json!({"say": "y", "cron": "0 * * * *"}));
+    let lost = "UPDATE jobs SET plan = replace(plan, 'UTC', 'Mars/Olympus') WHERE number = 1";
+    assert_eq!(held.schedule.db.execute(lost, []).unwrap(), 1);
+    assert_eq!(held.pass(second("2026-11-23T15:30Z")).len(), 3, "the other one goes on");
+    let rows = history::page(&held.schedule.db, Some(1), i64::MAX, 1).unwrap();
+    assert_eq!(rows[0].event, Event::Paused);
+    assert!(rows[0].line.as_deref().unwrap().contains("there is no zone `Mars/Olympus`"));
+}

@@ -52,7 +52,7 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
         Some(last) if more => last.seq,
         _ => firings::cursor(&schedule.db)?,
     };
-    let due = due.iter().map(FiringShown::new).collect::<Result<Vec<_>>>()?;
+    let due = due.iter().map(FiringShown::new).collect();
     let output = Output { due, cursor, more, next: coming(schedule)? };
     let mut lines: Vec<String> = output.due.iter().map(FiringShown::line).collect();
     if output.due.is_empty() {

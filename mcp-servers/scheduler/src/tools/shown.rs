@@ -44,14 +44,14 @@ pub struct JobShown {
 
 impl JobShown {
     pub fn new(job: &Job) -> Result<Self> {
-        let zone = job.plan.zone()?;
+        let zone = Zone::shown(&job.plan.zone);
         let next = job.next_due(NEXT)?.into_iter().map(|at| zone.moment(at)).collect();
         Ok(Self {
             id: job.id(),
             revision: job.revision,
             is_paused: job.is_paused,
             when: job.plan.rule.line(&zone),
-            zone: zone.name.clone(),
+            zone: job.plan.zone.clone(),
             what: job.plan.what.clone(),
             if_missed: job.plan.if_missed,
             not_later_than_minutes: job.plan.not_later_than_s.map(|seconds| seconds / 60),
@@ -106,9 +106,9 @@ pub struct FiringShown {
 }
 
 impl FiringShown {
-    pub fn new(firing: &Firing) -> Result<Self> {
-        let zone = Zone::named(&firing.zone)?;
-        Ok(Self {
+    pub fn new(firing: &Firing) -> Self {
+        let zone = Zone::shown(&firing.zone);
+        Self {
             firing: firing.id.clone(),
             job: id_of(firing.job),
             revision: firing.revision,
@@ -116,7 +116,7 @@ impl FiringShown {
             since: zone.moment(firing.since),
             not_after: firing.not_after.map(|at| zone.moment(at)),
             what: firing.what.clone(),
-        })
+        }
     }
 
     pub fn line(&self) -> String {

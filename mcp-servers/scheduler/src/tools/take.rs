@@ -46,12 +46,12 @@ struct Output {
 
 fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
     let (firing, taken) = schedule.take(input.firing.trim())?;
-    let zone = Zone::named(&firing.zone)?;
+    let zone = Zone::shown(&firing.zone);
     let output = Output {
         taken,
         why_not: (!taken).then_some(firing.state.as_str()),
         settled: firing.settled.filter(|_| !taken).map(|at| zone.moment(at)),
-        firing: FiringShown::new(&firing)?,
+        firing: FiringShown::new(&firing),
         next: coming(schedule)?,
     };
     let what = match firing.state {

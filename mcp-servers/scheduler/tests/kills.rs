@@ -1,0 +1,123 @@
+//! A server that is killed at each of its points around firings: each is due once and taken once,
+//! and what it had said to have done is done. Needs the feature `kill-points`.
+#![cfg(feature = "kill-points")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::disallowed_methods, reason = "it starts real processes, to be killed")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use support::Room;
+
+const POINTS: [&str; 6] = [
+    "schedule-changing",
+    "schedule-changed",
+    "schedule-firing",
+    "schedule-fired",
+    "schedule-taking",
+    "schedule-taken",
+];
+
+const MINUTES: i64 = 5;
+
+/// Makes a job, lets its firings come and takes them. Ends when the server is killed: whether it
+/// was, and what was said to be taken.
+fn day(room: &Room, kill_at: &str) -> (bool, Vec<String>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_claw-mcp-scheduler"))
+        .arg("--database")
+        .arg(&room.database)
+        .env("CLAW_KILL_AT", kill_at)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |id: u64, method: &str, parameters: Value| -> Option<Value> {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters});
+        writeln!(stdin, "{message}").ok()?;
+        let line = lines.next()?.ok()?;
+        Some(serde_json::from_str::<Value>(&line).unwrap()["result"].clone())
+    };
+    let mut taken = Vec::new();
+    let mut work = || -> Option<()> {
+        ask(
+            0,
+            "initialize",
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+        )?;
+        let mut call = |id: u64, tool: &str, arguments: Value| {
+            let result = ask(id, "tools/call", json!({"name": tool, "arguments": arguments}))?;
+            assert_eq!(result["isError"], false, "{tool}: {result}");
+            Some(result["structuredContent"].clone())
+        };
+        let job = json!({"say": "x", "cron": "* * * * *", "if_missed": "all"});
+        call(1, "schedule", job)?;
+        room.minutes_pass(MINUTES);
+        let due = call(2, "due", json!({}))?;
+        for (id, firing) in (3..).zip(due["due"].as_array().unwrap()) {
+            let firing = firing["firing"].as_str().unwrap();
+            if call(id, "take", json!({"firing": firing}))?["taken"] == true {
+                taken.push(firing.to_owned());
+            }
+        }
+        Some(())
+    };
+    let survived = work().is_some();
+    drop(stdin);
+    child.wait().unwrap();
+    (!survived, taken)
+}
+
+#[test]
+fn a_server_that_is_killed_anywhere_fires_each_once() {
+    let mut kills = 0;
+    for point in POINTS {
+        for count in 1.. {
+            let at = format!("{point}:{count}");
+            let room = Room::new();
+            let (was_killed, mut taken) = day(&room, &at);
+            let mut server = room.start();
+            let (due, _) = server.ok("due", json!({}));
+            for firing in due["due"].as_array().unwrap() {
+                let firing = firing["firing"].as_str().unwrap();
+                assert!(!taken.contains(&firing.to_owned()), "{at}: {firing} is due again");
+                let (output, _) = server.ok("take", json!({"firing": firing}));
+                assert_eq!(output["taken"], true, "{at}");
+                taken.push(firing.to_owned());
+            }
+            for firing in &taken {
+                let (output, _) = server.ok("take", json!({"firing": firing}));
+                assert_eq!(output["taken"], false, "{at}: {firing} was taken twice");
+            }
+            drop(server);
+            for event in ["due", "taken"] {
+                let sql = format!("SELECT firing FROM history WHERE event = '{event}'");
+                let told = room.query::<String>(&sql);
+                let distinct: BTreeSet<&String> = told.iter().collect();
+                assert_eq!(told.len(), distinct.len(), "{at}: {event} twice");
+                let jobs_made = !room
+                    .query::<i64>("SELECT 1 FROM history WHERE event = 'scheduled'")
+                    .is_empty();
+                let came = !taken.is_empty() || jobs_made && told.len() as i64 >= MINUTES;
+                assert!(came || was_killed, "{at}: {event} is lost");
+            }
+            let planned = room.query::<i64>("SELECT planned FROM firings ORDER BY planned");
+            assert!(
+                planned.windows(2).all(|pair| pair[1] - pair[0] == 60),
+                "{at}: a minute is missing: {planned:?}"
+            );
+            if !was_killed {
+                assert!(planned.len() as i64 >= MINUTES, "{planned:?}");
+                break;
+            }
+            kills += 1;
+        }
+    }
+    assert!(kills > 20, "only {kills} kills");
+}
