@@ -122,9 +122,15 @@ fn a_server_that_waits_uses_no_cpu() {
     let mut server = room.start();
     server.request("resources/subscribe", json!({"uri": "schedule://due"}));
     server.ok("schedule", json!({"say": "x", "every": "1h"}));
-    let before = server.switches().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(3));
-    let woken = server.switches().unwrap() - before;
-    // A loop that looks once a second is woken at least three times.
-    assert!(woken <= 2, "woken {woken} times in 3 seconds");
+    // What it was called for may still be on its way in the first of these windows. A loop that looks
+    // once a second is woken at least three times in each.
+    let woken: Vec<u64> = (0..5)
+        .map(|_| {
+            let before = server.switches().unwrap();
+            std::thread::sleep(std::time::Duration::from_secs(3));
+            server.switches().unwrap() - before
+        })
+        .take_while(|woken| *woken > 1)
+        .collect();
+    assert!(woken.len() < 5, "woken so often in 3 seconds each: {woken:?}");
 }
