@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The probe of the box: hundreds of ways out are tried in `claw server bash` against a foreign
 # process, foreign files and sockets, with and without namespaces, and with the Landlock of older
-# kernels, as the user of this run and, if that is root, as an ordinary user as well.
+# kernels, as the user of this run and, if that is root, as an ordinary user as well. Then a grant
+# for hosts, through the whole program: what it lets run, and what that reaches.
 # Usage: .ci/box.sh PATH/TO/claw
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -12,7 +13,8 @@ claw="$(realpath "$1")"
 work="$(mktemp -d /var/tmp/claw-box.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" "$here/../docs/box.md" "$work/"
+cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" \
+    "$here/box/openings.py" "$here/box/granted.py" "$here/../docs/box.md" "$work/"
 python="$(command -v /usr/bin/python3 || command -v python3)"
 
 probe() { # USER OPTION...
@@ -22,6 +24,23 @@ probe() { # USER OPTION...
     chown "$user" "$folder"
     local words=("$python" "$work/outside.py" "$work/claw" "$work/box.md" "$folder" "$@")
     if [ "$(id -un)" = "$user" ]; then "${words[@]}"; else setpriv --reuid "$user" --regid "$user" --clear-groups -- "${words[@]}"; fi
+}
+
+# The hosts of a grant have names with dots, so they stand in a hosts file that this probe alone sees.
+granted() { # USER
+    local user="$1" folder
+    folder="$(mktemp -d "$work/granted.XXXXXX")"
+    chown "$user" "$folder"
+    printf '127.0.0.1 localhost one.claw.test two.claw.test other.claw.test\n' >"$work/hosts"
+    local words=("$python" "$work/granted.py" "$work/claw" "$folder")
+    if [ "$(id -u)" != 0 ]; then
+        echo "left out: a grant for hosts, because only root can give this probe a hosts file of its own"
+        return
+    fi
+    [ "$user" = "$(id -un)" ] || words=(setpriv --reuid "$user" --regid "$user" --clear-groups -- "${words[@]}")
+    # The words are the shell's own arguments.
+    # shellcheck disable=SC2016
+    unshare --mount sh -c 'mount --bind "$1" /etc/hosts && shift && exec "$@"' sh "$work/hosts" "${words[@]}"
 }
 
 failed=0
@@ -39,5 +58,6 @@ for user in "${users[@]}"; do
         probe "$user" --landlock "$abi" --without-namespaces || failed=1
     done
     probe "$user" --landlock 0 || failed=1
+    granted "$user" || failed=1
 done
 exit "$failed"

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 /// A command that appends to a file: the oracle of what ran, outside of claw.
 const EFFECT: &str = "run `echo x >> effects`";
+/// The same, with nothing wider on offer than exactly this.
+const BY_NETWORK: &str = "run `echo x >> effects` with the network";
 
 fn effects(house: &House) -> usize {
     house.in_workspace("effects").lines().count()
@@ -86,13 +88,15 @@ fn never_denies_from_then_on_and_can_be_revoked() {
 fn a_grant_covers_exactly_these_arguments_for_as_long_as_it_says() {
     for term in ["10m", "session", "always"] {
         let house = House::new();
-        let id = house.ask_parks(EFFECT);
+        // Ten minutes are offered where nothing wider is.
+        let asked = if term == "10m" { BY_NETWORK } else { EFFECT };
+        let id = house.ask_parks(asked);
         house.claw(&["approve", &id, "--for", term]).expect(0);
-        house.claw(&["ask", EFFECT]).expect(0);
+        house.claw(&["ask", asked]).expect(0);
         assert_eq!(effects(&house), 2, "{term}");
         house.ask_parks("run `echo x >> effects; echo y`");
         // Answered with a new message, that question is closed.
-        let other_session = house.claw(&["ask", "--session", "other", EFFECT]);
+        let other_session = house.claw(&["ask", "--session", "other", asked]);
         assert_eq!(
             other_session.code,
             Some(if term == "session" { 3 } else { 0 }),
@@ -105,7 +109,7 @@ fn a_grant_covers_exactly_these_arguments_for_as_long_as_it_says() {
         house
             .claw(&["grants", "revoke", &grants[0]["id"].to_string()])
             .expect_mistake(&["no grant"]);
-        house.claw(&["ask", EFFECT]).expect(3);
+        house.claw(&["ask", asked]).expect(3);
         assert_eq!(effects(&house), ran, "{term}: a revoked grant still allows");
         house.is_whole();
     }
@@ -115,13 +119,13 @@ fn a_grant_covers_exactly_these_arguments_for_as_long_as_it_says() {
 #[test]
 fn ten_minutes_end() {
     let house = House::new();
-    let id = house.ask_parks(EFFECT);
+    let id = house.ask_parks(BY_NETWORK);
     house.claw(&["approve", &id, "--for", "10m"]).expect(0);
     // The clock of the machine cannot be turned; the grant is made older instead.
     let aged =
         house.db().execute("UPDATE grants SET expires_ms = expires_ms - 600000", []).unwrap();
     assert_eq!(aged, 1);
-    house.ask_parks(EFFECT);
+    house.ask_parks(BY_NETWORK);
     assert_eq!(effects(&house), 1);
 }
 

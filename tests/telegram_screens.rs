@@ -33,7 +33,8 @@ impl Rig {
             .unwrap()
             .replace_all(&screen, "(what the box lets it do)")
             .replace("⚠️ ", "");
-        // So does the mode that it offers.
+        // So do the mode that it offers, and ten minutes, which stand where no mode does.
+        let screen = screen.replace(" [ 10 min ]", "");
         let shown = screen.lines().filter(|line| !line.contains("This session: mode work"));
         let screen = shown.map(|line| format!("{line}\n")).collect::<String>();
         screen.replace(&self.house.workspace().display().to_string(), "WORKSPACE")

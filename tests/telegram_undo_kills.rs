@@ -128,6 +128,10 @@ fn undoes(point: &str, count: usize, in_topic: bool) -> bool {
     });
     let is_true = said.contains("Undone: 3 paths.") || said.contains("undone already");
     assert!(is_true, "{what}: {said}");
+    // What was begun has its end in the audit, and no end is there twice.
+    let audited = rig.house.audit();
+    let of = |kind: &str| audited.iter().filter(|row| row["kind"] == kind).count();
+    assert_eq!(of("undo.started"), of("undo.ended"), "{what}: {audited:?}");
     assert_eq!(files(&rig), before(), "{what}: {said}");
     // The answer's button, as an old copy of the screen has it, undoes nothing more.
     let old = answer.button("Undo 3 files").unwrap().data.clone().unwrap();

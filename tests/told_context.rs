@@ -99,8 +99,39 @@ fn the_programs_of_the_owner_s_path_are_named_with_the_shell() {
     let body = model.recorded().remove(0).body;
     let listed = body["tools"].as_array().unwrap();
     let run = listed.iter().find(|tool| tool["function"]["name"] == "bash__run").unwrap();
-    let said = run["function"]["description"].as_str().unwrap();
-    assert!(said.contains("Programs of the user's that it finds: cargo. "), "{said}");
+    let said = run["function"]["parameters"]["properties"]["command"]["description"].as_str();
+    let said = said.unwrap();
+    assert!(said.ends_with("Programs of the user's that it finds: cargo."), "{said}");
+    house.is_whole();
+}
+
+/// OpenAI refuses a description of more than 1,024 characters, and what claw cuts off goes where a
+/// model reads it less. So nothing of our own tools is to be cut.
+#[test]
+fn every_tool_of_ours_is_described_whole_within_what_the_strictest_wire_takes() {
+    let model = Threaded::start(Wire::OpenAi, [Answer::text("Yes.")]);
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", program::SERVER_WAIT);
+    house.claw(&["ask", "one"]).expect(0);
+    let body = model.recorded().remove(0).body;
+    let tools: Vec<&Value> =
+        body["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]).collect();
+    let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+    let names: Vec<String> = tools.iter().map(|tool| name(tool)).collect();
+    for expected in ["bash__run", "bash__start", "filesystem__search", "memory__recall"] {
+        assert!(names.iter().any(|name| name == expected), "{expected} is not among {names:?}");
+    }
+    for tool in &tools {
+        let said = tool["description"].as_str().unwrap();
+        let chars = said.chars().count();
+        assert!(chars <= 1024 && !said.contains("goes on"), "{}: {chars}: {said}", name(tool));
+    }
+    // What the description of `run` has no room for stands with its arguments.
+    let run = tools.iter().find(|tool| name(tool) == "bash__run").unwrap().to_string();
+    for rule in ["AGENTS.md", "$TMPDIR is writable", "HOME is a folder for caches", "Unix sockets"]
+    {
+        assert!(run.contains(rule), "{rule}: {run}");
+    }
     house.is_whole();
 }
 

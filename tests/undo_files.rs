@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use common::picture;
 use program::{House, eventually};
 use rustix::process::Signal;
+use serde_json::Value;
 
 /// What is tried here needs no questions.
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
@@ -169,13 +170,22 @@ fn an_undo_that_a_kill_has_cut_is_finished() {
     }
     // The doctor names it, if it was cut behind its note and before its end.
     let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
-    let is_cut = folder.path().join("undo.json").exists();
+    let is_cut = ["undo.json", "untold.json"].iter().any(|name| folder.path().join(name).exists());
     let doctor = house.claw(&["doctor", "--json"]).rows();
     let of = |id: &str| doctor.iter().filter(|row| row["id"] == id).count();
     assert_eq!((of("undo"), of("snapshots")), (usize::from(is_cut), 1), "{doctor:?}");
     // It may have been cut before anything was noted, and then has not begun.
     let again = house.claw(&["undo", "--yes", &turn]);
     assert!(matches!(again.code, Some(0 | 2)), "{again:?}");
+    // What was begun has an end in the audit, too, and the next start has said what came of it.
+    let audited = house.audit();
+    let of = |kind: &str| -> Vec<&Value> {
+        audited.iter().filter(|row| row["kind"] == kind).map(|row| &row["body"]).collect()
+    };
+    assert_eq!(of("undo.started").len(), of("undo.ended").len(), "{audited:?}");
+    assert_eq!(again.err.contains("was cut"), of("undo.ended")[0]["cut"] == true, "{again:?}");
+    let changed = |body: &&Value| body["changed"].as_u64().unwrap();
+    assert_eq!(of("undo.ended").iter().map(changed).sum::<u64>(), FILES as u64, "{audited:?}");
     assert_eq!(picture(&house.workspace()), before);
     house.is_whole();
 }

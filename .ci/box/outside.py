@@ -4,8 +4,8 @@ Anything else is an exit code of 1.
 
 Usage: outside.py CLAW BOX.MD FOLDER [--landlock ABI] [SERVER OPTION...]    (FOLDER: empty, and the user's own)
 
-With --landlock the server sees the Landlock of an older kernel (older.py). Then the levels `read` and `write` alone are tried, and what
-the server says of them has to be true: that they are held, or that they are not and their commands ask.
+With --landlock the server sees the Landlock of an older kernel (older.py). Then the levels `read` and `write` are tried, and what is opened
+to commands, and what the server says of the levels has to be true: that they are held, or that they are not and their commands ask.
 """
 
 import ctypes
@@ -20,6 +20,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import openings
 
 CLAW, GUIDE, FOLDER, OPTIONS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
 OLDER = None
@@ -119,6 +121,7 @@ def main():
     faults += [f"level read, OPEN and not named: {name}" for name in got if not open_at_read(name)]
     faults += [f"open, but docs/box.md does not say {said!r}: {name}" for name in got if (said := open_at_read(name)) and said not in text]
     print(f"  level read: {len(looking)} ways, {len(looking) - len(got)} held, {len(got)} open and named")
+    faults += [f"openings: {fault}" for fault in openings.faults(server, house.home, True, True)]
     server.end()
     survivors = subprocess.run(["pgrep", "-f", mark.replace(".", "[.]")], capture_output=True, text=True).stdout.split()
     if survivors:
@@ -168,6 +171,11 @@ def older(house):
                    if not (WITHOUT_NAMESPACES in OPEN.values() and what in (str(house.diary), str(house.home), "/etc/hostname", "attributes"))]
         if house.victim.poll() is not None:
             faults.append("the victim is dead")
+    keeps_files = abi >= 3 or stands_in
+    faults += [f"openings: {fault}" for fault in openings.faults(server, house.home, keeps_files, expected)]
+    server.needs = "network"
+    if keeps_files:
+        faults += ways_beside(house, server, tried["own_networks"])
     server.end()
     house.close()
     print(f"{'root' if ROOT else 'an ordinary user'}, {server.level}: {'; '.join(said)}")
@@ -255,11 +263,11 @@ def swapped(house, server):
 OPENED = {"opened: Docker, which is what was opened": "`DOCKER_HOST` on the loopback of the command"}
 
 
-def ways_beside(house, server):
+def ways_beside(house, server, has_docker="--without-namespaces" not in OPTIONS):
     """All ways as a command to which ssh-agent and Docker are open; gives what is wrong."""
     mark = house.home / "started"
     (house.workspace / "hostile").write_text(f"Host *\n ProxyCommand touch {mark}\n")
-    opens = ["ssh-agent"] + ([] if "--without-namespaces" in OPTIONS else ["docker"])
+    opens = ["ssh-agent"] + (["docker"] if has_docker else [])
     house.drain()
     out = server.run("python3 ways.py facts.json opened.py", opens)
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
@@ -289,6 +297,7 @@ class House:
         self.tmp.mkdir()
         (self.home / "empty").mkdir()
         self.diary = self.home / "diary"
+        self.openings = openings.furnish(self.home)
         for path in (self.diary, self.home / ".claw/claw.toml", self.tmp / "foreign"):
             path.write_text(SECRET)
             path.chmod(0o600)
@@ -440,7 +449,7 @@ class Server:
         self.program = [CLAW, "server", "bash", *OPTIONS]
         if OLDER is not None:
             self.program[:0] = [sys.executable, str(HERE / "older.py"), str(OLDER)]
-        command = [*self.program, "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"),
+        command = [*self.program, "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"), *house.openings,
                    "--command-processes-max", "200", "--timeout-s", "300", "--output-bytes-max", "1000000"]
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(house.home), "TMPDIR": str(house.tmp), "API_KEY": SECRET,
                        "SSH_AUTH_SOCK": str(house.home / "agent"), "DOCKER_HOST": f"unix://{house.home}/docker"}

@@ -201,6 +201,10 @@ async fn run_member(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -> an
     super::tell_migration(&app.store);
     let agent = app.config.agent.name.clone();
     let whose = if fleet.is_many() { format!("{agent}: ") } else { String::new() };
+    super::undo::finish_cut(&app, |line| {
+        out::err_line(&format!("claw: {whose}{}", out::clean(line)));
+    })
+    .await;
     let (opened, agents) = (app.clone(), fleet.clone());
     let member = Member {
         agent,

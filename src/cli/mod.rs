@@ -188,6 +188,9 @@ fn tell_migration(store: &Store) {
 
 /// What is done in an open home.
 async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
+    if matches!(command, AtHome::Chat { .. } | AtHome::Ask { .. } | AtHome::Undo { .. }) {
+        undo::finish_cut(app, |line| out::err_line(&format!("claw: {}", out::clean(line)))).await;
+    }
     match command {
         AtHome::Chat { session, mode, .. } => {
             let session = self::session(app, session).await?;

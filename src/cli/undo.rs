@@ -9,13 +9,21 @@ use super::ask_person::{self, agreed};
 use super::{fail, out, when};
 use crate::app::{App, owner_principal};
 use crate::domain::TurnId;
-use crate::undo::{Preview, UndoneFiles, Which, preview_lines, undone_lines};
+use crate::undo::{Preview, UndoneFiles, Which, finished_lines, preview_lines, undone_lines};
 
 pub struct Wanted {
     pub turn: Option<TurnId>,
     pub redo: bool,
     pub yes: bool,
     pub as_json: bool,
+}
+
+/// What a kill has cut is finished at the start, and told once.
+pub async fn finish_cut(app: &App, say: impl Fn(&str)) {
+    match app.gate.snapshots().finish_cut().await {
+        Ok(finished) => finished.iter().flat_map(finished_lines).for_each(|line| say(&line)),
+        Err(error) => say(&format!("an undo that was cut could not be finished: {error}")),
+    }
 }
 
 pub async fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {

@@ -24,11 +24,14 @@ const PATH_TOOLS: &[(&str, &[&str])] = &[
 /// Those of them that change nothing.
 const READS: &[&str] = &["read_file", "list_dir"];
 
-/// What is typed for the answers about exactly these arguments.
+/// What is typed for the answers about exactly these arguments, where no other grant is offered:
+/// a call that is made again as it was, such as a look at how far something is.
 const EXACT_KEYS: &[(&str, Term)] =
     &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
 
-const EXACT_KEYS_OF_FILES: &[(&str, Term)] =
+/// Ten minutes of them are offered for no change of a file, which is not made again, and for no call
+/// that a wider grant on offer covers with its like.
+const EXACT_KEYS_BESIDE_OTHERS: &[(&str, Term)] =
     &[("y", Term::Once), ("s", Term::Session), ("a", Term::Always)];
 
 /// The arguments of a command that change where and how long it runs, and not what.
@@ -263,8 +266,7 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     let mut choices = Vec::new();
     for shape in &offered {
         let keys: &[(&str, Term)] = match &shape.0 {
-            // A change of a file by exactly these arguments is not made again within minutes.
-            Scope::Exact if changes_files(facts) => EXACT_KEYS_OF_FILES,
+            Scope::Exact if changes_files(facts) || offered.len() > 1 => EXACT_KEYS_BESIDE_OTHERS,
             Scope::Exact => EXACT_KEYS,
             // A mode does the same for the session.
             Scope::Files { path } if path.is_empty() => &[("ab", Term::Always)],

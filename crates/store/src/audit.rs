@@ -162,6 +162,20 @@ impl Tx<'_> {
         Ok(AuditHead { number: id, digest: hash })
     }
 
+    /// Whether a row of this kind about this turn stands behind the row `number`.
+    pub fn is_audited_since(
+        &self,
+        number: i64,
+        kind: &str,
+        turn: &str,
+    ) -> Result<bool, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT EXISTS(SELECT 1 FROM audit WHERE id > ?1 AND kind = ?2
+                AND CASE WHEN json_valid(body) THEN json_extract(body, '$.turn') END = ?3)",
+        )?;
+        Ok(query.query_row(params![number, kind, turn], |row| row.get(0))?)
+    }
+
     /// The newest row, number 0 for none.
     pub fn newest_audit(&self) -> Result<AuditHead, StoreError> {
         let (number, digest) = self.audit_head()?;

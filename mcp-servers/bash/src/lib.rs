@@ -46,6 +46,7 @@ mod services;
 mod shared;
 mod shown;
 mod supervisor;
+mod told;
 mod tool;
 mod toolchains;
 mod wire;

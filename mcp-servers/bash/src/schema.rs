@@ -21,6 +21,15 @@ pub fn input_without<T: JsonSchema + 'static>(name: &str) -> Result<Arc<JsonObje
     Ok(Arc::new(schema))
 }
 
+/// Puts these words in the place of what a schema says of one of its arguments.
+pub fn describe(schema: &mut JsonObject, name: &str, words: String) {
+    if let Some(Value::Object(argument)) =
+        schema.get_mut("properties").and_then(|p| p.get_mut(name))
+    {
+        argument.insert("description".to_owned(), Value::String(words));
+    }
+}
+
 /// The structured result of a tool.
 pub fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     schema::output::<T>(Nulls::Kept)

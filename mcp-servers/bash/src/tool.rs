@@ -1,6 +1,7 @@
 //! The tool `run` as a model and a host see it: name, description, schemas, annotations, and the
 //! words of a result. Must not know how a job is run.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -14,6 +15,7 @@ use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
 use crate::services::Service;
+use crate::told;
 
 pub const NAME: &str = "run";
 /// Linux takes 128 KiB for one argument of a program.
@@ -101,64 +103,29 @@ pub fn tool(
     enforcement: Enforcement,
     programs: &[String],
 ) -> Result<Tool, String> {
-    let reach = if enforcement.keeps_files() {
-        reach(enforcement)
-    } else {
-        "It runs in the workspace; its HOME is a folder for caches that is not the user's. "
-            .to_owned()
-    };
-    let programs = match programs {
-        [] => String::new(),
-        some => format!("Programs of the user's that it finds: {}. ", some.join(", ")),
-    };
-    let description = format!(
-        "Run a shell command (bash) in the workspace and return its exit code and its output, \
-         standard output and standard error together. {programs}{reach}It has no terminal and no \
-         input, and a cleared environment. It is killed after timeout_s seconds (default {}, at \
-         most {}). Background processes are killed when the command ends: what is to stay is \
-         started with the tool `start`. Of output over {} bytes you get the head and the tail, \
-         and the name of a file outside of the workspace that has all of it and that commands \
-         can read; of all such files the oldest make room for new ones.",
-        limits.timeout_s, limits.timeout_s_max, limits.output_bytes_max
-    );
+    let description = told::description(limits, enforcement);
+    let mut input = arguments::<RunArguments>(enforcement)?;
+    let schema = Arc::make_mut(&mut input);
+    schema::describe(schema, "command", told::command(programs));
+    if let Some(words) = told::needs(enforcement) {
+        schema::describe(schema, "needs", words);
+    }
     let annotations = ToolAnnotations::with_title("Run a shell command")
         .read_only(false)
         .destructive(true)
         .idempotent(false)
         .open_world(true);
-    Ok(Tool::new(NAME, description, arguments::<RunArguments>(enforcement)?)
+    Ok(Tool::new(NAME, description, input)
         .with_title("Run a shell command")
         .with_raw_output_schema(schema::output::<RunResult>())
         .with_annotations(annotations))
-}
-
-/// What the levels of the box are to a model.
-fn reach(enforcement: Enforcement) -> String {
-    let named = if enforcement.own_networks {
-        "; name its `hosts`, and it reaches these alone"
-    } else {
-        ""
-    };
-    format!(
-        "`needs` says what it may do, and the operating system holds it to that. `read` (the \
-         default): look at the workspace and run any program, script or pipe that only looks; \
-         $TMPDIR is writable, and nothing else; no network. `write`: also change the workspace \
-         and HOME, a folder for caches that is not the user's, but not what others run or obey on \
-         sight (.git/config, hooks, .envrc, AGENTS.md, CI). `network`: also reach the network, \
-         and change these. Take `read` first: it is rarely asked about. Say `write` where files \
-         of the workspace change (edit, build, commit), `network` where something is fetched or \
-         sent{named}. A command beyond its level fails with words like \"Permission denied\" or \
-         \"Operation not permitted\", and the result names the level that it needs. The user's \
-         own home and Unix sockets are refused at every level; what the owner has opened is named \
-         in `opens`. "
-    )
 }
 
 /// The arguments of a tool that runs a command. No system without network namespaces can keep it to
 /// hosts, so there nobody can name any.
 pub fn arguments<T: JsonSchema + 'static>(
     enforcement: Enforcement,
-) -> Result<std::sync::Arc<JsonObject>, String> {
+) -> Result<Arc<JsonObject>, String> {
     if enforcement.own_networks {
         schema::input::<T>()
     } else {

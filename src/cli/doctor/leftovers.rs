@@ -84,7 +84,8 @@ fn snapshots(app: &App, report: &mut Report) {
     }
     for workspace in snapshots.cut() {
         let text = format!(
-            "an undo in {} was cut in the middle; `claw undo` there finishes it before it asks",
+            "an undo in {} was cut in the middle; the next start of `claw chat`, `ask`, `undo` or \
+             the gateway finishes it, and says what was put back",
             workspace.display()
         );
         report.bad("undo", text);

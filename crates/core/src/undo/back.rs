@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::place::Place;
 use super::record::{Record, State};
+use super::untold::Untold;
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::{SessionId, TurnId, UnixMillis};
 use crate::killpoint;
@@ -106,20 +107,24 @@ impl TurnSnapshots {
     /// As [`TurnSnapshots::preview`], and no room to remember what is there now. A path that cannot
     /// be put back is no error: it is among those that were kept.
     pub async fn undo(&self, which: Which, by: &str) -> Result<UndoneFiles, UndoError> {
-        let (found, undo) = self.apart(move |shared| shared.begin(&which)).await?;
+        let principal = by.to_owned();
+        let (found, undo) = self.apart(move |shared| shared.begin(&which, principal)).await?;
         let body = json!({
             "by": by, "turn": found.record.turn.to_string(), "redo": found.record.undid.is_some(),
             "workspace": found.place.workspace.display().to_string(),
         });
         self.audit("undo.started", body).await?;
         killpoint::here("undo.files.begun");
-        let undone = self.apart(move |_| carry_out(found, undo)).await?;
+        let (undone, found) = self.apart(move |_| carry_out(found, undo)).await?;
         killpoint::here("undo.files.done");
         let body = json!({
             "by": by, "turn": undone.turn.to_string(),
             "changed": undone.changed.len(), "kept": undone.kept.len(),
         });
         self.audit("undo.ended", body).await?;
+        Untold::remove(&found.place.folder).map_err(found.place.io())?;
+        // Nobody else has seen it without its end.
+        drop(found);
         killpoint::here("undo.files.told");
         Ok(undone)
     }
@@ -135,7 +140,7 @@ impl Shared {
     fn find(&self, which: &Which) -> Result<Found, UndoError> {
         let (place, record) = self.meant(which)?;
         self.refuse_while_a_turn_is_open(&place)?;
-        let snapshots = place.open(self.limits())?;
+        let snapshots = self.open(&place)?;
         // It may be another thing since it was looked for.
         let now = place.records.numbered(record.number).map_err(place.io())?;
         let mut record = now.ok_or_else(|| nothing(which))?;
@@ -149,7 +154,7 @@ impl Shared {
                 record.state = State::noted(changed);
                 place.records.put(&record).map_err(place.io())?;
             }
-            State::Noted { .. } | State::Redoing => {}
+            State::Noted { .. } | State::Redoing { .. } => {}
         }
         if record.undone {
             return Err(UndoError::Undone { turn: record.turn });
@@ -202,11 +207,24 @@ impl Shared {
     }
 
     /// The turn, and the record by which its undo can be taken back; none if it is such a record.
-    fn begin(&self, which: &Which) -> Result<(Found, Option<Record>), UndoError> {
+    fn begin(&self, which: &Which, by: String) -> Result<(Found, Option<Record>), UndoError> {
         let mut found = self.find(which)?;
         let Found { place, snapshots, record } = &mut found;
+        let mut untold = Untold {
+            by,
+            turn: record.turn.clone(),
+            redo: record.undid.is_some(),
+            record: record.number,
+            undo: None,
+            paths: match record.state {
+                State::Noted { changed, .. } => changed,
+                _ => 0,
+            },
+            audit: self.store.read(|tx| tx.newest_audit())?.number,
+        };
         if record.undid.is_some() {
-            record.state = State::Redoing;
+            untold.put(&place.folder).map_err(place.io())?;
+            record.state = State::Redoing { changed: untold.paths };
             place.records.put(record).map_err(place.io())?;
             return Ok((found, None));
         }
@@ -219,32 +237,36 @@ impl Shared {
             undone: false,
         };
         snapshots.remember(&undo.before()).map_err(UndoError::NotRemembered)?;
+        untold.undo = Some(undo.number);
+        untold.put(&place.folder).map_err(place.io())?;
         place.records.put(&undo).map_err(place.io())?;
         Ok((found, Some(undo)))
     }
 }
 
-fn carry_out(found: Found, undo: Option<Record>) -> Result<UndoneFiles, UndoError> {
-    let Found { place, snapshots, mut record } = found;
+/// What it has changed, and the snapshots, on which nobody else works until that is told.
+fn carry_out(mut found: Found, undo: Option<Record>) -> Result<(UndoneFiles, Found), UndoError> {
+    let Found { place, snapshots, record } = &mut found;
     let undone = snapshots.undo(&record.before(), &record.after())?;
     match undo {
-        Some(mut undo) => place.end_undo(&snapshots, &mut undo)?,
-        None => place.end_redo(&mut record)?,
+        Some(mut undo) => place.end_undo(snapshots, &mut undo)?,
+        None => place.end_redo(record)?,
     }
-    Ok(UndoneFiles {
+    let undone = UndoneFiles {
         redo: record.undid.is_some(),
-        turn: record.turn,
-        workspace: place.workspace,
+        turn: record.turn.clone(),
+        workspace: place.workspace.clone(),
         changed: undone.changed,
         kept: undone.kept,
-    })
+    };
+    Ok((undone, found))
 }
 
 fn row(record: Record) -> TurnRow {
     let (changed, refused) = match record.state {
         State::Noted { changed, .. } => (Some(changed), None),
         State::Refused { why } => (None, Some(why)),
-        State::Remembered | State::Redoing => (None, None),
+        State::Remembered | State::Redoing { .. } => (None, None),
     };
     let Record { turn, began_ms, undone, .. } = record;
     TurnRow { turn, began_ms, changed, refused, undone }

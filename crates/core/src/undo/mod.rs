@@ -12,6 +12,7 @@ mod place;
 mod record;
 mod retain;
 mod turn;
+mod untold;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +23,8 @@ pub use back::{Preview, TurnRow, UndoneFiles, Which};
 pub use error::UndoError;
 pub use retain::LetGo;
 pub use turn::Left;
-pub use words::{preview_lines, undone_lines};
+pub use untold::Finished;
+pub use words::{finished_lines, preview_lines, undone_lines};
 
 use crate::domain::TurnId;
 use crate::snapshot::Limits;

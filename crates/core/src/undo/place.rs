@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::UndoError;
 use super::record::{Record, Records, State};
+use super::untold::Untold;
 use crate::domain::canonical;
 use crate::durable;
 use crate::snapshot::{Changes, Limits, RelPath, SnapshotError, Snapshots};
@@ -22,7 +23,7 @@ const OWNER_ONLY: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
 pub(super) struct Place {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     pub(super) workspace: PathBuf,
     pub(super) records: Records,
 }
@@ -54,20 +55,27 @@ impl Place {
     pub(super) fn open(&self, limits: Limits) -> Result<Snapshots, UndoError> {
         self.says_whose_it_is().map_err(self.io())?;
         let deadline = Instant::now() + WAIT;
-        let (snapshots, undone) = loop {
-            match Snapshots::open(&self.folder, &self.workspace, limits) {
+        loop {
+            match self.open_at_once(limits)? {
+                Some(snapshots) => return Ok(snapshots),
                 // This thread may wait: nothing else runs on it.
-                Err(SnapshotError::Busy) if Instant::now() < deadline => {
-                    std::thread::sleep(LOOK_AGAIN);
-                }
-                opened => break opened?,
+                None if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+                None => return Err(SnapshotError::Busy.into()),
             }
+        }
+    }
+
+    /// The same without waiting. `None` if another process works here.
+    pub(super) fn open_at_once(&self, limits: Limits) -> Result<Option<Snapshots>, UndoError> {
+        let (snapshots, undone) = match Snapshots::open(&self.folder, &self.workspace, limits) {
+            Err(SnapshotError::Busy) => return Ok(None),
+            opened => opened?,
         };
         if undone.is_some() {
             tracing::warn!(workspace = %self.workspace.display(), "an undo that was cut is finished");
         }
         self.finish_what_was_cut(&snapshots)?;
-        Ok(snapshots)
+        Ok(Some(snapshots))
     }
 
     pub(super) fn io(&self) -> impl FnOnce(io::Error) -> UndoError {
@@ -75,9 +83,9 @@ impl Place {
         move |source| SnapshotError::Io { path, source }.into()
     }
 
-    /// Whether an undo was begun here and has no end.
+    /// Whether an undo was begun here and has no end, among the files or in the audit.
     pub(super) fn is_cut(&self) -> bool {
-        Snapshots::is_cut(&self.folder)
+        Snapshots::is_cut(&self.folder) || Untold::is_in(&self.folder)
     }
 
     /// Forgets all of it.
@@ -103,7 +111,12 @@ impl Place {
         let Some(mut undo) = self.records.newest_undo().map_err(self.io())? else { return Ok(()) };
         match undo.state {
             State::Remembered => self.end_undo(snapshots, &mut undo),
-            State::Redoing => self.end_redo(&mut undo),
+            // A kill before the first file has left the undo as it was: it can be taken back still.
+            State::Redoing { changed } if !self.is_taken_back(snapshots, &undo)? => {
+                undo.state = State::Noted { changed, files: None };
+                self.records.put(&undo).map_err(self.io())
+            }
+            State::Redoing { .. } => self.end_redo(&mut undo),
             State::Noted { .. } | State::Refused { .. } => Ok(()),
         }
     }
@@ -122,6 +135,10 @@ impl Place {
         undo.state = State::noted(changed);
         self.set_undone(undo.undid, true)?;
         self.records.put(undo).map_err(self.io())
+    }
+
+    fn is_taken_back(&self, snapshots: &Snapshots, undo: &Record) -> Result<bool, UndoError> {
+        Ok(snapshots.plan(&undo.before(), &undo.after())?.changes.is_empty())
     }
 
     pub(super) fn end_redo(&self, undo: &mut Record) -> Result<(), UndoError> {

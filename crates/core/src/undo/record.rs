@@ -43,8 +43,11 @@ pub(super) enum State {
         #[serde(default)]
         files: Option<usize>,
     },
-    /// An undo that is being taken back. A kill leaves it so.
-    Redoing,
+    /// An undo that has changed so many paths is being taken back. A kill leaves it so.
+    Redoing {
+        #[serde(default)]
+        changed: usize,
+    },
 }
 
 impl State {

@@ -82,7 +82,7 @@ impl Shared {
             place.remove()?;
             return Ok(count);
         }
-        let snapshots = place.open(self.limits())?;
+        let snapshots = self.open(place)?;
         let (mut kept, mut gone) = (Vec::new(), Vec::new());
         for record in place.records.all().map_err(place.io())? {
             let stays = keep(&record) || self.is_open(&record)?;

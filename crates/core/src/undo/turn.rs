@@ -58,7 +58,7 @@ impl TurnSnapshots {
                 Some(Left::Changed { files: files.unwrap_or(changed) })
             }
             State::Refused { why } => Some(Left::CannotBeUndone(why)),
-            State::Remembered | State::Redoing => None,
+            State::Remembered | State::Redoing { .. } => None,
         }
     }
 }
@@ -71,7 +71,7 @@ impl Shared {
         if place.records.of_turn(turn).map_err(place.io())?.is_some() {
             return Ok(None);
         }
-        let snapshots = place.open(self.limits())?;
+        let snapshots = self.open(&place)?;
         // A call beside this one may have been faster.
         if place.records.of_turn(turn).map_err(place.io())?.is_some() {
             return Ok(None);
@@ -98,7 +98,7 @@ impl Shared {
         let is_open = |record: &Record| record.state == State::Remembered;
         let found = place.records.of_turn(turn).map_err(place.io())?;
         let Some(mut record) = found.filter(is_open) else { return Ok(()) };
-        let snapshots = place.open(self.limits())?;
+        let snapshots = self.open(&place)?;
         let changed = snapshots.note_changes(&record.after(), &record.before())?;
         if changed.paths == 0 {
             return place.forget(&snapshots, &record);

@@ -1,7 +1,7 @@
 //! What a person reads of an undo: which paths change, and which stay. Plain lines, so that each
 //! door paints them. Must not know doors.
 
-use super::{Preview, UndoneFiles};
+use super::{Finished, Preview, UndoneFiles};
 use crate::domain::escape;
 use crate::snapshot::{Change, Kept, KeptBecause};
 
@@ -28,6 +28,33 @@ pub fn undone_lines(undone: &UndoneFiles) -> Vec<String> {
     let what = if undone.redo { "The undo is taken back" } else { "Undone" };
     let mut lines = vec![format!("{what}: {}.", paths(undone.changed.len()))];
     lines.extend(kept(&undone.kept, "Left"));
+    lines
+}
+
+/// What has become of an undo that a kill had cut.
+pub fn finished_lines(finished: &Finished) -> Vec<String> {
+    let Finished { turn, workspace, redo, changed, rest } = finished;
+    let what = if *redo { "Taking back the undo of" } else { "The undo of" };
+    let place = escape::visible(&workspace.display().to_string());
+    if *changed == 0 && !rest.changes.is_empty() {
+        let again = if *redo { "--redo".to_owned() } else { turn.to_string() };
+        return vec![format!(
+            "{what} the turn {turn} in {place} was cut before it changed a file. `claw undo \
+             {again}` does it."
+        )];
+    }
+    let mut lines = vec![format!(
+        "{what} the turn {turn} in {place} was cut in the middle, and is finished now: {} put back.",
+        paths(*changed)
+    )];
+    if !rest.changes.is_empty() {
+        lines.push(format!(
+            "Not put back, because they could not be written: {}:",
+            paths(rest.changes.len())
+        ));
+        lines.extend(listed(&rest.changes, in_words));
+    }
+    lines.extend(kept(&rest.kept, "Left"));
     lines
 }
 

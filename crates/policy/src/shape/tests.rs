@@ -126,7 +126,7 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
     let keys: Vec<String> =
         choices(&facts(&arguments)).into_iter().map(|choice| choice.key).collect();
-    assert_eq!(keys, ["y", "10m", "s", "a", "10c", "sc", "ac", "w", "n", "n WORDS", "never"]);
+    assert_eq!(keys, ["y", "s", "a", "10c", "sc", "ac", "w", "n", "n WORDS", "never"]);
     for covered in ["cargo test", "cargo  test 'a b'", "cargo test -p claw -- --nocapture"] {
         assert!(covers(&shape, &facts(&command(covered))), "{covered}");
     }
@@ -188,6 +188,35 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
 }
 
 #[test]
+fn ten_minutes_of_the_same_are_offered_where_no_other_grant_is() {
+    let offers = |facts: &Facts<'_>| choices(facts).iter().any(|choice| choice.key == "10m");
+    let call = |more: Value| {
+        let mut arguments = json!({"command": "curl https://a.org/state | grep done"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    // To ask again how far something is, by exactly this call and no other.
+    for polled in [
+        call(json!({"needs": "network"})),
+        call(json!({"needs": "network", "hosts": ["*.a.org"]})),
+        call(json!({"needs": "network", "hosts": ["a.org"], "opens": ["docker"]})),
+    ] {
+        assert!(offers(&facts("bash", "run", &polled)), "{polled}");
+    }
+    let tool = json!({"job": 7});
+    assert!(offers(&Facts { builtin: None, ..facts("ci", "state", &tool) }));
+    // A mode, a program or its hosts cover these with their like, and a file is changed once.
+    let cargo = json!({"command": "cargo test", "needs": "network"});
+    for covered in [call(json!({})), call(json!({"needs": "network", "hosts": ["a.org"]})), cargo] {
+        assert!(!offers(&facts("bash", "run", &covered)), "{covered}");
+    }
+    for tool in ["write_file", "delete", "read_file"] {
+        let arguments = json!({"path": "notes/a", "content": ""});
+        assert!(!offers(&facts("filesystem", tool, &arguments)), "{tool}");
+    }
+}
+
+#[test]
 fn the_answers_say_what_they_grant() {
     let shown = |server, tool, arguments: Value| -> Vec<(String, String)> {
         choices(&facts(server, tool, &arguments))
@@ -200,7 +229,6 @@ fn the_answers_say_what_they_grant() {
         bash,
         [
             ("y", "allow this one call"),
-            ("10m", "allow bash/run with exactly these arguments, for 10 minutes"),
             ("s", "allow bash/run with exactly these arguments, until this session ends or /new"),
             ("a", "allow bash/run with exactly these arguments, until you revoke it"),
             (
