@@ -8,6 +8,8 @@ mod wires;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
 use std::thread;
 
 use program::House;
@@ -111,6 +113,93 @@ fn the_audit_names_the_hosts_of_a_command_and_believes_no_other_server() {
     let told = house.claw(&["audit", "explain", id]).expect(0).out;
     assert!(told.contains(&format!("Over the network it reached localhost:{named} (")), "{told}");
     assert!(told.contains(&format!("It was refused localhost:{other} (not among")), "{told}");
+    house.claw(&["audit", "verify"]).expect(0);
+    house.is_whole();
+}
+
+/// Stands in for the system's `ssh`, outside of the box: it gets to every host but one.
+const SSH: &str =
+    "#!/bin/sh\ncase \"$*\" in *broken*) exit 255;; esac\ncat >/dev/null\necho signed in\n";
+const SSH_CONFIG: &str = "Host work\n  HostName real.example.invalid\n";
+
+/// A house in which the owner's ssh agent is open to commands.
+fn house_with_ssh(provider: &Threaded, port: u16) -> House {
+    let house = House::at("openai-compatible", &provider.base_url);
+    let (programs, settings) = (house.user_home().join("programs"), house.user_home().join(".ssh"));
+    for folder in [&programs, &settings] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(settings.join("config"), SSH_CONFIG).unwrap();
+    std::fs::write(programs.join("ssh"), SSH).unwrap();
+    std::fs::set_permissions(programs.join("ssh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = house.user_home().join("agent");
+    let house = house
+        .with("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()))
+        .with("SSH_AUTH_SOCK", &agent.display().to_string());
+    house.write("claw.toml", &format!("{}\n[box]\nopen = [\"ssh-agent\"]\n", program::SERVER_WAIT));
+    let own = ["server", "bash", "--private-host", &format!("localhost:{port}")];
+    let servers = json!({"mcpServers": {"bash": {"command": "claw", "args": own}}});
+    house.write("mcp.json", &servers.to_string());
+    house
+}
+
+#[test]
+fn the_audit_names_the_hosts_that_a_command_has_reached_over_ssh() {
+    let port = service();
+    let ssh = |command: &str, hosts: &[String]| {
+        let mut arguments = json!({"command": command, "needs": "network", "opens": ["ssh-agent"]});
+        if !hosts.is_empty() {
+            arguments["hosts"] = json!(hosts);
+        }
+        Answer::Turn(Turn::calls(&[Call::new("a", "bash__run", &arguments.to_string())]))
+    };
+    let named = format!("ssh -p {port} me@localhost true; ssh me@elsewhere.example.invalid true");
+    let provider = Threaded::start(
+        Wire::OpenAi,
+        [
+            ssh(&named, &[format!("localhost:{port}")]),
+            Answer::text("one"),
+            ssh("ssh work true; ssh broken.example.invalid true", &[]),
+            Answer::text("two"),
+        ],
+    );
+    let house = house_with_ssh(&provider, port);
+    let _agent = UnixListener::bind(house.user_home().join("agent")).unwrap();
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    if !doctor.iter().any(|row| row["id"] == "box" && row.to_string().contains("+networks")) {
+        eprintln!("skipped: this system gives commands no network of their own");
+        return;
+    }
+    for text in ["push", "push with all of the network"] {
+        let id = house.ask_parks(text);
+        house.claw(&["approve", &id]).expect(0);
+    }
+    let rows = of_network(&house);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    let hosts = |row: &Value| -> Vec<(String, u64, bool)> {
+        let all = row["body"]["hosts"].as_array().unwrap().iter();
+        all.map(|host| {
+            let name = host["host"].as_str().unwrap().to_owned();
+            (name, host["port"].as_u64().unwrap(), host["refused"].is_null())
+        })
+        .collect()
+    };
+    let (first, second) = (hosts(&rows[0]), hosts(&rows[1]));
+    assert!(first.contains(&("localhost".into(), port.into(), true)), "{rows:?}");
+    assert!(first.contains(&("elsewhere.example.invalid".into(), 22, false)), "{rows:?}");
+    // By its real name, whatever the owner calls it.
+    assert!(second.contains(&("real.example.invalid".into(), 22, true)), "{rows:?}");
+    assert!(second.contains(&("broken.example.invalid".into(), 22, false)), "{rows:?}");
+    let listed = house.claw(&["audit"]).expect(0).out;
+    for words in [
+        format!("reached localhost:{port}; refused elsewhere.example.invalid:22"),
+        "reached real.example.invalid:22; refused broken.example.invalid:22".to_owned(),
+    ] {
+        assert!(listed.contains(&words), "{words}: {listed}");
+    }
+    let id = rows[1]["call"].as_str().unwrap();
+    let told = house.claw(&["audit", "explain", id]).expect(0).out;
+    assert!(told.contains("it reached real.example.invalid:22"), "{told}");
     house.claw(&["audit", "verify"]).expect(0);
     house.is_whole();
 }

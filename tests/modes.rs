@@ -301,7 +301,7 @@ fn forwarded_words_ask_in_every_mode() {
     rig.anna.writes(home).forwarded_from("Bob").text("write b.txt").send();
     rig.telegram.wait_for("a question about what was forwarded", |world| {
         let asked = world.messages(home).find(|one| one.button("Allow once").is_some())?;
-        assert!(asked.button("This session: mode edits").is_none(), "{asked:?}");
+        assert!(asked.button("This session: all edits").is_none(), "{asked:?}");
         asked.text.contains("b.txt").then(|| asked.clone())
     });
     assert_eq!(rig.house.in_workspace("b.txt"), "");
@@ -330,9 +330,9 @@ fn a_button_gives_the_session_the_mode() {
     rig.anna.says(home, WRITE);
     let asked = rig.telegram.wait_for("a question with the mode", |world| {
         let mut asked = world.messages(home);
-        asked.find(|one| one.button("This session: mode edits").is_some()).cloned()
+        asked.find(|one| one.button("This session: all edits").is_some()).cloned()
     });
-    rig.anna.taps_on(home, asked.id, "This session: mode edits");
+    rig.anna.taps_on(home, asked.id, "This session: all edits");
     rig.wait_edited(&asked, "mode edits");
     rig.anna.says(home, "write b.txt: 2");
     eventually("it ran unasked", || rig.house.in_workspace("b.txt").trim() == "2");

@@ -35,7 +35,8 @@ impl Rig {
             .replace("⚠️ ", "");
         // So do the mode that it offers, and ten minutes, which stand where no mode does.
         let screen = screen.replace(" [ 10 min ]", "");
-        let shown = screen.lines().filter(|line| !line.contains("This session: mode work"));
+        let shown =
+            screen.lines().filter(|line| !line.contains("This session: edits and commands"));
         let screen = shown.map(|line| format!("{line}\n")).collect::<String>();
         screen.replace(&self.house.workspace().display().to_string(), "WORKSPACE")
     }

@@ -190,6 +190,34 @@ fn an_undo_that_a_kill_has_cut_is_finished() {
     house.is_whole();
 }
 
+/// As a kill leaves it that comes behind the note that an undo is being taken back, and before the
+/// first file.
+#[test]
+fn taking_an_undo_back_that_was_cut_before_its_first_file_can_be_done_again() {
+    let house = house();
+    house.claw(&["ask", "write `new` to a.txt"]).expect(0);
+    let turn = newest(&house);
+    undo(&house, &[]);
+    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
+    let mut records = fs::read_dir(folder.path().join("turns")).unwrap().flatten();
+    let record = records.find(|it| it.path().to_string_lossy().ends_with(".undo.json")).unwrap();
+    let mut cut: Value = serde_json::from_slice(&fs::read(record.path()).unwrap()).unwrap();
+    assert_eq!(cut["state"]["changed"], 1, "{cut}");
+    cut["state"] = serde_json::json!({"kind": "redoing", "changed": 1});
+    fs::write(record.path(), cut.to_string()).unwrap();
+    let untold = serde_json::json!({"by": "console:uid:0", "turn": turn, "redo": true, "undo": null,
+        "record": cut["number"], "paths": 1, "audit": 0});
+    fs::write(folder.path().join("untold.json"), untold.to_string()).unwrap();
+    let said = house.claw(&["ask", "list"]).expect(0).err;
+    // The audit has the end of the undo that this one takes back, so it has nothing to add.
+    assert!(!said.contains("was cut"), "{said}");
+    assert!(!house.workspace().join("a.txt").exists());
+    undo(&house, &["--redo"]);
+    assert_eq!(house.in_workspace("a.txt"), "new");
+    assert!(!folder.path().join("untold.json").exists());
+    house.is_whole();
+}
+
 #[test]
 fn turns_of_all_kinds_of_changes_are_undone_one_by_one() {
     let house = house();

@@ -447,6 +447,7 @@ def tried(function):
 
 for more in sys.argv[2:]:
     exec(compile(open(more).read(), more, "exec"))
+WAYS = {name: function for name, function in WAYS.items() if name.startswith(os.environ.get("ONLY", ""))}
 for name, function in WAYS.items():
     print(json.dumps({"way": name, "said": tried(function)}), flush=True)
 print(json.dumps({"done": len(WAYS)}), flush=True)

@@ -42,7 +42,7 @@ impl Opening {
     /// What the owner reads beside the yes.
     pub fn warning(self) -> &'static str {
         match self {
-            Self::SshAgent => "ssh-agent: it is you where it signs in",
+            Self::SshAgent => "ssh-agent: there it can do all you can",
             Self::Docker => "docker: it is root on this machine",
         }
     }

@@ -1,7 +1,7 @@
 //! How a question to a human looks on the console: as short as it gets, and the whole of it. Owns
 //! the frame; must not know how an answer is read, or what a question says (`doors/brief.rs`).
 
-use crate::domain::{Answer, Question, Scope, Term};
+use crate::domain::{Answer, Mode, Question, Scope, Term};
 use crate::doors::brief::{Block, arguments_left_out, brief};
 use crate::doors::clock::Clock;
 
@@ -164,13 +164,15 @@ fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
         }
     };
     let what = match scope {
-        Scope::Exact => "again".to_owned(),
+        Scope::Exact => "same,".to_owned(),
         Scope::Below { path } => format!("below {path},"),
         Scope::Files { path } if path.is_empty() => "edits anywhere here,".to_owned(),
         Scope::Files { path } => format!("edits below {path},"),
         Scope::Command { words } => format!("any {},", words.join(" ")),
         Scope::Hosts { hosts } => format!("any to {},", hosts.join(", ")),
-        Scope::Mode { mode } => format!("mode {mode},"),
+        Scope::Mode { mode: Mode::Edits } => "all edits,".to_owned(),
+        Scope::Mode { mode: Mode::Work } => "commands,".to_owned(),
+        Scope::Mode { mode: Mode::Ask } => return None,
     };
     Some(format!("{what} {term}"))
 }

@@ -162,7 +162,7 @@ fn of_edits(facts: &Facts<'_>) -> Effect {
     } else {
         format!("Edit {path} ({what})")
     };
-    Effect { says, told, difference: texts.join("@\n"), ..Effect::default() }
+    Effect { says, told, difference: texts.join("@ elsewhere\n"), ..Effect::default() }
 }
 
 fn of_delete(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {

@@ -154,7 +154,7 @@ fn a_command_says_its_level_and_a_strange_one_stands_below() {
         opened.0,
         "Run `git push` with the network: github.com:22; it signs in as you by ssh"
     );
-    assert_eq!(opened.2[0], "ssh-agent: it is you where it signs in");
+    assert_eq!(opened.2[0], "ssh-agent: there it can do all you can");
     assert!(opened.3.contains(&"opens".to_owned()));
     let docker = json!({"command": "docker ps", "needs": "network", "opens": ["docker"]});
     assert_eq!(run(docker).0, "Run `docker ps`; it uses Docker");

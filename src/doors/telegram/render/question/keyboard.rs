@@ -1,7 +1,7 @@
 //! The buttons under a question. Owns their order and labels; must not know what a tap does. A
 //! button stands only for a choice that the question offers.
 
-use crate::domain::{Answer, Choice, Question, Scope, Term};
+use crate::domain::{Answer, Choice, Mode, Question, Scope, Term};
 use crate::doors::staged_questions::in_our_words;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::render::clean::cleaned_line;
@@ -122,7 +122,9 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Scope::Files { path } => format!("{name}: edits below {}", path_end(path)),
         Scope::Command { words } => format!("{name}: any {}", shown_command(words)),
         Scope::Hosts { hosts } => format!("{name}: any command to {}", shown_hosts(hosts)),
-        Scope::Mode { mode } => format!("{name}: mode {mode}"),
+        Scope::Mode { mode: Mode::Edits } => format!("{name}: all edits"),
+        Scope::Mode { mode: Mode::Work } => format!("{name}: edits and commands"),
+        Scope::Mode { mode: Mode::Ask } => format!("{name}: ask"),
     }
 }
 
