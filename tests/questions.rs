@@ -239,7 +239,7 @@ fn a_question_with_an_opening_says_what_the_command_is_to_the_world() {
             assert!(rows.len() <= ROWS_MAX, "{name} at {columns}: {rows:#?}");
             let all = rows.join(" ");
             for opening in arguments["opens"].as_array().unwrap() {
-                let warned = format!("{}: it is", opening.as_str().unwrap());
+                let warned = format!("{}: ", opening.as_str().unwrap());
                 assert!(all.contains(&warned), "{arguments} at {columns}: {rows:#?}");
             }
             dump.push_str(&format!("==== {name} {}: {} rows\n", arguments["opens"], rows.len()));
