@@ -13,7 +13,7 @@ claw="$(realpath "$1")"
 work="$(mktemp -d /var/tmp/claw-box.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" \
+cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" "$here/box/refusing.py" \
     "$here/box/openings.py" "$here/box/granted.py" "$here/../docs/box.md" "$work/"
 python="$(command -v /usr/bin/python3 || command -v python3)"
 
@@ -43,6 +43,21 @@ granted() { # USER
     unshare --mount sh -c 'mount --bind "$1" /etc/hosts && shift && exec "$@"' sh "$work/hosts" "${words[@]}"
 }
 
+# A system that refuses user namespaces, as Ubuntu 24.04 does: what the doctor says of each level is so.
+refused() { # USER WHAT ERROR
+    local user="$1" folder said
+    folder="$(mktemp -d "$work/refused.XXXXXX")"
+    chown "$user" "$folder"
+    local words=(env -i "HOME=$folder" PATH=/usr/bin:/bin CLAW_AGENT=demo "$python" "$work/refusing.py" "$2" "$3" "$work/claw" doctor)
+    [ "$user" = "$(id -un)" ] || words=(setpriv --reuid "$user" --regid "$user" --clear-groups -- "${words[@]}")
+    said="$("${words[@]}" 2>&1 || true)"
+    for line in "no user namespaces here" "names the error" "level read .* no loopback either" \
+        "level write .* also what other programs obey on sight there" "level network .* every network that you reach"; do
+        grep -q -- "$line" <<<"$said" || { echo "FAILED: $2 is refused with $3, and the doctor does not say '$line':"$'\n'"$said" >&2; return 1; }
+    done
+    echo "$user, $2 refused with $3: every level's sentence is so"
+}
+
 failed=0
 users=("$(id -un)")
 if [ "$(id -u)" = 0 ]; then
@@ -59,5 +74,10 @@ for user in "${users[@]}"; do
     done
     probe "$user" --landlock 0 || failed=1
     granted "$user" || failed=1
+    for error in EPERM EACCES; do
+        # Root needs no user namespaces for the others.
+        [ "$user" = root ] || refused "$user" unshare "$error" || failed=1
+        refused "$user" mount "$error" || failed=1
+    done
 done
 exit "$failed"

@@ -71,6 +71,8 @@ pub enum Withheld {
     Unprivileged,
     /// A container hides parts of `/proc`, or the kernel has no namespaces.
     Container,
+    /// `unshare` or `mount` was refused, and no setting says why.
+    Refused,
 }
 
 impl Withheld {
@@ -90,6 +92,10 @@ impl Withheld {
             Self::Container => {
                 "this is a container that hides parts of /proc, so it gives no namespaces"
             }
+            Self::Refused => {
+                "the system refuses them, and none of its settings says why: a container or a rule of seccomp, AppArmor or SELinux \
+                 may. `unshare --user --map-root-user --mount true`, run as you, names the error"
+            }
         }
     }
 }
@@ -98,22 +104,23 @@ impl Withheld {
 /// changes nothing.
 pub fn withheld() -> Option<Withheld> {
     let setting = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let by_settings = if may_mount() { None } else { withheld_by(setting) };
+    by_settings.or_else(|| (!shows_all_of_proc()).then_some(Withheld::Container))
+}
+
+/// What the settings of the system say to a user without powers.
+fn withheld_by(setting: impl Fn(&str) -> Option<String>) -> Option<Withheld> {
     let is = |path: &str, value: &str| setting(path).as_deref() == Some(value);
-    if !may_mount() {
-        if is("/proc/sys/user/max_user_namespaces", "0") {
-            return Some(Withheld::Number);
-        }
-        if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
-            return Some(Withheld::Unprivileged);
-        }
-        // A profile may allow them, and then its name stands here.
-        if is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")
-            && is("/proc/self/attr/current", "unconfined")
-        {
-            return Some(Withheld::AppArmor);
-        }
+    if is("/proc/sys/user/max_user_namespaces", "0") {
+        return Some(Withheld::Number);
     }
-    (!shows_all_of_proc()).then_some(Withheld::Container)
+    if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
+        return Some(Withheld::Unprivileged);
+    }
+    // A profile may allow them, and then its name stands here.
+    let is_by_profile = is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")
+        && is("/proc/self/attr/current", "unconfined");
+    is_by_profile.then_some(Withheld::AppArmor)
 }
 
 fn shows_all_of_proc() -> bool {
@@ -308,6 +315,28 @@ fn unescape(word: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As Ubuntu 24.04, Debian and an administrator set them.
+    #[test]
+    fn the_settings_say_who_withholds_namespaces() {
+        const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+        const PROFILE: &str = "/proc/self/attr/current";
+        let said = |set: &[(&str, &str)]| {
+            withheld_by(|path| {
+                let found = set.iter().find(|(name, _)| *name == path);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(said(&[(APPARMOR, "1"), (PROFILE, "unconfined")]), Some(Withheld::AppArmor));
+        assert_eq!(said(&[(APPARMOR, "1"), (PROFILE, "claw (unconfined)")]), None);
+        assert_eq!(said(&[(APPARMOR, "0"), (PROFILE, "unconfined")]), None);
+        assert_eq!(said(&[(PROFILE, "unconfined")]), None);
+        let number = ("/proc/sys/user/max_user_namespaces", "0");
+        assert_eq!(said(&[number]), Some(Withheld::Number));
+        let debian = ("/proc/sys/kernel/unprivileged_userns_clone", "0");
+        assert_eq!(said(&[debian]), Some(Withheld::Unprivileged));
+        assert_eq!(said(&[("/proc/sys/user/max_user_namespaces", "61000")]), None);
+    }
 
     #[test]
     fn a_row_of_the_mount_table_keeps_what_must_be_repeated() {

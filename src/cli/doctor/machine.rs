@@ -24,7 +24,8 @@ fn user(report: &mut Report) {
 
 fn confinement(report: &mut Report) {
     let enforcement = claw_mcp_bash::try_box(&["server", "bash"]);
-    let advice = claw_mcp_bash::advice_about_namespaces().filter(|_| !enforcement.namespaces);
+    let was_refused = enforcement.seccomp && !enforcement.namespaces;
+    let advice = claw_mcp_bash::advice_about_namespaces().filter(|_| was_refused);
     let said = match advice {
         Some(advice) => format!("{enforcement}: {advice}"),
         None => enforcement.to_string(),

@@ -142,12 +142,13 @@ pub fn try_box(words: &[&str]) -> Enforcement {
     said.unwrap_or(Enforcement::NONE)
 }
 
-/// What keeps namespaces from this user, and what the administrator can do; `None` where nothing is
-/// known that does.
+/// What keeps namespaces from this user, who was refused them, and what the administrator can do.
+/// `None` where no system has them.
 pub fn advice_about_namespaces() -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     {
-        crate::namespace::withheld().map(crate::namespace::Withheld::advice)
+        use crate::namespace::{Withheld, withheld};
+        Some(withheld().unwrap_or(Withheld::Refused).advice())
     }
     #[cfg(not(target_os = "linux"))]
     None

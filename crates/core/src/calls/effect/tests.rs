@@ -116,7 +116,7 @@ fn an_edit_shows_its_lines_and_nothing_of_an_edit_is_lost() {
         json!([{"old_text": "a\nb", "new_text": "a\nc"}, {"old_text": "x", "new_text": ""}]);
     let shown = effect("filesystem", "edit_file", &json!({"path": "a.rs", "edits": edits}), None);
     assert_eq!(shown.says, "Edit a.rs (2 lines change)");
-    assert_eq!(shown.difference, " a\n-b\n+c\n@\n-x\n+\n");
+    assert_eq!(shown.difference, " a\n-b\n+c\n@ elsewhere\n-x\n+\n");
     assert!(shown.tells("edits[0].old_text") && shown.tells("path"));
     let more = json!([{"old_text": "a", "new_text": "b", "count": 2}]);
     let shown = effect("filesystem", "edit_file", &json!({"path": "a.rs", "edits": more}), None);
