@@ -15,7 +15,8 @@ const SECOND: &str = "second";
 /// How a question begins and what it ends with, and what stands behind one that is over.
 const BEGINS: &str = " ? ";
 const ANSWERS: [&str; 2] = ["y yes · n no · ", "y all · n none · "];
-const OVER: [&str; 7] = [
+const OVER: [&str; 8] = [
+    "Allowed for this session",
     "Allowed once: ",
     "Denied: ",
     "Allowed all ",
@@ -53,6 +54,7 @@ impl DoorRig for Console {
             Skill::AnswerAgain,
             "behind the answer the same key is a message, or answers what is next",
         ),
+        (Skill::React, "a terminal has no messages that somebody could react to"),
         (Skill::SurviveABug, "one console is one process, which takes one line at a time"),
     ];
 
@@ -101,6 +103,7 @@ impl DoorRig for Console {
             Reply::Yes => "y".to_owned(),
             Reply::No => "n".to_owned(),
             Reply::NoBecause(why) => format!("n {why}"),
+            Reply::Edits => "e".to_owned(),
         };
         while self.is_open(about) {
             let told = |rig: &mut Self| rig.shown(Chat::First).matches(TOO_SOON).count();

@@ -45,7 +45,8 @@ impl Lines {
 }
 
 impl DoorRig for Lines {
-    const LACKS: &'static [(Skill, &'static str)] = &[];
+    const LACKS: &'static [(Skill, &'static str)] =
+        &[(Skill::React, "its clients answer by a key; its lines have no reactions")];
 
     fn new(home: Home) -> Self {
         Self { home, door: None, clients: Vec::new(), before: 0, answered: Value::Null }
@@ -111,6 +112,7 @@ impl DoorRig for Lines {
             Reply::Yes => json!({"answer": question, "key": "y"}),
             Reply::No => json!({"answer": question, "key": "n"}),
             Reply::NoBecause(why) => json!({"answer": question, "key": "n", "why": why}),
+            Reply::Edits => json!({"answer": question, "key": "e"}),
         };
         self.client(Chat::First).line(&self.answered);
         eventually("the answer is taken", || self.question(about).is_none());

@@ -32,6 +32,7 @@ macro_rules! scenes_of {
             a_question_is_answered_with_yes,
             a_question_is_answered_with_no,
             a_question_is_answered_with_no_and_a_word,
+            a_reaction_answers_a_question,
             a_second_answer_does_not_count,
             a_question_that_expires_cannot_be_answered_any_more,
             an_open_question_survives_a_kill_and_counts_once,
@@ -42,6 +43,7 @@ macro_rules! scenes_of {
             a_message_that_finds_the_queue_full_is_told_and_not_taken_in,
         ], scenes_of_grants: [
             what_ran_by_a_grant_is_told_and_the_grant_is_taken_back,
+            a_mode_as_an_answer_lets_the_next_edit_run_and_ends_with_new,
         ], scenes_of_lists: [
             several_calls_are_one_question_of_which_single_ones_can_be_answered,
             one_no_denies_all_that_a_list_asks,

@@ -22,6 +22,8 @@ pub enum Reply {
     Yes,
     No,
     NoBecause(&'static str),
+    /// Yes, and the mode `edits` for the session.
+    Edits,
 }
 
 /// What not every door can do. A scene that needs it asks the rig, which has to say why not.
@@ -34,6 +36,8 @@ pub enum Skill {
     /// A message is handled apart from the others, so that a bug in one ends with it. The bug is
     /// planted by the feature `kill-points`.
     SurviveABug,
+    /// A message can be answered by a reaction to it.
+    React,
     /// What the door shows can be held back on its way to the person, so that the door knows it.
     HoldBack,
 }
@@ -85,6 +89,10 @@ pub trait DoorRig: Sized {
     /// A person says yes to one call of the list in the first chat that names `about`, and has seen
     /// that the door took it. Numbers go from one on.
     fn picks(&mut self, about: &str, number: u32);
+
+    /// A person puts a thumb on the open question in the first chat that names `about`, up for yes.
+    /// Needs [`Skill::React`].
+    fn reacts(&mut self, _about: &str, _yes: bool) {}
 
     /// Gives the last answer once more, though it was taken. Returns what the person is told.
     /// Needs [`Skill::AnswerAgain`].

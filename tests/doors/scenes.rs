@@ -49,6 +49,20 @@ pub fn a_question_is_answered_with_no<R: DoorRig>() {
     assert_eq!(effects(&rig), 0);
 }
 
+pub fn a_reaction_answers_a_question<R: DoorRig>() {
+    if lack::<R>(Skill::React).is_some() {
+        return;
+    }
+    for (yes, ran) in [(true, 1), (false, 0)] {
+        let mut rig: R = asked();
+        rig.reacts(EFFECT, yes);
+        closes(&mut rig, EFFECT);
+        ends_well(&mut rig);
+        assert_eq!((effects(&rig), events(&rig, "call.answered").len()), (ran, 1));
+        assert_eq!(results(&rig).contains("the owner said no"), !yes, "{}", results(&rig));
+    }
+}
+
 pub fn a_question_is_answered_with_no_and_a_word<R: DoorRig>() {
     let mut rig: R = asked();
     rig.answers(EFFECT, Reply::NoBecause("not in this folder"));

@@ -121,6 +121,7 @@ impl DoorRig for Telegram {
         let asked = found.unwrap();
         match reply {
             Reply::Yes => _ = self.taps(&asked, &yes(&asked).unwrap()),
+            Reply::Edits => _ = self.taps(&asked, "This session: all edits"),
             Reply::No => {
                 let no = ["Deny", "None", "None of the others"];
                 let no = no.into_iter().find(|no| asked.button(no).is_some()).unwrap();
@@ -160,6 +161,16 @@ impl DoorRig for Telegram {
             let message = world.message(asked.chat, asked.id)?;
             message.text.contains(&format!("✅ {number}.")).then_some(())
         });
+    }
+
+    fn reacts(&mut self, about: &str, yes: bool) {
+        let mut found = None;
+        eventually("the question is on record and open", || {
+            found = self.question(about, "open");
+            found.is_some()
+        });
+        let asked = found.unwrap();
+        self.anna.reacts(asked.chat, asked.id, &[if yes { "👍" } else { "👎" }]).unwrap();
     }
 
     fn answers_again(&mut self) -> String {
