@@ -62,8 +62,11 @@ def asks(line, host="x", rest=b""):
     with socket.create_connection(proxy, 5) as s:
         s.sendall(f"{{line}}\\r\\nHost: {{host}}\\r\\nConnection: close\\r\\n\\r\\n".encode() + rest)
         said = b""
-        while piece := s.recv(65536):
-            said += piece
+        try:
+            while piece := s.recv(65536):
+                said += piece
+        except TimeoutError:
+            pass  # A way that is open stays so.
     return said
 def way(name, reached):
     print(("OPEN " if reached else "held ") + name)
