@@ -15,16 +15,21 @@ fn every_minute() -> Value {
     json!({"say": "x", "cron": "* * * * *", "if_missed": "all"})
 }
 
+/// One that is not mended by its own next minute when nobody was woken.
+fn every_hour() -> Value {
+    json!({"say": "x", "cron": "0 * * * *", "if_missed": "all"})
+}
+
 #[test]
 fn a_legacy_client_is_told_to_look() {
     let room = Room::new();
     let mut server = room.start();
     let reply = server.request("resources/subscribe", json!({"uri": "schedule://due"}));
     assert!(reply.get("result").is_some(), "{reply}");
-    server.ok("schedule", every_minute());
+    server.ok("schedule", every_hour());
     assert!(!server.has_heard(UPDATED), "nothing is due yet");
     // As another process would do it: nobody calls this server.
-    room.minutes_pass(2);
+    room.minutes_pass(60);
     let told = server.hear(UPDATED);
     assert_eq!(told["uri"], "schedule://due");
     assert!(told.get("due").is_none(), "it says look, and nothing else: {told}");
@@ -43,8 +48,8 @@ fn a_modern_client_listens() {
     server.begin("subscriptions/listen", asked);
     let accepted = server.hear("notifications/subscriptions/acknowledged");
     assert!(accepted.to_string().contains("schedule://due"), "{accepted}");
-    server.ok("schedule", every_minute());
-    room.minutes_pass(2);
+    server.ok("schedule", every_hour());
+    room.minutes_pass(60);
     assert_eq!(server.hear(UPDATED)["uri"], "schedule://due");
 }
 

@@ -65,6 +65,7 @@ fn times_of_day_in_the_overlap_fire_the_first_time_only() {
         autumn("*/30 2 * * *"),
         ["25 02:00 +02:00", "25 02:30 +02:00", "25 02:00 +01:00", "25 02:30 +01:00"]
     );
+    assert_eq!(autumn("*/30 2 25 10 *").len(), 4, "also where no other day follows for a year");
     assert_eq!(autumn("30 */2 * * *"), ["25 02:30 +02:00", "25 02:30 +01:00"]);
     let half = local(
         "45 * * * *",
