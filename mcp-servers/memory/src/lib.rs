@@ -17,6 +17,7 @@ mod index;
 mod library;
 mod memory;
 mod names;
+mod narrow;
 mod nodes;
 mod note;
 mod proposal;

@@ -7,6 +7,7 @@ use crate::context;
 use crate::error::Result;
 use crate::index::words::Query;
 use crate::index::{Entry, entry_of_row};
+use crate::narrow;
 use crate::note::{Kind, time};
 
 /// What is asked.
@@ -53,7 +54,17 @@ const BY_DATE: &str =
 /// # Errors
 /// SQLite refuses.
 pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
-    let expression = question.words.expression();
+    if let Some(narrow) = narrow::expression(db, &question.words.words, question.limit)? {
+        let hits = found(db, question, Some(narrow))?;
+        if hits.len() >= question.limit {
+            return Ok(hits);
+        }
+        // The filters have left too few of them.
+    }
+    found(db, question, question.words.expression())
+}
+
+fn found(db: &Connection, question: &Question, expression: Option<String>) -> Result<Vec<Hit>> {
     let sql = if expression.is_some() { BY_WORDS } else { BY_DATE };
     let mut limit = ROWS_FIRST.max(question.limit);
     loop {

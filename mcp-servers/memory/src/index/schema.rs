@@ -2,9 +2,10 @@
 //! new version of it is a new number here, and no migration.
 
 /// Counted up with every change of [`SCHEMA`] or of what is written into it.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
-/// One row of `notes` a file. `words` is what is searched; its text stands in `notes`, and the
+/// One row of `notes` a file. The texts stand last, because what is behind a long one is slow to read.
+/// `words` is what is searched; its text stands in `notes`, and the
 /// triggers keep the two together. Marks count as letters (`M*`), which the vowels of Indic scripts
 /// are.
 pub const SCHEMA: &str = "
@@ -17,16 +18,16 @@ CREATE TABLE notes (
     copy INTEGER NOT NULL,
     own_id TEXT,
     kind TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    body TEXT NOT NULL,
-    names TEXT NOT NULL,
-    grams TEXT NOT NULL,
-    aliases TEXT NOT NULL,
     who TEXT, session TEXT, turn INTEGER, file TEXT,
     created INTEGER, updated INTEGER, dated INTEGER NOT NULL,
     valid_from INTEGER,
     superseded_by TEXT, supersedes TEXT,
-    fault TEXT
+    fault TEXT,
+    subject TEXT NOT NULL,
+    aliases TEXT NOT NULL,
+    body TEXT NOT NULL,
+    names TEXT NOT NULL,
+    grams TEXT NOT NULL
 );
 CREATE INDEX notes_id ON notes (id, copy);
 CREATE INDEX notes_supersedes ON notes (supersedes) WHERE supersedes IS NOT NULL;

@@ -54,9 +54,14 @@ impl Query {
 
     /// For `MATCH`: every word quoted, joined by OR. `None` if there is no word.
     pub fn expression(&self) -> Option<String> {
-        let quoted: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
-        (!quoted.is_empty()).then(|| quoted.join(" OR "))
+        any_of(&self.words)
     }
+}
+
+/// For `MATCH`: every word quoted, joined by OR. `None` if there is no word.
+pub fn any_of(words: &[String]) -> Option<String> {
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    (!quoted.is_empty()).then(|| quoted.join(" OR "))
 }
 
 /// The words contain no quote and no NUL, because these separate words. It is doubled all the same.
