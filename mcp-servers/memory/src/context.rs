@@ -15,8 +15,9 @@ const BY_DISTANCE: [f64; 2] = [0.5, 0.25];
 const OF_SESSION: f64 = 0.1;
 const SESSION_BEST: usize = 3;
 
-/// Notes that give to their neighbours, the best first.
-const GIVING_MAX: usize = 300;
+/// Notes that give to their neighbours, the best first. With 300 of them LoCoMo finds the same
+/// (0.815 for 0.814 at 10, 0.928 for a session at 5), at three times the cost.
+const GIVING_MAX: usize = 40;
 
 /// The found notes and their neighbours, best first. Without sessions it is what was found.
 ///

@@ -22,7 +22,7 @@ const FILE: &str = "index.db";
 const BUSY_TIME: Duration = Duration::from_secs(10);
 
 /// Pages that are kept in memory, in KiB.
-const CACHE_KIB: i64 = 2_048;
+const CACHE_KIB: i64 = 1_024;
 
 pub struct Index {
     pub db: Connection,
