@@ -97,6 +97,7 @@ async fn drive(number: u64) -> anyhow::Result<Outcome> {
             cancel: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + SOON,
             turn: None,
+            heard_by_others: true,
         };
         match app.gate.call(call.clone(), context).await {
             Outcome::Parked { .. } => app.gate.calls().until_decided(&call.id).await?,

@@ -59,6 +59,11 @@ impl Clock {
         midnight.map_or(self.now_ms - 86_400_000, |midnight| midnight.timestamp().as_millisecond())
     }
 
+    /// The time in the local zone.
+    pub fn now(&self) -> Option<Zoned> {
+        self.zoned(self.now_ms)
+    }
+
     fn zoned(&self, at_ms: UnixMillis) -> Option<Zoned> {
         Some(Timestamp::from_millisecond(at_ms).ok()?.to_zoned(self.zone.clone()))
     }

@@ -65,6 +65,8 @@ pub struct DoorSettings {
     pub tells_audit_head: Arc<dyn Fn() -> bool + Send + Sync>,
     /// At what time of the day the owner wants to be told what ran without a question.
     pub digest_at: Arc<dyn Fn() -> Option<Time> + Send + Sync>,
+    /// At what time of the day the owner is told what waits to be remembered.
+    pub proposals_at: Arc<dyn Fn() -> Option<Time> + Send + Sync>,
     /// What of today's budget is used, if hardly anything is left of it.
     pub nearly_spent: AskSpent,
 }

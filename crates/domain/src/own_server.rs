@@ -8,21 +8,29 @@ pub struct OwnServer {
     /// The tools that change nothing that counts. All others are mutating, as is every tool that
     /// is not known.
     pub readers: &'static [&'static str],
-    /// The tool that only asks: it writes where nothing reads but its owner's yes, and once more
-    /// does no harm. It is no reader.
-    pub proposes: Option<&'static str>,
+    /// The tools that only ask, or end the asking: they write where nothing reads but its owner's
+    /// yes, and once more does no harm. They are no readers.
+    pub proposes: &'static [&'static str],
 }
 
 /// All servers of ours.
 pub const OWN_SERVERS: [OwnServer; 4] = [
-    OwnServer { name: "bash", readers: &["output", "list"], proposes: None },
+    OwnServer { name: "bash", readers: &["output", "list"], proposes: &[] },
     OwnServer {
         name: "filesystem",
         readers: &["read_file", "list_dir", "find", "search", "read_artifact"],
-        proposes: None,
+        proposes: &[],
     },
-    OwnServer { name: "memory", readers: &["recall", "read", "list"], proposes: Some("propose") },
-    OwnServer { name: "scheduler", readers: &["list", "history", "due", "now"], proposes: None },
+    OwnServer {
+        name: "memory",
+        readers: &["recall", "read", "list"],
+        proposes: &["propose", "skip"],
+    },
+    OwnServer {
+        name: "scheduler",
+        readers: &["list", "history", "due", "now"],
+        proposes: &[],
+    },
 ];
 
 impl OwnServer {

@@ -83,6 +83,9 @@ pub struct CallSource {
     /// The number of the event that the turn began with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
+    /// Whether somebody else than the owner reads what comes of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub heard_by_others: bool,
 }
 
 /// What is open to the command of a call, asked for at the moment at which the call is sent: it may

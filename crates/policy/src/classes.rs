@@ -28,14 +28,14 @@ impl Class {
     }
 }
 
-/// Whether this is the tool of ours that does nothing but ask.
+/// Whether this is a tool of ours that does nothing but ask, or end the asking.
 pub(super) fn only_proposes(builtin: Option<&str>, tool: &str) -> bool {
-    own(builtin).is_some_and(|own| own.proposes == Some(tool))
+    own(builtin).is_some_and(|own| own.proposes.contains(&tool))
 }
 
 /// Whether this is a tool of our own servers that changes nothing that counts.
 pub fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
-    own(builtin).is_some_and(|own| own.readers.contains(&tool) || own.proposes == Some(tool))
+    own(builtin).is_some_and(|own| own.readers.contains(&tool) || own.proposes.contains(&tool))
 }
 
 fn own(builtin: Option<&str>) -> Option<&'static OwnServer> {

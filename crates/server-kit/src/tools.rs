@@ -49,6 +49,9 @@ pub struct Reply<O> {
     pub meta: JsonObject,
 }
 
+/// Where MCP Apps say who may call a tool (`_meta.ui.visibility`).
+const FOR_THE_HOST: &str = "app";
+
 type Run<C> = dyn Fn(&C, JsonObject) -> CallToolResult + Send + Sync;
 
 /// A tool with its types hidden. `C` is what a call works on.
@@ -97,6 +100,15 @@ impl About {
             run(context, input).map_or_else(|error| refused(error.to_string()), result)
         };
         ToolDef { tool, run: Box::new(run) }
+    }
+}
+
+impl<C> ToolDef<C> {
+    /// The same for hosts alone: those that know MCP Apps do not offer it to a model.
+    pub fn for_hosts(mut self) -> Self {
+        let ui = ("ui".to_owned(), serde_json::json!({"visibility": [FOR_THE_HOST]}));
+        self.tool = self.tool.with_meta(JsonObject::from_iter([ui]).into());
+        self
     }
 }
 

@@ -15,6 +15,7 @@ const KEY_REFUSED: &str = "model.key_refused";
 const PERSONA_FAULTS: &str = "persona.faults";
 /// Before the name of a session.
 const WORKSPACE: &str = "session.workspace.";
+const PROPOSALS_TOLD: &str = "proposals.told";
 const DAY_SPENT: &str = "spent.day";
 const DAY_GOES_ON: &str = "spent.goes_on";
 
@@ -144,6 +145,15 @@ impl Tx<'_> {
 
     pub fn set_persona_faults(&self, faults: &BTreeMap<String, String>) -> Result<(), StoreError> {
         self.set_meta(PERSONA_FAULTS, &serde_json::json!(faults).to_string())
+    }
+
+    /// The day of which the owner was told last what waits to be remembered, as year, month and day.
+    pub fn proposals_told(&self) -> Result<Option<String>, StoreError> {
+        self.meta(PROPOSALS_TOLD)
+    }
+
+    pub fn set_proposals_told(&self, day: &str) -> Result<(), StoreError> {
+        self.set_meta(PROPOSALS_TOLD, day)
     }
 
     /// Counts what was spent on a day. Of an earlier day nothing is kept here; the rows of `usage`

@@ -8,7 +8,7 @@ use crate::error::{Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
 use crate::note::{Note, time};
-use crate::same::{Relation, relation};
+use crate::same::{Relation, is_same, relation};
 use crate::{find, proposal, trash};
 
 const FILE: &str = "asked.jsonl";
@@ -30,11 +30,28 @@ pub struct Asked {
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<i64>,
+    /// From whose words it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    /// When its owner said no, or its time was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<i64>,
 }
 
 impl Asked {
     fn is_of_turn_of(&self, note: &Note) -> bool {
         self.session == note.source.session && self.turn == note.source.turn
+    }
+
+    /// Whether it was asked in the same conversation, for the same people. Nobody else is told what
+    /// it said.
+    pub fn is_from_where(&self, note: &Note) -> bool {
+        self.session == note.source.session && self.who == note.source.who
+    }
+
+    /// Since when it rests.
+    fn rests_since(&self) -> i64 {
+        self.closed_at.unwrap_or(self.at)
     }
 }
 
@@ -50,7 +67,11 @@ pub enum May {
 /// # Errors
 /// The turn or the day has had its share, or the file cannot be read.
 pub fn may_ask(memory: &Memory, note: &Note) -> Result<May> {
-    let is_near = |text: &str| relation(text, &note.body) != Relation::Differs;
+    // Whoever else hears the answer could find out word by word what the owner was asked.
+    let is_near = |text: &str| match memory.is_heard_by_others() {
+        true => is_same(text, &note.body),
+        false => relation(text, &note.body) != Relation::Differs,
+    };
     // Also one that a kill has kept from being noted down.
     let is_same_call = |open: &Note| {
         open.source == note.source && open.supersedes == note.supersedes && is_near(&open.body)
@@ -107,6 +128,8 @@ pub fn note_down(memory: &Memory, note: &Note) -> Result<()> {
         text: note.body.clone(),
         session: note.source.session.clone(),
         turn: note.source.turn,
+        who: note.source.who.clone(),
+        closed_at: None,
     });
     write(memory, &asked)
 }
@@ -119,6 +142,21 @@ pub fn forget(memory: &Memory, id: &str) -> Result<()> {
     let mut asked = recent(memory)?;
     asked.retain(|one| one.id != id);
     write(memory, &asked)
+}
+
+/// Notes that a proposal is asked about no more: its owner said no, or its time was over. The same
+/// rests for [`OPEN_S`] from now on. True if it was asked.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn close(memory: &Memory, id: &str) -> Result<bool> {
+    let mut asked = recent(memory)?;
+    let Some(one) = asked.iter_mut().find(|one| one.id == id) else { return Ok(false) };
+    if one.closed_at.is_none() {
+        one.closed_at = Some(time::now());
+        write(memory, &asked)?;
+    }
+    Ok(true)
 }
 
 fn write(memory: &Memory, asked: &[Asked]) -> Result<()> {
@@ -138,5 +176,5 @@ fn recent(memory: &Memory) -> Result<Vec<Asked>> {
     };
     let after = time::now() - OPEN_S;
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Asked>(line).ok());
-    Ok(lines.filter(|one| one.at > after).collect())
+    Ok(lines.filter(|one| one.rests_since() > after).collect())
 }

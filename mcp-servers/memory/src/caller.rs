@@ -19,6 +19,9 @@ pub struct Caller {
     /// The number of the turn in that session.
     #[serde(default)]
     pub turn: Option<i64>,
+    /// Whether somebody else than the owner reads what comes of it: a group, a guest.
+    #[serde(default)]
+    pub heard_by_others: bool,
 }
 
 impl Caller {

@@ -141,6 +141,11 @@ impl Memory {
         Ok(memory)
     }
 
+    /// Whether somebody else than the owner hears what this call is answered.
+    pub fn is_heard_by_others(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.heard_by_others)
+    }
+
     /// Brings the index to what the files are now. Costs nothing where nothing has changed.
     ///
     /// # Errors

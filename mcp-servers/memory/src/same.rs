@@ -35,6 +35,11 @@ pub fn relation(old: &str, new: &str) -> Relation {
     if !old.is_empty() && holds(&new, &old) { Relation::Adds } else { Relation::Differs }
 }
 
+/// Whether two texts have the same words.
+pub fn is_same(one: &str, other: &str) -> bool {
+    words(one) == words(other)
+}
+
 /// Whether `more` has all words of `less`, one after the other, and no word besides that could turn
 /// them around.
 fn holds(more: &[String], less: &[String]) -> bool {

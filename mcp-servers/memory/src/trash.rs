@@ -55,7 +55,10 @@ pub fn find_one(memory: &Memory, id: &str) -> Result<Entry> {
     }
     for path in &paths {
         let Some((folder, was_at)) = path.split_once('/') else { continue };
-        if ["-promoted", "-left-over", "-expired"].iter().any(|why| folder.ends_with(why)) {
+        if ["-promoted", "-left-over", "-expired", "-skipped"]
+            .iter()
+            .any(|why| folder.ends_with(why))
+        {
             continue;
         }
         if let Some((entry, _)) = open(path)?

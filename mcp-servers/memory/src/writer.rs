@@ -30,6 +30,8 @@ pub enum Gone {
     Replaced,
     /// It is a note now.
     Promoted,
+    /// A proposal that its owner has said no to.
+    Skipped,
     /// A proposal that nobody has said yes to in time.
     Expired,
     /// What a killed process has left.
@@ -195,6 +197,7 @@ pub fn trash_path(gone: Gone, path: &str) -> Result<String> {
         Gone::Forgotten => "forgotten",
         Gone::Replaced => "replaced",
         Gone::Promoted => "promoted",
+        Gone::Skipped => "skipped",
         Gone::Expired => "expired",
         Gone::LeftOver => "left-over",
     };

@@ -211,3 +211,92 @@ fn a_replaced_note_is_compared_as_a_whole() {
         assert!(file.contains("supersedes: m1") && !file.contains("digest"), "{file}");
     }
 }
+
+/// Moves what is written of the last question into the past.
+fn days_pass(room: &Room, days: i64) {
+    let path = room.temp.path().join("memory-state/asked.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut asked: Value = serde_json::from_str(text.trim()).unwrap();
+    for key in ["at", "closed_at"] {
+        if let Some(at) = asked[key].as_i64() {
+            asked[key] = json!(at - days * 86_400);
+        }
+    }
+    std::fs::write(&path, format!("{asked}\n")).unwrap();
+}
+
+#[test]
+fn what_its_owner_skips_rests_for_a_week_from_the_no_and_cannot_come_back_without_a_yes() {
+    for expired in [false, true] {
+        let room = Room::new();
+        let mut server = room.start();
+        let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+        let arguments = action(&first)["arguments"].clone();
+        let id = arguments["id"].clone();
+        // Six days are nothing: what counts is when the owner said no.
+        days_pass(&room, 6);
+        let skip = json!({"id": id, "expired": expired});
+        let (closed, said) = server.ok("skip", skip.clone());
+        assert_eq!(closed["was_open"], true, "{said}");
+        assert_eq!(server.ok("skip", skip).0["was_open"], false);
+        assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 0);
+        assert!(server.err("promote", arguments).contains("there is no proposal"));
+        server.err("restore", json!({"id": id}));
+        assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 0);
+        days_pass(&room, 6);
+        let again = propose(&mut server, 2, "owner", "Anna", "Lives in Graz.");
+        assert!(!is_asked(&again), "{again}");
+        days_pass(&room, 2);
+        assert!(is_asked(&propose(&mut server, 3, "owner", "Anna", "Lives in Graz.")));
+    }
+    let mut server = Room::new().start();
+    assert_eq!(server.ok("skip", json!({"id": "m404"})).0["was_open"], false);
+}
+
+#[test]
+fn nobody_reads_what_was_proposed_in_another_chat_or_by_somebody_else() {
+    let room = Room::new();
+    let mut server = room.start();
+    propose(&mut server, 1, "owner", "Anna", "Lives in Graz, with a cat.");
+    let here = propose(&mut server, 2, "owner", "Anna", "Lives in Graz.");
+    assert!(text_of(&here).contains("with a cat"), "the owner has read it here: {here}");
+    let group = json!({"origin": "owner", "session": "group", "turn": 1});
+    let forwarded = json!({"origin": "forwarded", "session": "main", "turn": 3});
+    for source in [group, forwarded] {
+        let near = json!({"subject": "Anna", "text": "Lives in Graz."});
+        let near = propose_as(&mut server, source, near);
+        assert!(!is_asked(&near) && !near.to_string().contains("with a cat"), "{near}");
+        assert!(near["structuredContent"]["asked_on"].is_null(), "{near}");
+    }
+}
+
+#[test]
+fn where_others_read_along_a_question_shows_nothing_that_is_noted_and_replaces_nothing() {
+    let room = Room::new();
+    let mut server = room.start();
+    let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    let anna = tap(&mut server, &first);
+    propose(&mut server, 1, "owner", "Anna", "Plays the cello.");
+    let heard = json!({
+        "origin": "owner", "session": "group", "turn": 1, "heard_by_others": true,
+    });
+    let said = |text: &str| json!({"subject": "Anna", "text": text, "replaces": anna["id"]});
+    let more = propose_as(&mut server, heard.clone(), said("Lives in Graz, near the park."));
+    let asked = &action(&more)["arguments"];
+    assert!(asked["instead_of"].is_null() && asked["beside"].is_null(), "{asked}");
+    assert!(action(&more)["summary"].as_str().unwrap().ends_with("near the park."), "{more}");
+    let shown = &more["structuredContent"];
+    for key in ["replaces", "beside", "similar", "known"] {
+        assert!(shown[key].is_null(), "{key}: {more}");
+    }
+    // A part of what is noted, or was asked, is no way to find it out.
+    for part in ["Lives in", "cello"] {
+        assert!(is_asked(&propose_as(&mut server, heard.clone(), said(part))), "{part}");
+    }
+    let known = propose_as(&mut server, heard, said("lives in graz"));
+    assert!(!is_asked(&known) && text_of(&known).contains("remembered already"), "{known}");
+    tap(&mut server, &more);
+    assert!(room.read("anna.md").contains("Lives in Graz.\n"), "it stays as it was");
+    let (hits, _) = server.ok("recall", json!({"query": "lives"}));
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 2);
+}

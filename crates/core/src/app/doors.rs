@@ -49,8 +49,8 @@ impl App {
 }
 
 fn door_settings(app: &Arc<App>) -> DoorSettings {
-    let (changing, seeing, telling, digesting, spending) =
-        (app.clone(), app.clone(), app.clone(), app.clone(), app.clone());
+    let (changing, seeing, telling) = (app.clone(), app.clone(), app.clone());
+    let (digesting, remembering, spending) = (app.clone(), app.clone(), app.clone());
     DoorSettings {
         changes: Arc::new(move || {
             let app = changing.clone();
@@ -62,6 +62,7 @@ fn door_settings(app: &Arc<App>) -> DoorSettings {
         sees_images: Arc::new(move || seeing.sees_images()),
         tells_audit_head: Arc::new(move || telling.settings().audit.tell_head),
         digest_at: Arc::new(move || digesting.settings().audit.digest_at.map(|at| at.0)),
+        proposals_at: Arc::new(move || remembering.settings().memory.proposals_at.0),
         nearly_spent: Arc::new(move || spending.nearly_spent()),
     }
 }

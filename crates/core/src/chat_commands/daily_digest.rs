@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::status::{is_proposal, proposals_wait};
 use super::{AnswerTo, ChatCommands, ChatCommandsParts, code_of, grants, when};
 use crate::domain::{Address, Outbound, OutboundBody, SessionId, UnixMillis};
 use crate::gate::Gate;
@@ -96,21 +95,10 @@ impl ChatCommands {
             let Some(number) = tx.add_daily_digest(Some(&of.day), now, &told.text()?)? else {
                 return Ok(false);
             };
-            let open = tx.open_questions(None)?;
-            let proposals = open.iter().filter(|row| is_proposal(&row.question)).count();
-            if is_behind || (told.lines.is_empty() && proposals == 0) {
+            if is_behind || told.lines.is_empty() {
                 return Ok(false);
             }
-            let mut body = match told.lines.is_empty() {
-                true => OutboundBody::Notice { text: NOTHING_RAN.to_owned() },
-                false => told.body(tx, number, parts.digest_lines_max)?,
-            };
-            if let OutboundBody::Digest { text, .. } | OutboundBody::Notice { text } = &mut body
-                && proposals > 0
-            {
-                let waits = proposals_wait(proposals);
-                text.push_str(&format!("\n\n{}{}.", waits[..1].to_uppercase(), &waits[1..]));
-            }
+            let body = told.body(tx, number, parts.digest_lines_max)?;
             tx.add_outbound(&Outbound { session: of.session, to: of.to, body })?;
             Ok(true)
         };

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ChatCommands, ChatCommandsParts, Given, code, code_of, is_owner};
 use crate::calls::Order;
-use crate::domain::{Origin, Outcome, SessionId, ToolCall, ToolOutput, unseen};
+use crate::domain::{DeniedBy, Origin, Outcome, SessionId, ToolCall, ToolOutput, unseen};
 use crate::gate::CallContext;
 use crate::store::StoreError;
 
@@ -179,14 +179,17 @@ async fn look(
         cancel: CancellationToken::new(),
         deadline: Instant::now() + LOOK_TIME_MAX,
         turn: None,
+        heard_by_others: false,
     };
     Ok(match parts.gate.call(call, context).await {
         Outcome::Ended { output } if output.is_error => Err(code(&output.text)),
         Outcome::Ended { output } => Ok(output),
+        Outcome::Denied { by: Some(DeniedBy::Unasked { rule }), .. } => Err(format!(
+            "{} asks about every look into the memory; allow `recall` and `read` in `policy.toml`.",
+            code(&rule)
+        )),
         Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => Err(code(&reason)),
-        Outcome::Parked { .. } => Err("Your rules ask about every look into the memory; allow \
-                                       `recall` and `read` in `policy.toml`."
-            .to_owned()),
+        Outcome::Parked { approval } => Err(format!("It waits for an answer to {approval}.")),
     })
 }
 

@@ -14,6 +14,7 @@ mod memory;
 mod mode;
 mod model;
 mod once;
+mod open_proposals;
 mod quiet;
 mod role;
 mod status;
@@ -38,6 +39,7 @@ pub use daily_digest::{
 };
 pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
+pub use open_proposals::WordOfDay;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
 pub use undo_files::UndoTold;

@@ -2,8 +2,9 @@
 //! that it is as true in this process as in any other; servers and background jobs are those of
 //! this process. Must not know doors.
 
+use super::open_proposals::{is_proposal, proposals_wait};
 use super::{ChatCommandsParts, code, is_owner, lists, mode, role, usage};
-use crate::domain::{Question, SessionId, Staged};
+use crate::domain::SessionId;
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
 use crate::router::Visitor;
@@ -54,18 +55,6 @@ pub(super) async fn markdown(
     text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
-}
-
-/// Whether a question is about something to remember.
-pub(super) fn is_proposal(question: &Question) -> bool {
-    let is_item = matches!(question.staged, Some(Staged::Item { .. }));
-    is_item && question.effect.is_some() && question.tool == "promote"
-}
-
-/// How many of them wait, and where they are.
-pub(super) fn proposals_wait(number: usize) -> String {
-    let noun = if number == 1 { "proposal waits" } else { "proposals wait" };
-    format!("to remember: {number} {noun} for your tap, each for a week; `/approvals` shows what")
 }
 
 fn context(log: &Log, window_tokens: u64) -> String {

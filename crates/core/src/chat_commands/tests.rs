@@ -13,14 +13,14 @@ use crate::mail::Mail;
 
 mod roles;
 
-struct Rig {
-    gate: GateRig,
-    commands: ChatCommands,
+pub(super) struct Rig {
+    pub(super) gate: GateRig,
+    pub(super) commands: ChatCommands,
     visitor: Visitor,
 }
 
 impl Rig {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let gate = GateRig::new(&["legacy"], "");
         let commands = ChatCommands::new(ChatCommandsParts {
             store: gate.store.clone(),

@@ -28,12 +28,37 @@ impl TryFrom<String> for TimeOfDay {
     }
 }
 
+/// When something is told every day, written as `20:00`, or `never`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Daily(pub Option<jiff::civil::Time>);
+
+impl TryFrom<String> for Daily {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text == "never" {
+            return Ok(Self(None));
+        }
+        let at = TimeOfDay::try_from(text).map_err(|why| format!("{why}, or \"never\""))?;
+        Ok(Self(Some(at.0)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<AuditSection, toml::de::Error> {
         toml::from_str(text)
+    }
+
+    #[test]
+    fn a_day_has_a_time_or_none() {
+        let at = |text: &str| Daily::try_from(text.to_owned());
+        assert_eq!(at("never"), Ok(Daily(None)));
+        assert_eq!(at("20:05"), Ok(Daily(Some(jiff::civil::time(20, 5, 0, 0)))));
+        assert!(at("off").unwrap_err().ends_with("such as \"20:00\", or \"never\""));
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! The `[memory]` section of `claw.toml`: what of the memory a message is given. Must not know how
-//! the memory is asked.
+//! The `[memory]` section of `claw.toml`: what of the memory a message is given, and when the
+//! owner is told what waits. Must not know how the memory is asked.
 
 use serde::Deserialize;
+
+use super::audit::Daily;
 
 /// `[memory]`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -15,11 +17,22 @@ pub struct MemorySection {
     pub recall_hits_max: u32,
     /// Milliseconds that a message waits for its notes; without them the turn goes on.
     pub recall_time_ms: u64,
+    /// When the owner is told each day what waits for a tap, in their zone.
+    pub proposals_at: Daily,
 }
+
+/// In the evening, when somebody has a minute.
+const PROPOSALS_AT: jiff::civil::Time = jiff::civil::Time::constant(18, 0, 0, 0);
 
 impl Default for MemorySection {
     fn default() -> Self {
-        Self { recall: true, recall_tokens_max: 800, recall_hits_max: 6, recall_time_ms: 2000 }
+        Self {
+            recall: true,
+            recall_tokens_max: 800,
+            recall_hits_max: 6,
+            recall_time_ms: 2000,
+            proposals_at: Daily(Some(PROPOSALS_AT)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{Gate, Pass};
 use crate::calls::{Grounds, is_over, panic_reason};
 use crate::catalog::{Tool, no_tool};
-use crate::domain::{ApprovalId, ApprovalState, CallState, DeniedBy, ToolCall};
+use crate::domain::{ApprovalId, ApprovalState, CallId, CallState, DeniedBy, ToolCall};
 use crate::policy::Verdict;
 use crate::store::{CallRow, StoreError, now_ms};
 
@@ -89,7 +89,8 @@ impl Gate {
         if let Some(judged) = self.by_tap(pass, &tool)? {
             return Ok(judged);
         }
-        if tool.hidden {
+        // What claw does by itself for its owner is no call of a model's.
+        if tool.hidden && !matches!(call.id, CallId::Order { .. }) {
             let why = no_tool(&call.server, &call.tool);
             return Ok(denied(DeniedBy::Request, "builtin.tool", why));
         }

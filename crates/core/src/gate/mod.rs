@@ -68,6 +68,8 @@ pub struct CallContext {
     pub deadline: Instant,
     /// Whose changes are undone together; none for a call of nobody's turn.
     pub turn: Option<TurnId>,
+    /// Whether somebody else than the owner reads what comes of it, or may have: a group, a guest.
+    pub heard_by_others: bool,
 }
 
 /// A call on its way through the layers.

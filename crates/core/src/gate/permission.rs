@@ -19,7 +19,7 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
                 };
             }
             // Claw does it by itself, and nobody is asked about what nobody has asked for.
-            Ok(Judged::Ask(_, grounds)) if matches!(call.id, CallId::Recall { .. }) => {
+            Ok(Judged::Ask(_, grounds)) if is_of_claw_itself(&call.id) => {
                 let by = DeniedBy::Unasked { rule: grounds.rule.clone() };
                 return gate.calls.deny(call, by, &grounds);
             }
@@ -36,6 +36,11 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
             Err(outcome) => return outcome,
         }
     }
+}
+
+/// An order that changes something has its frozen row and its yes, and is never asked about.
+fn is_of_claw_itself(call: &CallId) -> bool {
+    matches!(call, CallId::Recall { .. } | CallId::Order { .. })
 }
 
 /// Judging may start a server, which takes its time: a stop must not wait for it.

@@ -62,6 +62,7 @@ impl Gate {
             origin: row.origin,
             session: row.id.session().cloned(),
             turn: pass.context.turn.as_ref().map(|turn| turn.seq),
+            heard_by_others: pass.context.heard_by_others,
         });
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {

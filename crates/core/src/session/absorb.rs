@@ -30,7 +30,7 @@ impl Drive<'_> {
             if self.absorbed.contains(&row.id) {
                 continue;
             }
-            let done = match self.absorb_action(&row)? {
+            let done = match self.absorb_action(&row).await? {
                 Taken::InHand => continue,
                 Taken::Done => true,
                 Taken::NoAction => self.absorb_row(&row).await?,

@@ -29,7 +29,7 @@ pub(super) enum Taken {
 impl Drive<'_> {
     /// Takes in an answer about something staged, in or outside of a turn. The row of a confirmed
     /// one stays where it is until there is a result, so that whoever comes after a kill finds it.
-    pub(super) fn absorb_action(&mut self, row: &InboxRow) -> Result<Taken, SessionError> {
+    pub(super) async fn absorb_action(&mut self, row: &InboxRow) -> Result<Taken, SessionError> {
         let InboundBody::Answered { approval, answer, by } = &row.inbound.body else {
             return Ok(Taken::NoAction);
         };
@@ -44,7 +44,11 @@ impl Drive<'_> {
         let (call, action) = (tapped.call, tapped.action);
         if !self.log.has_answer_to(&call) {
             let own = self.is_of_notes(&action);
-            if let Some(text) = without_a_run(&action, answer.as_ref(), own) {
+            if let Some(mut text) = without_a_run(&action, answer.as_ref(), own) {
+                if own && let Some(why) = self.close_proposal(&action, answer.is_none(), by).await?
+                {
+                    text.push_str(&format!(" {}", literal(&escape::visible(&why))));
+                }
                 self.tell_all(&tapped.told, &OutboundBody::Notice { text });
             }
             let (call, approval, answer, by) =

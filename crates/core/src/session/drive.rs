@@ -286,6 +286,7 @@ impl<'w> Drive<'w> {
                  on."
             ),
             turn: self.turn_id(turn),
+            heard_by_others: !self.is_owner_alone(),
         }
     }
 

@@ -15,6 +15,7 @@ mod pending_rows;
 mod persona;
 mod poison;
 mod project;
+mod proposals;
 mod recall;
 mod recent;
 mod undo;

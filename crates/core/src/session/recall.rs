@@ -22,7 +22,7 @@ use crate::store::InboxRow;
 use crate::turn::recall::{self, Question, RecallLimits};
 
 /// Our own server that remembers, by its launch, and the tool that is asked.
-const MEMORY: &str = "memory";
+pub(super) const MEMORY: &str = "memory";
 const RECALL: &str = "recall";
 /// Under what it is remembered that the owner knows of a memory that fails.
 const FAULT: &str = "memory";
@@ -34,12 +34,12 @@ const REST: Duration = Duration::from_secs(60);
 pub(super) struct Rest(Mutex<Option<Instant>>);
 
 impl Rest {
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         let until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_none_or(|until| until <= Instant::now())
     }
 
-    fn begin(&self) {
+    pub(super) fn begin(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + REST);
     }
 }
@@ -110,6 +110,12 @@ impl Drive<'_> {
         {
             return false;
         }
+        self.is_owner_alone()
+    }
+
+    /// Whether nobody but the owner has taken part in the window, and nobody else reads what is
+    /// said in it.
+    pub(super) fn is_owner_alone(&self) -> bool {
         let calls = self.worker.gate.calls();
         recall::spoken(&self.log)
             .iter()
@@ -130,6 +136,7 @@ impl Drive<'_> {
             cancel: cancel.clone(),
             deadline: began + limits.time,
             turn: None,
+            heard_by_others: false,
         };
         let (id, server) = (call.id.clone(), call.server.clone());
         let gate = &self.worker.gate;
@@ -182,7 +189,7 @@ fn holds_nothing(folder: &Path) -> bool {
     }
 }
 
-fn first_line(text: &str) -> String {
+pub(super) fn first_line(text: &str) -> String {
     const CHARS_MAX: usize = 200;
     let line =
         text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given");

@@ -47,6 +47,8 @@ pub struct Around {
     pub deadline_text: String,
     /// Whose changes are undone together.
     pub turn: TurnId,
+    /// Whether somebody else than the owner has taken part in the window, or reads the answers.
+    pub heard_by_others: bool,
 }
 
 /// On whose behalf the turn's calls are made.
@@ -193,6 +195,7 @@ impl Runner {
             cancel: around.cancel.clone(),
             deadline: around.deadline,
             turn: Some(around.turn.clone()),
+            heard_by_others: around.heard_by_others,
         };
         self.gate.call(call, context).await
     }
@@ -204,6 +207,7 @@ impl Runner {
             cancel: around.cancel.clone(),
             deadline: around.deadline,
             turn: Some(around.turn.clone()),
+            heard_by_others: around.heard_by_others,
         };
         self.gate.act(call, context).await.unwrap_or_else(|error| {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))

@@ -11,6 +11,7 @@ mod recall;
 mod remember;
 mod restore;
 mod shown;
+mod skip;
 mod supersede;
 mod update;
 
@@ -35,6 +36,7 @@ pub fn all() -> Vec<ToolDef> {
         list::tool(),
         propose::tool(),
         promote::tool(),
+        skip::tool(),
         remember::tool(),
         update::tool(),
         supersede::tool(),

@@ -19,7 +19,7 @@ use crate::note::write::{changes_of, new_file};
 use crate::note::{Kind, Note, Source, one_line, time};
 use crate::proposal::{self, Wanted, excerpt};
 use crate::recall::{self, Question};
-use crate::same::{Relation, relation};
+use crate::same::{Relation, is_same, relation};
 
 /// Notes of the same words that are shown beside a proposal.
 const SIMILAR_MAX: usize = 3;
@@ -88,7 +88,7 @@ struct Output {
     /// The note that says so already. Nothing is proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<Beside>,
-    /// The day on which the same was asked. Nothing is proposed.
+    /// The day on which the same was asked in this conversation. Nothing is proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked_on: Option<String>,
     /// The note that it would replace, or add to.
@@ -130,14 +130,24 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
         valid_from: super::time_of("valid_from", input.valid_from.as_deref())?,
     };
     let mut note = wanted.into_note(&memory.limits)?;
-    let named = input.replaces.map(|id| find::note(&memory.index.db, &id)).transpose()?;
+    let is_heard = memory.is_heard_by_others();
+    // What stands beside a question is read by everybody in its chat.
+    let (named, same) = match is_heard {
+        true => (None, Vec::new()),
+        false => (
+            input.replaces.map(|id| find::note(&memory.index.db, &id)).transpose()?,
+            proposal::same_subject(memory, &note.subject)?,
+        ),
+    };
     if let Some(old) = &named {
         proposal::is_current(memory, old, None)?;
     }
-    let same = proposal::same_subject(memory, &note.subject)?;
+    if is_heard && is_noted_word_for_word(memory, &note)? {
+        return Ok(is_known_to_the_owner().with_meta(JsonObject::new()));
+    }
     let is = |old: &Entry, what| relation(&old.note.body, &note.body) == what;
     let known = named.iter().chain(&same).find(|old| is(old, Relation::Known));
-    let is_of_others = memory.caller.as_ref().is_some_and(Caller::is_somebody_else);
+    let is_of_others = is_heard || memory.caller.as_ref().is_some_and(Caller::is_somebody_else);
     if let Some(known) = known {
         let told = if is_of_others { is_known_to_the_owner() } else { is_known(known) };
         return Ok(told.with_meta(JsonObject::new()));
@@ -160,7 +170,10 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     })?;
     let entry = match kept {
         Ok(entry) => entry,
-        Err(asked) => return Ok(was_asked(&asked).with_meta(JsonObject::new())),
+        Err(asked) => {
+            let is_theirs = asked.is_from_where(&note);
+            return Ok(was_asked(&asked, is_theirs).with_meta(JsonObject::new()));
+        }
     };
     let stays = |old: &&Entry| note.supersedes.as_deref() != Some(old.id.as_str());
     let mut output = Output {
@@ -169,7 +182,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
         version: Some(entry.version()),
         text: Some(new_file(&changes_of(&entry.note), &entry.note.body)),
         beside: same.iter().filter(stays).take(BESIDE_MAX).map(Beside::new).collect(),
-        similar: similar(memory, &entry.note, &same)?,
+        similar: if is_heard { Vec::new() } else { similar(memory, &entry.note, &same)? },
         replaces: replaced.as_ref().map(Beside::new),
         adds_to_it: adds,
         ..Output::default()
@@ -193,22 +206,35 @@ fn is_known(known: &Entry) -> Reply<Output> {
     Reply { text, structured }
 }
 
+/// Whether a note of this subject has these very words. Whoever hears a yes to less could find out
+/// word by word what is noted.
+fn is_noted_word_for_word(memory: &Memory, note: &Note) -> Result<bool> {
+    let same = proposal::same_subject(memory, &note.subject)?;
+    Ok(same.iter().any(|old| is_same(&old.note.body, &note.body)))
+}
+
 /// What is noted is the owner's to know, and somebody else asks.
 fn is_known_to_the_owner() -> Reply<Output> {
     let text = "Nothing to ask: it is remembered already.".to_owned();
     Reply { text, structured: Output::default() }
 }
 
-fn was_asked(asked: &Asked) -> Reply<Output> {
+/// What it said is told to those alone who have read it: the same conversation, the same origin.
+fn was_asked(asked: &Asked, is_theirs: bool) -> Reply<Output> {
     let day = time::day(asked.at);
-    let text = format!(
-        "Not asked again: the same was proposed on {day} and its owner has not said yes to it, or \
-         has said no. It can be asked again {} days later. If its owner asks for it now, in claw \
-         /remember keeps it at once. It said:\n{}",
+    let answer = match asked.closed_at {
+        Some(_) => "its owner has not said yes to it",
+        None => "it waits for its owner's answer",
+    };
+    let mut text = format!(
+        "Not asked again: the same was proposed before, and {answer}. It can be asked again {} \
+         days later. If its owner asks for it now, in claw /remember keeps it at once.",
         OPEN_S / 86_400,
-        asked.text
     );
-    let structured = Output { asked_on: Some(day), ..Output::default() };
+    if is_theirs {
+        text.push_str(&format!(" It was on {day}, and said:\n{}", asked.text));
+    }
+    let structured = Output { asked_on: is_theirs.then_some(day), ..Output::default() };
     Reply { text, structured }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::context::GatewayContext;
-use crate::chat_commands::DigestOfDay;
+use crate::chat_commands::{DigestOfDay, WordOfDay};
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::telegram::api::fault::ApiFault;
@@ -58,6 +58,7 @@ async fn pass_on(ctx: &GatewayContext) -> Result<(), MailError> {
     }
     head_of_the_audit(ctx).await?;
     digest_of_the_day(ctx).await?;
+    proposals_of_the_day(ctx).await?;
     budget_of_today(ctx).await
 }
 
@@ -93,6 +94,20 @@ async fn digest_of_the_day(ctx: &GatewayContext) -> Result<(), MailError> {
         ctx.shared.wake();
     }
     ctx.digest_is_told(day);
+    Ok(())
+}
+
+/// Tells what waits for a tap to be remembered, once its time of the day has come.
+async fn proposals_of_the_day(ctx: &GatewayContext) -> Result<(), MailError> {
+    let at = (ctx.shared.context.settings.proposals_at)();
+    let (Some(at), Some(to)) = (at, ctx.notify_place()) else { return Ok(()) };
+    let (Ok(session), Some(now)) = (to.session(), ctx.clock().now()) else { return Ok(()) };
+    // A group reads how many there are, and its owner alone what they say.
+    let is_private = to.chat > 0;
+    let of = WordOfDay { now, at, session, to: to.address(), is_private };
+    if ctx.shared.context.chat_commands.word_of_day(of).await? {
+        ctx.shared.wake();
+    }
     Ok(())
 }
 

@@ -149,6 +149,7 @@ impl Rig {
             cancel: CancellationToken::new(),
             deadline: Instant::now() + Duration::from_secs(60),
             turn: None,
+            heard_by_others: false,
         }
     }
 

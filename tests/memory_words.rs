@@ -1,0 +1,203 @@
+//! What a person reads of the memory: the tap's question, what becomes of it, the commands in a chat
+//! and at the command line. As text, so that each change of a word is seen.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod botapi;
+mod program;
+mod telegram_model;
+mod wires;
+
+use std::fs;
+
+use claw::domain::{OutboundBody, Question};
+use claw::doors::console::question::question_lines;
+use claw::doors::console::screen::Screen;
+use claw::doors::console::style::Look;
+use program::{House, eventually};
+use regex::Regex;
+use serde_json::{Value, json};
+use telegram_model::Rig;
+use wires::{Answer, Call, Turn};
+
+/// The same words at every run: ids, days, ages and paths of this one.
+fn steady(text: &str, house: &House) -> String {
+    let text = text.replace(&house.user_home().display().to_string(), "/home/anna");
+    [
+        (r"\bm[0-9a-z]{10}\b", "mID"),
+        (r"q[0-9a-z]{9}\b", "qID"),
+        (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d)?\b", "DAY"),
+        (r"DAYT[0-9:.]+Z-[0-9a-f]+", "DAY"),
+        (r"\b\d\d:\d\d\b", "HOUR"),
+        (r"process \d+", "process N"),
+        (r"\d+ (seconds?|minutes?) ago|just now|today", "AGO"),
+    ]
+    .iter()
+    .fold(text, |text, (pattern, instead)| {
+        Regex::new(pattern).unwrap().replace_all(&text, *instead).into_owned()
+    })
+}
+
+/// Every body that went out to a chat, as a console of this width shows it.
+fn outbox(house: &House, width: usize) -> String {
+    let db = house.db();
+    let mut rows = db.prepare("SELECT body FROM outbox ORDER BY id").unwrap();
+    let bodies = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let mut shown = String::new();
+    for body in bodies {
+        let row: Value = serde_json::from_str(&body.unwrap()).unwrap();
+        let body: OutboundBody = serde_json::from_value(row["body"].clone()).unwrap();
+        let lines = match &body {
+            OutboundBody::Question { question, .. } => at(question, width),
+            body => {
+                let mut screen = Screen::new(Look::new(width, false), true);
+                screen.out(body);
+                screen.take().map(|frame| frame.lines).unwrap_or_default()
+            }
+        };
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        shown.push_str(&format!("{}\n----\n", lines.join("\n")));
+    }
+    shown
+}
+
+fn at(question: &Question, width: usize) -> Vec<String> {
+    let lines = question_lines(question, None, Look::new(width, false));
+    assert!(lines.len() <= 12, "it is no glance: {lines:#?}");
+    lines
+}
+
+/// The model proposes this for what Anna writes, and the question is there.
+fn asks(rig: &Rig, number: u32, arguments: Value, writes: impl FnOnce()) {
+    let call = Call::new("1", "memory__propose", &arguments.to_string());
+    rig.model.push(Answer::Turn(Turn::calls(&[call])));
+    let says = format!("Shall I remember number {number}?");
+    rig.model.push(Answer::text(&says));
+    writes();
+    rig.hears(&says);
+}
+
+fn taps(rig: &Rig, label: &str, hears: &str) {
+    rig.telegram.wait_for_button(rig.anna.id, label);
+    rig.anna.taps(rig.anna.id, label);
+    rig.hears(hears);
+}
+
+fn id_of(house: &House, text: &str) -> String {
+    let rows = house.claw(&["memory", "list", "--json"]).expect(0).rows();
+    let row = rows.iter().find(|row| row.to_string().contains(text)).unwrap();
+    row["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_read_of_a_tap_is_understood_at_a_glance() {
+    let rig = Rig::new([]);
+    let bert = rig.telegram.user("Bert");
+    let group = rig.telegram.supergroup("Family", &[&rig.anna, &bert]);
+    let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\nstream = false\n", rig.anna.id);
+    rig.house.write("claw.toml", &chats);
+    let mut gateway = rig.house.command(&["gateway"]);
+    gateway.env_remove("CLAW_ALLOWED_CHATS");
+    let gateway = rig.house.begin(gateway);
+
+    let said = |subject: &str, text: &str| json!({"subject": subject, "text": text});
+    asks(&rig, 1, said("Anna", "Lives in Graz."), || rig.says("Anna lives in Graz"));
+    taps(&rig, "✅ Remember", "Remembered: ");
+    asks(&rig, 2, said("Anna", "Lives in Graz, near the park."), || rig.says("near the park"));
+    taps(&rig, "✅ Remember", "Lives in Graz, near the park.");
+    asks(&rig, 3, said("Anna", "Lives in Wien."), || rig.says("a contradiction"));
+    taps(&rig, "❌ Skip", "Skipped: ");
+    let mut linz = said("Anna", "Lives in Linz.");
+    linz["replaces"] = id_of(&rig.house, "anna.md").into();
+    asks(&rig, 4, linz, || rig.says("she has moved"));
+    let file = rig.house.home().join("memory/anna.md");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("park", "river")).unwrap();
+    taps(&rig, "✅ Remember", "was changed");
+    let forwards = || {
+        let writes = rig.anna.writes(rig.anna.private());
+        writes.text("the code is 4711").forwarded_from("Bob").send();
+    };
+    asks(&rig, 5, said("Door", "The code is 4711.\nRing twice."), forwards);
+    rig.says("/status");
+    rig.hears("for your tap");
+    let over = "UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting'";
+    assert_eq!(rig.house.db().execute(over, []).unwrap(), 1);
+    rig.model.push(Answer::text("Hello."));
+    rig.says("hello");
+    rig.hears("Expired: ");
+    eventually("the memory knows that it is over", || {
+        rig.house.claw(&["memory", "list", "--proposals", "--json"]).expect(0).rows().is_empty()
+    });
+    let call = Call::new("1", "memory__propose", &said("Anna", "Plays the cello.").to_string());
+    rig.model.push(Answer::Turn(Turn::calls(&[call])));
+    rig.model.push(Answer::text("I have put it before its owner."));
+    bert.says(group, "@claw_test_bot Anna plays the cello");
+    rig.telegram.wait_for_text(group, "I have put it before its owner.");
+    rig.telegram.wait_for_button(group, "✅ Remember");
+    let read = rig.telegram.screen(group);
+    for noted in ["river", "park", "Wien"] {
+        assert!(!read.contains(noted), "the group reads what is noted: {read}");
+    }
+    let phone = format!("{}\n==== group\n{read}", rig.telegram.screen(rig.anna.id));
+    drop(gateway);
+    insta::assert_snapshot!("on_the_phone", steady(&phone, &rig.house));
+    for width in [40, 80] {
+        let shown = steady(&outbox(&rig.house, width), &rig.house);
+        insta::assert_snapshot!(format!("at_{width}_columns"), shown);
+    }
+    rig.house.is_whole();
+}
+
+#[test]
+fn what_is_read_of_the_commands() {
+    let rig = Rig::new([]);
+    let gateway = rig.start();
+    for (says, hears) in [
+        ("/memory", "Nothing is remembered yet"),
+        ("/remember", "remembers it at once"),
+        ("/remember Anna's phone: 0664 1234", "Remembered: "),
+        ("/remember Anna's phone: 0664 1234", "already"),
+        ("/remember the boiler is in the cellar", "boiler"),
+        ("/memory", "newest first"),
+        ("/memory phone", "0664"),
+        ("/memory nothing such", "Nothing is remembered about"),
+        ("/forget m404", "m404"),
+        ("/forget", "puts a note"),
+    ] {
+        rig.says(says);
+        rig.hears(hears);
+    }
+    let id = id_of(&rig.house, "phone");
+    rig.says(&format!("/memory {id}"));
+    rig.hears("from owner");
+    rig.says(&format!("/forget {id}"));
+    rig.hears("Forgotten: ");
+    let phone = rig.telegram.screen(rig.anna.id);
+    drop(gateway);
+    insta::assert_snapshot!("commands_on_the_phone", steady(&phone, &rig.house));
+    let house = &rig.house;
+    house.claw(&["memory", "add", "Anna's home: Graz, near the park"]).expect(0);
+    let file = house.user_home().join("AGENTS.md");
+    fs::write(&file, "# Build\n\n- run cargo test\n- never push\n").unwrap();
+    let file = file.display().to_string();
+    house.write("memory/torn.md", "---\nid: [\n---\nwords\n");
+    let home = id_of(house, "home");
+    let mut dump = String::new();
+    for words in [
+        &["list"][..],
+        &["list", "park"],
+        &["list", "nothing", "such"],
+        &["list", "--proposals"],
+        &["list", "--trash"],
+        &["show", &home],
+        &["show", "m404"],
+        &["check"],
+        &["import", &file],
+        &["import", &file, "--yes"],
+        &["import", &file, "--yes"],
+    ] {
+        let ran = house.claw(&[&["memory"], words].concat());
+        let words = words.join(" ");
+        dump.push_str(&format!("$ claw memory {words}\n{}{}\n", ran.out, ran.err));
+    }
+    insta::assert_snapshot!("at_the_command_line", steady(&dump, house));
+}
