@@ -8,7 +8,7 @@ mod wires;
 
 use std::fs;
 
-use program::{House, eventually};
+use program::{House, SERVER_WAIT, eventually};
 use serde_json::{Value, json};
 use telegram_model::Rig;
 use wires::{Answer, Call, Turn};
@@ -60,6 +60,10 @@ fn what_was_skipped_is_not_asked_again_and_nothing_is_stored() {
     assert!(skipped.err.contains("Skipped: "), "{skipped:?}");
     let again = house.claw(&["ask", "remember that Anna lives in Graz"]).expect(0);
     assert!(again.out.contains("Not asked again"), "{again:?}");
+    let open = house.claw(&["memory", "list", "--proposals", "--json"]).expect(0);
+    assert_eq!(open.out, "", "the memory knows of the no");
+    let asked = fs::read_to_string(house.home().join("memory-state/asked.jsonl")).unwrap();
+    assert!(asked.contains("closed_at"), "{asked}");
     assert_eq!(house.claw(&["approvals"]).expect(0).out, "");
     assert!(notes(&house).is_empty());
     house.is_whole();
@@ -203,4 +207,41 @@ fn orders_in_a_chat_are_carried_out_once_without_a_model() {
     let order = rows.iter().find(is_order).unwrap();
     assert_eq!(order["body"]["origin"], "owner");
     rig.house.is_whole();
+}
+
+/// Told by the gateway, once a day, whatever was restarted, and also without a digest.
+#[test]
+fn what_waits_is_told_once_a_day() {
+    let rig = Rig::new(fact("Anna", "Lives in Graz.").into_iter().chain(fact("Bob", "Sails.")));
+    let at_midnight = "[memory]\nproposals_at = \"00:00\"\n";
+    rig.house.write("claw.toml", &format!("{SERVER_WAIT}{at_midnight}"));
+    rig.house.claw(&["ask", "Anna lives in Graz"]).expect(0);
+    rig.house.claw(&["ask", "Bob sails"]).expect(0);
+    let told = |gateway: program::Running, asked: i64, times: i64| {
+        rig.says("/status");
+        eventually("it is answered", || {
+            rig.telegram.screen(rig.anna.id).matches("tap; `/approvals`").count() as i64 == asked
+        });
+        drop(gateway);
+        let words = "SELECT count(*) FROM outbox WHERE body LIKE '%**To remember: 2%'";
+        let count: i64 = rig.house.db().query_row(words, [], |row| row.get(0)).unwrap();
+        assert_eq!(count, times);
+    };
+    // The chat is there.
+    rig.anna.starts();
+    let gateway = rig.start();
+    rig.waits_for("To remember: 2 proposals wait for your tap.");
+    rig.waits_for("“Anna”: Lives in Graz.");
+    told(gateway, 1, 1);
+    told(rig.start(), 2, 1);
+    let yesterday = "UPDATE meta SET value = '2001-01-01' WHERE key = 'proposals.told'";
+    assert_eq!(rig.house.db().execute(yesterday, []).unwrap(), 1);
+    let gateway = rig.start();
+    eventually("the next day is told", || {
+        rig.telegram.screen(rig.anna.id).matches("To remember: 2 proposals").count() == 2
+    });
+    told(gateway, 3, 2);
+    let wrong = House::new();
+    wrong.write("claw.toml", "[memory]\nproposals_at = \"evening\"\n");
+    wrong.claw(&["memory"]).expect_mistake(&["claw.toml, line 2", "such as \"20:00\""]);
 }

@@ -117,15 +117,15 @@ fn what_is_read_of_a_tap_is_understood_at_a_glance() {
         writes.text("the code is 4711").forwarded_from("Bob").send();
     };
     asks(&rig, 5, said("Door", "The code is 4711.\nRing twice."), forwards);
-    rig.says("/status");
-    rig.hears("for your tap");
+    rig.telegram.wait_for_button(rig.anna.id, "✅ Remember");
     let over = "UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting'";
     assert_eq!(rig.house.db().execute(over, []).unwrap(), 1);
     rig.model.push(Answer::text("Hello."));
     rig.says("hello");
     rig.hears("Expired: ");
     eventually("the memory knows that it is over", || {
-        rig.house.claw(&["memory", "list", "--proposals", "--json"]).expect(0).rows().is_empty()
+        let open = rig.house.claw(&["memory", "list", "--proposals", "--json"]).expect(0);
+        !open.out.contains("Door")
     });
     let call = Call::new("1", "memory__propose", &said("Anna", "Plays the cello.").to_string());
     rig.model.push(Answer::Turn(Turn::calls(&[call])));

@@ -128,6 +128,10 @@ fn in_words(question: &Question, answer: &Answer) -> String {
     if let Some(list) = &question.list {
         return list_answers::in_words(answer, list);
     }
+    if let Some(effect) = question.effect.as_ref().filter(|_| question.staged.is_some()) {
+        let word = if matches!(answer, Answer::Allow { .. }) { "Yes" } else { "No" };
+        return format!("{word}: {}", effect.says);
+    }
     let word = match (answer, &question.staged) {
         (Answer::Press { .. }, _) => "Pressed",
         (Answer::Pick { .. }, _) => "Answered",

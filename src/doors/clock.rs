@@ -38,6 +38,7 @@ impl Clock {
         let left = match minutes {
             ..0 => "over".to_owned(),
             0..120 => format!("{minutes} min"),
+            2880.. => format!("{} days", (minutes + 720) / 1440),
             _ => format!("{} h", (minutes + 30) / 60),
         };
         format!("{} ({left})", self.at(at_ms))
@@ -81,6 +82,7 @@ mod tests {
         assert_eq!(clock.until(59 * 60_000), "00:59 (59 min)");
         assert_eq!(clock.until(25 * 3_600_000), "Fri 1970-01-02 01:00 (25 h)");
         assert_eq!(clock.until(-120_000), "Wed 1969-12-31 23:58 (over)");
+        assert_eq!(clock.until(7 * 24 * 3_600_000 - 900), "Wed 1970-01-07 23:59 (7 days)");
         assert_eq!(clock.until(i64::MAX), "a time that cannot be shown");
         assert_eq!(
             (clock.date(-1).as_str(), clock.date(i64::MAX).as_str()),

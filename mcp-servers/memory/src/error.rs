@@ -11,7 +11,7 @@ pub enum ToolError {
     #[error("{0}")]
     BadArguments(String),
     #[error(
-        "there is no note `{id}`{where_it_is}. `recall` finds notes by words, `list` shows all of them."
+        "there is no note `{id}`{where_it_is}. Find it by its words with recall, or list all notes."
     )]
     NoNote { id: String, where_it_is: &'static str },
     #[error("{0}")]

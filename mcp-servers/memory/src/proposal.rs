@@ -334,8 +334,8 @@ fn is_as_shown(old: &Entry, shown: &Replaced<'_>) -> Result<()> {
         return Ok(());
     }
     Err(ToolError::Refused(format!(
-        "note `{}`, which it would replace, was changed since it was shown. Nothing was \
-         remembered. Propose it again.",
+        "the note `{}`, which it would replace, was changed since it was shown, so nothing was \
+         remembered. It can be proposed again.",
         old.id
     )))
 }

@@ -90,15 +90,18 @@ fn what_was_shown_is_what_is_stored_also_in_place_of_another_note() {
     lie["text"] = json!("Lives in Wien.");
     assert!(server.err("promote", lie).contains("not what was shown"));
     let anna = tap(&mut server, &first);
-    let change = json!({"subject": "Anna", "text": "Lives in Linz.", "replaces": anna["id"]});
+    let wanted = json!({"subject": "Anna", "text": "Lives in Linz.", "replaces": anna["id"]});
     let source = json!({"origin": "owner", "session": "main", "turn": 2});
-    let change = propose_as(&mut server, source, change);
+    let change = propose_as(&mut server, source, wanted.clone());
     // By hand, between the question and the tap.
     room.write("anna.md", room.read("anna.md").replace("Graz", "Graz, and I like it"));
     let refused = server.err("promote", action(&change)["arguments"].clone());
     assert!(refused.contains("was changed since it was shown"), "{refused}");
     assert!(room.read("anna.md").contains("and I like it"));
     assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
+    // Nobody has said no.
+    let source = json!({"origin": "owner", "session": "main", "turn": 3});
+    assert!(is_asked(&propose_as(&mut server, source, wanted)));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn wrong_calls_get_an_error_that_says_what_works() {
         ),
         ("recall", json!({"query": "x", "limit": 0}), &["at least 1"]),
         ("recall", json!({"query": "x", "kind": "recipe"}), &["preference"]),
-        ("read", json!({"id": "m404"}), &["there is no note `m404`", "`recall` finds"]),
+        ("read", json!({"id": "m404"}), &["there is no note `m404`", "with recall"]),
     ] {
         let said = server.err(tool, arguments);
         assert!(needles.iter().all(|needle| said.contains(needle)), "{said}");

@@ -58,7 +58,12 @@ pub async fn run(notes: &Notes, wanted: Wanted, as_json: bool) -> anyhow::Result
         }
     }
     if shown == 0 && !as_json {
-        out::err_line("Nothing. `claw memory add TEXT` remembers something.");
+        out::err_line(match () {
+            () if !wanted.words.trim().is_empty() => "No note holds one of these words.",
+            () if wanted.proposals => "Nothing waits for your yes.",
+            () if wanted.trash => "The trash is empty.",
+            () => "Nothing is remembered yet. `claw memory add TEXT` remembers something.",
+        });
     }
     Ok(ExitCode::from(fail::DONE))
 }

@@ -205,9 +205,14 @@ fn said<'a>(note: &'a Value, key: &str) -> &'a str {
 /// `- Anna: lives in Graz (3 days ago, m7k2)`, none of it Markdown of the note's.
 fn line(note: &Value) -> String {
     let text = said(note, "text").split_whitespace().collect::<Vec<_>>().join(" ");
+    let subject = said(note, "subject");
+    // An order without a colon is its own subject.
+    let about = match text.starts_with(subject) {
+        true => String::new(),
+        false => format!("{} ", code_of(subject, LINE_CHARS_MAX)),
+    };
     format!(
-        "- {} {} · {} · {}",
-        code_of(said(note, "subject"), LINE_CHARS_MAX),
+        "- {about}{} · {} · {}",
         code_of(&text, LINE_CHARS_MAX),
         said(note, "age"),
         code(said(note, "id"))

@@ -220,14 +220,18 @@ impl Drive<'_> {
 /// What the person reads of an answer after which nothing runs.
 fn without_a_run(action: &Action, answer: Option<&Answer>, own: bool) -> Option<String> {
     match answer {
+        None if own => Some(format!(
+            "Expired: {}. Nobody said yes in time, and nothing was remembered.",
+            name_of_note(action)
+        )),
+        Some(Answer::Deny { .. } | Answer::Never) if own => {
+            Some(format!("Skipped: {}. It is not proposed again for a week.", name_of_note(action)))
+        }
         None => Some(format!(
             "Expired: {}. Nobody confirmed it in time, and nothing was done.",
             name(action)
         )),
-        Some(Answer::Deny { .. } | Answer::Never) => {
-            let how = if own { "Skipped" } else { "Cancelled" };
-            Some(format!("{how}: {}.", name(action)))
-        }
+        Some(Answer::Deny { .. } | Answer::Never) => Some(format!("Cancelled: {}.", name(action))),
         Some(Answer::Allow { .. } | Answer::Press { .. } | Answer::Pick { .. }) => None,
     }
 }
@@ -259,7 +263,13 @@ fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
         Outcome::Ended { output } if !output.text.trim().is_empty() => {
             let head: String = output.text.trim().chars().take(HEAD_CHARS_MAX).collect();
             let said = literal(&escape::visible_multiline(&head)).replace('\n', "\n\n");
-            if output.is_error { format!("{}: {said}", name(action)) } else { said }
+            match output.is_error {
+                true if action.tool == "promote" => {
+                    format!("Not remembered: {}. {}", name_of_note(action), capitalised(&said))
+                }
+                true => format!("Not done: {}. {}", name(action), capitalised(&said)),
+                false => said,
+            }
         }
         _ => words(action, outcome),
     }
@@ -268,6 +278,12 @@ fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
 fn name(action: &Action) -> String {
     let summary = action.summary.split_whitespace().collect::<Vec<_>>().join(" ");
     literal(&escape::visible(summary.trim_end_matches('.')))
+}
+
+/// What would be remembered, without the order to do it.
+fn name_of_note(action: &Action) -> String {
+    let name = name(action);
+    name.strip_prefix("Remember ").map_or(name.clone(), str::to_owned)
 }
 
 /// The beginning of a result, in a block of its own: a server's words must not read like claw's.

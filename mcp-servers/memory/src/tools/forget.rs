@@ -47,8 +47,8 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         Ok(Output { id: entry.id, subject: entry.note.subject, trash })
     })?;
     let text = format!(
-        "Forgotten: [{}] {}. It lies in the trash as `{}`.",
-        output.id, output.subject, output.trash
+        "Forgotten: {} [{}]. Restore brings it back from the trash, where it is `{}`.",
+        output.subject, output.id, output.trash
     );
     Ok(Reply { text, structured: output })
 }

@@ -79,7 +79,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let same = proposal::same_subject(memory, &note.subject)?;
     let known = same.iter().find(|old| relation(&old.note.body, &note.body) == Relation::Known);
     if let Some(known) = known {
-        let text = format!("Remembered already, {}", super::in_file(known));
+        let text = format!("Remembered already: {}", super::in_file(known));
         let about = Shown::new(known, None, false);
         let structured = Output { about, was_known: true, beside: Vec::new() };
         return Ok(Reply { text, structured });

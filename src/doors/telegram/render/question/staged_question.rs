@@ -9,7 +9,7 @@ use super::value::shown_value;
 use super::{CallStatus, Closed, short};
 use crate::domain::{Answer, Choice, Question, Staged};
 use crate::doors::clock::Clock;
-use crate::doors::staged_questions::{self, group, head};
+use crate::doors::staged_questions::{self, group, head, in_our_words};
 use crate::doors::telegram::render::clean::cleaned_line;
 use crate::doors::telegram::render::rich::{Rich, Style};
 
@@ -88,20 +88,27 @@ pub(super) fn outcome(
 ) -> (String, String) {
     match how {
         Closed::Answered { answer, by, at_ms, end } => {
-            let end = match answer {
+            let end_of_call = match answer {
                 Answer::Deny { .. } | Answer::Never => None,
                 _ => *end,
             };
-            let end = end.map_or(String::new(), |end| format!(" · {}", end_words(end)));
-            (
-                decision(question, staged, answer),
-                format!(" by {}, {}{end}", short(by), clock.at(*at_ms)),
-            )
+            let end = match end_of_call {
+                // Its own words say so.
+                Some(CallStatus::Ok) if in_our_words(question) => String::new(),
+                end => end.map_or(String::new(), |end| format!(" · {}", end_words(end))),
+            };
+            let decision = match in_our_words(question) {
+                true => decision_on_a_note(answer, end_of_call),
+                false => decision(question, staged, answer),
+            };
+            (decision, format!(" by {}, {}{end}", short(by), clock.at(*at_ms)))
         }
-        Closed::Expired { at_ms } => (
-            "Expired".to_owned(),
-            format!(" at {}: nobody answered, and it was not run.", clock.at(*at_ms)),
-        ),
+        Closed::Expired { at_ms } => {
+            let not =
+                if in_our_words(question) { "nothing was remembered" } else { "it was not run" };
+            let at = clock.at(*at_ms);
+            ("Expired".to_owned(), format!(" at {at}: nobody answered, and {not}."))
+        }
         Closed::Superseded { at_ms, .. } => (
             "Closed".to_owned(),
             format!(" at {}: nothing of it waits any more.", clock.at(*at_ms)),
@@ -110,6 +117,16 @@ pub(super) fn outcome(
             ("Asked again".to_owned(), "\nThe buttons are under a newer message.".to_owned())
         }
     }
+}
+
+/// What our own memory server has proposed is remembered or skipped.
+fn decision_on_a_note(answer: &Answer, end: Option<CallStatus>) -> String {
+    let said = match (answer, end) {
+        (Answer::Allow { .. }, Some(CallStatus::Ok)) => "✅ Remembered",
+        (Answer::Allow { .. }, _) => "✅ Remember",
+        _ => "❌ Skipped",
+    };
+    said.to_owned()
 }
 
 fn decision(question: &Question, staged: &Staged, answer: &Answer) -> String {
