@@ -92,6 +92,7 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
             cancel: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + Duration::from_secs(60),
             turn: None,
+            heard_by_others: false,
         };
         let before = app.store.commits_spent().1;
         let began = Instant::now();
