@@ -131,17 +131,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     };
     let mut note = wanted.into_note(&memory.limits)?;
     let is_heard = memory.is_heard_by_others();
-    // What stands beside a question is read by everybody in its chat.
-    let (named, same) = match is_heard {
-        true => (None, Vec::new()),
-        false => (
-            input.replaces.map(|id| find::note(&memory.index.db, &id)).transpose()?,
-            proposal::same_subject(memory, &note.subject)?,
-        ),
-    };
-    if let Some(old) = &named {
-        proposal::is_current(memory, old, None)?;
-    }
+    let (named, same) = noted(memory, input.replaces.as_deref(), &note.subject)?;
     if is_heard && is_noted_word_for_word(memory, &note)? {
         return Ok(is_known_to_the_owner().with_meta(JsonObject::new()));
     }
@@ -204,6 +194,23 @@ fn is_known(known: &Entry) -> Reply<Output> {
     );
     let structured = Output { known: Some(Beside::new(known)), ..Output::default() };
     Reply { text, structured }
+}
+
+/// The note that is to be replaced, and those of the subject. What stands beside a question is read
+/// by everybody in its chat, so nothing does where others read along.
+fn noted(
+    memory: &Memory,
+    replaces: Option<&str>,
+    subject: &str,
+) -> Result<(Option<Entry>, Vec<Entry>)> {
+    if memory.is_heard_by_others() {
+        return Ok((None, Vec::new()));
+    }
+    let named = replaces.map(|id| find::note(&memory.index.db, id)).transpose()?;
+    if let Some(old) = &named {
+        proposal::is_current(memory, old, None)?;
+    }
+    Ok((named, proposal::same_subject(memory, subject)?))
 }
 
 /// Whether a note of this subject has these very words. Whoever hears a yes to less could find out
