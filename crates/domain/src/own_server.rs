@@ -26,11 +26,7 @@ pub const OWN_SERVERS: [OwnServer; 4] = [
         readers: &["recall", "read", "list"],
         proposes: &["propose", "skip"],
     },
-    OwnServer {
-        name: "scheduler",
-        readers: &["list", "history", "due", "now"],
-        proposes: &[],
-    },
+    OwnServer { name: "scheduler", readers: &["list", "history", "due", "now"], proposes: &[] },
 ];
 
 impl OwnServer {
