@@ -1,106 +1,177 @@
-//! How often `recall` finds the evidence of LoCoMo's questions: one note for each turn of a
-//! conversation, asked by words alone. `cargo bench -p claw-mcp-memory --bench retrieval -- FILE`
-//! takes `locomo10.json`; its licence forbids to have it here. Only conversations 0 to 4 are used.
+//! How often `recall` finds what answers a question, by words, by vectors and by both, side by side.
+//! `cargo bench -p claw-mcp-memory --bench retrieval -- [--floor] [FILE | FOLDER]...`
+//!
+//! FILE is LoCoMo's `locomo10.json`: one note for each turn of a conversation. Its licence forbids to
+//! have it here; only conversations 0 to 4 are used. FOLDER is `bfcl_eval/data` of PyPI's `bfcl-eval`:
+//! one note for each message. With `--floor` the figures of the latter may not be clearly worse.
+//!
+//! With CLAW_BENCH_EMBEDDINGS_URL an endpoint gives the vectors (`.ci/retrieval/embeddings.py`).
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
+#[path = "retrieval/bfcl.rs"]
+mod bfcl;
+#[path = "retrieval/locomo.rs"]
+mod locomo;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
-use support::{Room, Server};
+use serde_json::json;
+use support::{Room, Server, spawn};
 
-const CONVERSATIONS: usize = 5;
+/// Notes that belong together, and questions about them.
+pub struct Collection {
+    pub room: Room,
+    pub session_of: BTreeMap<String, String>,
+    pub questions: Vec<Question>,
+}
 
-/// Counted over questions.
-#[derive(Default)]
+pub struct Question {
+    pub text: String,
+    pub category: String,
+    /// The ids of the notes that answer.
+    pub evidence: BTreeSet<String>,
+}
+
+/// Sums over questions.
+#[derive(Clone, Default)]
 struct Counts {
     questions: f64,
+    first: f64,
     any_at_10: f64,
     all_at_10: f64,
     all_at_20: f64,
     session_at_5: f64,
 }
 
+/// How is searched.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Words,
+    Vectors,
+    Both,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Vectors => "vectors",
+            Self::Both => "both",
+        }
+    }
+
+    /// The options of the server. The key is that of the stand-in.
+    fn options(self, url: &str) -> Vec<String> {
+        let when = match self {
+            Self::Words => return Vec::new(),
+            Self::Vectors => "alone",
+            Self::Both => "always",
+        };
+        let model = "all-MiniLM-L6-v2";
+        let options =
+            ["--embeddings-url", url, "--embeddings-model", model, "--embeddings-use", when];
+        let patient = ["--embeddings-query-time-ms", "60000", "--embeddings-batch-time-s", "600"];
+        options.iter().chain(&patient).map(|option| (*option).to_owned()).collect()
+    }
+}
+
 fn main() {
-    let Some(path) = std::env::args().skip(1).find(|argument| !argument.starts_with("--")) else {
-        println!("retrieval: name the file, for example locomo10.json");
-        return;
-    };
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let mut counts = Counts::default();
-    for conversation in all.as_array().unwrap().iter().take(CONVERSATIONS) {
-        let room = Room::new();
-        let turns = write_turns(&room, &conversation["conversation"]);
-        let mut server = room.start();
-        for question in conversation["qa"].as_array().unwrap() {
-            let evidence = evidence(question, &turns);
-            if !evidence.is_empty() {
-                ask(&mut server, question["question"].as_str().unwrap(), &evidence, &mut counts);
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|one| one != "--bench").collect();
+    let has_floor = arguments.iter().any(|one| one == "--floor");
+    let url = std::env::var("CLAW_BENCH_EMBEDDINGS_URL").ok();
+    let paths: Vec<&String> = arguments.iter().filter(|one| !one.starts_with("--")).collect();
+    if paths.is_empty() {
+        println!("retrieval: name locomo10.json, or the folder bfcl_eval/data");
+    }
+    for path in paths {
+        let is_bfcl = std::path::Path::new(path).is_dir();
+        let collections = if is_bfcl { bfcl::read(path) } else { locomo::read(path) };
+        let questions: usize = collections.iter().map(|one| one.questions.len()).sum();
+        println!("\n{path}: {questions} questions");
+        println!("                      n   first  any@10  all@10  all@20  session@5");
+        let ways = [Way::Words, Way::Vectors, Way::Both];
+        for way in ways.into_iter().filter(|way| url.is_some() || *way == Way::Words) {
+            let counts = measure(&collections, &way.options(url.as_deref().unwrap_or_default()));
+            for (category, counts) in &counts {
+                print(way, category, counts);
+            }
+            if has_floor && is_bfcl {
+                bfcl::hold(way == Way::Both, way == Way::Vectors, &shares(&counts["all"]));
             }
         }
     }
-    let share = |count: f64| count / counts.questions;
-    println!("{} questions of {CONVERSATIONS} conversations, by words alone", counts.questions);
-    println!("a turn of the evidence among the first 10   {:.3}", share(counts.any_at_10));
-    println!("share of the evidence among the first 10    {:.3}", share(counts.all_at_10));
-    println!("share of the evidence among the first 20    {:.3}", share(counts.all_at_20));
-    println!("a session of the evidence among the first 5 {:.3}", share(counts.session_at_5));
 }
 
-/// A note for each turn, named like the turn. Gives the names.
-fn write_turns(room: &Room, conversation: &Value) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for session in 1..100 {
-        let Some(turns) = conversation[format!("session_{session}")].as_array() else { continue };
-        for (turn, said) in turns.iter().enumerate() {
-            let name = said["dia_id"].as_str().unwrap().replace(':', "-");
-            let shared = said["blip_caption"].as_str().map(|text| format!(" [shares {text}]"));
-            let text = format!(
-                "---\nid: {name}\nsubject: turn\nsource_session: s{session}\nsource_turn: {turn}\ncreated: 2026-01-01\n---\n{}: {}{}\n",
-                said["speaker"].as_str().unwrap(),
-                said["text"].as_str().unwrap_or_default(),
-                shared.unwrap_or_default(),
-            );
-            room.write(&format!("{name}.md"), text);
-            names.insert(name);
+fn measure(collections: &[Collection], options: &[String]) -> BTreeMap<String, Counts> {
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let mut counts = BTreeMap::new();
+    for collection in collections {
+        // It makes every vector before it ends.
+        let (is_equal, said) = collection.room.check_with(&options);
+        assert!(is_equal && !said.contains("Hits are found by words: "), "{said}");
+        let mut server = spawn(&collection.room.notes, &options);
+        server.initialize("2025-11-25");
+        for question in &collection.questions {
+            let one = ask(&mut server, question, &collection.session_of);
+            for category in ["all", &question.category] {
+                add(counts.entry(category.to_owned()).or_default(), &one);
+            }
         }
     }
-    names
+    counts
 }
 
-/// The turns that answer: `D1:3`, sometimes several in one text.
-fn evidence(question: &Value, turns: &BTreeSet<String>) -> BTreeSet<String> {
-    let texts = question["evidence"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let names =
-        texts.flat_map(|text| text.split([' ', ';', ','])).map(|name| name.replace(':', "-"));
-    names.filter(|name| turns.contains(name)).collect()
-}
-
-fn session(name: &str) -> &str {
-    name.split('-').next().unwrap_or(name)
-}
-
-fn ask(server: &mut Server, question: &str, evidence: &BTreeSet<String>, counts: &mut Counts) {
-    let (output, _) = server.ok("recall", json!({"query": question, "limit": 50}));
+fn ask(server: &mut Server, question: &Question, session_of: &BTreeMap<String, String>) -> Counts {
+    let (output, text) = server.ok("recall", json!({"query": question.text, "limit": 50}));
+    assert!(output["remark"].is_null(), "{text}");
     let hits: Vec<&str> =
         output["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap()).collect();
+    let evidence = &question.evidence;
     let among = |first: usize| {
         hits.iter().take(first).filter(|hit| evidence.contains(**hit)).count() as f64
     };
     let mut sessions: Vec<&str> = Vec::new();
     for hit in &hits {
-        if !sessions.contains(&session(hit)) {
-            sessions.push(session(hit));
+        let session = session_of[*hit].as_str();
+        if !sessions.contains(&session) {
+            sessions.push(session);
         }
     }
-    let wanted: BTreeSet<&str> = evidence.iter().map(|name| session(name)).collect();
-    counts.questions += 1.0;
-    counts.any_at_10 += f64::from(u8::from(among(10) > 0.0));
-    counts.all_at_10 += among(10) / evidence.len() as f64;
-    counts.all_at_20 += among(20) / evidence.len() as f64;
-    let found = sessions.iter().take(5).any(|session| wanted.contains(session));
-    counts.session_at_5 += f64::from(u8::from(found));
+    let wanted: BTreeSet<&str> = evidence.iter().map(|name| session_of[name].as_str()).collect();
+    let is = |yes: bool| f64::from(u8::from(yes));
+    Counts {
+        questions: 1.0,
+        first: is(among(1) > 0.0),
+        any_at_10: is(among(10) > 0.0),
+        all_at_10: among(10) / evidence.len() as f64,
+        all_at_20: among(20) / evidence.len() as f64,
+        session_at_5: is(sessions.iter().take(5).any(|session| wanted.contains(session))),
+    }
+}
+
+fn add(sum: &mut Counts, one: &Counts) {
+    sum.questions += one.questions;
+    sum.first += one.first;
+    sum.any_at_10 += one.any_at_10;
+    sum.all_at_10 += one.all_at_10;
+    sum.all_at_20 += one.all_at_20;
+    sum.session_at_5 += one.session_at_5;
+}
+
+/// As shares of the questions.
+fn shares(counts: &Counts) -> [f64; 5] {
+    [counts.first, counts.any_at_10, counts.all_at_10, counts.all_at_20, counts.session_at_5]
+        .map(|sum| sum / counts.questions)
+}
+
+fn print(way: Way, category: &str, counts: &Counts) {
+    let [first, any_10, all_10, all_20, session] = shares(counts);
+    println!(
+        "{:<8}{category:<11}{:>4}   {first:.3}   {any_10:.3}   {all_10:.3}   {all_20:.3}   {session:.3}",
+        way.name(),
+        counts.questions
+    );
 }

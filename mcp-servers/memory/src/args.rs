@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::vectors::args::EmbeddingsArgs;
+
 /// The arguments of `claw-mcp-memory` and of `claw server memory`.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
@@ -22,6 +24,9 @@ pub struct Args {
 
     #[command(flatten)]
     pub limits: Limits,
+
+    #[command(flatten)]
+    pub embeddings: EmbeddingsArgs,
 }
 
 const KIB: u64 = 1024;
@@ -128,6 +133,8 @@ mod tests {
 
     #[test]
     fn what_is_not_set_is_the_default() {
-        assert_eq!(Cli::parse_from(["memory"]).args.limits, Limits::default());
+        let args = Cli::parse_from(["memory"]).args;
+        assert_eq!(args.limits, Limits::default());
+        assert_eq!(args.embeddings, EmbeddingsArgs::default());
     }
 }

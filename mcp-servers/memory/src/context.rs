@@ -11,6 +11,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 /// What a note gives to those one and two turns away.
 const BY_DISTANCE: [f64; 2] = [0.5, 0.25];
 
+/// A note of more bytes gives less, because it stands for itself: half at twice as many.
+const SHORT_BYTES: f64 = 400.0;
+
 /// What the best notes of a session give to each of its notes that are found.
 const OF_SESSION: f64 = 0.1;
 const SESSION_BEST: usize = 3;
@@ -26,11 +29,16 @@ const GIVING_MAX: usize = 40;
 pub fn ranked(db: &Connection, found: Vec<(i64, f64)>) -> rusqlite::Result<Vec<(i64, f64)>> {
     let mut said = HashMap::new();
     for (row, _) in found.iter().take(GIVING_MAX) {
-        let place: Option<(String, i64)> = db
+        let place: Option<(String, i64, f64)> = db
             .prepare_cached(
-                "SELECT session, turn FROM notes WHERE row = ? AND session IS NOT NULL AND turn IS NOT NULL",
+                "SELECT session, turn, octet_length(body) FROM notes
+                 WHERE row = ? AND session IS NOT NULL AND turn IS NOT NULL",
             )?
-            .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([row], |row| {
+                let bytes: i64 = row.get(2)?;
+                let gives = (SHORT_BYTES / bytes.max(1) as f64).min(1.0);
+                Ok((row.get(0)?, row.get(1)?, gives))
+            })
             .optional()?;
         said.extend(place.map(|place| (*row, place)));
     }
@@ -42,7 +50,7 @@ pub fn ranked(db: &Connection, found: Vec<(i64, f64)>) -> rusqlite::Result<Vec<(
     let mut session_of: HashMap<i64, &str> = HashMap::new();
     for (row, score) in &found {
         *scores.entry(*row).or_default() += score;
-        let Some((session, turn)) = said.get(row) else { continue };
+        let Some((session, turn, gives)) = said.get(row) else { continue };
         session_of.insert(*row, session);
         // The best come first, because `found` is in order.
         let best = sessions.entry(session).or_default();
@@ -51,7 +59,7 @@ pub fn ranked(db: &Connection, found: Vec<(i64, f64)>) -> rusqlite::Result<Vec<(
         }
         for (near, distance) in neighbours(db, session, *turn)? {
             let Some(weight) = BY_DISTANCE.get(distance) else { continue };
-            *scores.entry(near).or_default() += weight * score;
+            *scores.entry(near).or_default() += weight * gives * score;
             session_of.insert(near, session);
         }
     }

@@ -88,7 +88,8 @@ fn of_mention(
         if rows.is_empty() && steps.is_empty() {
             let words = Query::of(term);
             if !words.words.is_empty() {
-                let question = Question { words, limit: max, ..question.clone() };
+                let nearest = Vec::new();
+                let question = Question { words, limit: max, nearest, ..question.clone() };
                 let hits = recall::hits(db, &question)?;
                 named.extend(hits.into_iter().map(|hit| itself(hit.row, &why)));
             }

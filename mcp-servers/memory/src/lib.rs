@@ -30,6 +30,7 @@ mod thesaurus;
 mod tools;
 mod trash;
 mod trash_bound;
+mod vectors;
 mod writer;
 
 use std::process::ExitCode;
@@ -88,7 +89,7 @@ fn run(args: Args) -> Result<ExitCode, StartError> {
 }
 
 fn checked(memory: &mut memory::Memory) -> Result<ExitCode, error::ToolError> {
-    let report = memory.report()?;
+    let report = memory.report(report::Depth::Filled)?;
     for line in &report.lines {
         say(line);
     }

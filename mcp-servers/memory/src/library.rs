@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::args::Args;
 use crate::memory::Memory;
 use crate::nodes::{self, Node};
-use crate::report::Report;
+use crate::report::{Depth, Report};
 use crate::tools::{self, Shared};
 
 /// What a tool has said: text for a person, and the same for a program.
@@ -75,11 +75,23 @@ impl Notes {
         nodes.map_err(|error| error.to_string())
     }
 
-    /// Compares index and files, as `--check` does.
+    /// Compares index and files and makes vectors that are missing, as `--check` does.
     ///
     /// # Errors
     /// The files or the index cannot be read.
     pub fn check(&self) -> Result<Report, String> {
-        self.shared.with(|memory| memory.report()).map_err(|error| error.to_string())
+        self.report(Depth::Filled)
+    }
+
+    /// The same without a word to an embeddings endpoint.
+    ///
+    /// # Errors
+    /// The files or the index cannot be read.
+    pub fn look(&self) -> Result<Report, String> {
+        self.report(Depth::Seen)
+    }
+
+    fn report(&self, depth: Depth) -> Result<Report, String> {
+        self.shared.with(|memory| memory.report(depth)).map_err(|error| error.to_string())
     }
 }

@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use claw_kit::durable;
@@ -20,6 +21,7 @@ use crate::folder::{Folder, PassedOver, is_thesaurus};
 use crate::index::equal::{Scope, differences};
 use crate::index::{Index, sync};
 use crate::names::Names;
+use crate::vectors::Vectors;
 use crate::writer::{Gone, trash_path};
 
 /// The environment variable that names the notes when `--notes` does not.
@@ -64,6 +66,8 @@ pub struct Memory {
     pub trash: Folder,
     pub index: Index,
     pub limits: Limits,
+    /// `None` if no embeddings endpoint is configured.
+    pub vectors: Option<Arc<Vectors>>,
     /// Where index, proposals and trash lie.
     pub state: PathBuf,
     /// From whose words the call came that works here now, if the host has said so.
@@ -118,6 +122,8 @@ impl Memory {
         let guard = locked(&lock)?;
         let index = Index::open(&state)
             .map_err(|source| OpenError::Index { state: state.clone(), source })?;
+        let vectors = Vectors::open(&args.embeddings, &state, &index.path)
+            .map_err(|source| OpenError::Index { state: state.clone(), source })?;
         drop(guard);
         let proposals = Folder::open(&state.join("proposals")).map_err(state_error)?;
         let trash = Folder::open(&state.join("trash")).map_err(state_error)?;
@@ -127,6 +133,7 @@ impl Memory {
             trash,
             index,
             limits: args.limits,
+            vectors,
             state,
             caller: None,
             passed_over: Vec::new(),

@@ -9,6 +9,7 @@ use crate::index::words::Query;
 use crate::index::{Entry, entry_of_row};
 use crate::narrow;
 use crate::note::{Kind, time};
+use crate::vectors::fused;
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,10 @@ pub struct Question {
     /// Also notes that have been superseded.
     pub superseded: bool,
     pub limit: usize,
+    /// Rows of the notes nearest in meaning, best first.
+    pub nearest: Vec<i64>,
+    /// Words do not count, to measure the other half.
+    pub is_nearest_alone: bool,
 }
 
 /// A note that answers.
@@ -73,7 +78,13 @@ fn found(db: &Connection, question: &Question, expression: Option<String>) -> Re
             .query_map(params![expression, limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
         let is_all = rows.len() < limit;
-        let rows = if expression.is_some() { context::ranked(db, rows)? } else { rows };
+        let rows = match expression {
+            Some(_) => {
+                let rows = if question.is_nearest_alone { Vec::new() } else { rows };
+                context::ranked(db, fused(rows, &question.nearest))?
+            }
+            None => rows,
+        };
         let mut hits = Vec::new();
         for (row, _) in &rows {
             if hits.len() == question.limit {

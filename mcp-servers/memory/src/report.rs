@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::memory::Memory;
+use crate::vectors;
 
 /// The lines of a check.
 pub struct Report {
@@ -11,10 +12,19 @@ pub struct Report {
     pub is_equal: bool,
 }
 
+/// How much is done for a report.
+#[derive(Clone, Copy)]
+pub enum Depth {
+    /// Only what can be seen on this machine.
+    Seen,
+    /// Vectors that are missing are made first.
+    Filled,
+}
+
 impl Memory {
     /// # Errors
     /// The files or the index cannot be read.
-    pub fn report(&mut self) -> Result<Report> {
+    pub fn report(&mut self, depth: Depth) -> Result<Report> {
         let differ = self.check()?;
         self.names_fresh()?;
         let db = &self.index.db;
@@ -46,6 +56,11 @@ impl Memory {
             ));
         }
         lines.extend(self.trash_told()?);
+        lines.push(match (&self.vectors, depth) {
+            (None, _) => vectors::NONE.to_owned(),
+            (Some(vectors), Depth::Seen) => vectors.sentence(),
+            (Some(vectors), Depth::Filled) => vectors.filled_sentence(),
+        });
         let folder = self.notes.path.display();
         lines.push(match differ.len() {
             0 => format!("{count} notes in {folder}; the index equals the files."),
@@ -54,7 +69,6 @@ impl Memory {
                 self.index.path.display()
             ),
         });
-        lines.push("Hits are found by words; vectors are not built in yet.".to_owned());
         Ok(Report { lines, is_equal: differ.is_empty() })
     }
 }

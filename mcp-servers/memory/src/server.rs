@@ -27,7 +27,9 @@ pub struct Server {
 
 impl Server {
     pub fn new(memory: Memory) -> Self {
-        Self { memory: Shared::new(memory), tools: Tools::new(tools::all()) }
+        let memory = Shared::new(memory);
+        memory.wake_vectors();
+        Self { memory, tools: Tools::new(tools::all()) }
     }
 
     /// Looks at the notes on a thread of its own: files and SQLite block.

@@ -27,7 +27,7 @@ pub fn look(app: &App) -> (bool, String) {
     if app.memory.is_none() {
         return (true, format!("claw remembers nothing of what it is told; {HOW_TO_ADD}"));
     }
-    match open(app).and_then(|notes| notes.check().map_err(anyhow::Error::msg)) {
+    match open(app).and_then(|notes| notes.look().map_err(anyhow::Error::msg)) {
         Ok(report) => {
             // What a person should look at is told in full by the command.
             let more = match report.lines.len() {

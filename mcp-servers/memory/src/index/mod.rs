@@ -82,7 +82,7 @@ fn prepared(db: Connection) -> rusqlite::Result<Connection> {
 }
 
 /// Of another version, or damaged.
-fn is_unusable(error: &rusqlite::Error) -> bool {
+pub fn is_unusable(error: &rusqlite::Error) -> bool {
     matches!(error, rusqlite::Error::InvalidQuery)
         || matches!(
             error.sqlite_error_code(),

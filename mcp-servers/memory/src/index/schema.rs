@@ -33,6 +33,7 @@ CREATE INDEX notes_id ON notes (id, copy);
 CREATE INDEX notes_supersedes ON notes (supersedes) WHERE supersedes IS NOT NULL;
 CREATE INDEX notes_said ON notes (session, turn) WHERE session IS NOT NULL;
 CREATE INDEX notes_dated ON notes (dated);
+CREATE INDEX notes_digest ON notes (digest);
 CREATE TABLE tags (tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (tag, row)) WITHOUT ROWID;
 CREATE INDEX tags_row ON tags (row);
 CREATE TABLE links (row INTEGER NOT NULL, relation TEXT NOT NULL, target TEXT NOT NULL, key TEXT NOT NULL);

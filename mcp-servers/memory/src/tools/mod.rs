@@ -25,6 +25,7 @@ use crate::error::{Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
 use crate::note::time;
+use crate::vectors::Vectors;
 
 type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
 
@@ -50,18 +51,21 @@ pub fn all() -> Vec<ToolDef> {
 #[derive(Clone)]
 pub struct Shared {
     memory: Arc<Mutex<Memory>>,
+    /// Of the same notes, for whoever waits for an endpoint without the lock.
+    pub vectors: Option<Arc<Vectors>>,
     /// From whose words the call came, if the host has said so.
     caller: Option<Caller>,
 }
 
 impl Shared {
     pub fn new(memory: Memory) -> Self {
-        Self { memory: Arc::new(Mutex::new(memory)), caller: None }
+        let vectors = memory.vectors.clone();
+        Self { memory: Arc::new(Mutex::new(memory)), vectors, caller: None }
     }
 
     /// The same notes for a call that came from these words.
     pub fn asked_by(&self, caller: Option<Caller>) -> Self {
-        Self { memory: Arc::clone(&self.memory), caller }
+        Self { memory: Arc::clone(&self.memory), vectors: self.vectors.clone(), caller }
     }
 
     /// Works on the notes as they are now.
@@ -82,6 +86,15 @@ impl Shared {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever asks next hears of it.
         let _ = memory.look_again();
+        drop(memory);
+        self.wake_vectors();
+    }
+
+    /// See [`Vectors::wake`].
+    pub fn wake_vectors(&self) {
+        if let Some(vectors) = &self.vectors {
+            vectors.wake();
+        }
     }
 }
 

@@ -1,0 +1,115 @@
+//! What can be set about an embeddings endpoint. Owns names, units and defaults; must not know how
+//! they are used.
+
+use clap::ValueEnum;
+
+/// The environment variable that holds the key unless `--embeddings-key-env` names another.
+pub const KEY_VARIABLE: &str = "CLAW_MEMORY_EMBEDDINGS_KEY";
+
+/// How an endpoint is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// `POST …/v1/embeddings`, as OpenAI and most others have it
+    #[default]
+    Openai,
+    /// `POST …/api/embed`, as Ollama has it
+    Ollama,
+}
+
+/// When vectors take part in a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Use {
+    /// Where they find more than words alone, tried on the notes themselves
+    #[default]
+    Auto,
+    /// Always beside words
+    Always,
+    /// Without words, to measure them
+    Alone,
+}
+
+const KIB: u64 = 1024;
+
+/// Where vectors come from, and their bounds. Without `embeddings_url` there are none.
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddingsArgs {
+    /// Base URL of an embeddings endpoint, such as https://api.openai.com/v1 or
+    /// http://127.0.0.1:11434 for Ollama. The text of your notes and every query are sent there.
+    /// Without it hits are found by words
+    #[arg(long, value_name = "URL")]
+    pub embeddings_url: Option<String>,
+
+    /// The model's name as the endpoint knows it
+    #[arg(long, value_name = "NAME")]
+    pub embeddings_model: Option<String>,
+
+    /// How the endpoint is asked
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    pub embeddings_form: Form,
+
+    /// The environment variable that holds the endpoint's key
+    #[arg(long, value_name = "NAME", default_value = KEY_VARIABLE)]
+    pub embeddings_key_env: String,
+
+    /// Numbers of a vector. Default: what the model's first answer has
+    #[arg(long, value_name = "COUNT")]
+    pub embeddings_dimension: Option<u32>,
+
+    /// When vectors take part in a search
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub embeddings_use: Use,
+
+    /// Allow http:// to other machines than this one: anybody on the way can read the notes
+    #[arg(long)]
+    pub embeddings_allow_http: bool,
+
+    /// Notes of one request
+    #[arg(long, value_name = "COUNT", default_value_t = 64)]
+    pub embeddings_batch_notes_max: u32,
+
+    /// Text of one note that is sent, in bytes; the rest of a longer one is found by words
+    #[arg(long, value_name = "BYTES", default_value_t = 8_000)]
+    pub embeddings_note_bytes_max: u32,
+
+    /// The largest answer that is read, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 * KIB * KIB)]
+    pub embeddings_answer_bytes_max: u64,
+
+    /// How long a search waits for the vector of its query, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 800)]
+    pub embeddings_query_time_ms: u64,
+
+    /// How long one request for notes may take, in seconds
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    pub embeddings_batch_time_s: u64,
+
+    /// How long an endpoint that failed is left alone, in seconds
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    pub embeddings_pause_s: u64,
+
+    /// Vectors that are kept in memory, in bytes. If there are more, each search reads them from
+    /// the disk
+    #[arg(long, value_name = "BYTES", default_value_t = 32 * KIB * KIB)]
+    pub embeddings_cache_bytes_max: u64,
+}
+
+impl Default for EmbeddingsArgs {
+    fn default() -> Self {
+        Self {
+            embeddings_url: None,
+            embeddings_model: None,
+            embeddings_form: Form::Openai,
+            embeddings_key_env: KEY_VARIABLE.to_owned(),
+            embeddings_dimension: None,
+            embeddings_use: Use::Auto,
+            embeddings_allow_http: false,
+            embeddings_batch_notes_max: 64,
+            embeddings_note_bytes_max: 8_000,
+            embeddings_answer_bytes_max: 16 * KIB * KIB,
+            embeddings_query_time_ms: 800,
+            embeddings_batch_time_s: 60,
+            embeddings_pause_s: 60,
+            embeddings_cache_bytes_max: 32 * KIB * KIB,
+        }
+    }
+}
