@@ -7,10 +7,14 @@ Usage: embeddings.py MODEL_FOLDER CACHE_FILE KEY     prints its base URL, and se
 
 import hashlib
 import json
+import os
 import sqlite3
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+# Two threads that wait for one another on a busy machine are slower than one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from safetensors.numpy import load_file

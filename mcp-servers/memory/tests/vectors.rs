@@ -88,7 +88,8 @@ fn ollama_is_asked_in_its_own_form() {
     let base = format!("http://127.0.0.1:{}", endpoint.port);
     let options = ["--embeddings-form", "ollama", "--embeddings-url", &base];
     let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"));
-    command.arg("--notes").arg(&room.notes).args(["--embeddings-model", MODEL]).args(options);
+    command.env_remove("CLAW_MEMORY_EMBEDDINGS_KEY").arg("--notes").arg(&room.notes);
+    command.args(["--embeddings-model", MODEL]).args(options);
     let output = command.arg("--check").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("by vectors of `stand-in`"), "{said}");
