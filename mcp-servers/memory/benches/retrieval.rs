@@ -30,7 +30,7 @@ pub struct Collection {
 
 pub struct Question {
     pub text: String,
-    pub category: String,
+    pub categories: Vec<String>,
     /// The ids of the notes that answer.
     pub evidence: BTreeSet<String>,
 }
@@ -116,7 +116,7 @@ fn measure(collections: &[Collection], options: &[String]) -> BTreeMap<String, C
         server.initialize("2025-11-25");
         for question in &collection.questions {
             let one = ask(&mut server, question, &collection.session_of);
-            for category in ["all", &question.category] {
+            for category in question.categories.iter().map(String::as_str).chain(["all"]) {
                 add(counts.entry(category.to_owned()).or_default(), &one);
             }
         }

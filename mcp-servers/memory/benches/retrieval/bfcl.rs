@@ -61,7 +61,7 @@ pub fn read(folder: &str) -> Vec<Collection> {
         if evidence.is_empty() {
             continue;
         }
-        questions.push(Question { text, category, evidence });
+        questions.push(Question { text, categories: vec![category], evidence });
     }
     vec![Collection { room, session_of, questions }]
 }

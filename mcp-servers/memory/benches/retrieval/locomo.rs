@@ -32,9 +32,8 @@ fn collection(conversation: &Value, is_tuned_on: bool) -> Collection {
         }
         let text = question["question"].as_str().unwrap().to_owned();
         let part = if is_tuned_on { "0-2" } else { "3-4" };
-        for category in [format!("cat {}", question["category"]), part.to_owned()] {
-            questions.push(Question { text: text.clone(), category, evidence: evidence.clone() });
-        }
+        let categories = vec![format!("cat {}", question["category"]), part.to_owned()];
+        questions.push(Question { text, categories, evidence });
     }
     Collection { room, session_of, questions }
 }
