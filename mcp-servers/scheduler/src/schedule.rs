@@ -150,10 +150,10 @@ impl Schedule {
         let taken = self.in_transaction(|db, now| {
             let is_mine = firings::settle(db, id, State::Taken, now)?;
             let firing = firings::find(db, id)?;
+            killpoint::here("schedule-taking");
             if is_mine {
                 history::write(db, &about(&firing, Event::Taken, now), &limits)?;
             }
-            killpoint::here("schedule-taking");
             Ok((firing, is_mine))
         })?;
         killpoint::here("schedule-taken");

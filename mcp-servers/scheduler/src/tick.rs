@@ -111,7 +111,9 @@ fn fire(db: &Connection, job: &Job, now: i64, limits: &Limits) -> Result<()> {
     );
     for planned in verdict.due {
         let firing = firing(job, planned, now, late_s_max);
-        if firings::insert(db, &firing)? {
+        let is_new = firings::insert(db, &firing)?;
+        killpoint::here("schedule-firing-one");
+        if is_new {
             history::write(db, &about(&firing, Event::Due, now), limits)?;
         }
     }

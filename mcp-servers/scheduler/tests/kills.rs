@@ -13,9 +13,10 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use support::Room;
 
-const POINTS: [&str; 6] = [
+const POINTS: [&str; 7] = [
     "schedule-changing",
     "schedule-changed",
+    "schedule-firing-one",
     "schedule-firing",
     "schedule-fired",
     "schedule-taking",
@@ -100,6 +101,9 @@ fn a_server_that_is_killed_anywhere_fires_each_once() {
                 let sql = format!("SELECT firing FROM history WHERE event = '{event}'");
                 let told = room.query::<String>(&sql);
                 let distinct: BTreeSet<&String> = told.iter().collect();
+                let made = room.query::<String>("SELECT id FROM firings");
+                let made: BTreeSet<&String> = made.iter().collect();
+                assert_eq!(distinct, made, "{at}: the history and the firings differ in {event}");
                 assert_eq!(told.len(), distinct.len(), "{at}: {event} twice");
                 let jobs_made = !room
                     .query::<i64>("SELECT 1 FROM history WHERE event = 'scheduled'")
