@@ -79,9 +79,10 @@ pub fn named(db: &Connection, name: &str) -> Result<Vec<Node>> {
         return Ok(nodes);
     }
     match ends(edges::naming(db, &[folded(name)], None)?) {
-        ends if ends.is_empty() => {
-            Err(ToolError::Refused(format!("no note and no link is named `{name}`")))
-        }
+        ends if ends.is_empty() => Err(ToolError::Refused(format!(
+            "no note and no link is named `{name}`. `list` shows all notes; without a name all \
+                 links are shown"
+        ))),
         linked_from => {
             let subject = name.trim().to_owned();
             Ok(vec![Node { id: None, subject, links: Vec::new(), linked_from }])
