@@ -26,7 +26,7 @@ fn steady(text: &str, house: &House) -> String {
         (r"\bm[0-9a-z]{10}\b", "mID"),
         (r"q[0-9a-z]{9}\b", "qID"),
         (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d)?\b", "DAY"),
-        (r"DAYT[0-9:.]+Z-[0-9a-f]+", "DAY"),
+        (r"\b20\d{6}T\d+-[0-9a-f]{6}", "DAY"),
         (r"\b\d\d:\d\d\b", "HOUR"),
         (r"process \d+", "process N"),
         (r"\d+ (seconds?|minutes?) ago|just now|today", "AGO"),
