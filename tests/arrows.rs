@@ -146,6 +146,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("mcp-servers/bash", &["kit", "server-kit"]),
     ("mcp-servers/filesystem", &["server-kit"]),
     ("mcp-servers/memory", &["kit", "server-kit"]),
+    ("mcp-servers/scheduler", &["kit", "server-kit"]),
 ];
 
 /// The crates of ours that `src/` names as modules, `use crate::policy`.
