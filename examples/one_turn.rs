@@ -167,6 +167,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             model_steps_max: 20,
             window_tokens: 100_000,
             window_messages: 0,
+            model_tokens: u64::MAX,
             identical_calls_max: 3,
         },
         recall: None,

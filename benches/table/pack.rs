@@ -33,6 +33,7 @@ fn packed(events: u64) -> (f64, usize) {
         model_steps_max: 20,
         window_tokens: 20_000,
         window_messages: 0,
+        model_tokens: u64::MAX,
         identical_calls_max: 3,
     };
     let mut log = Log::new(SessionId::new("main").unwrap(), Vec::new(), 0);

@@ -74,6 +74,7 @@ fn worker(app: &Arc<App>) -> Worker {
             model_steps_max: 20,
             window_tokens: 100_000,
             window_messages: 0,
+            model_tokens: u64::MAX,
             identical_calls_max: 3,
         },
         recall: None,

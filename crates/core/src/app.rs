@@ -210,7 +210,11 @@ impl App {
             compaction: chain.compaction.clone(),
             gate: self.gate.clone(),
             personas: persona::personas(self),
-            bounds: Bounds { window_tokens: self.window_tokens(chain), ..self.bounds() },
+            bounds: Bounds {
+                window_tokens: self.window_tokens(chain),
+                model_tokens: chain.window_tokens.unwrap_or(u64::MAX),
+                ..self.bounds()
+            },
             recall: notes::recall_limits(&settings.memory, self.memory.as_deref()),
             project_bytes_max: settings.prompt.project_bytes_max(),
             zone,
@@ -231,6 +235,7 @@ impl App {
             model_steps_max: limits.model_steps_max,
             window_tokens: limits.window_tokens,
             window_messages: limits.window_messages,
+            model_tokens: u64::MAX,
             identical_calls_max: limits.identical_calls_max,
         }
     }

@@ -69,12 +69,18 @@ fn money(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { "under 0.01 USD".to_owned() } else { format!("{usd:.2} USD") }
 }
 
-/// The sums of one span. Cached tokens are a part of what went in.
+/// The sums of one span. Cached tokens are a part of what went in; where the provider reports no
+/// cache, nothing is said of one.
 pub(super) fn in_words(usage: &UsageRow) -> String {
     let replies = if usage.replies == 1 { "reply" } else { "replies" };
-    let rate = (usage.cached_tokens * 100).checked_div(usage.input_tokens).unwrap_or_default();
+    let cached = usage.cached_tokens;
+    let rate = (cached * 100).checked_div(usage.input_tokens).unwrap_or_default();
+    let cached = match cached + usage.cache_write_tokens {
+        0 => String::new(),
+        _ => format!(" ({cached} of them cached, {rate} %)"),
+    };
     format!(
-        "{} tokens in ({} of them cached, {rate} %), {} out, {} {replies}",
-        usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.replies
+        "{} tokens in{cached}, {} out, {} {replies}",
+        usage.input_tokens, usage.output_tokens, usage.replies
     )
 }

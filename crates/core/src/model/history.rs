@@ -43,11 +43,21 @@ impl IdRule {
 const NO_RESULT: &str =
     "No result was recorded for this call. It may or may not have run; check before trying again.";
 
+/// Before a transcript that begins with the model's own words.
+const BEGUN: &str = "[The beginning of this conversation is not shown.]";
+/// Behind one that ends with them.
+const GO_ON: &str = "[Go on from there.]";
+
 /// A transcript that is well formed for every provider. User messages start with their tool
 /// results.
-pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
+pub(super) fn well_formed(
+    messages: impl IntoIterator<Item = Message>,
+    rule: IdRule,
+) -> Vec<Message> {
+    let mut given = 0;
+    let messages = merged(messages.into_iter().inspect(|_| given += 1));
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
-    for message in merged(messages.iter().cloned()) {
+    for message in messages {
         let uses = out.last().map(tool_uses).unwrap_or_default();
         let is_answer = message.role == Role::User;
         if !uses.is_empty() && !is_answer {
@@ -67,6 +77,16 @@ pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
     // Only what is taken out makes neighbours of the same role.
     if out.len() < whole {
         out = merged(out);
+    }
+    // Some providers want the first word and the last one to be the user's.
+    let is_models =
+        |message: Option<&Message>| message.is_some_and(|it| it.role == Role::Assistant);
+    if is_models(out.first()) {
+        out.insert(0, Message::user_text(BEGUN));
+    }
+    let says_nothing = given > 0 && out.is_empty();
+    if says_nothing || is_models(out.last()) {
+        out.push(Message::user_text(GO_ON));
     }
     renumber(&mut out, rule);
     out

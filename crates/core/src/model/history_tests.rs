@@ -2,8 +2,12 @@
 
 use serde_json::json;
 
-use super::{IdRule, NO_RESULT, well_formed};
+use super::{IdRule, NO_RESULT};
 use crate::domain::{Block, Message, Role, ToolUse};
+
+fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
+    super::well_formed(messages.iter().cloned(), rule)
+}
 
 fn call(id: &str) -> Block {
     Block::ToolUse(ToolUse {
@@ -130,7 +134,18 @@ fn blank_text_and_empty_messages_vanish_and_neighbours_join() {
         user(vec![text("b")]),
         assistant(vec![text("c")]),
         assistant(vec![text("d")]),
+        user(vec![text("e")]),
     ];
     let out = well_formed(&log, IdRule::Plain);
-    assert_eq!(out, [user(vec![text("a"), text("b")]), assistant(vec![text("c"), text("d")])]);
+    let said = |word| user(vec![text(word)]);
+    let joined = assistant(vec![text("c"), text("d")]);
+    assert_eq!(out, [user(vec![text("a"), text("b")]), joined, said("e")]);
+}
+
+#[test]
+fn the_first_word_and_the_last_one_are_the_users() {
+    let out = well_formed(&[assistant(vec![text("a")]), user(vec![text(" ")])], IdRule::Any);
+    let roles: Vec<Role> = out.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+    assert_eq!(well_formed(&[], IdRule::Any), []);
 }

@@ -2,6 +2,7 @@
 //! summarised, or dropped where nothing else is left. Pure, and read from the log alone: the newest
 //! event says what time it is. Must not know how a summary is written.
 
+use super::counted::Ratio;
 use super::cut;
 use super::kinds::{InWindow, Wish, meaning};
 use super::log::Log;
@@ -34,7 +35,8 @@ pub(super) fn due(log: &Log, turn: Option<&Turn<'_>>, bounds: &Bounds) -> Option
         return None;
     }
     let size = window::size(log);
-    let (is_full, is_cut) = (is_full(size, bounds), newest.is_some_and(is_cut_too_little));
+    let room = window::room(log, bounds);
+    let (is_full, is_cut) = (is_full(size, room, bounds), newest.is_some_and(is_cut_too_little));
     if wish.is_none() && !is_full && !is_cut {
         return None;
     }
@@ -50,9 +52,7 @@ pub(super) fn due(log: &Log, turn: Option<&Turn<'_>>, bounds: &Bounds) -> Option
     }
     match (summarises, through) {
         (Some(through_seq), _) => Some(Step::Compact { through_seq }),
-        (None, Some(through_seq)) if size.tokens > bounds.window_tokens_hard() => {
-            Some(Step::Drop { through_seq })
-        }
+        (None, Some(through_seq)) if size.tokens > hard(room) => Some(Step::Drop { through_seq }),
         _ => None,
     }
 }
@@ -91,9 +91,14 @@ fn ends_a_turn(event: &Event) -> bool {
     meaning(event).window == InWindow::TurnEnds
 }
 
-fn is_full(size: Size, bounds: &Bounds) -> bool {
+/// What a window may grow to while no summary can be had. With more, its oldest part is dropped.
+fn hard(room: u64) -> u64 {
+    room.saturating_add(room / 3)
+}
+
+fn is_full(size: Size, room: u64, bounds: &Bounds) -> bool {
     let messages = u64::from(bounds.window_messages);
-    size.tokens > bounds.window_tokens || (messages > 0 && size.messages > messages)
+    size.tokens > room || (messages > 0 && size.messages > messages)
 }
 
 /// The last step of a compaction that has just been made: no model was asked since.
@@ -133,14 +138,15 @@ fn is_cut_too_little(newest: &EventBody) -> bool {
 /// window, which somebody has had summarised, needs no room.
 fn too_little(log: &Log, newest: Option<&EventBody>, bounds: &Bounds) -> Option<Step> {
     let Some(EventBody::Summary { made, .. }) = newest else { return None };
-    let is_large = made.before_tokens > bounds.window_tokens / 2;
+    let is_large = made.before_tokens > window::room(log, bounds) / 2;
     let drops = is_large && leaves_too_much(made.before_tokens, made.after_tokens);
     drops.then(|| last_ended_turn(log)).flatten().map(|through_seq| Step::Drop { through_seq })
 }
 
 fn cuts(log: &Log, turn: Option<&Turn<'_>>, replies_kept: usize, size: Size) -> Option<Step> {
     let (calls, spared_bytes) = cut::candidates(log.events(), turn, replies_kept);
-    let enough = spared_bytes / 4 * 100 >= size.tokens * CUT_PERCENT_MIN;
+    let spared = Ratio::of(log).of_tokens(spared_bytes / 4);
+    let enough = spared * 100 >= size.tokens * CUT_PERCENT_MIN;
     (enough && !calls.is_empty())
         .then(|| Step::CutResults { calls: calls.into_iter().cloned().collect() })
 }

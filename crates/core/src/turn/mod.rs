@@ -5,6 +5,7 @@ mod actions;
 mod alike;
 mod archive;
 pub mod compaction;
+mod counted;
 pub mod cut;
 pub mod estimate;
 pub mod export;

@@ -19,20 +19,15 @@ const NOT_ONCE_MORE: &str = "The turn does not go on: claw ended unexpectedly in
 pub struct Bounds {
     /// The most model replies in one turn.
     pub model_steps_max: u32,
-    /// From so many estimated tokens in what a model sees on, its oldest part is summarised.
+    /// From so many tokens in what a model sees on, its oldest part is summarised.
     pub window_tokens: u64,
     /// The same in messages, of persons and of the model; 0 is no limit.
     pub window_messages: u32,
+    /// What the model takes at once, in tokens; [`u64::MAX`] where that is not known.
+    pub model_tokens: u64,
     /// How many replies in a row may have the same calls with the same results before the turn is
     /// stopped.
     pub identical_calls_max: u32,
-}
-
-impl Bounds {
-    /// What a window may grow to while no summary can be had. With more, its oldest part is dropped.
-    pub(super) fn window_tokens_hard(&self) -> u64 {
-        self.window_tokens.saturating_add(self.window_tokens / 3)
-    }
 }
 
 /// What to do now.

@@ -19,6 +19,7 @@ const NONE_MET: Bounds = Bounds {
     model_steps_max: u32::MAX,
     window_tokens: u64::MAX,
     window_messages: 0,
+    model_tokens: u64::MAX,
     identical_calls_max: u32::MAX,
 };
 

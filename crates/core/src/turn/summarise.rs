@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::archive;
 use super::compaction::{ASKED_PER_HOUR_MAX, asked_in_the_hour};
+use super::counted::Ratio;
 use super::kept;
 use super::log::Log;
 use super::next::Bounds;
@@ -137,9 +138,10 @@ pub fn made(
     let measure = Measure::of(log.events());
     let rest = log.events().iter().filter(|event| event.seq > through_seq);
     let rest: u64 = rest.map(|event| measure.tokens(event)).sum();
+    let after = rest + window::of_standing(summary, &kept);
     Compaction {
         before_tokens: window::size(log).tokens,
-        after_tokens: rest + window::of_standing(summary, &kept),
+        after_tokens: Ratio::of(log).of_tokens(after),
         asked_ms: asked_ms(log, asked),
         kept,
     }

@@ -21,7 +21,8 @@ pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) 
     if !request.system.trim().is_empty() {
         messages.push(ChatMessage::system(request.system.as_str()));
     }
-    for message in history::well_formed(&request.messages, target.wire.id_rule()) {
+    let told = request.messages.iter().map(|message| told(message, target));
+    for message in history::well_formed(told, target.wire.id_rule()) {
         match message.role {
             Role::User => push_user(message, target.wire, fitted, &mut messages),
             Role::Assistant => push_assistant(message, target, fitted, &mut messages),
@@ -37,6 +38,17 @@ pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) 
     } else {
         chat.with_tools(fitted.tools.iter().map(tool).collect::<Vec<_>>())
     }
+}
+
+/// A message without what this provider is not sent: a message of nothing else is none.
+fn told(message: &Message, target: &Target) -> Message {
+    let is_told = |block: &&Block| match block {
+        Block::Opaque { provider, .. } => *provider == target.provider,
+        // What a model may see of kept images has been put in before (`model/vision_input.rs`).
+        Block::ImageRef { .. } => false,
+        _ => true,
+    };
+    Message { role: message.role, blocks: message.blocks.iter().filter(is_told).cloned().collect() }
 }
 
 /// Anthropic caches up to a mark and nothing without one: the instructions, and the conversation so

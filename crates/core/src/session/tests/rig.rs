@@ -22,6 +22,7 @@ pub(super) const BOUNDS: Bounds = Bounds {
     model_steps_max: 6,
     window_tokens: 100_000,
     window_messages: 0,
+    model_tokens: u64::MAX,
     identical_calls_max: 3,
 };
 

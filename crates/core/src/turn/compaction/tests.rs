@@ -4,11 +4,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{CallId, Compaction, Finish, Kept, Message, ToolOutput};
+use crate::domain::{CallId, Compaction, Finish, Kept, Message, PromptAccount, ToolOutput, Usage};
 use crate::turn::next;
 use crate::turn::next::tests::{
     BOUNDS, cut, ended, failed, id, log, reply, result, said, started, text, uses,
 };
+use crate::turn::prompt::packed_event;
 use crate::turn::summarise::{asked_ms, cut_event, made};
 use crate::turn::transcript;
 
@@ -260,4 +261,33 @@ proptest! {
             before = now;
         }
     }
+}
+
+#[test]
+fn what_a_provider_counts_makes_a_window_full_sooner_or_later() {
+    let after = |percent: u64| {
+        let mut log = log(vec![started(), said(&tokens(700))]);
+        let packed = packed_event(&log, Some(PromptAccount::default()));
+        log.push(0, packed);
+        let usage = Usage {
+            input_tokens: window::estimated(&log).tokens * percent / 100,
+            ..Usage::default()
+        };
+        let reply = EventBody::ModelReply {
+            blocks: vec![crate::domain::Block::Text { text: "ok".into() }],
+            finish: Finish::Complete,
+            usage,
+            provider: "p".into(),
+            model: "m".into(),
+            notice: None,
+        };
+        for body in [reply, ended(), started(), said(&tokens(200))] {
+            log.push(0, body);
+        }
+        next(&log, &SMALL)
+    };
+    assert_eq!(after(0), Step::AskModel, "by the estimate it is not full");
+    assert_eq!(after(90), Step::AskModel);
+    assert!(matches!(after(160), Step::Compact { .. }), "{:?}", after(160));
+    assert_eq!(after(2_000), Step::AskModel, "no count of these tokens");
 }

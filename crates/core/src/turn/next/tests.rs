@@ -1,7 +1,6 @@
 //! Every step from the log that leads to it; that no log makes `next` panic; and that a simulated
 //! turn can be replayed.
 
-use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -10,12 +9,16 @@ use crate::domain::{
     Scope, Term, ToolOutput, Usage,
 };
 
+mod any;
 mod simulation;
+
+pub(in crate::turn) use any::any_body;
 
 pub(in crate::turn) const BOUNDS: Bounds = Bounds {
     model_steps_max: 4,
     window_tokens: 100_000,
     window_messages: 0,
+    model_tokens: u64::MAX,
     identical_calls_max: 3,
 };
 
@@ -397,44 +400,4 @@ fn what_was_confirmed_is_run_before_everything_else_and_once() {
             "a stop is not overtaken"
         );
     }
-}
-
-/// Any event at any place, also such that no runner would write.
-pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
-    let call = || {
-        let reply = (1_u64..20, 0_u32..3).prop_map(|(seq, block)| id(seq, block));
-        let cause = prop_oneof![Just(PauseCause::Budget), Just(PauseCause::Deaths)];
-        prop_oneof![9 => reply, 1 => (1_u64..20, cause).prop_map(|(seq, cause)| pause(seq, cause))]
-    };
-    prop_oneof![
-        Just(started()),
-        Just(ended()),
-        "[a-c]{0,3}".prop_map(|text| said(&text)),
-        "[a-c]{0,3}".prop_map(|said| text(&said)),
-        proptest::collection::vec("[ab]", 0..3)
-            .prop_map(|inputs| { uses(&inputs.iter().map(String::as_str).collect::<Vec<_>>()) }),
-        Just(reply(vec![], Finish::Refusal { reason: "r".into() })),
-        (call(), "[ab]").prop_map(|(call, text)| result(call, &text)),
-        call().prop_map(|call| result(call, &"long ".repeat(1_000))),
-        call().prop_map(|call| EventBody::ToolResult {
-            call,
-            outcome: Outcome::Unknown { reason: "u".into() }
-        }),
-        (call(), "[ab]").prop_map(|(call, approval)| parked(call, &approval)),
-        (call(), "[ab]").prop_map(|(call, approval)| answered_with(call, &approval)),
-        any::<bool>().prop_map(failed),
-        call().prop_map(confirmed_by_tap),
-        call().prop_map(|call| tapped(call, None)),
-        (call(), "[ab]").prop_map(|(call, text)| acted(call, &text)),
-        Just(EventBody::ModelPartial { text: "half".into() }),
-        Just(EventBody::StopRequested { by: "p".into() }),
-        Just(EventBody::CompactRequested { from: None }),
-        Just(EventBody::SessionCleared {}),
-        Just(EventBody::WindowIdle { idle_s: 3_600 }),
-        Just(EventBody::CompactionFailed { reason: "no".into(), asked_ms: vec![0] }),
-        (1_u64..20, 0_u32..3).prop_map(|(seq, block)| cut(&[id(seq, block)])),
-        (0_u64..25).prop_map(summary),
-        (0_u64..25).prop_map(dropped),
-        (0_u64..25, 0_u64..25).prop_map(|(from, through)| undone(from, through)),
-    ]
 }

@@ -59,7 +59,7 @@ pub fn packed_event(log: &Log, account: Option<PromptAccount>) -> EventBody {
     EventBody::PromptPacked {
         from_seq,
         dropped_events: from_seq.saturating_sub(1),
-        estimated_tokens: window::size(log).tokens,
+        estimated_tokens: window::estimated(log).tokens,
         account: account.filter(|account| beside(log) != Some(account)).map(Box::new),
     }
 }

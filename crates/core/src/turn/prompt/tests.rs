@@ -9,7 +9,7 @@ use crate::turn::next::tests::{
     any_body, ended, id, log, result, said, started, summary, text, uses,
 };
 use crate::turn::persona::PersonaText;
-use crate::turn::window::size;
+use crate::turn::window::estimated;
 use proptest::prelude::*;
 
 fn persona() -> Persona {
@@ -100,7 +100,7 @@ proptest! {
     #[test]
     fn the_shares_of_any_log_are_its_size(bodies in proptest::collection::vec(any_body(), 0..40)) {
         let log = log(bodies);
-        prop_assert_eq!(shares(&log).tokens(), size(&log).tokens);
+        prop_assert_eq!(shares(&log).tokens(), estimated(&log).tokens);
     }
 }
 

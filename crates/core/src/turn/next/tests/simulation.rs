@@ -123,6 +123,7 @@ proptest! {
             model_steps_max: steps,
             window_tokens: window,
             window_messages: (window % 7) as u32,
+            model_tokens: window * 50,
             identical_calls_max: 1,
         };
         let log = log(bodies);

@@ -1,0 +1,142 @@
+//! What a provider counts, beside the estimate: how much more or less it came to for the model that
+//! answered last. From the log alone, so that `next` stays pure and a replay decides the same. Must
+//! not know providers.
+
+use super::log::Log;
+use crate::domain::{EventBody, Usage};
+
+/// A ratio outside of these, in percent, says that a field counts something else than all tokens.
+const PERCENT_LEAST: u64 = 60;
+const PERCENT_MOST: u64 = 300;
+/// So many of the newest replies of the model count.
+const REPLIES_MAX: usize = 8;
+/// Of a smaller request the frames around it, which nobody estimates, are too large a part.
+const ESTIMATED_MIN: u64 = 500;
+
+/// Tokens that were counted for tokens that were estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ratio {
+    counted: u64,
+    estimated: u64,
+}
+
+impl Default for Ratio {
+    fn default() -> Self {
+        Self { counted: 1, estimated: 1 }
+    }
+}
+
+impl Ratio {
+    /// Of the model that answered last in this window. Without a reply whose provider has counted,
+    /// or in a log that does not say what stood beside the conversation, the estimate counts.
+    pub fn of(log: &Log) -> Self {
+        let (mut beside, mut estimated) = (None, None);
+        let mut replies: Vec<(&str, u64, u64)> = Vec::new();
+        for event in log.events() {
+            match &event.body {
+                EventBody::PromptPacked { estimated_tokens, account, .. } => {
+                    beside = account.as_ref().map(|account| account.tokens()).or(beside);
+                    estimated = beside.map(|beside| beside + estimated_tokens);
+                }
+                EventBody::ModelReply { usage, model, .. } => {
+                    let counted = counted(usage).zip(estimated.take());
+                    let plausible = counted.filter(|(counted, estimated)| {
+                        let percent = counted * 100 / (*estimated).max(1);
+                        *estimated >= ESTIMATED_MIN
+                            && (PERCENT_LEAST..=PERCENT_MOST).contains(&percent)
+                    });
+                    replies.extend(
+                        plausible.map(|(counted, estimated)| (model.as_str(), counted, estimated)),
+                    );
+                }
+                _ => {}
+            }
+        }
+        let Some((newest, ..)) = replies.last().copied() else { return Self::default() };
+        let of_model = replies.iter().rev().filter(|(model, ..)| *model == newest);
+        of_model.take(REPLIES_MAX).fold(
+            Self { counted: 0, estimated: 0 },
+            |sum, (_, counted, estimated)| Self {
+                counted: sum.counted + counted,
+                estimated: sum.estimated + estimated,
+            },
+        )
+    }
+
+    /// What a provider is likely to count for so many estimated tokens.
+    pub fn of_tokens(self, estimated: u64) -> u64 {
+        let counted = u128::from(estimated) * u128::from(self.counted);
+        u64::try_from(counted / u128::from(self.estimated.max(1))).unwrap_or(u64::MAX)
+    }
+
+    /// In percent of the estimate.
+    #[cfg(test)]
+    pub fn percent(self) -> u64 {
+        self.of_tokens(100)
+    }
+}
+
+/// All tokens that went in. A provider that counts cached ones apart from the others says fewer
+/// than were cached, and then nothing is known.
+fn counted(usage: &Usage) -> Option<u64> {
+    let is_whole = usage.input_tokens >= usage.cached_tokens + usage.cache_write_tokens;
+    (is_whole && usage.input_tokens > 0).then_some(usage.input_tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Finish, PromptAccount, PromptPart};
+    use crate::turn::next::tests::{log, said, started};
+
+    fn packed(estimated_tokens: u64, beside: Option<u64>) -> EventBody {
+        let account = beside.map(|tokens| {
+            let tools = PromptPart { tokens, ..PromptPart::default() };
+            Box::new(PromptAccount { tools, ..PromptAccount::default() })
+        });
+        EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens, account }
+    }
+
+    fn answered(model: &str, usage: Usage) -> EventBody {
+        EventBody::ModelReply {
+            blocks: Vec::new(),
+            finish: Finish::Complete,
+            usage,
+            provider: "p".into(),
+            model: model.into(),
+            notice: None,
+        }
+    }
+
+    fn of(pairs: &[(&str, u64, u64)]) -> u64 {
+        let mut bodies = vec![started(), said("a")];
+        for (at, (model, conversation, input_tokens)) in pairs.iter().enumerate() {
+            bodies.push(packed(*conversation, (at == 0).then_some(1_000)));
+            bodies.push(answered(model, Usage { input_tokens: *input_tokens, ..Usage::default() }));
+        }
+        Ratio::of(&log(bodies)).percent()
+    }
+
+    #[test]
+    fn what_was_counted_corrects_what_is_estimated_for_each_model() {
+        assert_eq!(of(&[]), 100);
+        assert_eq!(of(&[("a", 1_000, 2_500)]), 125);
+        assert_eq!(of(&[("a", 1_000, 2_500), ("a", 2_000, 4_500)]), 140);
+        assert_eq!(of(&[("a", 1_000, 4_000), ("b", 1_000, 1_600)]), 80, "another one counts so");
+    }
+
+    #[test]
+    fn a_field_that_counts_something_else_changes_nothing() {
+        for odd in [0, 7, 1_100, 60_000] {
+            assert_eq!(of(&[("a", 1_000, odd)]), 100, "{odd}");
+            assert_eq!(of(&[("a", 1_000, 2_400), ("a", 1_000, odd)]), 120, "{odd}");
+        }
+        let apart = Usage { input_tokens: 1_900, cached_tokens: 1_950, ..Usage::default() };
+        let bodies = vec![started(), said("a"), packed(1_000, Some(1_000)), answered("a", apart)];
+        assert_eq!(Ratio::of(&log(bodies)).percent(), 100);
+        // A log of before says nothing of what stood beside the conversation.
+        let usage = Usage { input_tokens: 2_500, ..Usage::default() };
+        let bodies = vec![started(), said("a"), packed(2_000, None), answered("a", usage)];
+        assert_eq!(Ratio::of(&log(bodies)).percent(), 100);
+    }
+}
