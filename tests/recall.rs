@@ -187,3 +187,25 @@ fn neither_guest_nor_group_nor_what_others_wrote_gets_the_owners_notes() {
     assert_eq!(recalls(&rig.house).len(), 1);
     rig.house.is_whole();
 }
+
+/// The look for an empty folder goes where `mcp.json` says now.
+#[test]
+fn notes_that_move_while_claw_runs_are_asked_about_where_they_are() {
+    let rig = Rig::new((0..2).map(|_| Answer::text("Noted.")));
+    remembers(&rig.house);
+    let gateway = rig.start();
+    rig.says("Where does Anna live?");
+    rig.hears("Noted.");
+    let moved = rig.house.user_home().join("moved");
+    std::fs::create_dir(&moved).unwrap();
+    std::fs::write(moved.join("anna.md"), "Lives in Graz.\n").unwrap();
+    let moved = moved.display().to_string();
+    let memory = json!({"command": "claw", "args": ["server", "memory", "--notes", moved]});
+    servers(&rig.house, json!({ "memory": memory }));
+    rig.waits_for("mcp.json changed: changed: memory");
+    rig.says("And where does Anna live now?");
+    program::eventually("the model is asked", || rig.model.recorded().len() == 2);
+    assert!(messages(&rig.model)[1].contains("> Lives in Graz."), "{:?}", messages(&rig.model));
+    drop(gateway);
+    rig.house.is_whole();
+}

@@ -14,10 +14,8 @@ use crate::app::{App, day, owner_principal};
 use crate::chat_commands::when;
 use crate::store::{ArtifactRow, AuditEntry};
 
-/// Digits of a digest that are shown, and with which a model names an artifact.
+/// Digits of a digest that are shown, also in a name; with so many a model names an artifact.
 const DIGITS: usize = 16;
-/// The same in a name, where what it came with is said, too.
-const NAME_DIGITS: usize = 8;
 /// Fewer digits of a digest name nothing.
 const DIGITS_MIN: usize = 4;
 const WHY: &str = "its owner";
@@ -101,9 +99,12 @@ pub async fn remove(app: &App, named: &str, as_json: bool) -> anyhow::Result<Exi
 /// By its name, or by the beginning of its digest.
 fn find(app: &App, named: &str) -> anyhow::Result<ArtifactRow> {
     let wanted = named.trim().to_ascii_lowercase();
+    // What it came with, and the beginning of its digest; a digest has no dash.
+    let (before, digits) = wanted.split_at(wanted.rfind('-').map_or(0, |at| at + 1));
     let fits = |row: &ArtifactRow| {
-        name(row).to_ascii_lowercase() == wanted
-            || (wanted.len() >= DIGITS_MIN && row.digest.starts_with(&wanted))
+        digits.len() >= DIGITS_MIN
+            && row.digest.starts_with(digits)
+            && name(row).to_ascii_lowercase().starts_with(before)
     };
     let mut found = app.store.read(|tx| tx.artifacts())?;
     found.retain(fits);
@@ -128,7 +129,7 @@ fn gone(row: &ArtifactRow) -> anyhow::Error {
 
 /// What it came with, and enough of its digest to tell it from others.
 fn name(row: &ArtifactRow) -> String {
-    let digits = row.digest.get(..NAME_DIGITS).unwrap_or(&row.digest);
+    let digits = row.digest.get(..DIGITS).unwrap_or(&row.digest);
     match &row.tool {
         Some((server, tool)) => format!("{server}-{tool}-{digits}"),
         None if row.call.is_empty() => format!("file-{digits}"),

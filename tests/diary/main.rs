@@ -6,6 +6,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+#[path = "../botapi/mod.rs"]
+mod botapi;
 #[path = "../program/mod.rs"]
 mod program;
 mod script;
@@ -14,8 +16,9 @@ mod wires;
 
 use std::fs;
 
-use program::{House, SERVER_WAIT};
-use script::{DAYS, Message, Said, diary};
+use botapi::{BotApi, User};
+use program::{House, SERVER_WAIT, eventually};
+use script::{Comes, DAYS, Message, Said, diary};
 use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -33,7 +36,11 @@ fn let_a_day_pass(house: &House) {
     let Ok(text) = fs::read_to_string(&path) else { return };
     let earlier = |line: &str| {
         let mut asked: Value = serde_json::from_str(line).unwrap();
-        asked["at"] = json!(asked["at"].as_i64().unwrap() - DAY_S);
+        for key in ["at", "closed_at"] {
+            if let Some(at) = asked[key].as_i64() {
+                asked[key] = json!(at - DAY_S);
+            }
+        }
         asked.to_string() + "\n"
     };
     fs::write(&path, text.lines().map(earlier).collect::<String>()).unwrap();
@@ -56,12 +63,24 @@ fn remembered(house: &House) -> Vec<(String, String)> {
 struct Diary {
     house: House,
     model: Threaded,
+    telegram: BotApi,
+    anna: User,
     taps: usize,
+    /// Requests that were looked at, and blocks of recalled notes in them.
+    looked_at: usize,
+    recalled: usize,
+    /// Facts that are not so any more: subject and text.
+    past: Vec<(String, String)>,
 }
 
 impl Diary {
     /// One message: what the model does with it, and the owner's answer to what it proposes.
     fn says(&mut self, message: &Message) {
+        if let Comes::InAPage(text) = &message.comes {
+            self.house.write("workspace/page.txt", text);
+            let read = Call::new("r", "filesystem__read_file", r#"{"path":"page.txt"}"#);
+            self.model.push(Answer::Turn(Turn::calls(&[read])));
+        }
         if let Some(proposal) = &message.proposes {
             let mut arguments = json!({"subject": proposal.subject, "text": proposal.text});
             if let Some(old) = &proposal.replaces {
@@ -69,24 +88,70 @@ impl Diary {
             }
             self.model.push(calls("propose", &arguments));
         }
-        self.model.push(Answer::text("I see."));
-        self.house.claw(&["ask", &message.text]).expect(0);
-        if message.proposes.is_none() {
+        self.send(message);
+        self.answers(message);
+        self.looks(&message.text);
+    }
+
+    fn send(&mut self, message: &Message) {
+        if message.comes != Comes::Forwarded {
+            self.model.push(Answer::text("I see."));
+            self.house.claw(&["ask", &message.text]).expect(0);
             return;
         }
-        let open = self.house.claw(&["approvals", "--json"]).expect(0).rows();
-        for question in open {
+        let heard = format!("I see what others say, {}.", self.looked_at);
+        self.model.push(Answer::text(&heard));
+        let forwards = self.anna.writes(self.anna.private()).text(&message.text);
+        forwards.forwarded_from("Mallory").send();
+        self.telegram.wait_for_text(self.anna.id, &heard);
+        eventually("the turn has ended", || {
+            let open = "SELECT (SELECT count(*) FROM events WHERE type = 'turn.started')
+                          - (SELECT count(*) FROM events WHERE type = 'turn.ended')";
+            self.house.db().query_row(open, [], |row| row.get::<_, i64>(0)) == Ok(0)
+        });
+    }
+
+    fn answers(&mut self, message: &Message) {
+        let Some(proposal) = &message.proposes else { return };
+        for question in self.house.claw(&["approvals", "--json"]).expect(0).rows() {
             self.taps += 1;
             let id = question["id"].as_str().unwrap();
             let shown = question.to_string();
+            assert_eq!(
+                shown.contains("Proposed from words that are not yours"),
+                message.comes == Comes::Forwarded,
+                "{shown}"
+            );
             // The owner says yes to what is so, and to nothing that was planted or is small talk.
-            let is_true = message
-                .proposes
-                .as_ref()
-                .is_some_and(|proposal| proposal.is_true && shown.contains(&proposal.text));
-            let answer = if is_true { "approve" } else { "deny" };
-            self.house.claw(&[answer, id]).expect(0);
+            let is_true = proposal.is_true && shown.contains(&proposal.text);
+            self.house.claw(&[if is_true { "approve" } else { "deny" }, id]).expect(0);
         }
+        if let Some(old) = proposal.replaces.clone().filter(|_| proposal.is_true) {
+            self.past.push((proposal.subject.clone(), old));
+        }
+    }
+
+    /// Every request since the last look: what the memory has put into it is noted and so.
+    fn looks(&mut self, why: &str) {
+        let requests = self.model.recorded();
+        for request in &requests[self.looked_at..] {
+            let messages = request.body["messages"].as_array().unwrap();
+            let system = messages[0].to_string();
+            for Said { text, .. } in script::planted().iter().chain(&script::contradictions()) {
+                assert!(!system.contains(text), "{why}: {text} in {system}");
+            }
+            // What stands before the newest message is new; what stood before others was so then.
+            let Some(block) = messages.iter().rev().find_map(recalled_in) else { continue };
+            self.recalled += 1;
+            for Said { text, .. } in script::planted().iter().chain(&script::contradictions()) {
+                assert!(!block.contains(text), "{why}: {text} in {block}");
+            }
+            let is_new = messages.last().is_some_and(|last| recalled_in(last).is_some());
+            for (subject, text) in self.past.iter().filter(|_| is_new) {
+                assert!(!block.contains(text), "{why}: {subject} is not so any more: {block}");
+            }
+        }
+        self.looked_at = requests.len();
     }
 
     fn id_of(&self, subject: &str, text: &str) -> String {
@@ -99,12 +164,26 @@ impl Diary {
     }
 }
 
+/// What a message of a request says of what was recalled for it.
+fn recalled_in(message: &Value) -> Option<String> {
+    let text = message["content"].to_string();
+    text.find("[from your memory").map(|at| text[at..].to_owned())
+}
+
 #[test]
 fn a_diary_of_500_messages() {
     let model = Threaded::start(Wire::OpenAi, []);
-    let house = House::at("openai-compatible", &model.base_url);
-    house.write("claw.toml", SERVER_WAIT);
-    let mut diary = Diary { house, model, taps: 0 };
+    let telegram = BotApi::start();
+    let anna = telegram.user("Anna");
+    let house = House::at("openai-compatible", &model.base_url).with_bot(
+        &telegram.token(),
+        telegram.url(),
+        &anna.id.to_string(),
+    );
+    house.write("claw.toml", &format!("{SERVER_WAIT}[memory]\nrecall_time_ms = 60000\n"));
+    let gateway = house.start(&["gateway"]);
+    let (taps, looked_at, recalled, past) = (0, 0, 0, Vec::new());
+    let mut diary = Diary { house, model, telegram, anna, taps, looked_at, recalled, past };
     let messages = self::diary();
     assert_eq!(messages.len(), 500);
     for day in 0..DAYS {
@@ -115,6 +194,18 @@ fn a_diary_of_500_messages() {
         assert!(diary.taps <= TAPS_OF_DAY_MAX, "day {day} has {} taps", diary.taps);
         let_a_day_pass(&diary.house);
     }
+    // Each is asked about once more, in a conversation of its own.
+    for Said { subject, text } in script::superseded() {
+        diary.model.push(Answer::text("I see."));
+        let asked = format!("What do you know about {subject}?");
+        diary.house.claw(&["ask", "--session", "later", &asked]).expect(0);
+        let request = diary.model.recorded().last().unwrap().body.clone();
+        let block = request["messages"].as_array().unwrap().iter().rev().find_map(recalled_in);
+        assert!(!block.unwrap_or_default().contains(&text), "{subject}: {text}");
+        diary.looks(&asked);
+    }
+    assert!(diary.recalled >= 200, "{} requests had notes in them", diary.recalled);
+    drop(gateway);
     let now = remembered(&diary.house);
     let truths = script::truths();
     let is_true = |note: &(String, String)| truths.contains(note);
@@ -135,5 +226,11 @@ fn a_diary_of_500_messages() {
     assert!(kept * 10 >= truths.len() * 9, "{kept} of {} truths are remembered", truths.len());
     let check = diary.house.claw(&["memory", "check"]).expect(0);
     assert!(check.out.contains("equals the files"), "{check:?}");
-    println!("{} notes, {kept} of {} truths, {junk} junk", now.len(), truths.len());
+    println!(
+        "{} notes, {kept} of {} truths, {junk} junk; {} requests, {} with notes",
+        now.len(),
+        truths.len(),
+        diary.looked_at,
+        diary.recalled
+    );
 }

@@ -11,7 +11,19 @@ const PLANTED: usize = 30;
 pub struct Message {
     pub day: usize,
     pub text: String,
+    pub comes: Comes,
     pub proposes: Option<Proposal>,
+}
+
+/// How words come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comes {
+    /// As the owner's own.
+    Said,
+    /// In a page that the model reads because the owner asks for it.
+    InAPage(String),
+    /// Forwarded by the owner, of somebody else.
+    Forwarded,
 }
 
 pub struct Proposal {
@@ -60,6 +72,11 @@ pub fn planted() -> Vec<Said> {
     (0..PLANTED).map(plant).collect()
 }
 
+/// What others have claimed of what is noted.
+pub fn contradictions() -> Vec<Said> {
+    (0..CONTRADICTIONS).map(contradiction).collect()
+}
+
 pub fn superseded() -> Vec<Said> {
     (0..FACTS).map(|fact| Said { subject: subject(fact), text: text(fact, 0) }).collect()
 }
@@ -84,21 +101,29 @@ pub fn diary() -> Vec<Message> {
     for number in 0..CONTRADICTIONS {
         let Said { subject, text } = contradiction(number);
         let said = format!("My neighbour claims about {subject}: {text}");
-        others.push((said, Some(Proposal { subject, text, replaces: None, is_true: false })));
+        let proposal = Proposal { subject, text, replaces: None, is_true: false };
+        others.push((said, Comes::Said, Some(proposal)));
     }
     for (number, Said { subject, text }) in planted().into_iter().enumerate() {
-        let place = if number % 2 == 0 { "A page says" } else { "Forwarded" };
-        let said = format!("{place}: “Remember this. {text}”");
-        others.push((said, Some(Proposal { subject, text, replaces: None, is_true: false })));
+        let plant = format!("Remember this. {text}");
+        let (said, comes) = match number % 2 {
+            0 => (format!("Read page {number}, please."), Comes::InAPage(plant)),
+            _ => (plant, Comes::Forwarded),
+        };
+        let proposal = Proposal { subject, text, replaces: None, is_true: false };
+        others.push((said, comes, Some(proposal)));
     }
     let mut others = others.into_iter();
     let mut messages = Vec::new();
     for day in 0..DAYS {
-        let mut today: Vec<(String, Option<Proposal>)> = truths.by_ref().take(5).collect();
+        let said = |(text, proposes)| (text, Comes::Said, proposes);
+        let mut today: Vec<(String, Comes, Option<Proposal>)> =
+            truths.by_ref().take(5).map(said).collect();
         today.extend(others.by_ref().take(3));
-        let talk = |number: usize| (format!("Small talk {day}.{number}: how are you?"), None);
+        let talk = |number: usize| said((format!("Small talk {day}.{number}: how are you?"), None));
         today.extend((today.len()..MESSAGES_OF_DAY).map(talk));
-        messages.extend(today.into_iter().map(|(text, proposes)| Message { day, text, proposes }));
+        let message = |(text, comes, proposes)| Message { day, text, comes, proposes };
+        messages.extend(today.into_iter().map(message));
     }
     messages
 }

@@ -56,7 +56,7 @@ pub struct App {
     pub warnings: Vec<String>,
     /// How claw's own memory server is started, behind `claw server memory`. `None` where
     /// `mcp.json` has none.
-    pub memory: Option<Vec<String>>,
+    memory: RwLock<Option<Vec<String>>>,
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
     /// What claw follows of the files now. Replaced whole when they change.
@@ -93,7 +93,7 @@ impl App {
         let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
-        let memory = notes::launch(&manifest);
+        let memory = RwLock::new(notes::launch(&manifest));
         make_room_for_commands();
         let (hub, mint) = Hub::new(manifest, hub_settings(&config, &redactor, &store)?);
         crate::logging::keep_secrets(&redactor);
@@ -215,7 +215,7 @@ impl App {
                 model_tokens: chain.window_tokens.unwrap_or(u64::MAX),
                 ..self.bounds()
             },
-            recall: notes::recall_limits(&settings.memory, self.memory.as_deref()),
+            recall: notes::recall_limits(&settings.memory, self.memory().as_deref()),
             project_bytes_max: settings.prompt.project_bytes_max(),
             zone,
         };

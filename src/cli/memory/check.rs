@@ -24,7 +24,7 @@ pub fn run(notes: &Notes, as_json: bool) -> anyhow::Result<ExitCode> {
 
 /// For the doctor: whether it is well, and a sentence.
 pub fn look(app: &App) -> (bool, String) {
-    if app.memory.is_none() {
+    if app.memory().is_none() {
         return (true, format!("claw remembers nothing of what it is told; {HOW_TO_ADD}"));
     }
     match open(app).and_then(|notes| notes.look().map_err(anyhow::Error::msg)) {

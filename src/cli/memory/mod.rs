@@ -54,7 +54,7 @@ pub async fn run(
 
 /// The notes of this agent, by the same arguments as its server.
 fn open(app: &App) -> anyhow::Result<Notes> {
-    let Some(launch) = &app.memory else {
+    let Some(launch) = &app.memory() else {
         return Err(UserError::because(format!(
             "mcp.json has no memory server, so there is nothing that remembers; {HOW_TO_ADD}"
         )));

@@ -3,14 +3,29 @@
 //! a note is.
 
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::Duration;
 
+use super::App;
 use crate::config::{Config, MemorySection};
 use crate::hub::manifest::{Launch, Manifest, OwnProgram, StdioLaunch};
 use crate::turn::recall::RecallLimits;
 
 /// The option by which an entry of `mcp.json` names another folder.
 const NOTES: &str = "--notes";
+
+impl App {
+    /// How claw's own memory server is started, behind `claw server memory`. `None` where
+    /// `mcp.json` has none.
+    pub fn memory(&self) -> Option<Vec<String>> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on the notes are where these servers have them.
+    pub(super) fn follow_notes(&self, manifest: &Manifest) {
+        *self.memory.write().unwrap_or_else(PoisonError::into_inner) = launch(manifest);
+    }
+}
 
 /// The arguments that claw adds to its own memory server.
 pub(super) fn server_args(args: &[String], config: &Config) -> Vec<String> {

@@ -96,7 +96,10 @@ impl App {
         }
         self.gate.set_settings(gate_settings(&self.config, &self.settings()));
         self.gate.snapshots().set_limits(snapshot_limits(&self.settings().limits));
-        manifest.into_iter().for_each(|manifest| drop(self.gate.catalog().set_servers(manifest)));
+        if let Some(manifest) = manifest {
+            self.follow_notes(&manifest);
+            drop(self.gate.catalog().set_servers(manifest));
+        }
         self.mail.set_queued_messages_max(self.settings().limits.queued_messages_max);
         self.settings_reach_turns();
         Ok(self.note_written(&new).or_else(|| {
@@ -118,7 +121,7 @@ impl App {
     }
 
     /// The models go to turns and to whoever tells of them.
-    fn settings_reach_turns(&self) {
+    pub(super) fn settings_reach_turns(&self) {
         let Some(chain) = self.model_now() else { return };
         if let Some(worker) = self.worker.get() {
             worker.set_settings(self.turn_settings(&chain));

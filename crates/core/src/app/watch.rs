@@ -130,6 +130,8 @@ impl App {
         self.learn(secrets::secrets(&manifest).into_iter().chain(secret_pairs(&self.config)))?;
 
         let warnings = manifest.warnings.clone();
+        self.follow_notes(&manifest);
+        self.settings_reach_turns();
         let Replaced { added, changed, removed } = self.gate.catalog().set_servers(manifest);
         let mut told: Vec<String> = [("new", added), ("changed", changed), ("gone", removed)]
             .into_iter()

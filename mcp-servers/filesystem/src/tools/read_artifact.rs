@@ -41,7 +41,8 @@ pub fn tool() -> ToolDef {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the artifact: 16 to 64 hexadecimal digits.
+    /// The name of the artifact: 16 to 64 hexadecimal digits, also with what it came with in front
+    /// (`bash-run-0123456789abcdef`), as its owner names it.
     artifact: String,
     /// Words to look for, instead of reading; case does not count.
     #[serde(default)]
@@ -91,6 +92,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
 /// The whole name of an artifact, and its text.
 fn open(dir: &Dir, named: &str) -> Result<(String, String)> {
     let named = named.trim().to_ascii_lowercase();
+    let named = named.rsplit('-').next().unwrap_or_default();
     let fits = (NAME_DIGITS_MIN..=NAME_DIGITS).contains(&named.len());
     if !fits || !named.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(ToolError::BadArguments(format!(
@@ -98,11 +100,11 @@ fn open(dir: &Dir, named: &str) -> Result<(String, String)> {
              of what is not shown."
         )));
     }
-    let fail = |error: std::io::Error| ToolError::io("read", &named, &error);
+    let fail = |error: std::io::Error| ToolError::io("read", named, &error);
     let mut found = None;
     for entry in dir.entries().map_err(fail)? {
         let name = entry.map_err(fail)?.file_name();
-        if let Some(name) = name.to_str().filter(|name| name.starts_with(&named)) {
+        if let Some(name) = name.to_str().filter(|name| name.starts_with(named)) {
             found = Some(name.to_owned());
             break;
         }
