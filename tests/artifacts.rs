@@ -58,8 +58,8 @@ fn a_fact_that_no_summary_kept_is_found_and_the_owner_looks_after_what_is_kept()
     // The owner names it as the list does, and the model can.
     assert_eq!(name, format!("main-{}", &kept[..16]));
     asks_for(name, "shed key").into_iter().for_each(|answer| model.push(answer));
-    house.claw(&["ask", &format!("look into {name}")]).expect(0);
-    assert_eq!(results(&model).len(), found.len() + 1);
+    house.claw(&["ask", "--session", "new", &format!("look into {name}")]).expect(0);
+    assert_eq!(results(&model).len(), 1);
     assert!(results(&model).last().unwrap().contains(FACT), "{:?}", results(&model));
     assert!(house.claw(&["artifacts", "show", "zzzz"]).expect(2).err.contains("claw artifacts"));
     let removed = house.claw(&["artifacts", "rm", &kept[..10]]).expect(0).out;

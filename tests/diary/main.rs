@@ -133,8 +133,8 @@ impl Diary {
 
     /// Every request since the last look: what the memory has put into it is noted and so.
     fn looks(&mut self, why: &str) {
-        let requests = self.model.recorded();
-        for request in &requests[self.looked_at..] {
+        let requests = self.model.recorded_behind(self.looked_at);
+        for request in &requests {
             let messages = request.body["messages"].as_array().unwrap();
             let system = messages[0].to_string();
             for Said { text, .. } in script::planted().iter().chain(&script::contradictions()) {
@@ -151,7 +151,7 @@ impl Diary {
                 assert!(!block.contains(text), "{why}: {subject} is not so any more: {block}");
             }
         }
-        self.looked_at = requests.len();
+        self.looked_at += requests.len();
     }
 
     fn id_of(&self, subject: &str, text: &str) -> String {
@@ -167,7 +167,9 @@ impl Diary {
 /// What a message of a request says of what was recalled for it.
 fn recalled_in(message: &Value) -> Option<String> {
     let text = message["content"].to_string();
-    text.find("[from your memory").map(|at| text[at..].to_owned())
+    let (_, from) = text.split_once("[from your memory")?;
+    // A note cannot end the quotation: its lines begin with a mark.
+    from.split_once("\\n[end of the notes]").map(|(notes, _)| notes.to_owned())
 }
 
 #[test]
@@ -199,7 +201,8 @@ fn a_diary_of_500_messages() {
         diary.model.push(Answer::text("I see."));
         let asked = format!("What do you know about {subject}?");
         diary.house.claw(&["ask", "--session", "later", &asked]).expect(0);
-        let request = diary.model.recorded().last().unwrap().body.clone();
+        let requests = diary.model.recorded_behind(diary.looked_at);
+        let request = requests.last().unwrap().body.clone();
         let block = request["messages"].as_array().unwrap().iter().rev().find_map(recalled_in);
         assert!(!block.unwrap_or_default().contains(&text), "{subject}: {text}");
         diary.looks(&asked);

@@ -200,6 +200,11 @@ impl StandIn {
         self.shared.recorded.lock().unwrap().clone()
     }
 
+    /// Those behind the first `count`.
+    pub fn recorded_behind(&self, count: usize) -> Vec<Recorded> {
+        self.shared.recorded.lock().unwrap()[count..].to_vec()
+    }
+
     /// Everything that was refused as ill-formed. An oracle: it must stay empty.
     pub fn faults(&self) -> Vec<String> {
         self.recorded().into_iter().filter_map(|one| one.fault).collect()

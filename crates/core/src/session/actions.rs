@@ -45,9 +45,14 @@ impl Drive<'_> {
         if !self.log.has_answer_to(&call) {
             let own = self.is_of_notes(&action);
             if let Some(mut text) = without_a_run(&action, answer.as_ref(), own) {
-                if own && let Some(why) = self.close_proposal(&action, answer.is_none(), by).await?
-                {
-                    text.push_str(&format!(" {}", literal(&escape::visible(&why))));
+                if own {
+                    match self.close_proposal(&action, answer.is_none(), by).await? {
+                        Some(why) => {
+                            text.push_str(&format!(" {}", literal(&escape::visible(&why))));
+                        }
+                        None if answer.is_some() => text.push_str(RESTS),
+                        None => {}
+                    }
                 }
                 self.tell_all(&tapped.told, &OutboundBody::Notice { text });
             }
@@ -217,6 +222,9 @@ impl Drive<'_> {
     }
 }
 
+/// What the memory keeps to once it knows of a no.
+const RESTS: &str = " It is not proposed again for a week.";
+
 /// What the person reads of an answer after which nothing runs.
 fn without_a_run(action: &Action, answer: Option<&Answer>, own: bool) -> Option<String> {
     match answer {
@@ -225,7 +233,7 @@ fn without_a_run(action: &Action, answer: Option<&Answer>, own: bool) -> Option<
             name_of_note(action)
         )),
         Some(Answer::Deny { .. } | Answer::Never) if own => {
-            Some(format!("Skipped: {}. It is not proposed again for a week.", name_of_note(action)))
+            Some(format!("Skipped: {}.", name_of_note(action)))
         }
         None => Some(format!(
             "Expired: {}. Nobody confirmed it in time, and nothing was done.",

@@ -51,11 +51,14 @@ impl Drive<'_> {
         let asked = self.worker.gate.call(call, context);
         let outcome =
             self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
-        if began.elapsed() >= TIME {
+        let was_late = began.elapsed() >= TIME;
+        if was_late {
             self.worker.recall_rests.begin();
         }
         let why = match outcome {
             Outcome::Ended { output } if !output.is_error => return Ok(None),
+            // The end of its time cancels a call, too.
+            _ if was_late => format!("it did not answer within {} s", TIME.as_secs()),
             // What is left to do is small, and the answer counts.
             _ if cancel.is_cancelled() => return Ok(None),
             Outcome::Ended { output } => first_line(&output.text),
