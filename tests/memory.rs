@@ -248,6 +248,7 @@ fn what_waits_is_told_once_a_day() {
 
 /// Sends a signal to the memory server of this house and to what watches over it.
 #[cfg(target_os = "linux")]
+#[expect(clippy::unwrap_used, reason = "a helper of tests: to panic is how a test fails")]
 fn signal_memory(house: &House, signal: rustix::process::Signal) {
     let notes = house.home().join("memory").display().to_string();
     let is_ours = |line: &str| line.contains("server\0memory\0") && line.contains(&notes);
