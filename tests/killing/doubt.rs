@@ -82,8 +82,9 @@ struct Span {
 pub struct Doubts<'a> {
     ends: Vec<Ended<'a>>,
     spans: BTreeMap<String, Span>,
-    /// When the stop switch was turned on, which ends the servers: its places in the audit.
-    switched: Vec<usize>,
+    /// When the stop switch was turned on, which ends the servers: its places in the audit, and the
+    /// times.
+    switched: Vec<(usize, i64)>,
     struck: &'a [Struck],
 }
 
@@ -102,8 +103,8 @@ impl<'a> Doubts<'a> {
         });
         let ends = of_uses.chain(of_actions).collect();
         let audit = look.audit()?;
-        let on = |index: &usize| audit[*index].kind == "panic.on";
-        let switched = (0..audit.len()).filter(on).collect();
+        let on = audit.iter().enumerate().filter(|(_, entry)| entry.kind == "panic.on");
+        let switched = on.map(|(place, entry)| (place, entry.at_ms)).collect();
         Ok(Self { ends, spans: spans(&audit), switched, struck })
     }
 
@@ -156,7 +157,13 @@ impl<'a> Doubts<'a> {
     /// The stop switch came between its beginning and its end.
     fn was_switched_off(&self, end: &Ended<'_>) -> bool {
         let Some(Span { started, ended }) = self.spans.get(end.call) else { return false };
-        self.switched.iter().any(|on| (started.0..=ended.0).contains(on))
+        // A server that the switch has ended is seen to be gone a little later, also by a call that
+        // begins when the switch is off again.
+        let is_late = is_not_forwarded(end.outcome);
+        self.switched.iter().any(|(place, at_ms)| {
+            (started.0..=ended.0).contains(place)
+                || (is_late && (*at_ms..=at_ms + NOTICE_MS_MAX).contains(&started.1))
+        })
     }
 
     /// The kills that can have cut this call off.
