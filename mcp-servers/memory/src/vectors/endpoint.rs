@@ -12,6 +12,7 @@ use reqwest::{Client, StatusCode, Url};
 use tokio::sync::mpsc as jobs;
 
 use super::args::{EmbeddingsArgs, Form};
+use super::fault::Fault;
 use super::wire;
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
@@ -21,22 +22,6 @@ const GRACE: Duration = Duration::from_millis(200);
 
 /// Requests that wait for the thread.
 const JOBS_MAX: usize = 16;
-
-/// Why there are no vectors. Each is a sentence without the text of a note and without the key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    pub sentence: String,
-    /// How long the endpoint wants to be left alone.
-    pub retry_after: Option<Duration>,
-    /// A text was refused, not the request.
-    pub is_of_input: bool,
-}
-
-impl Fault {
-    pub fn of(sentence: String) -> Self {
-        Self { sentence, retry_after: None, is_of_input: false }
-    }
-}
 
 struct Job {
     texts: Vec<String>,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::endpoint::{Endpoint, Fault};
+use super::endpoint::Endpoint;
+use super::fault::Fault;
 use super::nearest::Rows;
 use super::store::{Missing, Trial};
 use super::trial::{self, NoTrial};

@@ -7,6 +7,7 @@
 pub mod args;
 #[cfg_attr(not(feature = "embeddings"), path = "without.rs")]
 mod endpoint;
+mod fault;
 mod fill;
 mod fuse;
 mod nearest;
@@ -26,7 +27,8 @@ use rusqlite::Connection;
 
 use crate::error::Result;
 use args::{EmbeddingsArgs, Use};
-use endpoint::{Endpoint, Fault};
+use endpoint::Endpoint;
+use fault::Fault;
 use nearest::{Near, Rows};
 use store::{Store, Trial};
 use trial::ASKED_MIN;

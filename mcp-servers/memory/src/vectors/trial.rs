@@ -7,7 +7,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::endpoint::Fault;
+use super::fault::Fault;
 use super::fuse::fused;
 use super::nearest::{NEAREST_MAX, Near, Rows, cosine};
 use super::store::{Store, Trial};

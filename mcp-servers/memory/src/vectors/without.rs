@@ -4,20 +4,7 @@
 use std::time::Duration;
 
 use super::args::EmbeddingsArgs;
-
-/// See `endpoint.rs`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    pub sentence: String,
-    pub retry_after: Option<Duration>,
-    pub is_of_input: bool,
-}
-
-impl Fault {
-    pub fn of(sentence: String) -> Self {
-        Self { sentence, retry_after: None, is_of_input: false }
-    }
-}
+use super::fault::Fault;
 
 /// There is none.
 pub struct Endpoint {
