@@ -20,4 +20,4 @@ for _ in $(seq 300); do
     sleep 0.1
 done
 CLAW_BENCH_EMBEDDINGS_URL="$(cat "$work/url")" CLAW_MEMORY_EMBEDDINGS_KEY=stand-in-key \
-    cargo test -p claw-mcp-memory --bench retrieval -- --floor "$packages/bfcl_eval/data"
+    cargo test --workspace --bench retrieval -- --floor "$packages/bfcl_eval/data"

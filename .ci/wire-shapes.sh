@@ -32,4 +32,4 @@ cat >"$work/mcp.json" <<JSON
 }}
 JSON
 CLAW_WIRE_SHAPES="$work/mcp.json" CLAW_WIRE_SHAPES_PATH="$py:/usr/bin:/bin" \
-    cargo test --test wire_shapes -- --ignored --nocapture
+    cargo test --workspace --test whole wire_shapes:: -- --ignored --nocapture

@@ -52,7 +52,7 @@ async fn main() -> anyhow::Result<()> {
     // A person who leaves ends the house with it, whatever it was about to say.
     tokio::select! {
         result = house => result,
-        ended = run(console, shows, events) => Ok(ended?),
+        ended = run(console, shows, events) => Ok(ended.map(drop)?),
     }
 }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use claw::calls::{CallLimits, Surroundings};
+use claw::calls::{CallLimits, PreviewJob, Surroundings};
 use claw::catalog::CatalogSettings;
 use claw::config::Prices;
 use claw::domain::{
@@ -126,6 +126,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 user_home: home.to_owned(),
                 tried: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
                 approvers: Approvers::parse(OWNER),
+                preview_job: PreviewJob::none(),
             },
             limits: CallLimits {
                 grant_offer_days: 7,
@@ -171,7 +172,9 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             identical_calls_max: 3,
         },
         recall: None,
+        proposes_facts: false,
         project_bytes_max: None,
+        git_time: None,
         zone: None,
     };
     let parts = WorkerParts {
@@ -184,6 +187,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             turn_time_s: 900,
             deaths_of_turn_max: 2,
             idle_window_s: 0,
+            heartbeats: Default::default(),
             budget: Budget {
                 tokens_day_max: 1_000_000,
                 usd_cents_day_max: None,

@@ -37,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "doors",
             "durable",
             "gate",
+            "heartbeats",
             "hub",
             "mail",
             "model",
@@ -60,7 +61,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "chat_commands",
             "door_context",
             "gate",
+            "heartbeats",
             "hub",
+            "jobs",
             "logging",
             "mail",
             "model",
@@ -83,6 +86,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "chat_commands",
             "config",
             "door_context",
+            "heartbeats",
+            "jobs",
             "killpoint",
             "mail",
             "router",
@@ -90,13 +95,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("door_context", &["chat_commands", "mail", "router", "session"]),
+    ("door_context", &["chat_commands", "heartbeats", "jobs", "mail", "router", "session"]),
     ("mail", &["killpoint", "store"]),
     ("router", &["calls", "catalog", "gate", "killpoint", "mail", "redact", "session", "store"]),
     (
         "chat_commands",
         &["calls", "config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
     ),
+    ("heartbeats", &["config", "gate", "killpoint", "session", "store"]),
+    ("jobs", &["gate", "killpoint", "store"]),
     ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model", "redact"]),
     ("model", &["config"]),
@@ -121,9 +128,16 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("chat_commands", "calls", "calls::openings"),
     // An owner's order about the notes.
     ("chat_commands", "calls", "calls::Order"),
+    ("chat_commands", "calls", "calls::FrozenOrder"),
+    ("chat_commands", "calls", "calls::job_words"),
     ("chat_commands", "config", "config::Prices"),
     ("chat_commands", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
+    ("session", "config", "config::HeartbeatBudget"),
+    ("session", "config", "config::HeartbeatBudgets"),
+    ("session", "config", "config::end_of_day"),
+    // The one word by which a model says that there is nothing to tell.
+    ("heartbeats", "session", "session::NOTHING_TO_TELL"),
     ("catalog", "config", "config::Tools"),
 ];
 
@@ -131,7 +145,17 @@ const NARROW: &[(&str, &str, &str)] = &[
 const CRATES: &[(&str, &[&str])] = &[
     (
         "crates/core",
-        &["domain", "hub", "kit", "mcp-bash", "policy", "snapshot", "store", "toml-fault"],
+        &[
+            "domain",
+            "hub",
+            "kit",
+            "mcp-bash",
+            "mcp-scheduler",
+            "policy",
+            "snapshot",
+            "store",
+            "toml-fault",
+        ],
     ),
     ("crates/domain", &[]),
     ("crates/hub", &["domain", "kit"]),
@@ -210,6 +234,11 @@ fn each_library_stays_in_its_room() {
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),
         // `claw memory` is the owner's own hand on the notes, and the doctor looks at their index.
         ("claw_mcp_memory", &["src/cli/server.rs", "src/cli/memory/", "src/cli/doctor"]),
+        // `app` asks the scheduler's when a job would fire that is not made yet.
+        (
+            "claw_mcp_scheduler",
+            &["src/cli/server.rs", "src/cli/schedule/", "crates/core/src/app/jobs.rs"],
+        ),
         // `app` asks the library of the bash server whether this system can hold its box, and which
         // variables it finds programs by, and which folders can be opened; it starts nothing.
         (
@@ -217,6 +246,7 @@ fn each_library_stays_in_its_room() {
             &[
                 "src/cli/server.rs",
                 "crates/core/src/app.rs",
+                "crates/core/src/app/gate.rs",
                 "crates/core/src/app/openings.rs",
                 "crates/core/src/app/servers.rs",
                 "src/cli/doctor",
@@ -371,4 +401,24 @@ fn every_file_says_what_it_owns() {
     let long = |file: &&PathBuf| fs::read_to_string(file).unwrap().lines().count() > 450;
     let wrong: Vec<String> = files.iter().filter(long).map(|file| relative(file)).collect();
     assert!(wrong.is_empty(), "longer than 450 lines: {wrong:?}");
+}
+
+/// A test of the whole program that nobody names would be compiled by nobody.
+#[test]
+fn every_file_of_tests_is_run() {
+    let main = fs::read_to_string(root().join("tests/main.rs")).unwrap();
+    let cargo = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let mut forgotten = Vec::new();
+    for entry in fs::read_dir(root().join("tests")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let is_a_test = path.extension().is_some() || path.join("mod.rs").exists();
+        let is_named = main.contains(&format!("\nmod {name};"))
+            || cargo.contains(&format!("[[test]]\nname = \"{name}\""));
+        // The parts of the two kill rigs are named by those.
+        if is_a_test && !is_named && !["main", "killing"].contains(&name.as_str()) {
+            forgotten.push(name);
+        }
+    }
+    assert!(forgotten.is_empty(), "neither in tests/main.rs nor in Cargo.toml: {forgotten:?}");
 }

@@ -2,13 +2,10 @@
 //! through the gate, and the owner lists, reads and removes what is kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
-use program::House;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const FACT: &str = "the key of the shed lies under pot 34-B";
 
@@ -31,6 +28,40 @@ fn asks_for(artifact: &str, search: &str) -> [Answer; 2] {
     let arguments = json!({"artifact": artifact, "search": search}).to_string();
     let call = Call::new("c1", "filesystem__read_artifact", &arguments);
     [Answer::Turn(Turn::calls(&[call])), Answer::text("Done.")]
+}
+
+/// The owner has a name for it, a model needs the digits behind that, too, and all that was said of
+/// it before still holds.
+fn called_by_an_alias(house: &House, model: &Threaded, name: &str) {
+    let alias = |words: &[&str]| house.claw(&[&["artifacts", "alias"], words].concat());
+    let digits = name.rsplit('-').next().unwrap();
+    assert!(alias(&[name, "shed-talk"]).expect(0).out.contains(&format!("shed-talk-{digits}")));
+    for named in ["shed-talk", &format!("shed-talk-{digits}"), name, digits] {
+        assert!(house.claw(&["artifacts", "show", named]).expect(0).out.contains(FACT), "{named}");
+    }
+    assert!(house.claw(&["artifacts"]).expect(0).out.contains(&format!("shed-talk-{digits}")));
+    for (artifact, is_found) in [(format!("shed-talk-{digits}"), true), ("shed-talk".into(), false)]
+    {
+        asks_for(&artifact, "shed key").into_iter().for_each(|answer| model.push(answer));
+        house.claw(&["ask", "--session", "other", &format!("look into {artifact}")]).expect(0);
+        let found = results(model);
+        assert_eq!(found.last().unwrap().contains(FACT), is_found, "{artifact}: {found:?}");
+    }
+    for (bad, why) in [("Shed", "a small letter"), ("", "a small letter"), ("x-cafe", "a digest")] {
+        alias(&[name, bad]).expect_mistake(&[why]);
+    }
+    // Another one, as far as the store knows.
+    let other = "5".repeat(64);
+    let row =
+        "INSERT INTO artifacts(digest, bytes, mime, call, created_ms) VALUES (?1, 1, '', '', 1)";
+    house.db().execute(row, [&other]).unwrap();
+    alias(&[&other, "shed-talk"]).expect_mistake(&["is the alias of", digits]);
+    assert!(house.claw(&["artifacts", "show", "shed-talk"]).expect(0).out.contains(FACT));
+    house.db().execute("DELETE FROM artifacts WHERE digest = ?1", [&other]).unwrap();
+    alias(&["shed-talk"]).expect(0);
+    house.claw(&["artifacts", "show", "shed-talk"]).expect_mistake(&["claw artifacts"]);
+    assert!(house.claw(&["artifacts"]).expect(0).out.contains(name));
+    alias(&[digits, "shed-talk"]).expect(0);
 }
 
 #[test]
@@ -61,6 +92,7 @@ fn a_fact_that_no_summary_kept_is_found_and_the_owner_looks_after_what_is_kept()
     house.claw(&["ask", "--session", "new", &format!("look into {name}")]).expect(0);
     assert_eq!(results(&model).len(), 1);
     assert!(results(&model).last().unwrap().contains(FACT), "{:?}", results(&model));
+    called_by_an_alias(&house, &model, name);
     assert!(house.claw(&["artifacts", "show", "zzzz"]).expect(2).err.contains("claw artifacts"));
     let removed = house.claw(&["artifacts", "rm", &kept[..10]]).expect(0).out;
     assert!(removed.contains("is removed"), "{removed}");

@@ -1,12 +1,10 @@
 //! A fresh machine: an empty home, no key, no network. `ask`, its answer, its story in the audit,
 //! and what `--json` says.
 
-mod program;
-
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 
-use program::{House, well_formed};
+use crate::program::{House, well_formed};
 use serde_json::json;
 
 #[test]

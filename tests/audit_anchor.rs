@@ -3,12 +3,10 @@
 //! Drives the whole program.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-
 use std::fs;
 use std::path::PathBuf;
 
-use program::House;
+use crate::program::House;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -2,12 +2,8 @@
 //! day, and not after each restart.
 #![expect(clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_rig;
-
-use program::eventually;
-use telegram_rig::Rig;
+use crate::program::eventually;
+use crate::telegram_rig::Rig;
 
 /// The head that the chat was told, as `claw audit verify --head` takes it.
 fn heads(rig: &Rig) -> Vec<String> {

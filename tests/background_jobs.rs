@@ -2,13 +2,10 @@
 //! begins, looking at them asks nobody, and nothing of them outlives claw.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
-use program::{House, Running, alive, eventually, pid_in};
+use crate::program::{House, Running, alive, eventually, pid_in};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::json;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ntool = \"start\"\ndecision = \"allow\"\nwhy = \"this test starts jobs\"\n";
 

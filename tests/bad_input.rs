@@ -1,12 +1,9 @@
 //! What is wrong in files, variables, arguments, input and in what a model says: a clear sentence
 //! in the right place, and nothing is lost.
 
-mod program;
-mod wires;
-
-use program::{House, KEY, outcomes, said};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
+use crate::program::{House, KEY, outcomes, said};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 
 /// Variables, and what the sentence must name.
 type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);

@@ -6,12 +6,10 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![expect(clippy::disallowed_methods, reason = "a test walks the same ways outside of the box")]
 
-mod program;
-
 use std::fs;
 use std::process::Command;
 
-use program::{House, KEY, alive, eventually, outcomes, pid_in};
+use crate::program::{House, KEY, alive, eventually, outcomes, pid_in};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";

@@ -1,14 +1,12 @@
 //! The chat commands through the whole program: what each says, that it says so while a turn runs,
 //! and what `/undo`, `/grants revoke` and `/panic` leave behind.
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::time::{Duration, Instant};
 
-use program::{House, Running, SOON, alive, eventually, pid_in};
-use wires::threaded::Threaded;
-use wires::{Answer, Then, Wire};
+use crate::program::{House, Running, SOON, alive, eventually, pid_in};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Then, Wire};
 
 /// A chat whose answers are waited for one by one.
 struct Chat {

@@ -2,20 +2,16 @@
 //! danger first, and a button takes a grant back.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_rig;
-mod wires;
-
-use botapi::Message;
+use crate::botapi::Message;
+use crate::program;
+use crate::program::House;
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use claw::domain::OutboundBody;
 use claw::doors::console::screen::Screen;
 use claw::doors::console::style::Look;
-use program::House;
 use serde_json::json;
-use telegram_rig::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// Every day has begun, so that it is told at once.
 const AT_MIDNIGHT: &str = "[audit]\ndigest_at = \"00:00\"\n[limits]\ndigest_lines_max = 3\n";

@@ -3,11 +3,9 @@
 //! system allows one).
 #![expect(clippy::disallowed_methods, reason = "a shell limits or mounts what claw gets")]
 
-mod program;
-
 use std::process::Command;
 
-use program::{House, Ran, eventually};
+use crate::program::{House, Ran, eventually};
 
 /// Runs claw behind a shell that has done `first`.
 fn behind(house: &House, shell: &[&str], first: &str, args: &[&str]) -> Ran {

@@ -4,15 +4,13 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::fs;
 
-use program::{House, outcomes};
+use crate::program::{House, outcomes};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// Names that no resolver knows (RFC 2606): nothing is reached, and the commands need nothing.
 const HOST: &str = "registry.example.invalid";

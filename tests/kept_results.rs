@@ -1,11 +1,10 @@
 //! A result that the model has seen is known after a kill: the whole program, killed just when the
-//! model's answer to it came. Needs the kill points, so `cargo test --features kill-points --test
-//! kept_results`.
+//! model's answer to it came. Needs the kill points, so
+//! `cargo test --workspace --features kill-points --test whole kept_results::`.
 #![cfg(feature = "kill-points")]
 
-mod program;
-
-use program::House;
+use crate::program;
+use crate::program::House;
 use rustix::process::Signal;
 
 #[test]

@@ -2,16 +2,14 @@
 //! budget, questions that expire and the window of a conversation have tests of their own, with
 //! clocks of their own.)
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::sync::Arc;
 
-use program::{House, eventually, outcomes};
+use crate::program::{House, eventually, outcomes};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Then, Turn, Wire};
 use serde_json::json;
 use tokio::sync::Semaphore;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Then, Turn, Wire};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";

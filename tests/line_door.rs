@@ -1,21 +1,15 @@
 //! What the line door (`tests/support/line_door.rs`) keeps beyond the scenes of `tests/doors`:
 //! paths of the shared parts that no other door of a test takes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
-
-#[path = "support/line_client.rs"]
-mod line_client;
-mod program;
-mod wires;
 
 use std::sync::Arc;
 
-use line_client::{Client, start};
-use program::{House, eventually};
+use crate::line_client::{Client, start};
+use crate::program::{House, eventually};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Turn, Wire};
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use wires::threaded::Threaded;
-use wires::{Answer, Turn, Wire};
 
 fn speaking(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
     let model = Threaded::start(Wire::OpenAi, answers);

@@ -2,13 +2,10 @@
 //! sees the same whatever was kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
-use program::House;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Wire};
 
 /// Writes so many turns of five events, as claw leaves them.
 fn fill(house: &House, turns: i64) {

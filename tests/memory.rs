@@ -1,17 +1,13 @@
 //! What is remembered, over the whole program: proposals and the tap, an owner's orders, the notes at
 //! the command line, and whose word counts.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
+use crate::program;
 use std::fs;
 
-use program::{House, SERVER_WAIT, eventually};
+use crate::program::{House, SERVER_WAIT, eventually};
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use serde_json::{Value, json};
-use telegram_model::Rig;
-use wires::{Answer, Call, Turn};
 
 fn proposes(arguments: Value) -> Answer {
     Answer::Turn(Turn::calls(&[Call::new("1", "memory__propose", &arguments.to_string())]))
@@ -59,7 +55,7 @@ fn what_was_skipped_is_not_asked_again_and_nothing_is_stored() {
     let skipped = house.claw(&["deny", &id]).expect(0);
     assert!(skipped.err.contains("Skipped: "), "{skipped:?}");
     let again = house.claw(&["ask", "remember that Anna lives in Graz"]).expect(0);
-    assert!(again.out.contains("Not asked again"), "{again:?}");
+    assert!(again.out.contains("not asked about this a second time"), "{again:?}");
     let open = house.claw(&["memory", "list", "--proposals", "--json"]).expect(0);
     assert_eq!(open.out, "", "the memory knows of the no");
     let asked = fs::read_to_string(house.home().join("memory-state/asked.jsonl")).unwrap();
@@ -179,6 +175,36 @@ fn on_the_phone_a_tap_remembers_and_the_words_are_the_stored_ones() {
     rig.house.is_whole();
 }
 
+/// Whoever reads a proposal along can neither remember nor drop it, and cannot order anything.
+#[test]
+fn a_member_of_a_group_cannot_tap_what_is_proposed_there() {
+    let rig = Rig::new(fact("Anna", "Lives in Graz."));
+    let bert = rig.telegram.user("Bert");
+    let group = rig.telegram.group("Family", &[&rig.anna, &bert]);
+    let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
+    rig.house.write("claw.toml", &format!("{SERVER_WAIT}{chats}"));
+    let mut command = rig.house.command(&["gateway"]);
+    command.env_remove("CLAW_ALLOWED_CHATS");
+    let gateway = rig.house.begin(command);
+    bert.says(group, "@claw_test_bot Anna lives in Graz");
+    rig.telegram.wait_for_text(group, "Noted, if you say so.");
+    let asked = rig.telegram.wait_for_button(group, "✅ Remember");
+    for label in ["✅ Remember", "❌ Skip"] {
+        let tap = bert.taps_on(group, asked.id, label);
+        assert_eq!(rig.telegram.wait_answered(&tap).0, "Only the owner can answer this.");
+    }
+    bert.says(group, "/remember@claw_test_bot The code is 4711");
+    rig.telegram.wait_for_text(group, "Only an owner may do that");
+    assert!(notes(&rig.house).is_empty());
+    assert!(!rig.house.waiting().is_empty(), "it waits still");
+    let tap = rig.anna.taps_on(group, asked.id, "✅ Remember");
+    assert_eq!(rig.telegram.wait_answered(&tap).0, "Remembered.");
+    rig.telegram.wait_for_text(group, "Remembered: Anna");
+    assert_eq!(notes(&rig.house).len(), 1);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
 #[test]
 fn orders_in_a_chat_are_carried_out_once_without_a_model() {
     let rig = Rig::new([]);
@@ -244,51 +270,4 @@ fn what_waits_is_told_once_a_day() {
     let wrong = House::new();
     wrong.write("claw.toml", "[memory]\nproposals_at = \"evening\"\n");
     wrong.claw(&["memory"]).expect_mistake(&["claw.toml, line 2", "such as \"20:00\""]);
-}
-
-/// Sends a signal to the memory server of this house and to what watches over it.
-#[cfg(target_os = "linux")]
-#[expect(clippy::unwrap_used, reason = "a helper of tests: to panic is how a test fails")]
-fn signal_memory(house: &House, signal: rustix::process::Signal) {
-    let notes = house.home().join("memory").display().to_string();
-    let is_ours = |line: &str| line.contains("server\0memory\0") && line.contains(&notes);
-    let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let line = fs::read_to_string(entry.path().join("cmdline")).ok()?;
-        is_ours(&line).then(|| rustix::process::Pid::from_raw(pid))?
-    });
-    let pids: Vec<_> = pids.collect();
-    assert!(!pids.is_empty());
-    pids.into_iter().for_each(|pid| rustix::process::kill_process(pid, signal).unwrap());
-}
-
-/// The answer counts, whatever becomes of the memory, and one sentence says so.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_memory_that_hangs_loses_no_answer_and_doubles_no_note() {
-    use rustix::process::Signal;
-
-    let rig =
-        Rig::new(fact("Anna", "Lives in Graz.").into_iter().chain([
-            proposes(json!({"subject": "Bob", "text": "Sails."})),
-            Answer::text("And this."),
-        ]));
-    let gateway = rig.start();
-    rig.says("Anna lives in Graz");
-    rig.hears("Noted, if you say so.");
-    rig.telegram.wait_for_button(rig.anna.id, "❌ Skip");
-    signal_memory(&rig.house, Signal::STOP);
-    rig.anna.taps(rig.anna.id, "❌ Skip");
-    rig.hears("Skipped: ");
-    let said = rig.telegram.screen(rig.anna.id);
-    assert_eq!(said.matches("The memory could not be told").count(), 1, "{said}");
-    signal_memory(&rig.house, Signal::CONT);
-    rig.says("Bob sails");
-    rig.hears("And this.");
-    rig.telegram.wait_for_button(rig.anna.id, "✅ Remember");
-    rig.anna.taps(rig.anna.id, "✅ Remember");
-    rig.hears("Remembered: Bob");
-    assert_eq!(notes(&rig.house).len(), 1);
-    drop(gateway);
-    rig.house.is_whole();
 }

@@ -2,22 +2,17 @@
 //! and at the command line. As text, so that each change of a word is seen.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
 use std::fs;
 
+use crate::program::{House, eventually};
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use claw::domain::{OutboundBody, Question};
 use claw::doors::console::question::question_lines;
 use claw::doors::console::screen::Screen;
 use claw::doors::console::style::Look;
-use program::{House, eventually};
 use regex::Regex;
 use serde_json::{Value, json};
-use telegram_model::Rig;
-use wires::{Answer, Call, Turn};
 
 /// The same words at every run: ids, days, ages and paths of this one.
 fn steady(text: &str, house: &House) -> String {
@@ -25,7 +20,7 @@ fn steady(text: &str, house: &House) -> String {
     [
         (r"\bm[0-9a-z]{10}\b", "mID"),
         (r"q[0-9a-z]{9}\b", "qID"),
-        (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d)?\b", "DAY"),
+        (r"\b((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?20\d\d-\d\d-\d\d( \d\d:\d\d)?\b", "DAY"),
         (r"\b20\d{6}T\d+-[0-9a-f]{6}", "DAY"),
         (r"\b\d\d:\d\d\b", "HOUR"),
         (r"process \d+", "process N"),
@@ -148,6 +143,38 @@ fn what_is_read_of_a_tap_is_understood_at_a_glance() {
 }
 
 #[test]
+fn what_is_read_of_a_line_that_every_prompt_holds() {
+    let rig = Rig::new([]);
+    let gateway = rig.start();
+    let said = |text: &str, line: Option<&str>| {
+        let mut arguments = json!({"subject": "tea", "text": text, "where": "always"});
+        arguments["replaces_line"] = line.into();
+        arguments.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        arguments
+    };
+    asks(&rig, 1, said("Likes green tea.", None), || rig.says("I like green tea"));
+    taps(&rig, "✅ Remember", "Remembered for every prompt");
+    asks(&rig, 2, said("Likes black tea.", Some("Likes green tea.")), || rig.says("no, black"));
+    taps(&rig, "❌ Skip", "Skipped: ");
+    asks(&rig, 3, said("", Some("Likes green tea.")), || rig.says("no tea at all"));
+    taps(&rig, "❌ Keep it", "Skipped: Take out");
+    let long = "x".repeat(4090);
+    fs::write(rig.house.home().join("persona/MEMORY.md"), format!("- {long}\n")).unwrap();
+    asks(&rig, 4, said("Likes cake.", None), || rig.says("I like cake"));
+    rig.hears("MEMORY.md is full");
+    rig.says("/remember --always Likes cake.");
+    rig.hears("Not done: ");
+    let phone = rig.telegram.screen(rig.anna.id);
+    drop(gateway);
+    insta::assert_snapshot!("always_on_the_phone", steady(&phone, &rig.house));
+    for width in [40, 80] {
+        let shown = steady(&outbox(&rig.house, width), &rig.house);
+        insta::assert_snapshot!(format!("always_at_{width}_columns"), shown);
+    }
+    rig.house.is_whole();
+}
+
+#[test]
 fn what_is_read_of_the_commands() {
     let rig = Rig::new([]);
     let gateway = rig.start();
@@ -186,10 +213,14 @@ fn what_is_read_of_the_commands() {
         &["list"][..],
         &["list", "park"],
         &["list", "nothing", "such"],
+        &["list", "--tag", "nobody"],
         &["list", "--proposals"],
         &["list", "--trash"],
         &["show", &home],
         &["show", "m404"],
+        &["forget", "Anna's home"],
+        &["restore", "m404"],
+        &["add", ""],
         &["check"],
         &["import", &file],
         &["import", &file, "--yes"],

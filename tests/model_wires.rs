@@ -1,15 +1,14 @@
 //! Whole round-trips with stand-ins for the Anthropic, OpenAI, Gemini and Ollama wires: what is
 //! sent and what is understood.
 
-mod wires;
-
+use crate::wires;
 use claw::config::model::ToolChoice;
 use claw::domain::{Block, Finish, Message, Role, Usage, text_of};
 use claw::model::genai::Target;
 use serde_json::json;
 
-use wires::asking::*;
-use wires::{Answer, Call, StandIn, Stop, Then, Turn, WIRES, Wire};
+use crate::wires::asking::*;
+use crate::wires::{Answer, Call, StandIn, Stop, Then, Turn, WIRES, Wire};
 
 #[tokio::test]
 async fn text_streams_and_usage_counts_cached_tokens() {

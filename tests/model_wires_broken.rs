@@ -1,15 +1,13 @@
 //! Round-trips that go wrong: cut, torn, slow and silent streams, refusals by status, redirects.
 
-mod wires;
-
 use std::time::Duration;
 
 use claw::domain::{Finish, text_of};
 use claw::model::{Delta, ModelError};
 use serde_json::json;
 
-use wires::asking::*;
-use wires::{Answer, Call, StandIn, Then, Turn, WIRES, Wire};
+use crate::wires::asking::*;
+use crate::wires::{Answer, Call, StandIn, Then, Turn, WIRES, Wire};
 
 /// Every place at which a stream can be cut between two frames, and in the middle of each frame.
 fn cuts(wire: Wire, turn: &Turn) -> Vec<String> {

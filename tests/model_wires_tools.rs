@@ -2,14 +2,12 @@
 //! request, and a call comes back under the names that the server knows. What is left out is said.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod wires;
-
 use claw::domain::{Block, ToolSpec, text_of};
 use claw::model::Request;
 use serde_json::{Value, json};
 
-use wires::asking::*;
-use wires::{Answer, Call, StandIn, Turn, WIRES, Wire, shapes, strict};
+use crate::wires::asking::*;
+use crate::wires::{Answer, Call, StandIn, Turn, WIRES, Wire, shapes, strict};
 
 const STRICT: [Wire; 3] = [Wire::OpenAi, Wire::Anthropic, Wire::Gemini];
 

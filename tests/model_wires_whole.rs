@@ -1,15 +1,13 @@
 //! Whole turns of `claw ask` against stand-ins for the Anthropic, OpenAI and Gemini wires: calls,
 //! refusals, cut streams, limits, keys that are refused, and conversations that are too long.
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::time::{Duration, Instant};
 
-use program::{House, KEY, outcomes};
+use crate::program::{House, KEY, outcomes};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Then, Turn, Wire};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Then, Turn, Wire};
 
 const THREE: [(Wire, &str); 3] =
     [(Wire::Anthropic, "claude"), (Wire::OpenAi, "openai-compatible"), (Wire::Gemini, "gemini")];
@@ -128,15 +126,20 @@ fn a_history_goes_on_over_many_turns() {
         let call = |id: &str| {
             Answer::Turn(Turn::calls(&[Call::new(id, "filesystem__list_dir", r#"{"path":"."}"#)]))
         };
-        let answers =
-            [call("x"), Answer::text("one"), call("x"), Answer::text("two"), Answer::text("three")];
+        let answers = [
+            call("x"),
+            Answer::text("the one"),
+            call("x"),
+            Answer::text("two"),
+            Answer::text("three"),
+        ];
         let (house, provider) = house(wire, answers);
-        for (ask, reply) in [("first", "one\n"), ("second", "two\n"), ("third", "three\n")] {
+        for (ask, reply) in [("first", "the one\n"), ("second", "two\n"), ("third", "three\n")] {
             assert_eq!(house.claw(&["ask", ask]).expect(0).out, reply, "{wire:?}");
         }
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
         let last = provider.recorded().pop().unwrap().body.to_string();
-        let places: Vec<_> = ["first", "one", "second", "two", "third"]
+        let places: Vec<_> = ["first", "the one", "second", "two", "third"]
             .iter()
             .map(|word| last.find(&format!("{word}\"")))
             .collect();

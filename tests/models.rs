@@ -1,12 +1,10 @@
 //! More than one model: who answers when the first one is down, who writes summaries, how another
 //! one is chosen, and what it costs. Whole runs of the program against stand-ins for two providers.
 
-mod program;
-mod wires;
-
-use program::House;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Recorded, Turn, Wire};
+use crate::program;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Recorded, Turn, Wire};
 
 /// Claude first, and an OpenAI-compatible server behind it, with what is written about that one.
 fn two(

@@ -1,13 +1,10 @@
 //! The grant that a question offers after the third equal yes: which one, to whom, where, and for
 //! what it is never offered. Through the whole program.
 
-mod program;
-mod wires;
-
-use program::House;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// The key that the one open question offers.
 fn offer(house: &House) -> Value {

@@ -4,12 +4,11 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-mod program;
-
+use crate::program;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use program::{House, eventually, outcomes};
+use crate::program::{House, eventually, outcomes};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";

@@ -2,21 +2,17 @@
 //! the agent may change of that, and how a role is chosen at the console and in a chat, also while
 //! a turn runs and over a restart.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
+use crate::program;
 use std::fs;
 use std::sync::Arc;
 
-use program::{House, eventually, outcomes};
+use crate::program::{House, eventually, outcomes};
+use crate::telegram_model::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use telegram_model::Rig;
 use tokio::sync::Semaphore;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const ROLES: &str = "[roles.clerk]\ndescription = \"Files things.\"\ninstructions = \"CLERK-WORDS\"\n\
                      [roles.tutor]\ndescription = \"Explains.\"\npersona = \"tutor\"\ninstructions = \"TUTOR-WORDS\"\n";

@@ -1,15 +1,12 @@
 //! A turn that is deadly, whatever the cause, is not begun again and again: after two deaths in the
 //! same step the owner is asked. Whole runs of the gateway, killed while the model thinks.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
-use program::{Running, eventually};
+use crate::program;
+use crate::program::{Running, eventually};
+use crate::telegram_model::Rig;
+use crate::wires;
+use crate::wires::{Answer, Then};
 use rustix::process::Signal;
-use telegram_model::Rig;
-use wires::{Answer, Then};
 
 fn silent() -> Answer {
     Answer::raw("", Then::Silence)

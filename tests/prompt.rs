@@ -2,16 +2,14 @@
 //! was given by part, a day whose requests begin with the one before, and the persona's versions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use program::House;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
 use serde_json::Value;
-use wires::threaded::Threaded;
-use wires::{Answer, Wire};
 
 const MARK: &str = "[claw: the workspace has files for agents";
 

@@ -2,20 +2,17 @@
 //! that a yes counts for what was shown alone.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
 use std::fs;
 use std::path::Path;
 
+use crate::program::{House, example};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use claw::domain::{Choice, Question};
 use claw::doors::console::question::{Clock, question_lines, whole_lines};
 use claw::doors::console::style::Look;
 use jiff::tz::TimeZone;
-use program::{House, example};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// What is open in these houses, so that its questions can be seen.
 const OPEN: &str = "[box]\nopen = [\"ssh-agent\", \"docker\"]\n";

@@ -3,18 +3,14 @@
 //! owner; and a memory that fails stops nothing.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod remembering;
-mod telegram_model;
-mod wires;
-
-use program::House;
-use remembering::{MARK, PATIENT, note, remembers, servers};
+use crate::program;
+use crate::program::House;
+use crate::remembering;
+use crate::remembering::{MARK, PATIENT, note, remembers, servers};
+use crate::telegram_model::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
 use serde_json::{Value, json};
-use telegram_model::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Wire};
 
 fn house(answers: usize) -> (House, Threaded) {
     let model = Threaded::start(Wire::OpenAi, (0..answers).map(|_| Answer::text("Yes.")));

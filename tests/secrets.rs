@@ -3,16 +3,13 @@
 //! they are.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
 use std::fs;
 use std::path::Path;
 
-use program::{House, KEY, Ran, outcomes};
+use crate::program::{House, KEY, Ran, outcomes};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::json;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const OTHER: &str = "hunter2-of-the-database";
 const FROM_FILE: &str = "value-that-claw-toml-names";

@@ -2,18 +2,15 @@
 //! a server echoes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
 use std::fs;
 use std::path::Path;
 
+use crate::program::{House, SERVER_WAIT, alive, eventually, example};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use program::{House, SERVER_WAIT, alive, eventually, example};
 use serde_json::json;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";

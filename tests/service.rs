@@ -5,16 +5,13 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test calls systemd-analyze")]
 
-mod botapi;
-mod program;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use botapi::BotApi;
-use program::House;
+use crate::botapi::BotApi;
+use crate::program::House;
 
 const TOKEN: &str = "1234567:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr";
 const KEY: &str = "sk-ant-what-\"nobody\"-$may-see";

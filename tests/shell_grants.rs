@@ -5,20 +5,17 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
 
-mod program;
-mod shell_texts;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use crate::program::{House, Ran, eventually, outcomes};
+use crate::shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
 use claw::policy::shell::{Joint, ShellStep, grants, read};
-use program::{House, Ran, eventually, outcomes};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
 
 /// Writes down how it was called, in the folder that it runs in.
 const RECORDS: &str = "#!/bin/sh\nprintf '%s|' \"$@\" >> ran\necho >> ran\n";
@@ -195,7 +192,7 @@ fn the_console_offers_it_and_takes_it() {
     eventually("it ran again", || house.in_workspace("ran").lines().count() == 2);
     chat.types(b"/new\nrun `cargo test three`\n");
     eventually("its session is over", || house.claw(&["approvals", "--json"]).rows().len() == 1);
-    chat.ends().expect(0);
+    chat.ends().expect(3);
     assert_eq!(house.in_workspace("ran").lines().count(), 2);
     house.is_whole();
 }

@@ -4,16 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
-mod program;
-mod wires;
-
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 
-use program::{House, Ran, eventually};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
+use crate::program::{House, Ran, eventually};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 
 /// Runs a command whose standard output is this, with these lines as its input.
 fn into(house: &House, args: &[&str], stdout: Stdio, input: &[u8]) -> Ran {
@@ -226,4 +223,73 @@ fn a_word_that_is_no_text_is_told_in_a_sentence() {
         assert_eq!(ended.status.code(), Some(2), "{err}");
         assert!(err.contains("not UTF-8") && err.lines().count() == 1, "{words:?}: {err}");
     }
+}
+
+#[test]
+fn an_answer_that_holds_for_longer_says_what_it_has_made() {
+    let house = House::new();
+    let id = house.ask_parks("write notes/a.txt: 1");
+    let shown = house.claw(&["approvals", &id]).expect(0).out;
+    let command = format!("claw approve {id} --for always --edits-below notes");
+    let mode = format!("claw approve {id} --mode edits");
+    for offered in [command.as_str(), mode.as_str(), "--never"] {
+        assert!(shown.contains(offered), "{offered}: {shown}");
+    }
+    assert!(!shown.contains("10m"), "ten minutes are not on offer where files change: {shown}");
+    let refused = house.claw(&["approve", &id, "--for", "10m"]);
+    refused.expect_mistake(&["not offered", &format!("claw approvals {id}")]);
+    assert!(house.claw(&["grants", "--json"]).rows().is_empty());
+    house.claw(&["approve", &id, "--mode", "ask"]).expect(2);
+    let args: Vec<&str> = command.split(' ').skip(1).collect();
+    let given = house.claw(&args).expect(0).err;
+    assert!(
+        given.contains(
+            "Allowed, until you revoke it: writing, editing and moving files at or below notes \
+             (grant 1; `claw grants revoke 1` takes it back)."
+        ),
+        "{given}"
+    );
+    let story = house.claw(&["sessions", "show", "main"]).expect(0).out;
+    let told = "the person at this machine allowed it until that is revoked";
+    assert!(story.contains(told) && !story.contains(r#""kind""#), "{story}");
+}
+
+#[test]
+fn what_was_denied_is_not_undecided_in_the_audit() {
+    let house = House::new();
+    let id = house.ask_parks("write a.txt: 1");
+    house.claw(&["deny", &id, "use", "b.txt"]).expect(0);
+    let lines = house.claw(&["audit"]).expect(0).out;
+    let told = "✗ not run: the person at this machine denied it, with the word “use b.txt”";
+    assert!(lines.contains(told) && !lines.contains("not decided"), "{lines}");
+}
+
+#[test]
+fn a_pipe_that_ends_with_an_open_question_says_so() {
+    let house = House::new();
+    let left = house.claw_with_stdin(&["chat"], b"write a.txt: 1\n").expect(3).out;
+    let words = left.split_whitespace().collect::<Vec<_>>().join(" ");
+    let id = house.waiting();
+    assert!(words.contains("1 question stays open until "), "{words}");
+    assert!(words.contains(&format!("`claw approve {id}` allows it")), "{words}");
+    assert!(words.contains("`claw chat --session main` asks again."), "{words}");
+}
+
+#[test]
+fn each_of_two_messages_in_a_row_is_answered_once() {
+    let house = House::new();
+    let said = house.claw_with_stdin(&["chat"], b"help\nlist notes\n").expect(0).out;
+    assert_eq!(said.matches("Hello. I am the built-in demo").count(), 1, "{said}");
+    assert_eq!(said.matches("Listing `notes`").count() + said.matches("Listing notes").count(), 1);
+}
+
+#[test]
+fn a_tool_whose_server_is_gone_from_mcp_json_is_not_there() {
+    let house = House::new();
+    house.claw(&["tools"]).expect(0);
+    house.write("mcp.json", r#"{"mcpServers": {}}"#);
+    let rows = house.claw(&["tools", "--json"]).expect(0).rows();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["there"] == false), "{rows:?}");
+    let listed = house.claw(&["tools"]).expect(0).out;
+    assert!(listed.contains("NOT THERE: its server is not in mcp.json"), "{listed}");
 }

@@ -2,11 +2,9 @@
 //! started alone, and the person hears of all late ones in one sentence.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-
 use std::fs;
 
-use program::{House, eventually, example};
+use crate::program::{House, eventually, example};
 use serde_json::{Value, json};
 
 /// Servers that start when the test [lets them](go), each with a record of its own, beside claw's

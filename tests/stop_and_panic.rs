@@ -2,9 +2,7 @@
 //! so, and nothing that may have run is run again.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-
-use program::{House, Running, alive, eventually, outcomes, pid_in};
+use crate::program::{House, Running, alive, eventually, outcomes, pid_in};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 

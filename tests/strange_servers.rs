@@ -3,19 +3,17 @@
 //! after the end no process is left.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::program::{House, Ran, Running, SERVER_WAIT, eventually, example, outcomes};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use base64::Engine as _;
-use program::{House, Ran, Running, SERVER_WAIT, eventually, example, outcomes};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";

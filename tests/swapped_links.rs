@@ -5,15 +5,13 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
 
-mod program;
-
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::Path;
 
+use crate::program::{House, eventually, outcomes};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use program::{House, eventually, outcomes};
 
 /// Commands at the wider levels may read it, and only it holds the mark.
 const OUTSIDE: &str = "/etc/login.defs";

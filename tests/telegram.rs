@@ -1,11 +1,10 @@
 //! The Telegram door through the whole program: `claw gateway` as a process, and a strict stand-in
 //! for the Bot API.
 
-mod botapi;
-mod program;
-
-use botapi::{BotApi, Fault, User};
-use program::{House, Running};
+use crate::botapi;
+use crate::botapi::{BotApi, Fault, User};
+use crate::program;
+use crate::program::{House, Running};
 use rustix::process::Signal;
 
 /// A bot, its owner, and a home that lets the owner in.

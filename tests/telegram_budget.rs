@@ -1,13 +1,8 @@
 //! A day's tokens: the owner hears of it before they are used up, and then no model is asked any
 //! more.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
-use telegram_model::Rig;
-use wires::Answer;
+use crate::telegram_model::Rig;
+use crate::wires::Answer;
 
 /// What the stand-in counts for one reply.
 const TOKENS_A_REPLY: usize = 157;

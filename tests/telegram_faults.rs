@@ -1,17 +1,13 @@
 //! What Telegram, the disk, the provider and a kill can do to the door: nothing is lost, nothing is
 //! spun, and a person hears of what needs one.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::Instant;
 
-use botapi::{Call, Fault, Limits, Outcome, User};
-use program::{House, eventually, outcomes, said};
-use telegram_rig::Rig;
+use crate::botapi::{Call, Fault, Limits, Outcome, User};
+use crate::program::{House, eventually, outcomes, said};
+use crate::telegram_rig::Rig;
 
 /// Calls that a quiet gateway may make beside those that a test counts: polls that end by
 /// themselves, a retry.

@@ -1,19 +1,14 @@
 //! Groups: what their members may order, what a member reads, a topic and a group that are gone,
 //! and a group that becomes a supergroup.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
 use std::sync::Arc;
 
-use botapi::Message;
-use program::{Running, eventually, said};
+use crate::botapi::Message;
+use crate::program::{Running, eventually, said};
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use serde_json::json;
-use telegram_model::Rig;
 use tokio::sync::Semaphore;
-use wires::{Answer, Call, Turn};
 
 impl Rig {
     /// The gateway, with these chats beside Anna's own.

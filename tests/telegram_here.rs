@@ -2,20 +2,15 @@
 //! granted and undone goes by that folder; what is refused is said with a next step.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_rig;
-mod wires;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use botapi::{BotApi, Message, User};
-use program::{House, eventually};
+use crate::botapi::{BotApi, Message, User};
+use crate::program::{House, eventually};
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::json;
-use telegram_rig::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// What is tried here needs no questions, but where one is asked for.
 const ALLOW: &str = "[[rule]]\nserver = \"filesystem\"\ndecision = \"allow\"\nwhy = \"a test\"\n";

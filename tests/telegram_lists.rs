@@ -2,19 +2,14 @@
 //! twice or too late, and that the message shows what was decided.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
 use std::fs;
 use std::time::Duration;
 
-use botapi::Message;
-use program::eventually;
+use crate::botapi::Message;
+use crate::program::eventually;
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use serde_json::json;
-use telegram_model::Rig;
-use wires::{Answer, Call, Turn};
 
 /// Somebody reads a question before he answers it; dates of messages are whole seconds.
 const READING: Duration = Duration::from_secs(2);

@@ -1,20 +1,16 @@
 //! What a chat shows while a turn runs: an answer that is being written, a call with its button to
 //! stop it, and the end of the gateway in the middle of either.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
+use crate::botapi;
 use std::sync::Arc;
 
-use botapi::{Fault, Outcome};
-use program::eventually;
+use crate::botapi::{Fault, Outcome};
+use crate::program::eventually;
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use rustix::process::Signal;
 use serde_json::json;
-use telegram_model::Rig;
 use tokio::sync::Semaphore;
-use wires::{Answer, Call, Turn};
 
 /// The frames up to the middle of a text: the one that opens the reply, and the first half.
 const HALF: usize = 2;

@@ -1,12 +1,9 @@
 //! Who may talk: unknown users, allowed users, and what the owner hears of them, through the whole
 //! program.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-
-use botapi::User;
-use telegram_rig::Rig;
+use crate::botapi::User;
+use crate::program;
+use crate::telegram_rig::Rig;
 
 impl Rig {
     fn hears_nothing(&self, unknown: &User) -> bool {

@@ -1,16 +1,11 @@
 //! A tool that changes while the gateway runs, through the whole program: the owner sees the
 //! difference in the chat, once, and a tap accepts exactly that, in the process that saw it.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-mod wires;
-
-use program::{House, SERVER_WAIT, eventually, example};
+use crate::program::{House, SERVER_WAIT, eventually, example};
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::json;
-use telegram_rig::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 fn call(tool: &str, text: &str) -> Answer {
     Answer::Turn(Turn::calls(&[Call::new(

@@ -1,13 +1,9 @@
 //! Questions by button through the whole program: who may answer which message, what was asked at
 //! the console, what a restart, the end of a question's time and a refused formatting make of them.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-
-use botapi::{Fault, Message};
-use program::{eventually, outcomes};
-use telegram_rig::Rig;
+use crate::botapi::{Fault, Message};
+use crate::program::{eventually, outcomes};
+use crate::telegram_rig::Rig;
 
 impl Rig {
     /// Anna asks for a file; the question.
@@ -187,7 +183,7 @@ fn a_question_of_the_console_can_be_answered_here_and_the_other_way_round() {
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
     assert!(asked.text.contains("In the session"), "{}", asked.text);
     rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
-    let by = format!("was answered by telegram:{}", rig.anna.id);
+    let by = format!("was allowed once by the Telegram user {}", rig.anna.id);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     eventually("the console sees by whom", || words(&console.out()).contains(&by));
     rig.wait_edited(&asked, "ran: ok");

@@ -2,11 +2,10 @@
 //! too late, a question that went out and that claw was killed before it knew so.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-
-use botapi::{BotApi, Fault, User};
-use program::House;
+use crate::botapi;
+use crate::botapi::{BotApi, Fault, User};
+use crate::program;
+use crate::program::House;
 use rustix::process::Signal;
 
 fn home_of_anna() -> (BotApi, User, House) {

@@ -1,17 +1,12 @@
 //! 👍 and 👎 on a question at Telegram: whose reaction answers, on which message, how often, and what
 //! everything else is told.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-mod wires;
-
-use botapi::{BotApi, ChatId, Message, User};
-use program::{House, eventually};
+use crate::botapi::{BotApi, ChatId, Message, User};
+use crate::program::{House, eventually};
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::json;
-use telegram_rig::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 impl Rig {
     /// A question about a file in a chat, on the screen and on record.

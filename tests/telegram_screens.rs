@@ -1,16 +1,11 @@
 //! What a person sees on the phone, as text: each screen is looked at by a human when it changes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
-use program::eventually;
+use crate::program::eventually;
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use rustix::process::Signal;
 use serde_json::json;
-use telegram_model::Rig;
-use wires::{Answer, Call, Turn};
 
 impl Rig {
     /// Nothing is left to be said or changed.

@@ -1,14 +1,11 @@
 //! The gateway under a service manager: it says when it is ready, that it is alive, and that it
 //! ends (sd_notify(3)).
 
-mod botapi;
-mod program;
-
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
-use botapi::BotApi;
-use program::House;
+use crate::botapi::BotApi;
+use crate::program::House;
 use rustix::process::Signal;
 
 #[test]

@@ -1,13 +1,10 @@
 //! The button below an answer that puts back the files of its turn, at Telegram: who may tap it,
 //! and what comes of taps that come twice or late.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-
-use botapi::Message;
-use program::{House, eventually};
-use telegram_rig::Rig;
+use crate::botapi::Message;
+use crate::program;
+use crate::program::{House, eventually};
+use crate::telegram_rig::Rig;
 
 /// What is tried here needs no questions.
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";

@@ -1,24 +1,20 @@
 //! The button below an answer that puts back the files of its turn, and a gateway that is killed at
 //! each named point on its way: afterwards the files are what they were before the turn, and what
 //! the chat says of it is so. In the owner's chat and in a topic of a group. Needs the kill points,
-//! so `cargo test --features kill-points --test telegram_undo_kills`.
+//! so `cargo test --workspace --features kill-points --test whole telegram_undo_kills::`.
 #![cfg(feature = "kill-points")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_rig;
-mod wires;
-
+use crate::program;
 use std::collections::BTreeMap;
 use std::fs;
 
-use botapi::{BotApi, Message, Place};
-use program::{House, alive, eventually};
+use crate::botapi::{BotApi, Message, Place};
+use crate::program::{House, alive, eventually};
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::json;
-use telegram_rig::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// What is tried here needs no questions.
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";

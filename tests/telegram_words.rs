@@ -1,15 +1,11 @@
 //! Written answers at the Telegram door: when a word answers a question, whose word does, and that
 //! everything else leaves the question open.
 
-mod botapi;
-mod program;
-mod telegram_rig;
-
 use std::time::Duration;
 
-use botapi::{Fault, Message, Place};
-use program::{eventually, outcomes, said};
-use telegram_rig::Rig;
+use crate::botapi::{Fault, Message, Place};
+use crate::program::{eventually, outcomes, said};
+use crate::telegram_rig::Rig;
 
 /// Somebody reads a question before he answers it; dates of messages are whole seconds.
 const READING: Duration = Duration::from_secs(2);
@@ -32,7 +28,7 @@ impl Rig {
         asked
     }
 
-    fn asks(&self, file: &str) -> Message {
+    fn asks_and_is_read(&self, file: &str) -> Message {
         self.anna.says(self.anna.private(), &format!("write {file}: 1"));
         self.question_about(self.anna.private(), file, 1)
     }
@@ -46,7 +42,7 @@ impl Rig {
 fn a_yes_allows_the_one_open_question_once() {
     let rig = Rig::new();
     let gateway = rig.start();
-    let asked = rig.asks("a.txt");
+    let asked = rig.asks_and_is_read("a.txt");
     rig.anna.says(rig.anna.private(), "Ok!");
     rig.wait_edited(&asked, "Allowed once");
     rig.wait_edited(&asked, "ran: ok");
@@ -65,7 +61,7 @@ fn a_yes_allows_the_one_open_question_once() {
 fn what_runs_by_a_grant_is_one_quiet_line_under_the_answer() {
     let rig = Rig::new();
     let gateway = rig.start();
-    let asked = rig.asks("a.txt");
+    let asked = rig.asks_and_is_read("a.txt");
     rig.telegram.wait_answered(&rig.anna.taps_on(rig.anna.private(), asked.id, "This session"));
     rig.wait_edited(&asked, "ran: ok");
     rig.wait_handled();
@@ -80,7 +76,7 @@ fn what_runs_by_a_grant_is_one_quiet_line_under_the_answer() {
 fn a_no_denies_with_the_words_behind_it() {
     let rig = Rig::new();
     let gateway = rig.start();
-    let asked = rig.asks("a.txt");
+    let asked = rig.asks_and_is_read("a.txt");
     rig.anna.says(rig.anna.private(), "no, use plan.md");
     rig.wait_edited(&asked, "use plan.md");
     eventually("the turn ends", || rig.events().iter().any(|event| event["type"] == "turn.ended"));
@@ -94,7 +90,7 @@ fn a_no_denies_with_the_words_behind_it() {
 fn a_remark_leaves_the_question_open_and_is_read_behind_the_answer() {
     let rig = Rig::new();
     let gateway = rig.start();
-    let asked = rig.asks("a.txt");
+    let asked = rig.asks_and_is_read("a.txt");
     rig.anna.says(rig.anna.private(), "yes, but tell me why");
     rig.telegram.wait_for_text(rig.anna.id, "It is still open: tap a button, or write yes or no.");
     rig.anna.says(rig.anna.private(), "and be quick");

@@ -1,16 +1,11 @@
 //! Written answers in a group: whose word counts there, and that it has to be meant for the bot.
 
-mod botapi;
-mod program;
-mod telegram_model;
-mod wires;
-
 use std::time::Duration;
 
-use program::eventually;
+use crate::program::eventually;
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
 use serde_json::json;
-use telegram_model::Rig;
-use wires::{Answer, Call, Turn};
 
 #[test]
 fn nobody_but_an_owner_answers_and_only_by_words_of_his_own() {

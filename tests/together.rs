@@ -1,24 +1,18 @@
 //! Calls of one reply that are asked about together, through the whole program: how a list looks at
 //! 40 and at 80 columns, what an answer to it does, and that each call keeps its own life.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 #![cfg(target_os = "linux")]
-
-mod program;
-#[path = "living/pty.rs"]
-mod pty;
-mod wires;
 
 use std::fs;
 
+use crate::program::{House, eventually, outcomes};
+use crate::pty::Pty;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use claw::domain::Question;
 use claw::doors::console::question::question_lines;
 use claw::doors::console::style::Look;
-use program::{House, eventually, outcomes};
-use pty::Pty;
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 /// With the row of answers.
 const ROWS_MAX: usize = 12;
@@ -302,7 +296,7 @@ fn what_another_process_answers_of_a_list_is_told_here() {
     assert!(ran.code == Some(3) || ran.code == Some(0), "{ran:?}");
     chat.shows("Of the list, 2 was answered elsewhere. Still open: 1, 3.");
     house.claw(&["deny", row["id"].as_str().unwrap()]).expect(0);
-    chat.shows("The question about 3 things was answered by");
+    chat.shows("The question about 3 things was denied, from another terminal.");
     eventually("the turn is over", || {
         house.events("main").iter().any(|event| event["type"] == "turn.ended")
     });

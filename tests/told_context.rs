@@ -2,16 +2,14 @@
 //! come with a message, once a change, and each request begins with the bytes of the one before.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
+use crate::program;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use program::House;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
 use serde_json::Value;
-use wires::threaded::Threaded;
-use wires::{Answer, Wire};
 
 /// The messages of each request, as bytes without the end of the list, and everything else of it.
 fn requests(model: &Threaded) -> Vec<(String, String)> {
@@ -24,7 +22,10 @@ fn requests(model: &Threaded) -> Vec<(String, String)> {
 
 fn house(answers: usize) -> (House, Threaded) {
     let model = Threaded::start(Wire::OpenAi, (0..answers).map(|_| Answer::text("Yes.")));
-    (House::at("openai-compatible", &model.base_url), model)
+    let house = House::at("openai-compatible", &model.base_url);
+    // What has changed in it is the matter of another test.
+    house.write("claw.toml", "[prompt]\ngit_state = false\n");
+    (house, model)
 }
 
 fn on(house: &House, head: &str) {

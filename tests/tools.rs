@@ -2,16 +2,13 @@
 //! change, taken with a yes; a broken one neither delays nor breaks the others.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-mod wires;
-
 use std::fs;
 use std::time::{Duration, Instant};
 
-use program::{House, SERVER_WAIT, eventually, example, outcomes};
+use crate::program::{House, SERVER_WAIT, eventually, example, outcomes};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::{Value, json};
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
@@ -300,7 +297,8 @@ fn a_name_with_letters_that_only_look_right_is_marked() {
     eventually("the chat lists and marks it", || chat.out().contains("Take care:"));
     assert_eq!(chat.out().matches("Take care:").count(), 1, "{}", chat.out());
     chat.types(b"/quit\n");
-    chat.ends().expect(0);
+    // The question stays open.
+    chat.ends().expect(3);
 }
 
 /// Arguments are compared before a question, instructions are quoted, and rows that only the

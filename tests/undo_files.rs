@@ -2,16 +2,12 @@
 //! alone, and what a kill leaves. Must not know how a snapshot is kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-#[path = "../crates/snapshot/tests/common/mod.rs"]
-mod common;
-mod program;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use common::picture;
-use program::{House, eventually};
+use crate::common::picture;
+use crate::program::{House, eventually};
 use rustix::process::Signal;
 use serde_json::Value;
 

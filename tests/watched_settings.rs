@@ -3,19 +3,14 @@
 //! under other rules is judged again.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod botapi;
-mod program;
-mod telegram_rig;
-mod wires;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use program::{House, SERVER_WAIT as WAIT, alive, eventually, example};
+use crate::program::{House, SERVER_WAIT as WAIT, alive, eventually, example};
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::{Value, json};
-use telegram_rig::Rig;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
 
 const DENY: &str =
     "[[rule]]\ntool = \"write_file\"\ndecision = \"deny\"\nwhy = \"nothing is written today\"\n";
@@ -109,7 +104,7 @@ fn rules_that_change_are_in_force_from_now_on_and_broken_ones_change_nothing() {
     rig.house.write("mcp.json", "{\"mcpServers\": {\"new\": {\"command\": \"/bin/true\"}}}");
     rig.telegram.wait_for_text(
         rig.anna.id,
-        "mcp.json changed: new: new; gone: bash, filesystem, memory; counts from the next step",
+        "mcp.json changed: new: new; gone: bash, filesystem, memory, scheduler; counts from the next step",
     );
     rig.stop(gateway);
 }

@@ -3,12 +3,10 @@
 //! folder holds in another.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod program;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use program::{House, Ran, outcomes};
+use crate::program::{House, Ran, outcomes};
 use serde_json::Value;
 
 fn repository(path: &Path) -> PathBuf {
@@ -138,7 +136,7 @@ fn nothing_in_a_strangers_repository_configures_claw() {
         command.current_dir(&root);
         let mut chat = house.begin(command);
         chat.types(b"/tools\n");
-        chat.ends().expect(0).out
+        chat.ends().expect(3).out
     };
     assert!(!status.contains("evil") && !status.contains("EVIL"), "{status}");
     assert!(!root.join("ran").exists());

@@ -2,8 +2,8 @@
 //! would (a result that does not follow its call, an empty message, roles that do not alternate).
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-mod wires;
-
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire, asking};
 use claw::domain::{
     Address, Block, CallId, CutResult, DeniedBy, EventBody, Finish, Kept, Origin, Outcome,
     ProjectFile, SessionId, ToolOutput, ToolUse, TurnEnd, Usage,
@@ -13,8 +13,6 @@ use claw::turn::{Log, transcript};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::json;
-use wires::threaded::Threaded;
-use wires::{Answer, Wire, asking};
 
 const WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Gemini, Wire::Ollama];
 const EVENTS_MAX: usize = 40;

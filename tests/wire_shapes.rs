@@ -2,13 +2,10 @@
 //! and neither are the servers that people really use. The second needs those installed
 //! (`.ci/wire-shapes.sh`).
 
-mod program;
-mod wires;
-
-use program::House;
+use crate::program::House;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
 use serde_json::Value;
-use wires::threaded::Threaded;
-use wires::{Answer, Wire};
 
 const AGENTS: [(&str, Wire); 3] =
     [("openai-compatible", Wire::OpenAi), ("claude", Wire::Anthropic), ("gemini", Wire::Gemini)];

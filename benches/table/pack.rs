@@ -1,21 +1,29 @@
 //! Packing the window of a long conversation, whose compactions were made as it went on: time and
-//! size must not grow with the events of the session.
+//! size must not grow with the events of the session. Also the account of many tools.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use claw::domain::{Address, Block, EventBody, Finish, Kept, Origin, SessionId, TurnEnd, Usage};
+use claw::domain::{
+    Address, Block, EventBody, Finish, Kept, Origin, PromptPart, SessionId, ToolSpec, TurnEnd,
+    Usage,
+};
+use claw::turn::persona::Persona;
+use claw::turn::prompt::{Parts, pack};
 use claw::turn::summarise::made;
 use claw::turn::{Bounds, Log, Step, next, transcript};
 
 use crate::{Row, median};
 
+const SOME: u64 = 200;
 const FEW: u64 = 1_000;
 const MANY: u64 = 20_000;
 const RUNS: usize = 50;
+const TOOLS: usize = 60;
 const TEXT_BYTES: usize = 400;
 
 pub fn rows() -> Vec<Row> {
-    let (few, many) = (packed(FEW), packed(MANY));
+    let (some, few, many) = (packed(SOME), packed(FEW), packed(MANY));
     let row = |events, (ms, bytes): (f64, usize), note: String| {
         Row::new(
             format!("packing a window, {events} events"),
@@ -23,7 +31,44 @@ pub fn rows() -> Vec<Row> {
             format!("{} KB in a request{note}", bytes / 1_000),
         )
     };
-    vec![row(FEW, few, String::new()), row(MANY, many, format!("; {:.2} times", many.0 / few.0))]
+    // The window of the first is not full yet.
+    vec![
+        row(SOME, some, String::new()),
+        row(FEW, few, String::new()),
+        row(MANY, many, format!("; {:.2} times", many.0 / few.0)),
+        account(),
+    ]
+}
+
+/// What the definitions of many tools add to a request: the first time, and beside a list whose
+/// account is known.
+fn account() -> Row {
+    let spec = |number| ToolSpec {
+        name: format!("server__tool_{number}"),
+        description: "Does something with a thing, and says how. ".repeat(15),
+        input_schema: serde_json::json!({"type": "object", "properties": {
+            "path": {"type": "string", "description": "Where it is. ".repeat(20)},
+            "content": {"type": "string", "description": "What it becomes. ".repeat(20)},
+        }}),
+    };
+    let tools: Arc<[ToolSpec]> = (0..TOOLS).map(spec).collect();
+    let (log, persona) =
+        (Log::new(SessionId::new("main").unwrap(), Vec::new(), 0), Persona::of("", "/w", "x"));
+    let ms = |account: &OnceLock<PromptPart>| {
+        let (persona, tools) = (&persona, tools.clone());
+        let parts = Parts { persona, instructions: "", tools, tools_account: account, zone: None };
+        let began = Instant::now();
+        assert!(pack(&log, parts, str::to_owned).account.tools.tokens > 0);
+        began.elapsed().as_secs_f64() * 1_000.0
+    };
+    let known = OnceLock::new();
+    let first = median((0..RUNS).map(|_| ms(&OnceLock::new())).collect());
+    let later = median((0..RUNS).map(|_| ms(&known)).collect());
+    Row::new(
+        format!("the account of {TOOLS} tools"),
+        format!("{later:.3} ms"),
+        format!("{first:.3} ms the first time"),
+    )
 }
 
 /// Milliseconds and bytes of the largest window among the last turns, so that it does not count how

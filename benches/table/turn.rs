@@ -78,7 +78,9 @@ fn worker(app: &Arc<App>) -> Worker {
             identical_calls_max: 3,
         },
         recall: None,
+        proposes_facts: false,
         project_bytes_max: None,
+        git_time: None,
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {
@@ -92,6 +94,7 @@ fn worker(app: &Arc<App>) -> Worker {
             deaths_of_turn_max: 2,
             idle_window_s: 0,
             budget: app.budget(),
+            heartbeats: Default::default(),
         },
     })
 }

@@ -6,11 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ask, fail, out};
+use super::{approval_answers, ask, fail, out};
 use crate::app::App;
-use crate::domain::{
-    Answer, ApprovalId, CallList, CallOwner, Question, Scope, SessionId, Staged, Term,
-};
+use crate::domain::{Answer, ApprovalId, CallList, CallOwner, Question, SessionId, Term};
 use crate::doors::console::paint;
 use crate::doors::console::question::brief_lines;
 use crate::doors::console::style::Look;
@@ -67,7 +65,7 @@ pub async fn answer(
         // The turn goes on where it was asked.
         worker.keep_here(session).await?;
     }
-    out::err_line(&in_words(&decided.question, &answer));
+    out::err_line(&told(app, &decided.question, &answer)?);
     tell_of_settled(app, &decided.question)?;
     let Some(session) = decided.question.session.clone() else {
         return told_to_client(&decided.question, as_json);
@@ -122,6 +120,29 @@ fn tell_of_settled(app: &App, question: &Question) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// What the answer has done. One that holds for longer says what it made, and how that is taken
+/// back.
+fn told(app: &App, question: &Question, answer: &Answer) -> anyhow::Result<String> {
+    let (word, until) = match answer {
+        Answer::Allow { term: Term::TenMinutes, .. } => ("Allowed", "for 10 minutes"),
+        Answer::Allow { term: Term::Session, .. } => ("Allowed", "until its session ends or /new"),
+        Answer::Allow { term: Term::Always, .. } => ("Allowed", "until you revoke it"),
+        Answer::Never => ("Denied", "now and always"),
+        _ => return Ok(in_words(question, answer)),
+    };
+    let rows = app.store.read(|tx| tx.audit_of(&question.call))?;
+    let given = rows.iter().rev().find_map(|row| row.body.get("grant"));
+    let number = given.and_then(|grant| grant.get("id")?.as_i64());
+    let (Some(number), Some(grant)) = (number, given) else {
+        return Ok(in_words(question, answer));
+    };
+    let says = grant.get("says").and_then(Value::as_str).unwrap_or_default();
+    Ok(format!(
+        "{word}, {until}: {} (grant {number}; `claw grants revoke {number}` takes it back).",
+        out::clean(says)
+    ))
 }
 
 fn in_words(question: &Question, answer: &Answer) -> String {
@@ -203,13 +224,14 @@ pub fn question_text(question: &Question) -> String {
     if question.list.is_some() {
         rows.push("  That is for all of them; the last shows the id of each.".to_owned());
     }
-    rows.join("\n") + &by_command(question)
+    rows.join("\n") + &approval_answers::by_command(question)
 }
 
 fn whose(question: &Question) -> String {
     match question.call.owner() {
         CallOwner::Session(session) => format!("Session `{session}`"),
         CallOwner::Client(client) => format!("Client `{}`", out::clean(client)),
+        CallOwner::Claw => "Claw itself".to_owned(),
     }
 }
 
@@ -255,107 +277,17 @@ fn whole_text(question: &Question) -> String {
     }
     text.push_str(&format!("\n  Asked because {}. {}.", question.why, whose(question)));
     if let Some(staged) = &question.staged {
-        text.push_str(&format!("\n  {}", how_to_answer(question, staged)));
+        text.push_str(&format!("\n  {}", approval_answers::of_staged(question, staged)));
         return text;
     }
-    text.push_str(&format!(
-        "\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]",
-        question.approval
-    ));
+    text.push_str("\n  Answer with:");
+    for (command, does) in approval_answers::each(question) {
+        text.push_str(&format!("\n    {command}\n      {does}"));
+    }
     if question.list.is_some() {
         text.push_str(
             "\n  That is for all of it that is open; with the id of a call it is for that one.",
         );
     }
-    text.push_str(&by_command(question));
     text
-}
-
-/// The words of the command line for the grant that claw offers.
-fn offered(question: &Question) -> Option<String> {
-    let key = question.effect.as_ref()?.offer.as_ref()?;
-    let Answer::Allow { scope, .. } =
-        &question.choices.iter().find(|choice| choice.key == *key)?.answer
-    else {
-        return None;
-    };
-    let (what, flag) = match scope {
-        Scope::Files { path } if path.is_empty() => {
-            ("edits anywhere in this workspace".to_owned(), " --edits-below .".to_owned())
-        }
-        Scope::Files { path } => {
-            let quoted = path.replace('\'', "'\\''");
-            (format!("edits below {}", out::clean(path)), format!(" --edits-below '{quoted}'"))
-        }
-        Scope::Exact => ("exactly this".to_owned(), String::new()),
-        // Named below in any case.
-        Scope::Below { .. } | Scope::Command { .. } | Scope::Hosts { .. } | Scope::Mode { .. } => {
-            return None;
-        }
-    };
-    Some(format!(
-        "\n  To allow {what} from now on: claw approve {} --for always{flag}",
-        question.approval
-    ))
-}
-
-/// How the grants that the question offers are given.
-fn by_command(question: &Question) -> String {
-    let mut text = offered(question).unwrap_or_default();
-    let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
-        Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => {
-            Some(words.join(" "))
-        }
-        _ => None,
-    });
-    for command in scopes {
-        text.push_str(&format!(
-            "\n  For any `{command}` with known options and plain words: claw approve {} --for \
-             always --command '{command}'",
-            question.approval
-        ));
-    }
-    let hosts = question.choices.iter().find_map(|choice| match &choice.answer {
-        Answer::Allow { term: Term::Always, scope: Scope::Hosts { hosts } } => Some(hosts),
-        _ => None,
-    });
-    if let Some(hosts) = hosts {
-        text.push_str(&format!(
-            "\n  For any command to {} alone: claw approve {} --for always --hosts {}",
-            out::clean(&hosts.join(", ")),
-            question.approval,
-            hosts.join(",")
-        ));
-    }
-    let modes = question.choices.iter().filter_map(|choice| match &choice.answer {
-        Answer::Allow { scope: Scope::Mode { mode }, .. } => Some(mode),
-        _ => None,
-    });
-    for mode in modes {
-        text.push_str(&format!(
-            "\n  For this and the like in this session: claw approve {} --mode {mode}",
-            question.approval
-        ));
-    }
-    text
-}
-
-/// What each command does is ours to say, whatever the server calls its buttons.
-fn how_to_answer(question: &Question, staged: &Staged) -> String {
-    let id = &question.approval;
-    if matches!(staged, Staged::Buttons { .. }) {
-        return format!("Press one with: claw approve {id} --button NUMBER");
-    }
-    let label = |index: usize| {
-        let label = question
-            .choices
-            .get(index)
-            .and_then(|choice| staged_questions::label(question, choice));
-        label.map(|label| format!(" ({})", label.shown)).unwrap_or_default()
-    };
-    format!(
-        "Confirm with: claw approve {id}{}   or cancel with: claw deny {id}{}",
-        label(0),
-        label(1)
-    )
 }

@@ -4,7 +4,9 @@
 mod artifacts;
 mod audit;
 mod memory;
+mod modes;
 mod persona;
+mod schedule;
 mod sessions;
 
 use std::ffi::OsString;
@@ -15,12 +17,14 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::open;
-use crate::domain::{Mode, TurnId};
+use crate::domain::TurnId;
 
 pub use artifacts::ArtifactsAction;
 pub use audit::AuditAction;
 pub use memory::MemoryAction;
+pub use modes::{GivenMode, ModeArg};
 pub use persona::PersonaAction;
+pub use schedule::{AddArgs, ScheduleAction};
 pub use sessions::SessionsAction;
 
 /// A personal agent that asks before it acts.
@@ -30,8 +34,8 @@ pub struct Cli {
     /// The folder that the tools work in [default: workspace in the home]
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// The model that answers, as its provider names it [default: what claw.toml, CLAW_MODEL or a
-    /// key says]
+    /// The model that answers, as its provider names it [default: what CLAW_MODEL, claw.toml or a
+    /// key says, the first of them]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
     /// Which agent, as `[agents.NAME]` in claw.toml names it [default: main; for gateway and doctor
@@ -191,7 +195,7 @@ pub enum AtHome {
         hosts: Vec<String>,
         /// Give the session the mode that lets it through: edits or work
         #[arg(long, value_name = "MODE", conflicts_with_all = ["term", "below", "edits_below", "command", "hosts"])]
-        mode: Option<ModeArg>,
+        mode: Option<GivenMode>,
         /// Press this one of several buttons that a tool has staged, counted from one
         #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "edits_below", "command", "hosts", "mode"])]
         button: Option<NonZeroU32>,
@@ -221,6 +225,13 @@ pub enum AtHome {
     Memory {
         #[command(subcommand)]
         action: Option<MemoryAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// What comes when: list, show, add, cancel, pause, resume or run jobs, and their history
+    Schedule {
+        #[command(subcommand)]
+        action: Option<ScheduleAction>,
         #[command(flatten)]
         json: Json,
     },
@@ -351,27 +362,6 @@ pub enum For {
     TenMinutes,
     Session,
     Always,
-}
-
-/// The modes of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ModeArg {
-    /// Each change asks
-    Ask,
-    /// Writing, editing and moving files of the workspace runs
-    Edits,
-    /// The same, and commands that change the workspace without the network
-    Work,
-}
-
-impl From<ModeArg> for Mode {
-    fn from(written: ModeArg) -> Self {
-        match written {
-            ModeArg::Ask => Self::Ask,
-            ModeArg::Edits => Self::Edits,
-            ModeArg::Work => Self::Work,
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -257,11 +257,15 @@ pub async fn show_leftovers(follow: &Follow) -> anyhow::Result<()> {
                     continue;
                 }
             }
-            crate::domain::OutboundBody::Notice { text } if !out::err_taken(&out::clean(&text)) => {
+            crate::domain::OutboundBody::Notice { text }
+            | crate::domain::OutboundBody::Reminder { text, .. }
+                if !out::err_taken(&out::clean(&text)) =>
+            {
                 continue;
             }
             // A digest is told to a chat alone.
             crate::domain::OutboundBody::Notice { .. }
+            | crate::domain::OutboundBody::Reminder { .. }
             | crate::domain::OutboundBody::Digest { .. } => {}
             crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
                 left.extend(follow.outbox.mail.open_question(&question.approval)?);

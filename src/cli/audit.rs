@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::audit_calls::CallTable;
-use super::explain::{answered_briefly, network_briefly, outside_of_calls};
+use super::explain::{Answered, network_briefly, outside_of_calls};
 use super::{fail, out};
 use crate::app::App;
 use crate::store::AuditRow;
@@ -108,7 +108,7 @@ fn sentence(row: &AuditRow) -> String {
         ),
         "verdict" => format!("{}: {} ({})", text("verdict"), text("why"), text("rule")),
         "asked" => format!("question {}", text("approval")),
-        "answered" => answered_briefly(&row.body),
+        "answered" => Answered::of(&row.body).says,
         "started" => format!("digest {}", text("digest").chars().take(12).collect::<String>()),
         "network" => network_briefly(&row.body),
         "ended" => format!("{} {}{}", text("outcome"), text("reason"), size(&row.body)),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::explain::{answered_briefly, network_briefly, outside_of_calls};
+use super::explain::{Answered, network_briefly, outside_of_calls};
 use super::out;
 use crate::domain::canonical::canonical_json;
 use crate::store::AuditRow;
@@ -32,7 +32,8 @@ struct Call {
     /// Why it was allowed, asked about or denied.
     rule: String,
     asked: String,
-    answered: String,
+    /// Of its newest question.
+    answered: Option<Answered>,
     started_ms: Option<i64>,
     /// Which hosts it has reached and been refused.
     network: String,
@@ -79,8 +80,8 @@ impl Call {
                 self.what = format!("{}/{}{arguments}", text("server"), text("tool"));
             }
             "verdict" => self.rule = text("rule"),
-            "asked" => self.asked = text("approval"),
-            "answered" => self.answered = answered_briefly(&row.body),
+            "asked" => (self.asked, self.answered) = (text("approval"), None),
+            "answered" => self.answered = Some(Answered::of(&row.body)),
             "started" => self.started_ms = Some(row.at_ms),
             "network" => self.network = network_briefly(&row.body),
             "ended" => self.ended = Some(self.end(row, &text("outcome"), &text("reason"))),
@@ -104,18 +105,24 @@ impl Call {
     }
 
     fn line(&self, id: &str) -> String {
-        let state = match (&self.ended, self.started_ms) {
-            (Some(ended), _) => ended.clone(),
-            (None, Some(_)) => "… runs".to_owned(),
-            (None, None) if !self.asked.is_empty() && self.answered.is_empty() => {
+        let mut why = match (&self.answered, self.rule.as_str()) {
+            (None, "") => String::new(),
+            (None, rule) => format!(" ({rule})"),
+            (Some(answered), _) => format!(" ({})", answered.says),
+        };
+        let state = match (&self.ended, self.started_ms, &self.answered) {
+            (Some(ended), ..) => ended.clone(),
+            (None, Some(_), _) => "… runs".to_owned(),
+            // A denial is the end of a call, and has no other row.
+            (None, None, Some(answered)) if !answered.allows => {
+                why.clear();
+                format!("✗ not run: {}", answered.says)
+            }
+            (None, None, Some(_)) => "… answered, and not started".to_owned(),
+            (None, None, None) if !self.asked.is_empty() => {
                 format!("… waits for an answer to {}", self.asked)
             }
-            (None, None) => "… not decided".to_owned(),
-        };
-        let why = match (self.answered.as_str(), self.rule.as_str()) {
-            ("", "") => String::new(),
-            ("", rule) => format!(" ({rule})"),
-            (answered, _) => format!(" ({answered})"),
+            (None, None, None) => "… not decided".to_owned(),
         };
         let network = match self.network.as_str() {
             "" => String::new(),
@@ -253,7 +260,42 @@ mod tests {
             ),
         ]);
         assert_eq!(then.len(), 1);
-        assert!(then[0].ends_with("✓ ran in 30 ms (me allowed this one call)"), "{then:?}");
+        assert!(then[0].ends_with("✓ ran in 30 ms (`me` allowed this one call)"), "{then:?}");
+    }
+
+    #[test]
+    fn what_was_denied_or_not_answered_in_time_was_not_run() {
+        let by = "console:uid:1000";
+        for (body, says) in [
+            (json!({"answer": {"kind": "deny"}, "by": by}), "the person at this machine denied it"),
+            (json!({"answer": "expired"}), "nobody answered in time"),
+        ] {
+            let mut calls = CallTable::default();
+            let lines = calls.lines(&[
+                row(1, "main:3:0", "received", json!({"server": "bash", "tool": "run"})),
+                row(2, "main:3:0", "verdict", json!({"verdict": "ask", "rule": "class"})),
+                row(3, "main:3:0", "asked", json!({"approval": "q1"})),
+                row(4, "main:3:0", "answered", body),
+            ]);
+            assert!(lines[0].ends_with(&format!("bash/run  ✗ not run: {says}")), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn an_undo_is_told_in_words() {
+        let told = |kind, body| CallTable::default().lines(&[row(1, "", kind, body)]).concat();
+        let by = "console:uid:1000";
+        let ended = told("undo.ended", json!({"by": by, "turn": "a:6", "changed": 1, "kept": 2}));
+        assert!(
+            ended.ends_with("put back the files of the turn a:6: 1 changed, 2 left as they are.")
+        );
+        let body = json!({"by": by, "turn": "a:6", "redo": true, "workspace": "/w"});
+        let started = told("undo.started", body);
+        assert!(
+            started.contains("began to take back the undo of the turn a:6, in /w."),
+            "{started}"
+        );
+        assert!(!format!("{started}{ended}").contains('{'));
     }
 
     #[test]

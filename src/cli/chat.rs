@@ -35,8 +35,8 @@ pub async fn run(
     let done =
         run::run(context, ConsoleStart { session, instance, editor, greeting, notices }).await;
     retention.abort();
-    done?;
-    Ok(ExitCode::from(fail::DONE))
+    let waits = done?;
+    Ok(ExitCode::from(if waits { fail::WAITS } else { fail::DONE }))
 }
 
 fn no_colour(app: &App) -> bool {

@@ -2,6 +2,7 @@
 //! Changes nothing but what every start makes, unless it is told to repair.
 
 mod disk;
+mod heartbeats;
 mod leftovers;
 mod machine;
 mod persona;
@@ -285,16 +286,40 @@ async fn look(overrides: Overrides, report: &mut Report) {
         report.bad("mcp.json", warning);
     }
     toolbox::openings_by_name(&app, report);
+    heartbeats::look(&app, report);
     store(&app, report);
     leftovers::look(&app, report);
     let (ok, text) = super::memory::look(&app);
     report.add("memory", ok, text, None);
+    jobs(&app, report);
     match app.model().await {
         Ok(chosen) => chosen.whys.iter().for_each(|why| report.good("model", why)),
         Err(error) => report.bad("model", format!("{error:#}")),
     }
     servers(&app, report).await;
     app.close().await;
+}
+
+/// Whether there is a scheduler, and what its jobs have missed.
+fn jobs(app: &App, report: &mut Report) {
+    if app.scheduler().is_none() {
+        let text = "mcp.json has no scheduler, so there are no reminders and no jobs: add \
+            `\"scheduler\": { \"command\": \"claw\", \"args\": [\"server\", \"scheduler\"] }` \
+            to its servers";
+        return report.warn("jobs", text);
+    }
+    match app.store.read(|tx| tx.jobs_missed()) {
+        Ok(0) => report.good("jobs", "no firing of a job was missed"),
+        Ok(missed) => {
+            let noun = if missed == 1 { "firing" } else { "firings" };
+            let text = format!(
+                "{missed} {noun} of jobs were missed and not made up, because nothing of claw ran; \
+                 jobs fire while `claw gateway` runs"
+            );
+            report.warn("jobs", text);
+        }
+        Err(error) => report.bad("jobs", format!("{error}")),
+    }
 }
 
 /// Whether the agent's bot answers to its token.

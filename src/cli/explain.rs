@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-pub(super) use self::sentences::{answered_briefly, network_briefly, outside_of_calls};
+pub(super) use self::sentences::{Answered, network_briefly, outside_of_calls};
 use self::sentences::{origin_words, sentence, who};
 use super::fail::{self, UserError};
 use super::out;
@@ -25,12 +25,14 @@ const SAID_CHARS_MAX: usize = 80;
 #[derive(Debug, Default)]
 struct CallRequest {
     model: String,
-    /// The newest message before it, or the one that something was recalled for.
+    /// The newest message before it, or the one that claw made it for.
     said: Option<String>,
     /// What the model was given of the memory in that turn, a line each.
     notes: Vec<String>,
-    /// Claw made the call by itself.
+    /// Claw looked into the memory by itself.
     is_recall: bool,
+    /// Claw asked git by itself.
+    is_git: bool,
 }
 
 /// Explains a call (its id, or the id of its question) or a row of the audit (its number).
@@ -100,10 +102,13 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
         return Ok(CallRequest::default());
     };
     let is_recall = matches!(call, CallId::Recall { .. });
-    // What was recalled stands before its message.
-    let (_, of_recall) = app.store.read(|tx| tx.event_and_message_before(session, seq + 2))?;
+    let is_git = matches!(call, CallId::Git { .. });
+    // What was recalled stands before its message; so does what git said, with the files of the
+    // workspace and what was recalled behind it.
+    let before = if is_git { 4 } else { 2 };
+    let (_, of_claw) = app.store.read(|tx| tx.event_and_message_before(session, seq + before))?;
     let (reply, message) = app.store.read(|tx| tx.event_and_message_before(session, seq))?;
-    let message = if is_recall { of_recall } else { message };
+    let message = if is_recall || is_git { of_claw } else { message };
     let recalled = app.store.read(|tx| tx.recalled_before(session, seq))?;
     let notes = recalled.iter().filter_map(|body| match body {
         EventBody::TurnRecalled { notes, call: of, .. } if !is_recall || of == call => Some(notes),
@@ -118,7 +123,8 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
         Some(EventBody::ModelReply { model, .. }) => model,
         _ => String::new(),
     };
-    Ok(CallRequest { model, said, notes, is_recall })
+    let notes = if is_git { Vec::new() } else { notes };
+    Ok(CallRequest { model, said, notes, is_recall, is_git })
 }
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
@@ -179,9 +185,11 @@ fn head(row: &AuditRow, request: &CallRequest) -> Vec<String> {
         )));
         return lines;
     }
-    if request.is_recall {
+    if request.is_recall || request.is_git {
+        let did =
+            if request.is_git { "asked git what has changed" } else { "looked into the memory" };
         lines.push(out::clean(&format!(
-            "Claw itself looked into the memory in the session `{session}`{}. It acts for {who}: \
+            "Claw itself {did} in the session `{session}`{}. It acts for {who}: \
              {origin}.",
             said.replace(", after the message", ", for the message")
         )));

@@ -206,10 +206,12 @@ async fn run_member(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -> an
     })
     .await;
     let (opened, agents) = (app.clone(), fleet.clone());
+    let notices =
+        app.warnings.iter().chain(&app.config.notices).chain(app.heartbeats_fault.as_ref());
     let member = Member {
         agent,
         telegram,
-        notices: app.warnings.iter().chain(&app.config.notices).map(|it| out::clean(it)).collect(),
+        notices: notices.map(|it| out::clean(it)).collect(),
         say: Box::new(move |text| out::err_line(&format!("claw: {whose}{text}"))),
         open: Box::new(move || {
             let (app, agents) = (opened.clone(), agents.clone());

@@ -1,6 +1,7 @@
 //! The command line: one file a command. Here and in the doors is the only printing. Must not know
 //! how a room works.
 
+mod approval_answers;
 mod approvals;
 pub mod args;
 mod artifacts;
@@ -30,6 +31,7 @@ mod prompt_report;
 mod proof;
 mod replay;
 mod retention;
+mod schedule;
 pub mod server;
 mod service;
 mod sessions;
@@ -221,11 +223,15 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
         AtHome::Memory { action, json } => memory::run(app, action, json.json).await,
+        AtHome::Schedule { action, json } => schedule::run(app, action, json.json).await,
         AtHome::Persona { action, json } => persona::run(app, action, json.json),
         AtHome::Artifacts { action, json } => match action {
             None | Some(ArtifactsAction::List) => artifacts::list(app, json.json),
             Some(ArtifactsAction::Show { name }) => artifacts::show(app, &name, json.json),
             Some(ArtifactsAction::Rm { name }) => artifacts::remove(app, &name, json.json).await,
+            Some(ArtifactsAction::Alias { name, alias }) => {
+                artifacts::alias(app, &name, alias.as_deref(), json.json).await
+            }
         },
         AtHome::Digest { json } => digest::run(app, json.json).await,
         AtHome::Open { what, write, time, json } => open::run(app, what, write, time, json).await,

@@ -5,11 +5,21 @@ use std::io::{self, Write as _};
 
 use crate::domain::escape;
 pub use crate::doors::console::Unwritten;
+use crate::doors::console::fit::fit;
 use crate::doors::console::style::Look;
 use crate::doors::console::{self, paint, stream};
 
-/// A line on stdout. When this returns, its bytes have left.
+/// A line on stdout, in a terminal as many as its width needs. When this returns, its bytes have
+/// left.
 pub fn line(text: &str) -> Result<(), Unwritten> {
+    match columns_of(io::stdout()) {
+        Some(columns) => fit(text, columns).iter().try_for_each(|row| whole_line(row)),
+        None => whole_line(text),
+    }
+}
+
+/// The same for what was laid out already.
+fn whole_line(text: &str) -> Result<(), Unwritten> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Unwritten)
 }
@@ -21,7 +31,25 @@ pub fn err_line(text: &str) {
 
 /// The same for what is told once: whether it was taken.
 pub fn err_taken(text: &str) -> bool {
+    match columns_of(io::stderr()) {
+        Some(columns) => fit(text, columns).iter().all(|row| err_taken_whole(row)),
+        None => err_taken_whole(text),
+    }
+}
+
+fn err_taken_whole(text: &str) -> bool {
     writeln!(io::stderr().lock(), "{text}").is_ok()
+}
+
+/// Columns of the terminal on stdout; `None` where it is a pipe or a file, which gets whole lines.
+pub fn columns() -> Option<usize> {
+    columns_of(io::stdout())
+}
+
+/// The width of a terminal; `None` for a pipe or a file, into which nothing is wrapped.
+fn columns_of(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then(|| size.ws_col.into())
 }
 
 /// Text of strangers for a terminal: line breaks stay, control and invisible characters are made
@@ -34,7 +62,7 @@ pub fn clean(text: &str) -> String {
 /// it quotes stands in a block of its own.
 pub fn notice(text: &str) -> bool {
     let lines = stream::markdown_lines(text, Look::new(paint::terminal_size().columns, false));
-    lines.iter().all(|rendered| err_taken(rendered))
+    lines.iter().all(|rendered| err_taken_whole(rendered))
 }
 
 /// The reply of a turn on stdout: for a terminal rendered, for a pipe as the model wrote it.
@@ -44,6 +72,6 @@ pub fn reply(text: &str) -> Result<(), Unwritten> {
     if !io::stdout().is_terminal() {
         return line(&console::clean::clean(&text.replace("\r\n", "\n")));
     }
-    let look = Look::new(paint::terminal_size().columns, false);
-    stream::markdown_lines(text, look).iter().try_for_each(|rendered| line(rendered))
+    let look = Look::new(paint::terminal_size().columns, false).breaking_code(true);
+    stream::markdown_lines(text, look).iter().try_for_each(|rendered| whole_line(rendered))
 }

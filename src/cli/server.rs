@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::app::MemoryLaunch;
 use crate::domain::OWN_SERVERS;
 
 use super::fail::UserError;
@@ -38,14 +39,27 @@ struct Scheduler {
     args: claw_mcp_scheduler::Args,
 }
 
-/// What the arguments of the memory server say, for commands that work on the same notes.
-pub fn memory_args(rest: &[String]) -> anyhow::Result<claw_mcp_memory::Args> {
-    let argv = std::iter::once("claw server memory").chain(rest.iter().map(String::as_str));
-    let read = Memory::try_parse_from(argv);
-    read.map(|memory| memory.args).map_err(|error| {
+/// What the arguments of the memory server say, for commands that work on the same notes. The key
+/// of an endpoint is that of the server, else that of the shell.
+pub fn memory_args(launch: &MemoryLaunch) -> anyhow::Result<claw_mcp_memory::Args> {
+    let mut args = read::<Memory>("memory", &launch.args)?.args;
+    let key = launch.env.get(&args.embeddings.embeddings_key_env).cloned();
+    args.embeddings.embeddings_key = key.map(claw_mcp_memory::EmbeddingsKey);
+    Ok(args)
+}
+
+/// The same of the scheduler, for commands that work on the same jobs.
+pub fn scheduler_args(rest: &[String]) -> anyhow::Result<claw_mcp_scheduler::Args> {
+    read::<Scheduler>("scheduler", rest).map(|scheduler| scheduler.args)
+}
+
+fn read<P: Parser>(name: &str, rest: &[String]) -> anyhow::Result<P> {
+    let command = format!("claw server {name}");
+    let argv = std::iter::once(command.as_str()).chain(rest.iter().map(String::as_str));
+    P::try_parse_from(argv).map_err(|error| {
         let why = error.to_string();
         let first = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        UserError::because(format!("mcp.json starts the memory server wrongly: {first}"))
+        UserError::because(format!("mcp.json starts the {name} server wrongly: {first}"))
     })
 }
 

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::explain::Answered;
 use super::fail::{self, UserError};
 use super::out;
 use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
-    Block, CallId, Event, EventBody, Outcome, ProjectFile, RecalledNote, SessionId, text_of,
+    Answer, Block, CallId, Event, EventBody, Outcome, ProjectFile, RecalledNote, SessionId, text_of,
 };
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export};
@@ -133,16 +134,13 @@ fn readable(
             format!("{call} waits for an answer to {approval}")
         }
         EventBody::CallAnswered { call, answer, by, .. } => match answer {
-            Some(answer) => format!(
-                "{call} answered by {by}: {}",
-                serde_json::to_string(answer).unwrap_or_default()
-            ),
+            Some(answer) => format!("{call}: {}", answered(answer, by)),
             None => format!("{call} not answered: {by}"),
         },
         EventBody::ActionAnswered { call, action, answer, by, .. } => {
             let what = format!("{call} ({}/{}: {})", action.server, action.tool, action.summary);
             match answer {
-                Some(answer) => format!("staged {what} answered by {by}: {}", json!(answer)),
+                Some(answer) => format!("staged {what}: {}", answered(answer, by)),
                 None => format!("staged {what} not answered: {by}"),
             }
         }
@@ -191,6 +189,11 @@ fn readable(
     }))
 }
 
+/// Who has answered what: `the person at this machine allowed this one call`.
+fn answered(answer: &Answer, by: &str) -> String {
+    Answered::of(&json!({"answer": answer, "by": by})).says
+}
+
 /// Which files of the workspace were quoted to the model.
 fn project_words(files: &[ProjectFile]) -> String {
     if files.is_empty() {
@@ -222,7 +225,7 @@ pub(super) fn note_words(note: &RecalledNote) -> String {
     let RecalledNote { id, subject, source, age, superseded_by, of, why, .. } = note;
     let mut facts = vec![age.clone()];
     facts.extend((!source.is_empty()).then(|| format!("from {source}")));
-    facts.extend(of.as_ref().map(|of| format!("of the agent {of}")));
+    facts.extend(of.as_ref().map(|of| format!("from agent {of}")));
     facts.extend(superseded_by.as_ref().map(|by| format!("superseded by {by}")));
     format!("{subject} ({id}; {}): {why}", facts.join(", "))
 }

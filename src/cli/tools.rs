@@ -24,6 +24,8 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     let of_server = |server: &str| only.is_none_or(|only| server == only);
     let pins: Vec<_> =
         app.gate.catalog().pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
+    let servers: Vec<String> =
+        app.gate.hub().servers().into_iter().map(|status| status.name).collect();
     for pin in pins.iter().filter(|pin| of_server(&pin.server)) {
         let builtin = app.gate.hub().builtin(&pin.server);
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
@@ -37,7 +39,8 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
             look::twin(&pin.tool, others).map(|twin| format!("the name looks like `{twin}`"));
         let look = look::note(&pin.tool).or(twin).map(|note| escape::visible(&note));
         let hidden = app.gate.catalog().hides(&pin.server, &pin.tool, raw);
-        let there = app.gate.catalog().has(&pin.server, &pin.tool);
+        let served = servers.contains(&pin.server);
+        let there = served && app.gate.catalog().has(&pin.server, &pin.tool);
         let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
         let shown = if as_json {
             json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
@@ -46,6 +49,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         } else {
             let first = first_sentence(description);
             let mark = match (there, changed, hidden) {
+                _ if !served => " NOT THERE: its server is not in mcp.json",
                 (false, ..) => " NOT THERE for anybody: tools.offered in claw.toml",
                 (_, true, _) => " CHANGED, withheld: see `claw tools diff`",
                 (_, _, true) => " hidden: models are not offered it, a tap of yours reaches it",

@@ -94,7 +94,11 @@ fn show(preview: &Preview, as_json: bool) -> anyhow::Result<()> {
 /// Only a clear yes of somebody at a terminal is one.
 async fn asked(preview: &Preview, as_json: bool) -> anyhow::Result<bool> {
     if !as_json && ask_person::possible() {
-        return Ok(tokio::task::spawn_blocking(|| agreed("Do it?")).await??);
+        let agreed = tokio::task::spawn_blocking(|| agreed("Do it?")).await??;
+        if !agreed {
+            out::err_line("Nothing was changed.");
+        }
+        return Ok(agreed);
     }
     let again = if preview.redo { "--redo".to_owned() } else { preview.turn.to_string() };
     out::err_line(&format!("Nothing was changed. `claw undo {again} --yes` does it."));

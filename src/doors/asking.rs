@@ -172,6 +172,7 @@ pub fn from_elsewhere(question: &Question) -> Question {
     let place = match question.call.owner() {
         CallOwner::Session(session) => format!("in the session `{session}`"),
         CallOwner::Client(client) => format!("for the client `{}`", escape::visible(client)),
+        CallOwner::Claw => "for claw itself".to_owned(),
     };
     let effect = question.effect.clone().map(|effect| {
         let asker = match effect.asker {

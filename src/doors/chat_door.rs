@@ -50,6 +50,11 @@ pub trait Paint<T> {
     fn with_grant_buttons(text: T, _digest: i64, _grants: &[i64]) -> T {
         text
     }
+
+    /// The last message of a reminder, with buttons that answer this firing.
+    fn with_reminder_buttons(text: T, _firing: &str) -> T {
+        text
+    }
 }
 
 /// What a button under an answer puts back.

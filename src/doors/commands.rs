@@ -105,6 +105,18 @@ pub const COMMANDS: &[CommandInfo] = &[
     ),
     info(ChatCommand::Forget, "/forget", "ID", "put a note into the trash"),
     info(
+        ChatCommand::Remind,
+        "/remind",
+        "WHEN TEXT",
+        "a reminder, such as `20m call mum` or `every monday 9:00 call mum`",
+    ),
+    info(
+        ChatCommand::Schedule,
+        "/schedule",
+        "[cancel|pause|resume NUMBER]",
+        "what comes when; end one, or stop it for a while",
+    ),
+    info(
         ChatCommand::AllowedUsers,
         "/guests",
         "[remove ID]",
@@ -143,6 +155,19 @@ impl CommandInfo {
 
     const fn at_the_console_only(self) -> Self {
         Self { only_at: Some(DoorKind::Console), ..self }
+    }
+
+    /// For a door that does not have it, with what does the same there.
+    fn where_it_is(&self) -> String {
+        match (self.command, self.only_at) {
+            (ChatCommand::Here, _) => "/here is for chats in Telegram. Here `claw chat -C FOLDER` \
+                sets the folder, /role the role and /mode the mode."
+                .to_owned(),
+            (_, Some(DoorKind::Console)) => {
+                format!("{} is for the console. /help lists what there is here.", self.name)
+            }
+            _ => format!("{} is for chats. /help lists what there is here.", self.name),
+        }
     }
 
     const fn at_chats_only(self) -> Self {
@@ -209,11 +234,17 @@ fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
                 format!("{0} takes no words after it. Send {0} alone.", known.name)
             }
         }),
+        None if let Some(known) = elsewhere(&wanted) => Parsed::Unknown(known.where_it_is()),
         None => Parsed::Unknown(match closest(&wanted, door) {
             Some(name) => format!("There is no command {word}. Did you mean {name}?"),
             None => format!("There is no command {word}. /help lists them all."),
         }),
     }
+}
+
+/// A command that this door does not have and another one has.
+fn elsewhere(name: &str) -> Option<&'static CommandInfo> {
+    COMMANDS.iter().find(|known| known.names().any(|known| known == name))
 }
 
 /// What is undone besides the exchange.
@@ -276,6 +307,15 @@ mod tests {
             let door = known.only_at.unwrap_or(DoorKind::Console);
             assert_eq!(parse(known.name, door), command(known.command, ""));
         }
+    }
+
+    #[test]
+    fn a_command_of_another_door_is_named_with_what_does_the_same_here() {
+        let said = |parsed| if let Parsed::Unknown(text) = parsed { text } else { String::new() };
+        let here = said(typed("/here off"));
+        assert!(here.contains("Telegram") && here.contains("claw chat -C FOLDER"), "{here}");
+        let quit = said(parse_for_bot("/quit", "b"));
+        assert!(quit.contains("for the console"), "{quit}");
     }
 
     #[test]
@@ -351,6 +391,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 25);
+        assert_eq!(completions("/").len(), 27);
     }
 }

@@ -81,7 +81,9 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Resu
     let mut delivered = chat.lock().await;
     let shown = delivered.take_shown();
     match &row.outbound.body {
-        OutboundBody::Notice { .. } | OutboundBody::Digest { .. } => notice(door, to, row).await,
+        OutboundBody::Notice { .. }
+        | OutboundBody::Reminder { .. }
+        | OutboundBody::Digest { .. } => notice(door, to, row).await,
         OutboundBody::Reply { turn_seq, step, text } => {
             delivered.begin(&row.outbound.session, *turn_seq, None);
             let text = &with_quiet_line(door, to, &row.outbound.session, *turn_seq, text)?;
@@ -129,16 +131,23 @@ async fn write<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Resu
     }
 }
 
-/// Words of claw itself. Those of a digest have buttons where the door does.
+/// Words of claw itself. Those of a digest and of a reminder have buttons where the door does.
 async fn notice<D: ChatDoor>(door: &D, to: &Address, row: &OutboxMessage) -> Result<(), MailError> {
     let body = &row.outbound.body;
     let text = match body {
-        OutboundBody::Digest { text, .. } if D::HAS_BUTTONS => text.into(),
+        OutboundBody::Digest { text, .. } | OutboundBody::Reminder { text, .. }
+            if D::HAS_BUTTONS =>
+        {
+            text.into()
+        }
         body => without_buttons(body),
     };
     let mut pieces = door.pieces(body, &text);
     if let OutboundBody::Digest { number, grants, .. } = body {
         change_last(&mut pieces, |last| D::with_grant_buttons(last, *number, grants));
+    }
+    if let OutboundBody::Reminder { firing, .. } = body {
+        change_last(&mut pieces, |last| D::with_reminder_buttons(last, firing));
     }
     if write_pieces(door, to, row, &pieces, &Drafted::default()).await? {
         door.shared().mail().shown(row.id).await?;

@@ -51,8 +51,12 @@ impl Follow {
                 // it behind the reply.
                 OutboundBody::Question { question, .. } if question.staged.is_some() => {}
                 OutboundBody::Question { question, .. } => asked.push(*question),
-                OutboundBody::Notice { text } if !notice(&text) => continue,
-                OutboundBody::Notice { .. } => {}
+                OutboundBody::Notice { text } | OutboundBody::Reminder { text, .. }
+                    if !notice(&text) =>
+                {
+                    continue;
+                }
+                OutboundBody::Notice { .. } | OutboundBody::Reminder { .. } => {}
                 // A chat alone is told one.
                 OutboundBody::Digest { .. } => {}
                 // Standard output gets the answer and nothing else; the log has the rest.

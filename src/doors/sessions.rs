@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::ChatDoor;
 use super::clock::Clock;
-use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, unseen};
+use crate::domain::{
+    Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, is_heartbeat_session, unseen,
+};
 use crate::door_context::WorkerHere;
 use crate::mail::MailError;
 use crate::session::Ran;
@@ -31,7 +33,10 @@ pub async fn keep<D: ChatDoor>(door: Arc<D>) {
         tracing::error!(%error, "the interrupted turns cannot be read");
         Vec::new()
     });
-    for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix::<D>())) {
+    let is_own = |session: &SessionId| {
+        session.as_str().starts_with(&prefix::<D>()) || is_heartbeat_session(session)
+    };
+    for session in open.into_iter().filter(is_own) {
         launch(&door, session);
     }
     let mut tried = HashMap::new();

@@ -3,9 +3,9 @@
 
 use std::num::NonZero;
 
+use crate::doors::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 use crate::program::eventually;
 use crate::pty::Pty;
-use crate::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 
 /// So many rows that nothing scrolls away.
 const ROWS: u16 = 2_000;
@@ -15,13 +15,14 @@ const SECOND: &str = "second";
 /// How a question begins and what it ends with, and what stands behind one that is over.
 const BEGINS: &str = " ? ";
 const ANSWERS: [&str; 2] = ["y yes · n no · ", "y all · n none · "];
-const OVER: [&str; 8] = [
-    "Allowed for this session",
+const OVER: [&str; 9] = [
+    "Allowed: ",
     "Allowed once: ",
     "Denied: ",
     "Allowed all ",
     "Denied all ",
-    " was answered",
+    " was allowed",
+    " was denied",
     " has expired",
     " was closed",
 ];

@@ -5,9 +5,9 @@ use claw::doors::markdown::{Block, Document, Piece};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::doors::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 use crate::line_client::{Client, start};
 use crate::program::{Running, eventually};
-use crate::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 
 pub struct Lines {
     home: Home,

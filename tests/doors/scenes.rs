@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use crate::program::{alive, eventually, pid_in, said};
-use crate::rig::{
+use crate::doors::rig::{
     Chat, DoorRig, EFFECT, Reply, Skill, all_is_delivered, asks, at, at_home, closes, count,
     effects, events, home, lack, logged, number, results, runs, shows, turns_end, wait_model_asked,
 };
+use crate::program::{alive, eventually, pid_in, said};
 use crate::wires::{Answer, Turn};
 
 /// A door at which the model asks for [`EFFECT`] and then says `It is done.`; the question is open.

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::rig::{Chat, DoorRig, Reply, asks, at, closes, number, shows, turns_end};
+use crate::doors::rig::{Chat, DoorRig, Reply, asks, at, closes, number, shows, turns_end};
 use crate::wires::{Answer, Call, Turn};
 
 fn writes(path: &str) -> Answer {

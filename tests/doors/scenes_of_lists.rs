@@ -5,11 +5,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::program::eventually;
-use crate::rig::{
+use crate::doors::rig::{
     Chat, DoorRig, Reply, all_is_delivered, asks, at_home, closes, count, events, home, number,
     results, shows, turns_end,
 };
+use crate::program::eventually;
 use crate::wires::{Answer, Call, Turn};
 
 const NAMES: [&str; 3] = ["apple.txt", "bread.txt", "cheese.txt"];

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use crate::program::eventually;
-use crate::rig::{
+use crate::doors::rig::{
     Chat, DoorRig, EFFECT, Reply, Skill, all_is_delivered, asks, at, count, effects, lack, runs,
     shows, turns_end, wait_model_asked,
 };
+use crate::program::eventually;
 use crate::wires::{Answer, Turn};
 
 /// The frames up to the middle of a text: the one that opens the reply, and the first half.

@@ -3,9 +3,9 @@
 
 use rustix::process::Signal;
 
-use crate::botapi::{BotApi, Fault, Message, Tap, User};
+use crate::botapi::{BotApi, Fault, Message, User};
+use crate::doors::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 use crate::program::{Running, eventually};
-use crate::rig::{Chat, DoorRig, Home, Reply, Skill, words};
 
 const ALLOW: &str = "Allow once";
 
@@ -46,13 +46,31 @@ impl Telegram {
         self.home.house.db().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// A tap that was answered.
-    fn taps(&mut self, asked: &Message, label: &str) -> Tap {
+    /// A tap that was answered, and the words of the answer.
+    fn taps(&mut self, asked: &Message, label: &str) -> String {
         let data = asked.button(label).unwrap().data.clone().unwrap();
+        let tap = self.anna.forges_tap(asked.chat, asked.id, &data);
         self.answered = Some((asked.id, data));
-        let tap = self.anna.taps_on(asked.chat, asked.id, label);
-        self.api.wait_answered(&tap);
-        tap
+        self.api.wait_answered(&tap).0
+    }
+
+    /// Taps the question. After a start it is asked again in a new message: whoever tapped the old
+    /// one at that very moment reads that its button does nothing, and taps the new one. Returns
+    /// the message whose tap counted.
+    fn taps_question(
+        &mut self,
+        about: &str,
+        label: impl Fn(&Message) -> Option<String>,
+    ) -> Message {
+        let mut tapped = None;
+        eventually("a tap on the question counts", || {
+            let Some(asked) = self.question(about, "open") else { return false };
+            let label = label(&asked).unwrap();
+            let counts = self.taps(&asked, &label) != "This button does nothing any more.";
+            tapped = counts.then_some(asked);
+            counts
+        });
+        tapped.unwrap()
     }
 }
 
@@ -113,27 +131,26 @@ impl DoorRig for Telegram {
     }
 
     fn answers(&mut self, about: &str, reply: Reply) {
-        let mut found = None;
-        eventually("the question is on record and open", || {
-            found = self.question(about, "open");
-            found.is_some()
-        });
-        let asked = found.unwrap();
         match reply {
-            Reply::Yes => _ = self.taps(&asked, &yes(&asked).unwrap()),
-            Reply::Edits => _ = self.taps(&asked, "This session: all edits"),
+            Reply::Yes => _ = self.taps_question(about, yes),
+            Reply::Edits => {
+                self.taps_question(about, |_| Some("This session: all edits".to_owned()));
+            }
             Reply::No => {
-                let no = ["Deny", "None", "None of the others"];
-                let no = no.into_iter().find(|no| asked.button(no).is_some()).unwrap();
-                self.taps(&asked, no);
+                self.taps_question(about, |asked| {
+                    let no = ["Deny", "None", "None of the others"];
+                    let no = no.into_iter().find(|no| asked.button(no).is_some());
+                    no.map(str::to_owned)
+                });
             }
             Reply::NoBecause(word) => {
-                self.taps(&asked, "Deny and say why");
-                let why = self.api.wait_for_text(self.anna.id, "Denied once you have replied");
+                let why = "Deny and say why".to_owned();
+                let asked = self.taps_question(about, |_| Some(why.clone()));
+                let asks_why = self.api.wait_for_text(self.anna.id, "Denied once you have replied");
                 eventually("a reason is waited for", || {
                     self.number("SELECT count(*) FROM posted WHERE state = 'why'") == 1
                 });
-                self.anna.writes(self.anna.private()).reply_to(why.id).text(word).send();
+                self.anna.writes(self.anna.private()).reply_to(asks_why.id).text(word).send();
                 self.api.wait_for("the question is over", |world| {
                     world.message(asked.chat, asked.id)?.labels().is_empty().then_some(())
                 });

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::owner;
+use crate::friction::owner;
 use crate::program::{House, SERVER_WAIT, outcomes};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};

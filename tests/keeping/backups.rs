@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use crate::keeping::{beside, replayed, text, write_called};
 use crate::program::{House, Ran, eventually, outcomes};
-use crate::{beside, replayed, text, write_called};
 
 /// Restores into a new home, which must be whole.
 fn restored(file: &Path) -> (House, Ran) {

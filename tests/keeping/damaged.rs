@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::keeping::{finding, write_called};
 use crate::program::{House, Ran};
-use crate::{finding, write_called};
 
 /// What an editor, a bad disk or an earlier fault may leave of a text.
 const SPOILED: [(&str, &str); 3] = [

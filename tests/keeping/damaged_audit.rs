@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::damaged::{aside, names, number, repairs};
-use crate::finding;
+use crate::keeping::damaged::{aside, names, number, repairs};
+use crate::keeping::finding;
 use crate::program::House;
 
 const HIGH: i64 = i64::MAX;

@@ -1,9 +1,9 @@
 //! Rows of calls, grants, updates and what was overheard that cannot be read, and numbers that
 //! nothing counts to.
 
-use crate::damaged::{aside, names, number, repairs, sql};
+use crate::keeping::damaged::{aside, names, number, repairs, sql};
+use crate::keeping::write_called;
 use crate::program::House;
-use crate::write_called;
 
 const NOT_UTF8: &str = "CAST(substr({}, 1, 4) || x'ff' || substr({}, 5) AS TEXT)";
 

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
+use crate::keeping::{age, finding, write_called};
 use crate::program::{House, eventually};
-use crate::{age, finding, write_called};
 
 fn change(house: &House, sql: &str) {
     assert_eq!(house.db().execute(sql, []).unwrap(), 1, "{sql}");

@@ -1,7 +1,7 @@
 //! `claw audit explain`.
 
+use crate::keeping::write_called;
 use crate::program::House;
-use crate::write_called;
 
 #[test]
 fn a_call_is_explained_by_its_id_its_question_or_a_row() {

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::keeping::{beside, replayed, text, write_called};
 use crate::program::{House, eventually, outcomes};
-use crate::{beside, replayed, text, write_called};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use crate::keeping::{beside, text};
 use crate::program::House;
-use crate::{beside, text};
 
 #[test]
 fn completions_and_pages_know_every_command() {

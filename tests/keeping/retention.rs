@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::keeping::{age, finding};
 use crate::program::{House, eventually};
-use crate::{age, finding};
 
 /// As if everything in this home had been written four days ago.
 fn days_pass(house: &House) {

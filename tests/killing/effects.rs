@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::kept;
+use super::{kept, remembered};
 
 /// Beside the file of effects: the slow calls that have begun.
 pub const BEGUN: &str = "begun";
@@ -121,6 +121,9 @@ fn meta(value: Value) -> MetaObject {
 
 /// The ids of what a call of `propose` stages, in their order.
 pub fn proposed_by(id: &str) -> Vec<String> {
+    if id.starts_with("note-") {
+        return vec![remembered::kept(id)];
+    }
     let of = match id.split_once('-') {
         Some(("batch", _)) => 3,
         Some(("stage", _)) => 1,
@@ -135,6 +138,9 @@ pub fn call_of(id: &str) -> (&'static str, Value) {
     match id.split_once('-') {
         Some(("look", _)) => ("effects__look", named),
         Some(("stage" | "batch", _)) => ("effects__propose", named),
+        Some(("note", _)) => {
+            ("memory__propose", json!({"subject": id, "text": remembered::kept(id)}))
+        }
         Some(("keep", _)) => ("effects__keep", named),
         Some(("make", _)) => ("effects__make", named),
         Some(("bash" | "shell", _)) => (
@@ -177,7 +183,8 @@ pub fn id_in(arguments: &Value) -> Option<&str> {
     let in_command = || arguments["command"].as_str()?.split_whitespace().nth(1);
     let in_path = || ["path", "destination"].iter().find_map(|name| arguments[*name].as_str());
     let in_path = || in_path()?.rsplit('/').next();
-    arguments["id"].as_str().or_else(in_command).or_else(in_path)
+    let noted = || arguments["subject"].as_str();
+    arguments["id"].as_str().or_else(in_command).or_else(in_path).or_else(noted)
 }
 
 /// Which server a call with this id goes to, as the house is furnished.
@@ -185,6 +192,8 @@ pub fn server_of(id: &str) -> &'static str {
     match id.split_once('-') {
         Some(("bash" | "shell", _)) => "bash",
         Some(("file" | "move", _)) => "filesystem",
+        Some(("note", _)) => "memory",
+        _ if remembered::is_kept(id) => "memory",
         _ => "effects",
     }
 }

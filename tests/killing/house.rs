@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::process::Child;
 
 use super::strike::{Strike, Struck};
-use super::{effects, recalled};
+use super::{effects, recalled, remembered};
 
 /// The most time that one command may take. Reached only when something hangs.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(10);
@@ -138,7 +138,7 @@ impl House {
             "effects": {"command": server, "args": args},
             "bash": own("bash"),
             "filesystem": own("filesystem"),
-            "memory": {"command": "claw", "args": ["server", "memory", "--notes", self.path("notes")]},
+            "memory": {"command": "claw", "args": remembered::args(&self.path("notes"))},
         }});
         recalled::notes(&self.path("notes"))?;
         std::fs::write(home.join("mcp.json"), servers.to_string())?;
@@ -165,7 +165,9 @@ impl House {
 
     /// How often each effect happened, over all servers.
     pub fn counted(&self) -> BTreeMap<String, usize> {
-        effects::counted(&self.effects(), &self.path("work"))
+        let mut counted = effects::counted(&self.effects(), &self.path("work"));
+        remembered::count(&self.path("notes"), &mut counted);
+        counted
     }
 
     /// The calls that the server of effects has had in hand.

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::effects::{has_effect, id_in};
-use super::look::Look;
+use super::look::{CallRow, Look};
 use super::recalled::is_recall;
+use super::remembered;
 use super::staged_actions::Action;
 use super::verdict::Verdict;
 
@@ -154,7 +155,8 @@ pub fn calls_are_true(
                 .push(format!("the tool use {id} has {} results in the log", more.len())),
         }
     }
-    for row in look.calls()?.into_iter().filter(|row| !is_recall(&row.id)) {
+    let by_claw = |row: &CallRow| is_recall(&row.id) || remembered::is_claws_own(row);
+    for row in look.calls()?.into_iter().filter(|row| !by_claw(row)) {
         if !["ended", "denied", "unknown"].contains(&row.state.as_str()) {
             verdict.other.push(format!("the call {} is still {}", row.id, row.state));
         }
@@ -208,7 +210,9 @@ pub fn audit_is_true(
             audit.iter().filter(|row| row.kind == kind && row.call == one.call).count()
         };
         let (started, ended) = (times("started"), times("ended"));
-        if started > 1 || ended > 1 {
+        // A proposal is asked for again after a kill, and gives the same one.
+        let may_repeat = one.id.starts_with("note-");
+        if (started > 1 && !may_repeat) || ended > 1 {
             verdict.doubled.push(format!(
                 "the audit says that {} was started {started} and ended {ended} times",
                 one.id

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::remembered;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::Value;
 
@@ -17,6 +18,7 @@ pub struct CallRow {
     pub id: String,
     /// `claw` for a question about several calls.
     pub server: String,
+    pub tool: String,
     pub state: String,
 }
 
@@ -131,8 +133,13 @@ impl Look {
     }
 
     pub fn calls(&self) -> rusqlite::Result<Vec<CallRow>> {
-        self.all("SELECT id, server, state FROM calls ORDER BY id", |row| {
-            Ok(CallRow { id: row.get(0)?, server: row.get(1)?, state: row.get(2)? })
+        self.all("SELECT id, server, state, tool FROM calls ORDER BY id", |row| {
+            Ok(CallRow {
+                id: row.get(0)?,
+                server: row.get(1)?,
+                state: row.get(2)?,
+                tool: row.get(3)?,
+            })
         })
     }
 
@@ -158,11 +165,14 @@ impl Look {
     }
 
     pub fn staged(&self) -> rusqlite::Result<Vec<StagedRow>> {
-        let sql = "SELECT s.call, s.list, json_extract(c.arguments, '$.id') FROM staged AS s
+        let sql = "SELECT s.call, s.list, CASE WHEN c.server = 'memory'
+                          THEN json_extract(c.arguments, '$.text') ELSE json_extract(c.arguments, '$.id') END
+                   FROM staged AS s
                    LEFT JOIN calls AS c ON c.id = s.call ORDER BY s.call";
         self.all(sql, |row| {
             let id: Option<String> = row.get(2)?;
-            Ok(StagedRow { call: row.get(0)?, list: row.get(1)?, id: id.unwrap_or_default() })
+            let id = remembered::first_word(id.unwrap_or_default());
+            Ok(StagedRow { call: row.get(0)?, list: row.get(1)?, id })
         })
     }
 

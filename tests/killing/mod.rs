@@ -15,6 +15,7 @@ pub mod points;
 pub mod program;
 pub mod random;
 pub mod recalled;
+pub mod remembered;
 pub mod staged_actions;
 pub mod standing;
 pub mod strike;

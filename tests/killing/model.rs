@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use super::effects::{call_of, id_in};
 use super::kept::made_path;
 use super::look::Look;
+use super::remembered;
 use crate::wires::{Call, Turn, openai};
 
 /// What claw writes that wants a summary.
@@ -177,7 +178,10 @@ fn summary(body: &Value) -> Option<Turn> {
     said.contains(ASKS_FOR_SUMMARY).then(|| {
         let names: Vec<String> =
             known(body).into_iter().map(|name| format!("{KNOWS}{name};")).collect();
-        Turn::text(&format!("So far: {}", names.join(" ")))
+        let newest = tasks(body).pop().map(|task| task.name);
+        let fact = newest.filter(|_| said.contains(remembered::ASKS_FOR_FACTS));
+        let fact = fact.map(|name| remembered::fact(&name)).unwrap_or_default();
+        Turn::text(&format!("So far: {}{fact}", names.join(" ")))
     })
 }
 

@@ -14,6 +14,10 @@ pub enum Rig {
     UndoButton,
     /// `mcp-servers/memory/tests/note_kills.rs`.
     Notes,
+    /// `tests/job_kills.rs`.
+    Jobs,
+    /// `tests/heartbeats.rs`.
+    Heartbeats,
 }
 
 /// By what the name of a point begins with.
@@ -33,6 +37,10 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("durable-", Rig::Notes),
     // Nobody in the other rigs asks for files back.
     ("undo.files.", Rig::UndoButton),
+    // What a scheduler has due, which nobody makes in the other rigs.
+    ("jobs.", Rig::Jobs),
+    // Nor does anybody write a file of heartbeats.
+    ("heartbeats.", Rig::Heartbeats),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -1,6 +1,7 @@
 //! A note that fits every message, and what must hold of what was recalled. Must not know what was
 //! killed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -30,14 +31,21 @@ pub fn judge(
     events: &[(i64, Value)],
     verdict: &mut Verdict,
 ) -> rusqlite::Result<()> {
-    let mut stands = 0;
+    let mut stands: BTreeSet<String> = BTreeSet::new();
     for (index, (seq, event)) in events.iter().enumerate() {
         match event["type"].as_str() {
             Some("summary" | "window.dropped" | "session.cleared" | "exchange.dropped") => {
-                stands = 0
+                stands.clear();
             }
             Some("turn.recalled") => {
-                stands += 1;
+                for note in event["notes"].as_array().into_iter().flatten() {
+                    if !stands.insert(format!("{} {}", note["id"], note["version"])) {
+                        let id = &note["id"];
+                        verdict
+                            .doubled
+                            .push(format!("the note {id} stands twice before event {seq}"));
+                    }
+                }
                 if event["call"] != format!("{session}:{seq}{OURS}") {
                     verdict.other.push(format!("event {seq} was recalled by {}", event["call"]));
                 }
@@ -47,9 +55,6 @@ pub fn judge(
                 }
             }
             _ => {}
-        }
-        if stands > 1 {
-            verdict.doubled.push(format!("the note stands twice before event {seq}"));
         }
     }
     for row in look.calls()?.iter().filter(|row| is_recall(&row.id)) {

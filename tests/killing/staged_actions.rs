@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::effects::proposed_by;
 use super::log::Use;
 use super::look::{Approval, Look};
+use super::remembered;
 use super::verdict::Verdict;
 
 /// A staged action, with what the log says of it.
@@ -78,7 +79,8 @@ pub fn judge(
         let questions =
             || approvals.iter().filter(|approval| approval.call == *call || approval.call == *list);
         let happened = effects.contains_key(id);
-        if happened && !questions().any(&said_yes) {
+        // What an owner orders by a command is confirmed with it.
+        if happened && !remembered::is_order(call) && !questions().any(&said_yes) {
             verdict.other.push(format!("the staged action {id} ran, and nobody has confirmed it"));
         }
         let at = |kind: &str| audit.iter().position(|row| row.kind == kind && row.call == *call);
@@ -117,7 +119,10 @@ fn everything_was_staged(uses: &[Use], actions: &[Action], verdict: &mut Verdict
             times => verdict.doubled.push(format!("the action {id} is staged {times} times")),
         }
     }
-    for action in actions.iter().filter(|action| !wanted.contains(&action.id)) {
+    for action in actions
+        .iter()
+        .filter(|action| !wanted.contains(&action.id) && !remembered::is_without_a_use(&action.id))
+    {
         verdict.other.push(format!(
             "the action {} is staged, and no call of the log has proposed it",
             action.id

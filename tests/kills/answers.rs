@@ -49,6 +49,13 @@ impl Play<'_> {
         self.claw(&words(["approve", &list.id])).await.map(drop)
     }
 
+    /// Says no to the first of what waits.
+    pub async fn skip_one(&mut self) -> anyhow::Result<()> {
+        let waiting = self.look()?.waiting()?;
+        let Some(question) = waiting.iter().find(|one| !one.is_list()) else { return Ok(()) };
+        self.claw(&words(["deny", &question.id])).await.map(drop)
+    }
+
     async fn answer(&mut self, question: &Approval) -> anyhow::Result<()> {
         let (approve, mut deny) = (words(["approve", &question.id]), words(["deny", &question.id]));
         if !question.staged {

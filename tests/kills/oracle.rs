@@ -13,7 +13,7 @@ use crate::killing::log::{
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
-use crate::killing::{kept, lists, recalled, staged_actions, standing, window};
+use crate::killing::{kept, lists, recalled, remembered, staged_actions, standing, window};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
@@ -43,6 +43,9 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     }
     verdict.other.extend(seen.torn.iter().map(|torn| format!("at some moment {torn}")));
     lists::judge(&look, &mut verdict)?;
+    if verdict.panics == 0 {
+        remembered::judge(&look, &house.path("notes"), &mut verdict)?;
+    }
     recalled::judge(&look, SESSION, &events, &mut verdict)?;
     standing::judge(&look, &uses, |id| gave(seen, id), &mut verdict)?;
     kept::judge(house, &look, &uses, &mut verdict)?;

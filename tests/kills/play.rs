@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::job::{Killer, Script};
 use crate::killing::house::{Ended, House, Kill};
 use crate::killing::look::{Look, SESSION};
+use crate::killing::remembered;
 use crate::killing::strike::Struck;
 
 /// How often a thing is tried again before the rig says that it never comes to rest.
@@ -79,10 +80,15 @@ impl<'a> Play<'a> {
                 self.one_and_the_mode().await?;
                 self.settle().await?;
                 self.types("/mode ask").await?;
-                self.ask("m5", "move-5a").await?;
+                self.ask("m5", "move-5a,note-5b").await?;
                 self.types("/mode edits").await?;
                 self.settle().await?;
+                self.types("/remember keepsorder1").await?;
+                self.ask("m6", "note-6a|note-6b").await?;
+                self.skip_one().await?;
+                self.settle().await?;
                 self.types("/compact").await?;
+                self.settle().await?;
             }
             Script::Expire => {
                 self.ask("m1", "ask-1a,free-1b,ask-1c,shell-1d,shell-1e").await?;
@@ -94,6 +100,8 @@ impl<'a> Play<'a> {
                 // A second yes to the first action, and one to the second that is too late.
                 self.says_yes(&late, 0).await?;
                 self.says_yes(&late, 1).await?;
+                self.ask("m4", "note-4a").await?;
+                self.hours_go_by()?;
                 self.ask("m3", "stage-3a").await?;
                 self.settle().await?;
             }
@@ -123,6 +131,9 @@ impl<'a> Play<'a> {
             "shell-1a,move-1b|move-1c",
             "move-1a,move-1b,move-1c",
             "move-1a,free-1b,move-1c,ask-1d|move-1e,shell-1f",
+            "note-1a",
+            "note-1a,note-1b|ask-1c",
+            "note-1a,stage-1b",
         ];
         let mut number = 1;
         for _ in 0..1 + self.killer.random.below(2) {
@@ -149,6 +160,10 @@ impl<'a> Play<'a> {
             }
             if self.killer.random.chance(30) {
                 self.types("/compact").await?;
+            }
+            if self.killer.random.chance(25) {
+                let order = remembered::order(&number.to_string());
+                self.types(&format!("/remember {order}")).await?;
             }
             if self.killer.random.chance(15) {
                 let mode = if self.killer.random.chance(50) { "/mode edits" } else { "/mode ask" };
@@ -345,6 +360,8 @@ impl<'a> Play<'a> {
             ("approve", "Confirmed"),
             ("deny", "Denied"),
             ("deny", "Cancelled"),
+            ("approve", "Remembered"),
+            ("deny", "Skipped"),
         ]
         .into_iter();
         let answered = verbs

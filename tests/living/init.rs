@@ -2,8 +2,8 @@
 
 use rustix::process::Signal;
 
+use crate::living::rig::Rig;
 use crate::program::KEY;
-use crate::rig::Rig;
 use crate::wires::Answer;
 
 #[test]

@@ -3,8 +3,8 @@
 
 use std::fs;
 
+use crate::living::rig::Rig;
 use crate::program::KEY;
-use crate::rig::Rig;
 
 #[test]
 fn what_is_kept_stays_to_the_byte_and_what_is_changed_stands_beside_it() {

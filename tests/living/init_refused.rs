@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use crate::living::rig::Rig;
 use crate::program::{House, KEY};
-use crate::rig::Rig;
 use crate::wires::{Answer, Turn};
 
 #[test]

@@ -4,8 +4,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use crate::living::rig::Rig;
 use crate::pty::Pty;
-use crate::rig::Rig;
 
 #[test]
 fn what_init_has_written_is_all_that_the_service_needs() {

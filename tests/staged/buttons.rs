@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::program::eventually;
-use crate::rig::{Rig, item, like, shop_proposes};
+use crate::staged::rig::{Rig, item, like, shop_proposes};
 
 #[test]
 fn a_press_runs_at_once_and_the_buttons_are_gone() {

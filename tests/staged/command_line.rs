@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::rig::{Rig, item, like, shop_proposes};
+use crate::staged::rig::{Rig, item, like, shop_proposes};
 
 impl Rig {
     /// The ids of the items that are open, in their order.

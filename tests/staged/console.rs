@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::program::{Running, SOON, eventually, example};
-use crate::rig::{Rig, item, like, proposes, shop_proposes};
+use crate::staged::rig::{Rig, item, like, proposes, shop_proposes};
 use crate::wires::Answer;
 
 #[track_caller]
@@ -96,6 +96,21 @@ fn all_none_and_a_message_in_between() {
 }
 
 #[test]
+fn yes_and_no_answer_the_only_item() {
+    let answers = shop_proposes(json!([item("a")])).into_iter();
+    let rig = Rig::new(answers.chain(shop_proposes(json!([item("b")]))));
+    let mut chat = chat(&rig);
+    chat.types(b"yes\n");
+    shows(&chat, "Done: Add a to the cart.");
+    chat.types(b"go\n");
+    shows(&chat, "1 “Add b to the cart”");
+    chat.types(b"no\n");
+    shows(&chat, "Cancelled: Add b to the cart.");
+    leaves(&rig, chat);
+    rig.wait_ran("shop", &["confirm a"]);
+}
+
+#[test]
 fn buttons_have_numbers_too() {
     let rig = Rig::new(shop_proposes(json!([
         item("apples"),
@@ -138,7 +153,7 @@ fn what_expires_or_is_answered_elsewhere_leaves_the_list() {
     let mut chat = chat(&rig);
     let first = rig.open_items().remove(0);
     rig.house.claw(&["deny", &first]).expect(0);
-    shows(&chat, "What was staged as 1 “Add a to the cart” was answered by");
+    shows(&chat, "What was staged as 1 “Add a to the cart” was cancelled, from another");
     rig.time_goes_by();
     // Whatever is written next makes the console look.
     shows_after_a_nudge(&rig, &chat, "What was staged as 2 “Add b to the cart” has expired");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::program::{SERVER_WAIT, eventually};
-use crate::rig::{Rig, item, shop_proposes};
+use crate::staged::rig::{Rig, item, shop_proposes};
 
 #[test]
 fn taps_of_unknown_users_and_forged_taps_run_nothing() {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::rig::{Rig, item, shop_proposes};
+use crate::staged::rig::{Rig, item, shop_proposes};
 
 const DENY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\n[[rule]]\nserver = \"shop\"\ntool = \"confirm\"\ndecision = \"deny\"\n\
                     why = \"the cart is closed\"\n";

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::botapi::Fault;
 use crate::program::eventually;
-use crate::rig::{Rig, item, shop_proposes};
+use crate::staged::rig::{Rig, item, shop_proposes};
 
 #[test]
 fn between_showing_and_the_tap() {

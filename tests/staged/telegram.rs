@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::rig::{Rig, item, proposes, shop_proposes};
+use crate::staged::rig::{Rig, item, proposes, shop_proposes};
 
 #[test]
 fn a_tap_runs_exactly_what_was_shown_without_the_model() {

@@ -1,5 +1,7 @@
 //! Somebody at the socket of the line door (`line_door.rs`), who keeps every line across restarts.
 //! Must not know what is tested.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::Shutdown;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::botapi::Fault;
 use crate::program::eventually;
-use crate::rig::{JPEG, Rig, text};
+use crate::telegram_files::rig::{JPEG, Rig, text};
 
 #[test]
 fn a_photo_is_a_file_in_the_workspace_and_the_model_sees_it() {

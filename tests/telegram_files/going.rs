@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use crate::botapi::{self, Fault, MediaKind};
 use crate::program;
-use crate::rig::{PNG, Rig};
+use crate::telegram_files::rig::{PNG, Rig};
 
 #[test]
 fn a_reply_hands_over_photos_and_documents() {

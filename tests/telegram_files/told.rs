@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::botapi::MediaKind;
 use crate::program::eventually;
-use crate::rig::{Rig, text};
+use crate::telegram_files::rig::{Rig, text};
 use crate::wires::listening::Ears;
 
 #[test]

@@ -65,6 +65,10 @@ pub enum Act {
         asked: Asked,
         update: Option<UpdateId>,
     },
+    /// `/remember`, with a word that no other note has.
+    Remember {
+        word: String,
+    },
     Order {
         order: Order,
     },

@@ -1,10 +1,41 @@
-//! What a person means to do about a question, drawn by chance. Must not know how it is done.
+//! What a person means to do about a question, and wants done, drawn by chance. Must not know how it is done.
 
 use crate::killing::random::Random;
 
 /// How the data of the buttons of something staged end.
 pub const YES: &str = ":=y";
 pub const NO: &str = ":=n";
+
+/// What the tasks have the model do.
+pub const STEPS: [&str; 27] = [
+    "",
+    "ask-a",
+    "ask-a",
+    "free-a",
+    "ask-a,free-b",
+    "free-a|ask-b",
+    "look-a,ask-b",
+    "ask-a,ask-b",
+    "ask-a|ask-b",
+    "stage-a",
+    "batch-a",
+    "stage-a|ask-b",
+    "make-a",
+    "make-a|ask-b,make-c",
+    "keep-a",
+    "bash-a|free-b",
+    "bash-a|file-b",
+    "file-a,free-b|bash-c",
+    "shell-a,shell-b",
+    "shell-a,shell-b,shell-c",
+    "shell-a,free-b,shell-c|ask-d",
+    "move-a,move-b",
+    "move-a,move-b,move-c|move-d",
+    "move-a,shell-b,ask-c",
+    "move-a|move-b,move-c",
+    "note-a",
+    "note-a|note-b,ask-c",
+];
 
 /// What somebody means to do about a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::acts::{Act, Asked, MODE_CODE, Order, button_of, is_allowing};
 use crate::botapi::{Message, MessageId, Place, Said, Tap, User, World};
-use crate::intent::{NO, Plan, YES, plan, plan_for_list, plan_for_staged};
+use crate::intent::{NO, Plan, STEPS, YES, plan, plan_for_list, plan_for_staged};
 use crate::killing::model::answer_to;
 use crate::killing::random::Random;
+use crate::killing::remembered;
 
 /// What the message says that asks for a reason.
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
@@ -54,6 +55,7 @@ pub enum After {
     Command(Asked),
     Order(Order),
     Reason { approval: String },
+    Remember(String),
 }
 
 pub struct Seat {
@@ -189,6 +191,7 @@ impl Seat {
                         Act::Task { name }
                     }
                     After::Command(asked) => Act::Command { asked, update },
+                    After::Remember(word) => Act::Remember { word },
                     After::Order(order) => {
                         self.stopped =
                             order == Order::Stop || (self.stopped && order != Order::Clear);
@@ -337,6 +340,11 @@ impl Seat {
             15..18 => self.says(Order::Clear.command(), After::Order(Order::Clear)),
             18..22 => self.says(Order::Stop.command(), After::Order(Order::Stop)),
             22..25 if !self.stopped => self.says(Order::Undo.command(), After::Order(Order::Undo)),
+            32..34 => {
+                self.named += 1;
+                let word = remembered::order(&format!("s{:02}n{}", self.number, self.named));
+                self.says(&format!("/remember {word}"), After::Remember(word))
+            }
             25..27 => self.says(Order::Compact.command(), After::Order(Order::Compact)),
             27 => {
                 self.switched_on = true;
@@ -345,7 +353,7 @@ impl Seat {
                 self.says("/panic on", After::Command(Asked::Switch))
             }
             28..32 => self.taps_something_old(screen).unwrap_or_else(|| self.asks_for_work()),
-            32..37 => self.edits().unwrap_or_else(|| self.asks_for_work()),
+            34..38 => self.edits().unwrap_or_else(|| self.asks_for_work()),
             _ => self.asks_for_work(),
         }
     }
@@ -389,33 +397,6 @@ impl Seat {
 
     /// A name and the words of a task.
     fn task(&mut self) -> (String, String) {
-        const STEPS: [&str; 25] = [
-            "",
-            "ask-a",
-            "ask-a",
-            "free-a",
-            "ask-a,free-b",
-            "free-a|ask-b",
-            "look-a,ask-b",
-            "ask-a,ask-b",
-            "ask-a|ask-b",
-            "stage-a",
-            "batch-a",
-            "stage-a|ask-b",
-            "make-a",
-            "make-a|ask-b,make-c",
-            "keep-a",
-            "bash-a|free-b",
-            "bash-a|file-b",
-            "file-a,free-b|bash-c",
-            "shell-a,shell-b",
-            "shell-a,shell-b,shell-c",
-            "shell-a,free-b,shell-c|ask-d",
-            "move-a,move-b",
-            "move-a,move-b,move-c|move-d",
-            "move-a,shell-b,ask-c",
-            "move-a|move-b,move-c",
-        ];
         self.named += 1;
         let long = if self.random.chance(6) { "L" } else { "" };
         let name = format!("s{:02}n{}{long}", self.number, self.named);

@@ -3,6 +3,8 @@
 mod doors;
 mod folders;
 mod gate;
+mod heartbeats;
+mod jobs;
 mod notes;
 pub mod openings;
 mod persona;
@@ -11,7 +13,6 @@ mod settings;
 pub mod watch;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use anyhow::Context as _;
@@ -19,15 +20,14 @@ use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
 use crate::chat_commands::{
-    AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
+    AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore,
 };
-use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
-use crate::domain::{Address, Approvers, HeldLevels, Origin};
+use crate::config::{Config, Heartbeat, KeptApart, MAIN, Written, is_agent_name};
+use crate::domain::{Address, Approvers, Origin};
 use crate::gate::{Gate, GateParts};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
-use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::router::{Router, Visitor};
 use crate::session::{Budget, Ending, TurnSettings, Worker, WorkerParts};
@@ -36,7 +36,8 @@ use crate::turn::Bounds;
 use crate::turn::run::Runner;
 use crate::undo::TurnSnapshots;
 
-use gate::{gate_settings, snapshot_limits};
+use gate::{gate_settings, load_policy, snapshot_limits};
+pub use notes::MemoryLaunch;
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::LiveSettings;
 
@@ -54,9 +55,15 @@ pub struct App {
     pub router: Router,
     /// What the author of `mcp.json` should know, one sentence each.
     pub warnings: Vec<String>,
+    /// Why `heartbeats.toml` was refused at the start, in a sentence or two.
+    pub heartbeats_fault: Option<String>,
     /// How claw's own memory server is started, behind `claw server memory`. `None` where
     /// `mcp.json` has none.
-    memory: RwLock<Option<Vec<String>>>,
+    memory: RwLock<Option<MemoryLaunch>>,
+    /// The same of claw's own scheduler.
+    scheduler: RwLock<Option<Vec<String>>>,
+    /// Those of `heartbeats.toml`; the room of heartbeats hears of another value.
+    heartbeats: tokio::sync::watch::Sender<Arc<Vec<Heartbeat>>>,
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
     /// What claw follows of the files now. Replaced whole when they change.
@@ -93,7 +100,10 @@ impl App {
         let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
+        let (heartbeats, heartbeats_fault) = heartbeats::read(&config);
+        let heartbeats = tokio::sync::watch::Sender::new(Arc::new(heartbeats));
         let memory = RwLock::new(notes::launch(&manifest));
+        let scheduler = RwLock::new(jobs::launch(&manifest));
         make_room_for_commands();
         let (hub, mint) = Hub::new(manifest, hub_settings(&config, &redactor, &store)?);
         crate::logging::keep_secrets(&redactor);
@@ -125,6 +135,9 @@ impl App {
             router,
             warnings,
             memory,
+            scheduler,
+            heartbeats,
+            heartbeats_fault,
             watched,
             settings,
             written,
@@ -215,8 +228,10 @@ impl App {
                 model_tokens: chain.window_tokens.unwrap_or(u64::MAX),
                 ..self.bounds()
             },
-            recall: notes::recall_limits(&settings.memory, self.memory().as_deref()),
+            recall: notes::recall_limits(&settings.memory, self.memory().as_ref()),
+            proposes_facts: settings.memory.proposals_from_summaries,
             project_bytes_max: settings.prompt.project_bytes_max(),
+            git_time: settings.prompt.git_time(),
             zone,
         };
         TurnSettings {
@@ -225,6 +240,7 @@ impl App {
             deaths_of_turn_max: settings.limits.deaths_of_turn_max,
             idle_window_s: settings.limits.idle_window_s,
             budget: self.budget(),
+            heartbeats: self.heartbeat_budgets(),
         }
     }
 
@@ -320,9 +336,10 @@ impl App {
             router: self.router.clone(),
             model,
             not_offered,
-            roles: roles(&settings),
+            roles: persona::roles(&settings),
             prices: settings.prices.clone(),
             workspace: self.config.workspace.clone(),
+            heartbeats: self.heartbeats_for_chats(),
             folder_for_chat: {
                 let folders = self.config.chat_folders();
                 Arc::new(move |written: &str| folders.folder(written))
@@ -374,13 +391,6 @@ fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
     (model, not_offered)
 }
 
-fn roles(settings: &LiveSettings) -> Roles {
-    let persona = &settings.persona;
-    let known =
-        persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
-    Roles { known, default: persona.default_role.clone() }
-}
-
 /// Why a file is not there, if it has gone in order.
 fn gone(store: &Store, digest: &str) -> Option<std::io::Error> {
     let (at_ms, why) = store.read(|tx| tx.artifact_removal(digest)).ok()??;
@@ -423,23 +433,4 @@ fn make_room_for_commands() {
 /// The environment as the rooms take it.
 fn variables(config: &Config) -> BTreeMap<String, String> {
     config.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
-fn load_policy(config: &Config) -> anyhow::Result<Policy> {
-    let refused = |path: &PathBuf| format!("{} is refused, so claw does not start", path.display());
-    let path = config.home.policy_toml();
-    let text = crate::config::read_if_there(&path)?;
-    let policy = Policy::load(text.as_deref()).with_context(|| refused(&path))?;
-    let Some(path) = config.home.own_policy_toml() else { return Ok(policy) };
-    let Some(own) = crate::config::read_if_there(&path)? else { return Ok(policy) };
-    policy
-        .with(&format!("agents/{}/policy.toml", config.agent.name), &own)
-        .with_context(|| refused(&path))
-}
-
-/// What this machine holds of the box, by a trial.
-fn tried() -> HeldLevels {
-    tracing::debug!("the box is tried by a process, because no bash server has told what it holds");
-    let held = claw_mcp_bash::try_box(&["server", "bash"]).held();
-    HeldLevels { files: held.files, levels: held.levels, protected: held.protected }
 }

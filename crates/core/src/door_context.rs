@@ -12,6 +12,8 @@ use jiff::tz::TimeZone;
 
 use crate::chat_commands::ChatCommands;
 use crate::domain::{Origin, SessionId};
+use crate::heartbeats::Heartbeats;
+use crate::jobs::Jobs;
 use crate::mail::{Instance, Mail, MailError};
 use crate::router::{Router, Visitor};
 use crate::session::Worker;
@@ -31,6 +33,10 @@ pub struct Context {
     /// The worker of the folder that a session works in.
     pub worker_of: WorkerOf,
     pub chat_commands: ChatCommands,
+    /// Sees to what is due, in the one door of a process that runs it.
+    pub jobs: Jobs,
+    /// Wakes the agent up by itself, in the one door of a process that runs it.
+    pub heartbeats: Heartbeats,
     pub settings: DoorSettings,
     pub files: FileAccess,
 }

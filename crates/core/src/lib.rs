@@ -20,6 +20,12 @@ pub mod router;
 /// What claw says of itself in a chat, and what a chat command does.
 pub mod chat_commands;
 
+/// What is due becomes a message or a turn, once.
+pub mod jobs;
+
+/// The agent wakes up by itself, and a check decides before a model is asked.
+pub mod heartbeats;
+
 /// One mailbox, one turn at a time, one log.
 pub mod session;
 

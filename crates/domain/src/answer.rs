@@ -101,3 +101,12 @@ pub struct Question {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<CallList>,
 }
+
+impl Question {
+    /// Whether a yes remembers something. Only of our own memory server claw says itself what a
+    /// staged action does.
+    pub fn is_to_remember(&self) -> bool {
+        let is_item = matches!(self.staged, Some(Staged::Item { .. }));
+        is_item && self.effect.is_some() && self.tool == "promote"
+    }
+}

@@ -16,7 +16,7 @@ pub enum CallId {
     /// A model made it: the tool use at the index `block` of the `model.reply` with this number.
     Reply { session: SessionId, reply_seq: u64, block: u32 },
     /// A tool proposed it: the entry at `index` of the result with this number (`tool.result`,
-    /// `action.result`).
+    /// `action.result`), or of what a summary has brought.
     Action { session: SessionId, result_seq: u64, index: u32 },
     /// The question about all actions of a list, which is named after the result of its first.
     List { session: SessionId, result_seq: u64 },
@@ -34,8 +34,15 @@ pub enum CallId {
     /// Claw itself looks into the memory, for the message that comes in. `seq` is the number of the
     /// next event of the log, which is what was recalled, or the message.
     Recall { session: SessionId, seq: u64 },
+    /// Claw itself asks git what has changed in the workspace, for the message that comes in. `seq`
+    /// is the number of the next event of the log.
+    Git { session: SessionId, seq: u64 },
     /// An MCP client made it, and has numbered it.
     Client { principal: String, number: u64 },
+    /// Claw itself sees to jobs that are due, for no session.
+    Jobs { number: u64 },
+    /// The check of a heartbeat, which decides whether a model is asked at all; for no session.
+    Heartbeat { number: u64 },
 }
 
 /// Why a turn asks whether it may go on.
@@ -54,7 +61,13 @@ pub enum CallOwner<'a> {
     Session(&'a SessionId),
     /// A client of claw, by its principal.
     Client(&'a str),
+    /// Nobody but claw.
+    Claw,
 }
+
+/// In place of a client's principal, each of which names its kind before a colon.
+const JOBS: &str = "jobs";
+const HEARTBEATS: &str = "heartbeats";
 
 /// The numbers that lists and pauses had while every id was a session and two numbers.
 const LISTS_FROM: u32 = 1000;
@@ -69,9 +82,11 @@ impl CallId {
             | Self::Buttons { session, .. }
             | Self::Together { session, .. }
             | Self::Recall { session, .. }
+            | Self::Git { session, .. }
             | Self::Pause { session, .. }
             | Self::Order { session, .. } => CallOwner::Session(session),
             Self::Client { principal, .. } => CallOwner::Client(principal),
+            Self::Jobs { .. } | Self::Heartbeat { .. } => CallOwner::Claw,
         }
     }
 
@@ -79,7 +94,7 @@ impl CallId {
     pub fn session(&self) -> Option<&SessionId> {
         match self.owner() {
             CallOwner::Session(session) => Some(session),
-            CallOwner::Client(_) => None,
+            CallOwner::Client(_) | CallOwner::Claw => None,
         }
     }
 
@@ -92,8 +107,12 @@ impl CallId {
             | Self::Buttons { result_seq: seq, .. }
             | Self::Together { parked_seq: seq, .. }
             | Self::Recall { seq, .. }
+            | Self::Git { seq, .. }
             | Self::Pause { turn_seq: seq, .. } => Some(*seq),
-            Self::Client { .. } | Self::Order { .. } => None,
+            Self::Client { .. }
+            | Self::Order { .. }
+            | Self::Jobs { .. }
+            | Self::Heartbeat { .. } => None,
         }
     }
 
@@ -106,9 +125,10 @@ impl CallId {
             | Self::Buttons { session, .. }
             | Self::Together { session, .. }
             | Self::Recall { session, .. }
+            | Self::Git { session, .. }
             | Self::Pause { session, .. }
             | Self::Order { session, .. } => *session = name.clone(),
-            Self::Client { .. } => {}
+            Self::Client { .. } | Self::Jobs { .. } | Self::Heartbeat { .. } => {}
         }
     }
 
@@ -119,8 +139,11 @@ impl CallId {
             Self::Reply { .. }
             | Self::Together { .. }
             | Self::Recall { .. }
+            | Self::Git { .. }
             | Self::Order { .. }
-            | Self::Client { .. } => return None,
+            | Self::Client { .. }
+            | Self::Jobs { .. }
+            | Self::Heartbeat { .. } => return None,
             Self::Action { session, result_seq, index } => (session, result_seq, *index),
             Self::List { session, result_seq } => (session, result_seq, LISTS_FROM),
             Self::Buttons { session, result_seq, group } => {
@@ -171,6 +194,7 @@ impl fmt::Display for CallId {
             }
             Self::Together { session, parked_seq } => write!(f, "{session}:{parked_seq}:together"),
             Self::Recall { session, seq } => write!(f, "{session}:{seq}:recall"),
+            Self::Git { session, seq } => write!(f, "{session}:{seq}:git"),
             Self::Pause { session, turn_seq, cause, nth } => {
                 let cause = match cause {
                     PauseCause::Budget => "budget",
@@ -181,6 +205,8 @@ impl fmt::Display for CallId {
             Self::Order { session, at_ms } => write!(f, "{session}:{at_ms}:order"),
             // No name of a session has a slash, and a principal may.
             Self::Client { principal, number } => write!(f, "{principal}/{number}"),
+            Self::Jobs { number } => write!(f, "{JOBS}/{number}"),
+            Self::Heartbeat { number } => write!(f, "{HEARTBEATS}/{number}"),
         }
     }
 }
@@ -197,6 +223,12 @@ impl FromStr for CallId {
 fn read(text: &str) -> Option<CallId> {
     if let Some((principal, number)) = text.rsplit_once('/') {
         let (principal, number) = (principal.to_owned(), number.parse().ok()?);
+        if principal == JOBS {
+            return Some(CallId::Jobs { number });
+        }
+        if principal == HEARTBEATS {
+            return Some(CallId::Heartbeat { number });
+        }
         return (!principal.is_empty()).then_some(CallId::Client { principal, number });
     }
     let mut parts = text.splitn(3, ':');
@@ -209,6 +241,7 @@ fn read(text: &str) -> Option<CallId> {
             "order" => CallId::Order { session, at_ms: seq },
             "together" => CallId::Together { session, parked_seq: seq },
             "recall" => CallId::Recall { session, seq },
+            "git" => CallId::Git { session, seq },
             block => CallId::Reply { session, reply_seq: seq, block: block.parse().ok()? },
         });
     };
@@ -274,11 +307,14 @@ mod tests {
             ),
             (CallId::Together { session: session(), parked_seq: 12 }, "a.b-c:12:together"),
             (CallId::Recall { session: session(), seq: 12 }, "a.b-c:12:recall"),
+            (CallId::Git { session: session(), seq: 12 }, "a.b-c:12:git"),
             (pause(PauseCause::Budget), "a.b-c:12:budget.3"),
             (pause(PauseCause::Deaths), "a.b-c:12:deaths.3"),
             (CallId::Order { session: session(), at_ms: 1_795 }, "a.b-c:1795:order"),
             (client("mcp:laptop"), "mcp:laptop/7"),
             (client("a:1:2/0"), "a:1:2/0/7"),
+            (CallId::Jobs { number: 7 }, "jobs/7"),
+            (CallId::Heartbeat { number: 7 }, "heartbeats/7"),
         ]
     }
 

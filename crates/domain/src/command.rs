@@ -27,6 +27,10 @@ pub enum ChatCommand {
     Memory,
     Remember,
     Forget,
+    /// A reminder of words.
+    Remind,
+    /// What comes when.
+    Schedule,
     Undo,
     /// `/undo files`.
     UndoFiles,

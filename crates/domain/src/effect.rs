@@ -32,6 +32,9 @@ pub struct Effect {
     /// The key of the answer that would have spared the owner the last yeses to the like of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<String>,
+    /// A job asks, so that "always" is for this job alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_job: bool,
     /// What the workspace had when the sentence was made, as a mark to compare with. `None` where
     /// the sentence rests on the arguments alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -35,7 +35,9 @@ mod project_file;
 mod prompt_account;
 mod proposal;
 mod recalled;
+mod reminder_answer;
 pub mod secret;
+pub mod spoken_time;
 mod text_forms;
 mod turn_id;
 
@@ -65,11 +67,15 @@ pub use outbound::{Outbound, OutboundBody};
 pub use own_server::{OWN_SERVERS, OwnServer};
 pub use pin_state::PinState;
 pub use posted::PostedState;
-pub use principal::{is_alone_with_claw, telegram_principal};
+pub use principal::{
+    heartbeat_job, heartbeat_named, heartbeat_of, heartbeat_session, is_alone_with_claw,
+    is_heartbeat_session, job_of, job_principal, telegram_principal,
+};
 pub use project_file::{ProjectFile, ProjectSeen, ProjectText};
 pub use prompt_account::{DIGEST_DIGITS, PromptAccount, PromptCut, PromptPart, PromptText};
 pub use proposal::{Action, Proposal, Staged};
 pub use recalled::RecalledNote;
+pub use reminder_answer::ReminderAnswer;
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -31,6 +31,8 @@ pub enum OutboundBody {
     Question { turn_seq: u64, question: Box<Question> },
     /// One sentence from claw itself: a limit, a broken server, an error.
     Notice { text: String },
+    /// Words that a job says, as claw shows them. `firing` and `job` are the scheduler's ids.
+    Reminder { firing: String, job: String, text: String },
     /// What ran without a question, in Markdown. `number` is that of the digest, `grants` those of
     /// its grants that can be taken back.
     Digest { number: i64, text: String, grants: Vec<i64> },

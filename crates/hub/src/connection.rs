@@ -1,6 +1,7 @@
 //! One open connection: a transport, and `rmcp`'s client above it. Owns listing; must not know what
 //! kind of transport it is, or when a server is started again.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -19,8 +20,9 @@ use tokio::time::{Instant, timeout};
 use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::manifest::{Launch, ServerEntry};
 use super::pins::{launch_pin, schema_pin, tool_pin};
+use super::resources;
 use super::rpc::era::Era;
-use super::rpc::{Agreement, Bridge, LOG_LINES_MAX, RpcState, ServerLog};
+use super::rpc::{Agreement, Bridge, LOG_LINES_MAX, News, RpcState, ServerLog};
 use super::settings::{HubNotice, HubSettings};
 use super::text::cut;
 use super::transport::{Receive, Transport};
@@ -79,6 +81,8 @@ pub(super) struct Connection {
     listed: tokio::sync::Mutex<Option<(u64, Arc<ServerTools>)>>,
     /// Of the last list, plus one; zero before it.
     tool_count: AtomicUsize,
+    /// The resources that were subscribed to.
+    subscribed: Mutex<BTreeSet<String>>,
 }
 
 /// What the handshake leaves.
@@ -101,7 +105,10 @@ impl Connection {
             receiver,
             state.clone(),
             ServerLog::new(entry.name.clone(), settings.log.clone(), LOG_LINES_MAX),
-            announce_changes(&entry.name, &settings),
+            News {
+                list_changed: announce_changes(&entry.name, &settings),
+                updated: tell_updates(&entry.name, &settings),
+            },
         );
         let protocol: ProtocolVersion = protocol_version(agreement.era, &agreement.protocol);
         let mut config = ClientConfig::new(
@@ -142,6 +149,18 @@ impl Connection {
             hears_changes,
             listed: tokio::sync::Mutex::new(None),
             tool_count: AtomicUsize::new(0),
+            subscribed: Mutex::default(),
+        }
+    }
+
+    /// Subscribes to what somebody wants to hear of, once a connection. Strangers are not asked.
+    pub(super) fn subscribe(&self) {
+        for uri in self.settings.resources.uris_of(&self.server) {
+            let mut known = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.own && known.insert(uri.clone()) {
+                let (peer, server) = (self.peer.clone(), self.server.clone());
+                tokio::spawn(resources::subscribe(peer, self.era, server, uri));
+            }
         }
     }
 
@@ -329,6 +348,11 @@ fn held_levels(capabilities: &Value) -> Option<HeldLevels> {
 fn announce_changes(server: &str, settings: &HubSettings) -> Arc<dyn Fn() + Send + Sync> {
     let (server, notices) = (server.to_owned(), settings.notices.clone());
     Arc::new(move || notices(HubNotice::ToolsChanged { server: server.clone() }))
+}
+
+fn tell_updates(server: &str, settings: &HubSettings) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let (server, hearers) = (server.to_owned(), settings.resources.clone());
+    Arc::new(move |uri| hearers.changed(&server, uri))
 }
 
 /// `rmcp` keeps known versions as constants; the handshake admits no others.

@@ -16,6 +16,7 @@ mod permit;
 pub mod pins;
 mod process;
 mod replace;
+mod resources;
 mod rpc;
 pub mod schema;
 pub mod secrets;
@@ -34,6 +35,7 @@ use std::time::Duration;
 
 use claw_domain::{HeldLevels, OwnServer};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -209,6 +211,26 @@ impl Hub {
     /// failed too often lately.
     pub async fn tools(&self, server: &str) -> Result<Arc<ServerTools>, HubError> {
         self.find(server)?.tools().await
+    }
+
+    /// Wants to hear when a resource of one of claw's own servers changes, from every connection
+    /// that there is or will be; the server is not started for that. What is received changes
+    /// whenever there is a reason to look: the server has said so, or the connection has ended.
+    pub async fn hear_of(&self, server: &str, uri: &str) -> watch::Receiver<u64> {
+        let heard = self.settings.resources.hear(server, uri);
+        if let Some(server) = self.get(server) {
+            server.subscribe().await;
+        }
+        heard
+    }
+
+    /// The text of a resource of one of claw's own servers, which is started if need be. To read
+    /// is no action, so that no permit is needed; strangers are not asked.
+    ///
+    /// # Errors
+    /// As [`Hub::tools`]; a server that is not claw's own, or gives no text.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<String, HubError> {
+        self.find(server)?.read_resource(uri).await
     }
 
     /// Forwards one call, once: the permit is used up, whatever comes of it. Refuses a permit of

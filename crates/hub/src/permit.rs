@@ -80,6 +80,9 @@ pub struct CallSource {
     pub origin: Origin,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// The conversation, which is named like its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<SessionId>,
     /// The number of the event that the turn began with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,

@@ -205,6 +205,23 @@ impl Server {
         let _ = self.connection().await;
     }
 
+    /// What somebody wants to hear of, from the connection that is there.
+    pub(super) async fn subscribe(&self) {
+        let up = self.slot.lock().await.up.clone();
+        if let Some(connection) = up {
+            connection.subscribe();
+        }
+    }
+
+    pub(super) async fn read_resource(self: &Arc<Self>, uri: &str) -> Result<String, HubError> {
+        let read = |reason| HubError::Read { server: self.entry.name.clone(), reason };
+        let connection = self.connection().await?;
+        if !connection.own {
+            return Err(read("it is not one of claw's own".to_owned()));
+        }
+        super::resources::read(&connection.peer, uri).await.map_err(read)
+    }
+
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
         self.launch()?;
         let joined = {
@@ -235,6 +252,7 @@ impl Server {
     /// A start has come to its good end.
     pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>, pid: u32) {
         self.slot.lock().await.up = Some(connection.clone());
+        connection.subscribe();
         {
             let mut health = self.health();
             health.phase = Phase::Up { connection: Arc::downgrade(connection), pid };
@@ -317,9 +335,11 @@ impl Server {
 /// Notes a death that nobody asked for, also when nobody is calling.
 async fn watch(server: Weak<Server>, ended: CancellationToken, connection: Weak<Connection>) {
     ended.cancelled().await;
-    if let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) {
+    let Some(server) = server.upgrade() else { return };
+    if let Some(connection) = connection.upgrade() {
         server.note_death(&connection).await;
     }
+    server.settings.resources.connection_ended(&server.entry.name);
 }
 
 /// A server that closed one of its ends is of no use any more; what is left of it is ended.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::resources::Hearers;
 use super::rpc::era::Era;
 use super::transport::Limits;
 
@@ -97,6 +98,8 @@ pub struct HubSettings {
     pub known_eras: BTreeMap<String, Era>,
     /// Servers of whose tools only names and schemas are pinned.
     pub schema_pinned: BTreeSet<String>,
+    /// Who wants to hear of which resource.
+    pub(crate) resources: Arc<Hearers>,
     pub log: LogSink,
     pub notices: NoticeSink,
     /// An env file is read at each start of its server, and may hold other values than when claw
@@ -125,6 +128,7 @@ impl HubSettings {
             busy_grace: Duration::from_secs(5),
             client_version: env!("CARGO_PKG_VERSION").to_owned(),
             known_eras: BTreeMap::new(),
+            resources: Arc::default(),
             schema_pinned: BTreeSet::new(),
             log: Arc::new(|_, _| {}),
             notices: Arc::new(|_| {}),

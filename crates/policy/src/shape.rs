@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Facts, level, mode, obeyed, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
-use claw_domain::{Answer, Choice, Level, Mode, Opening, Scope, Term};
+use claw_domain::{Answer, Choice, Level, Mode, Opening, Origin, Scope, Term};
 pub use hosts::says as says_hosts;
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
@@ -247,6 +247,8 @@ fn without_network() -> Level {
 pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     let choice =
         |key: &str, label: String, answer: Answer| Choice { key: key.to_owned(), label, answer };
+    // What is granted to a job is bound to it, and ends with it.
+    let of_job = facts.origin == Origin::Schedule;
     let allow = |key: &str, term: Term, (scope, what): &(Scope, String)| {
         let until = match term {
             Term::Once => {
@@ -258,6 +260,7 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
             }
             Term::TenMinutes => "for 10 minutes",
             Term::Session => "until this session ends or /new",
+            Term::Always if of_job => "always for this job, until it ends or changes",
             Term::Always => "until you revoke it",
         };
         choice(key, format!("allow {what}, {until}"), Answer::Allow { term, scope: scope.clone() })
@@ -278,7 +281,9 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
             Scope::Hosts { .. } => &[("sh", Term::Session), ("ah", Term::Always)],
             Scope::Mode { mode } => mode_key(*mode),
         };
-        choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
+        let keys =
+            keys.iter().filter(|(_, term)| !of_job || matches!(term, Term::Once | Term::Always));
+        choices.extend(keys.map(|(key, term)| allow(key, *term, shape)));
     }
     let tool = visible(&format!("{}/{}", facts.server, facts.tool));
     choices.push(choice("n", "deny this one call".to_owned(), Answer::Deny { word: None }));

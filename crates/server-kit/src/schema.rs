@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 /// What becomes of "or null" in a schema.
@@ -22,12 +22,30 @@ pub enum Nulls {
 /// # Errors
 /// The type is no struct.
 pub fn input<T: JsonSchema + 'static>(nulls: Nulls) -> Result<JsonObject, String> {
-    Ok(plain(&*schema_for_input::<T>()?, nulls))
+    let schema = generated::<T>(SchemaSettings::draft2020_12());
+    if schema.get("type") != Some(&json!("object")) {
+        return Err("the arguments of a tool must be an object".to_owned());
+    }
+    Ok(plain(&schema, nulls))
 }
 
 /// The structured result of a tool.
 pub fn output<T: JsonSchema + 'static>(nulls: Nulls) -> Arc<JsonObject> {
-    Arc::new(plain(&schema_for_output::<T>(), nulls))
+    Arc::new(plain(&generated::<T>(SchemaSettings::draft2020_12().for_serialize()), nulls))
+}
+
+/// As `rmcp` makes it, without its cache: that keeps two copies of each schema until the process ends,
+/// and a server needs them when it lists its tools.
+fn generated<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut schema = match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    };
+    // The name of a Rust type and what it is for in the code.
+    schema.remove("title");
+    schema.remove("description");
+    schema
 }
 
 /// Without the draft's address and the number formats of Rust (`uint64`), which no standard knows

@@ -41,6 +41,19 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    fn hints(&self) -> ToolAnnotations {
+        let hints = ToolAnnotations::new().open_world(false);
+        match *self {
+            Self::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
+            Self::Adds => hints.read_only(false).destructive(false).idempotent(false),
+            Self::Changes { destructive, idempotent } => {
+                hints.read_only(false).destructive(destructive).idempotent(idempotent)
+            }
+        }
+    }
+}
+
 /// What a tool gives back: content for a model, and the same for a program.
 pub struct Reply<O> {
     pub content: Vec<ContentBlock>,
@@ -56,7 +69,11 @@ type Run<C> = dyn Fn(&C, JsonObject) -> CallToolResult + Send + Sync;
 
 /// A tool with its types hidden. `C` is what a call works on.
 pub struct ToolDef<C> {
-    pub tool: Tool,
+    name: &'static str,
+    /// Made when the tools are listed, which happens once a connection: the schemas of a dozen tools
+    /// take more memory than all else of a small server.
+    described: Box<dyn Fn() -> Tool + Send + Sync>,
+    is_for_hosts: bool,
     run: Box<Run<C>>,
 }
 
@@ -73,25 +90,20 @@ impl About {
         O: Serialize + JsonSchema + 'static,
         E: Display,
     {
+        let Self { name, title, description, effect } = self;
         // The schema of a struct is always an object; the tests of the servers list every tool.
-        let input = Arc::new(schema::input::<I>(Nulls::LeftOut).unwrap_or_default());
-        let names = argument_names(&input);
-        let hints = ToolAnnotations::new().open_world(false);
-        let hints = match self.effect {
-            Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
-            Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
-            Effect::Changes { destructive, idempotent } => {
-                hints.read_only(false).destructive(destructive).idempotent(idempotent)
-            }
+        let input = || schema::input::<I>(Nulls::LeftOut).unwrap_or_default();
+        let described = move || {
+            Tool::new(name, description, Arc::new(input()))
+                .with_title(title)
+                .with_annotations(effect.hints())
+                .with_raw_output_schema(schema::output::<O>(Nulls::LeftOut))
         };
-        let tool = Tool::new(self.name, self.description, input)
-            .with_title(self.title)
-            .with_annotations(hints)
-            .with_raw_output_schema(schema::output::<O>(Nulls::LeftOut));
         let run = move |context: &C, arguments: JsonObject| {
             let input = match serde_json::from_value(Value::Object(arguments)) {
                 Ok(input) => input,
                 Err(error) => {
+                    let names = argument_names(&input());
                     return refused(format!(
                         "wrong arguments: {error}. The arguments are: {names}."
                     ));
@@ -99,16 +111,24 @@ impl About {
             };
             run(context, input).map_or_else(|error| refused(error.to_string()), result)
         };
-        ToolDef { tool, run: Box::new(run) }
+        ToolDef { name, described: Box::new(described), is_for_hosts: false, run: Box::new(run) }
     }
 }
 
 impl<C> ToolDef<C> {
     /// The same for hosts alone: those that know MCP Apps do not offer it to a model.
     pub fn for_hosts(mut self) -> Self {
-        let ui = ("ui".to_owned(), serde_json::json!({"visibility": [FOR_THE_HOST]}));
-        self.tool = self.tool.with_meta(JsonObject::from_iter([ui]).into());
+        self.is_for_hosts = true;
         self
+    }
+
+    fn tool(&self) -> Tool {
+        let tool = (self.described)();
+        if !self.is_for_hosts {
+            return tool;
+        }
+        let ui = ("ui".to_owned(), serde_json::json!({"visibility": [FOR_THE_HOST]}));
+        tool.with_meta(JsonObject::from_iter([ui]).into())
     }
 }
 
@@ -144,7 +164,7 @@ impl<C: Send + 'static> Tools<C> {
     }
 
     pub fn list(&self) -> ListToolsResult {
-        let tools = self.0.iter().map(|def| def.tool.clone()).collect();
+        let tools = self.0.iter().map(|def| def.tool()).collect();
         ListToolsResult::with_all_items(tools)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public)
@@ -160,7 +180,7 @@ impl<C: Send + 'static> Tools<C> {
         context: C,
         arguments: Option<JsonObject>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(def) = self.0.iter().find(|def| def.tool.name == name).map(Arc::clone) else {
+        let Some(def) = self.0.iter().find(|def| def.name == name).map(Arc::clone) else {
             return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None));
         };
         let arguments = arguments.unwrap_or_default();

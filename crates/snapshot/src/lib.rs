@@ -8,9 +8,11 @@
 //! Our own store, because the libraries that could do it (a whole git, a backup program) bring more
 //! code than all of claw's crates together; which files count is decided by `ignore`, ripgrep's.
 
+mod at_work;
 mod contents;
 mod entry;
 mod error;
+mod ledger;
 mod limits;
 mod plan;
 mod stat_cache;
@@ -20,6 +22,7 @@ mod tree;
 mod undo;
 mod walk;
 
+pub use at_work::AtWork;
 pub use entry::{Entry, RelPath};
 pub use error::SnapshotError;
 pub use limits::Limits;

@@ -1,7 +1,7 @@
 //! What undoing a turn means for each path: from the workspace before the turn, behind it, and now.
 //! Pure. Must not know how a file is put back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entry::{Entry, RelPath};
 use crate::tree::Tree;
@@ -36,6 +36,8 @@ pub struct Kept {
 pub enum KeptBecause {
     /// Somebody has changed it since the turn.
     ChangedSince,
+    /// Somebody else has changed it while the turn was under way, or may have.
+    ChangedMeanwhile,
     /// A folder that the turn made holds something that the turn did not make.
     NotEmpty,
     /// What is above it is kept, and is no folder.
@@ -51,8 +53,7 @@ impl Plan {
         let mut plan = Self::default();
         // What each planned or kept path will be, for those below it.
         let mut will_be: BTreeMap<RelPath, Option<Entry>> = BTreeMap::new();
-        let paths: std::collections::BTreeSet<&RelPath> =
-            before.entries.keys().chain(after.entries.keys()).collect();
+        let paths: BTreeSet<&RelPath> = before.entries.keys().chain(after.entries.keys()).collect();
         for path in paths {
             let (was, left) = (before.entries.get(path), after.entries.get(path));
             let is = now.entries.get(path);
@@ -61,6 +62,8 @@ impl Plan {
             }
             let why = if [before, after, now].iter().any(|tree| tree.leaves_out(path)) {
                 Some(KeptBecause::NotRemembered)
+            } else if after.others.contains(path) {
+                Some(KeptBecause::ChangedMeanwhile)
             } else if is != left {
                 Some(KeptBecause::ChangedSince)
             } else if was.is_some() && !has_folder_above(path, now, &will_be) {
@@ -79,11 +82,26 @@ impl Plan {
             }
         }
         plan.keep_folders_in_use(now);
+        plan.name_others(after, now);
         plan
     }
 
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.kept.is_empty()
+    }
+
+    /// What is there of others is named, although nothing of it was to be put back.
+    fn name_others(&mut self, after: &Tree, now: &Tree) {
+        let named: BTreeSet<&RelPath> = self.kept.iter().map(|kept| &kept.path).collect();
+        let is_there = |path: &&RelPath| now.entries.contains_key(*path) && !named.contains(path);
+        let others: Vec<Kept> = after
+            .others
+            .iter()
+            .filter(is_there)
+            .map(|path| Kept { path: path.clone(), why: KeptBecause::ChangedMeanwhile })
+            .collect();
+        self.kept.extend(others);
+        self.kept.sort_by(|one, other| one.path.cmp(&other.path));
     }
 
     /// A folder goes only with all that is in it.

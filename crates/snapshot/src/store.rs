@@ -19,9 +19,11 @@ use crate::tree::{Changes, Tree};
 use crate::undo::{self, Undone};
 use crate::walk::Walk;
 
-const OWNER_ONLY: u32 = 0o600;
+pub(crate) const OWNER_ONLY: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 const NAME_BYTES_MAX: usize = 128;
+/// The tree that was seen last, as long as somebody is at work.
+pub(crate) const SEEN: &str = "seen";
 /// The note of an undo that is under way.
 const JOURNAL: &str = "undo.json";
 
@@ -167,15 +169,18 @@ impl Snapshots {
     pub fn retain(&self, keep: impl Fn(&str) -> bool) -> Result<u64, SnapshotError> {
         let mut named = BTreeSet::new();
         for name in self.names()? {
-            if keep(&name) {
-                let files = self.tree(&name)?.entries.into_values();
-                named.extend(files.filter_map(|entry| match entry {
-                    Entry::File { digest, .. } => Some(digest),
-                    Entry::Folder { .. } | Entry::Link { .. } => None,
-                }));
+            if name == SEEN || keep(&name) {
+                named.extend(digests(&self.tree(&name)?));
             } else {
                 let path = self.tree_path(&name)?;
                 fs::remove_file(&path).map_err(SnapshotError::at(path))?;
+            }
+        }
+        for name in self.ledger_names()? {
+            if keep(&name) {
+                named.extend(digests(self.ledger(&name)?.was()));
+            } else {
+                self.drop_ledger(&name)?;
             }
         }
         self.contents.sweep(&named).map_err(SnapshotError::at(&self.folder))
@@ -195,6 +200,10 @@ impl Snapshots {
         let mut names: Vec<String> = found.filter_map(Result::ok).filter_map(name).collect();
         names.sort();
         Ok(names)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub(crate) fn root(&self) -> &Dir {
@@ -229,7 +238,7 @@ impl Snapshots {
         found.ok().flatten().and_then(Result::ok)
     }
 
-    fn walk<'b>(
+    pub(crate) fn walk<'b>(
         &self,
         contents: Option<(&Contents, &mut New)>,
         also: impl Iterator<Item = &'b RelPath>,
@@ -249,13 +258,13 @@ impl Snapshots {
         Walk { workspace: &self.workspace, root: &self.root, limits: self.limits, cache, contents }
     }
 
-    fn write(&self, path: &Path, tree: &Tree) -> Result<(), SnapshotError> {
+    pub(crate) fn write(&self, path: &Path, tree: &Tree) -> Result<(), SnapshotError> {
         let text =
             serde_json::to_string(tree).map_err(|error| SnapshotError::at(path)(error.into()))?;
         durable::replace(path, &text, OWNER_ONLY).map_err(SnapshotError::at(path))
     }
 
-    fn tree_path(&self, name: &str) -> Result<PathBuf, SnapshotError> {
+    pub(crate) fn tree_path(&self, name: &str) -> Result<PathBuf, SnapshotError> {
         if !is_name(name) {
             return Err(SnapshotError::Name { name: name.to_owned() });
         }
@@ -263,7 +272,14 @@ impl Snapshots {
     }
 }
 
-fn is_name(name: &str) -> bool {
+fn digests(tree: &Tree) -> impl Iterator<Item = String> + '_ {
+    tree.entries.values().filter_map(|entry| match entry {
+        Entry::File { digest, .. } => Some(digest.clone()),
+        Entry::Folder { .. } | Entry::Link { .. } => None,
+    })
+}
+
+pub(crate) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(plain)
 }

@@ -15,6 +15,9 @@ pub struct Tree {
     #[serde(with = "rows")]
     pub entries: BTreeMap<RelPath, Entry>,
     pub left_out: Vec<LeftOut>,
+    /// What others have changed while the one was at work whose tree this is.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub others: BTreeSet<RelPath>,
 }
 
 /// A path that was seen and not remembered. Nothing about it is changed when a turn is undone.
@@ -88,6 +91,13 @@ impl Tree {
                 self.entries.insert(path.clone(), is.clone());
             }
         }
+    }
+
+    /// What that one leaves out, this one does, too.
+    pub(crate) fn leave_out_also(&mut self, other: &Self) {
+        self.left_out.extend(other.left_out.iter().cloned());
+        self.left_out.sort_by(|one, other| one.path.cmp(&other.path));
+        self.left_out.dedup();
     }
 
     /// Whether the path, or a folder above it, was seen and not remembered.

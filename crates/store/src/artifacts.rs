@@ -81,6 +81,8 @@ pub struct ArtifactRow {
     /// Server and tool of that call.
     pub tool: Option<(String, String)>,
     pub mime: String,
+    /// What its owner calls it.
+    pub alias: Option<String>,
     pub created_ms: UnixMillis,
     /// When its file went, if it has gone in order, and why.
     pub removed: Option<(UnixMillis, String)>,
@@ -116,7 +118,8 @@ impl Tx<'_> {
 
     pub fn artifacts(&self) -> Result<Vec<ArtifactRow>, StoreError> {
         let mut query = self.conn.prepare(
-            "SELECT kept.digest, bytes, call, kept.created_ms, removed_ms, removed_why, mime, server, tool
+            "SELECT kept.digest, bytes, call, kept.created_ms, removed_ms, removed_why, mime, server, tool,
+                    alias
              FROM artifacts AS kept LEFT JOIN calls ON calls.id = kept.call
              ORDER BY kept.created_ms, kept.digest",
         )?;
@@ -129,11 +132,36 @@ impl Tx<'_> {
                 call: row.get(2)?,
                 tool: row.get::<_, Option<String>>(7)?.zip(row.get(8)?),
                 mime: row.get(6)?,
+                alias: row.get(9)?,
                 created_ms: row.get(3)?,
                 removed: removed.map(|at| (at, why)),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// From now on this artifact is called so by its owner, or nothing. `Some`: another one that is
+    /// still there is called so, by its digest, and nothing has changed.
+    pub fn call_artifact(
+        &self,
+        digest: &str,
+        alias: Option<&str>,
+    ) -> Result<Option<String>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT digest FROM artifacts WHERE alias = ?1 AND digest <> ?2 AND removed_ms IS NULL",
+        )?;
+        let other = query.query_row(params![alias, digest], |row| row.get(0)).optional()?;
+        if other.is_some() {
+            return Ok(other);
+        }
+        // What is gone needs no name any more.
+        self.conn
+            .prepare_cached("UPDATE artifacts SET alias = NULL WHERE alias = ?1")?
+            .execute([alias])?;
+        self.conn
+            .prepare_cached("UPDATE artifacts SET alias = ?2 WHERE digest = ?1")?
+            .execute(params![digest, alias])?;
+        Ok(None)
     }
 
     /// Notes that the file of an artifact is gone. False when that was known.

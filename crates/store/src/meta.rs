@@ -16,6 +16,7 @@ const PERSONA_FAULTS: &str = "persona.faults";
 /// Before the name of a session.
 const WORKSPACE: &str = "session.workspace.";
 const PROPOSALS_TOLD: &str = "proposals.told";
+const JOBS_MISSED: &str = "jobs.missed";
 const DAY_SPENT: &str = "spent.day";
 const DAY_GOES_ON: &str = "spent.goes_on";
 
@@ -66,6 +67,17 @@ impl Tx<'_> {
             })?;
         }
         Ok(())
+    }
+}
+
+impl Tx<'_> {
+    /// How many firings of jobs were missed and not made up, as the scheduler has said last.
+    pub fn jobs_missed(&self) -> Result<u64, StoreError> {
+        Ok(self.meta(JOBS_MISSED)?.and_then(|count| count.parse().ok()).unwrap_or(0))
+    }
+
+    pub fn set_jobs_missed(&self, count: u64) -> Result<(), StoreError> {
+        self.set_meta(JOBS_MISSED, &count.to_string())
     }
 }
 

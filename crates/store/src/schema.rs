@@ -11,8 +11,17 @@ pub(super) const FIRST: u32 = 18;
 
 /// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
 /// next version, the first one from `FIRST`.
-pub(super) const MIGRATIONS: &[&str] =
-    &[MIGRATION_19, MIGRATION_20, MIGRATION_21, MIGRATION_22, MIGRATION_23, MIGRATION_24];
+pub(super) const MIGRATIONS: &[&str] = &[
+    MIGRATION_19,
+    MIGRATION_20,
+    MIGRATION_21,
+    MIGRATION_22,
+    MIGRATION_23,
+    MIGRATION_24,
+    MIGRATION_25,
+    MIGRATION_26,
+    MIGRATION_27,
+];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
 // staged actions, lists and pauses had numbers that no reply has. The audit stays as it is.
@@ -113,4 +122,33 @@ CREATE UNIQUE INDEX daily_digests_day ON daily_digests(day) WHERE day IS NOT NUL
 // The results that a call has put aside are found by the call.
 const MIGRATION_24: &str = "
 CREATE INDEX artifacts_call ON artifacts(call);
+";
+
+// Firings of jobs that were written down, each once.
+const MIGRATION_25: &str = "
+CREATE TABLE firings(
+    id TEXT PRIMARY KEY NOT NULL,
+    job TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    session TEXT,
+    became TEXT NOT NULL,
+    title TEXT NOT NULL,
+    schedule TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX firings_at ON firings(at_ms);
+CREATE INDEX firings_job ON firings(job, revision, at_ms);
+";
+
+// The words of a reminder that was told, and what its owner has answered, once.
+const MIGRATION_26: &str = "
+ALTER TABLE firings ADD COLUMN said TEXT;
+ALTER TABLE firings ADD COLUMN answer TEXT;
+CREATE INDEX firings_said ON firings(session, at_ms) WHERE said IS NOT NULL;
+";
+
+// What its owner calls an artifact. No two are called the same.
+const MIGRATION_27: &str = "
+ALTER TABLE artifacts ADD COLUMN alias TEXT;
+CREATE UNIQUE INDEX artifacts_alias ON artifacts(alias) WHERE alias IS NOT NULL;
 ";

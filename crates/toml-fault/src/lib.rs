@@ -13,7 +13,32 @@ pub struct TomlFault {
 /// The parser's error in our words. `text` is what was parsed.
 pub fn fault(text: &str, error: &toml::de::Error) -> TomlFault {
     let line = error.span().map(|span| line_of(text, span.start));
-    TomlFault { line, message: sentence(error.message()) }
+    let key = error.span().and_then(|span| key_at(text, span.start));
+    let message = wrong_type(error.message(), key).unwrap_or_else(|| sentence(error.message()));
+    TomlFault { line, message }
+}
+
+/// The key of the value that begins here, where it stands on the same line.
+fn key_at(text: &str, position: usize) -> Option<&str> {
+    let before = text.get(..position)?.lines().next_back()?;
+    let key = before.split_once('=')?.0.trim();
+    (!key.is_empty()).then_some(key)
+}
+
+/// `invalid type: string "many", expected u64`, for a person.
+fn wrong_type(message: &str, key: Option<&str>) -> Option<String> {
+    let (found, expected) = message.strip_prefix("invalid type: ")?.split_once(", expected ")?;
+    let expected = match expected.trim() {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "a borrowed string" | "string" => "a text in quotes",
+        "a sequence" => "a list in brackets",
+        "a map" => "a section",
+        other => other,
+    };
+    let found = found.split_once(' ').map_or(found, |(_, value)| value);
+    Some(format!("`{}` takes {expected}, and not {found}", key.unwrap_or("this key")))
 }
 
 /// The line of a byte position, counted from 1.
@@ -96,6 +121,13 @@ mod tests {
             said("turn_time_s = 1\nzzz = 3").message,
             "`zzz` is not a key here; the keys are `turn_time_s`, `window_tokens`"
         );
+    }
+
+    #[test]
+    fn a_value_of_another_kind_names_its_key_and_what_it_takes() {
+        let fault = said("turn_time_s = 1\nwindow_tokens = \"many\"\n");
+        assert_eq!(fault.line, Some(2));
+        assert_eq!(fault.message, "`window_tokens` takes a whole number, and not \"many\"");
     }
 
     #[test]

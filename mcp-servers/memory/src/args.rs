@@ -18,9 +18,24 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
+    /// A file that every prompt of the host holds, such as claw's MEMORY.md. A line of it is proposed
+    /// and changed as a note is. Without it there are notes alone
+    #[arg(long, value_name = "FILE")]
+    pub always: Option<PathBuf>,
+
     /// Compares the index with the files, prints what is wrong and ends: with 0 if nothing is
     #[arg(long)]
     pub check: bool,
+
+    /// Whose notes are written here, where several agents share one folder. Each note names its
+    /// agent, and a note of another one is told as such
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+
+    /// Whose a note is that names no agent: one from before the folder was shared, or one that was
+    /// written by hand
+    #[arg(long, value_name = "NAME")]
+    pub folder_agent: Option<String>,
 
     #[command(flatten)]
     pub limits: Limits,
@@ -88,6 +103,10 @@ pub struct Limits {
     #[arg(long, value_name = "BYTES", default_value_t = 2 * KIB)]
     pub proposal_bytes_max: u64,
 
+    /// The largest that the file of `--always` becomes, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 * KIB)]
+    pub always_bytes_max: u64,
+
     /// Proposals of one turn, where the host says which turn it is
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub proposals_per_turn_max: u64,
@@ -113,6 +132,7 @@ impl Default for Limits {
             trash_days_max: 365,
             note_tags_max: 32,
             proposal_bytes_max: 2 * KIB,
+            always_bytes_max: 4 * KIB,
             proposals_per_turn_max: 3,
             proposals_per_day_max: 8,
         }

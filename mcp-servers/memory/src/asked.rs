@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::always::proposed::Kept;
 use crate::error::{Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
@@ -33,6 +34,9 @@ pub struct Asked {
     /// From whose words it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
+    /// The agent that asked, where several share these notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// When its owner said no, or its time was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<i64>,
@@ -40,13 +44,18 @@ pub struct Asked {
 
 impl Asked {
     fn is_of_turn_of(&self, note: &Note) -> bool {
-        self.session == note.source.session && self.turn == note.source.turn
+        self.is_of_conversation_of(note) && self.turn == note.source.turn
     }
 
     /// Whether it was asked in the same conversation, for the same people. Nobody else is told what
     /// it said.
     pub fn is_from_where(&self, note: &Note) -> bool {
-        self.session == note.source.session && self.who == note.source.who
+        self.is_of_conversation_of(note) && self.who == note.source.who
+    }
+
+    /// Two agents have a session of one name each.
+    fn is_of_conversation_of(&self, note: &Note) -> bool {
+        self.session == note.source.session && self.agent == note.source.agent
     }
 
     /// Since when it rests.
@@ -66,7 +75,9 @@ pub enum May {
 
 /// # Errors
 /// The turn or the day has had its share, or the file cannot be read.
-pub fn may_ask(memory: &Memory, note: &Note) -> Result<May> {
+///
+/// `is_always`: it is for the file that every prompt holds, and not for a note.
+pub fn may_ask(memory: &Memory, note: &Note, is_always: bool) -> Result<May> {
     // Whoever else hears the answer could find out word by word what the owner was asked.
     let is_near = |text: &str| match memory.is_heard_by_others() {
         true => is_same(text, &note.body),
@@ -76,8 +87,10 @@ pub fn may_ask(memory: &Memory, note: &Note) -> Result<May> {
     let is_same_call = |open: &Note| {
         open.source == note.source && open.supersedes == note.supersedes && is_near(&open.body)
     };
-    let of_turn = |open: &&Entry| is_same_call(&open.note);
-    if let Some(open) = proposal::open(memory)?.into_iter().find(|open| of_turn(&open)) {
+    let of_turn = |(open, file): &(Entry, String)| {
+        is_same_call(&open.note) && Kept::of(file).is_some() == is_always
+    };
+    if let Some((open, _)) = proposal::open(memory)?.into_iter().find(of_turn) {
         return Ok(May::Again(Box::new(open)));
     }
     let asked = recent(memory)?;
@@ -129,6 +142,7 @@ pub fn note_down(memory: &Memory, note: &Note) -> Result<()> {
         session: note.source.session.clone(),
         turn: note.source.turn,
         who: note.source.who.clone(),
+        agent: note.source.agent.clone(),
         closed_at: None,
     });
     write(memory, &asked)

@@ -48,6 +48,7 @@ impl Caller {
             session: self.session.as_deref().map(one_line),
             turn: self.turn,
             file: said.file,
+            agent: said.agent,
         }
     }
 }
@@ -67,6 +68,7 @@ mod tests {
             session: Some("main".into()),
             turn: Some(1),
             file: Some("notes.txt".into()),
+            agent: None,
         };
         let kept = caller.source(said);
         assert_eq!((kept.who.as_deref(), kept.session.as_deref()), (Some("forwarded"), Some("s")));

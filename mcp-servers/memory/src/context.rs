@@ -22,6 +22,9 @@ const SESSION_BEST: usize = 3;
 /// (0.815 for 0.814 at 10, 0.928 for a session at 5), at three times the cost.
 const GIVING_MAX: usize = 40;
 
+/// Its name, and the agent whose it is: two agents that share notes have a session of one name each.
+type Session = (String, Option<String>);
+
 /// The found notes and their neighbours, best first. Without sessions it is what was found.
 ///
 /// # Errors
@@ -29,15 +32,15 @@ const GIVING_MAX: usize = 40;
 pub fn ranked(db: &Connection, found: Vec<(i64, f64)>) -> rusqlite::Result<Vec<(i64, f64)>> {
     let mut said = HashMap::new();
     for (row, _) in found.iter().take(GIVING_MAX) {
-        let place: Option<(String, i64, f64)> = db
+        let place: Option<(Session, i64, f64)> = db
             .prepare_cached(
-                "SELECT session, turn, octet_length(body) FROM notes
+                "SELECT session, agent, turn, octet_length(body) FROM notes
                  WHERE row = ? AND session IS NOT NULL AND turn IS NOT NULL",
             )?
             .query_row([row], |row| {
-                let bytes: i64 = row.get(2)?;
+                let bytes: i64 = row.get(3)?;
                 let gives = (SHORT_BYTES / bytes.max(1) as f64).min(1.0);
-                Ok((row.get(0)?, row.get(1)?, gives))
+                Ok(((row.get(0)?, row.get(1)?), row.get(2)?, gives))
             })
             .optional()?;
         said.extend(place.map(|place| (*row, place)));
@@ -46,8 +49,8 @@ pub fn ranked(db: &Connection, found: Vec<(i64, f64)>) -> rusqlite::Result<Vec<(
         return Ok(found);
     }
     let mut scores: HashMap<i64, f64> = HashMap::new();
-    let mut sessions: HashMap<&str, Vec<f64>> = HashMap::new();
-    let mut session_of: HashMap<i64, &str> = HashMap::new();
+    let mut sessions: HashMap<&Session, Vec<f64>> = HashMap::new();
+    let mut session_of: HashMap<i64, &Session> = HashMap::new();
     for (row, score) in &found {
         *scores.entry(*row).or_default() += score;
         let Some((session, turn, gives)) = said.get(row) else { continue };
@@ -77,12 +80,17 @@ pub fn ranked(db: &Connection, found: Vec<(i64, f64)>) -> rusqlite::Result<Vec<(
 }
 
 /// Rows of the same session up to two turns away, each with its distance less one.
-fn neighbours(db: &Connection, session: &str, turn: i64) -> rusqlite::Result<Vec<(i64, usize)>> {
+fn neighbours(
+    db: &Connection,
+    (session, agent): &Session,
+    turn: i64,
+) -> rusqlite::Result<Vec<(i64, usize)>> {
     let reach = i64::try_from(BY_DISTANCE.len()).unwrap_or_default();
     db.prepare_cached(
-        "SELECT row, abs(turn - ?2) FROM notes WHERE session = ?1 AND turn BETWEEN ?2 - ?3 AND ?2 + ?3 AND turn <> ?2",
+        "SELECT row, abs(turn - ?2) FROM notes WHERE session = ?1 AND turn BETWEEN ?2 - ?3 AND ?2 + ?3
+            AND turn <> ?2 AND agent IS ?4",
     )?
-    .query_map(params![session, turn, reach], |row| {
+    .query_map(params![session, turn, reach, agent], |row| {
         let distance: i64 = row.get(1)?;
         Ok((row.get(0)?, usize::try_from(distance - 1).unwrap_or(usize::MAX)))
     })?

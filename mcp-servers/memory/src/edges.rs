@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use crate::error::Result;
 use crate::find;
+use crate::index::words::folded;
 
 /// Links of one note that are looked at in either direction.
 pub const EDGES_MAX: usize = 64;
@@ -57,7 +58,7 @@ pub fn to(db: &Connection, row: i64) -> Result<Vec<Edge>> {
     let id: String = db
         .prepare_cached("SELECT id FROM notes WHERE row = ?")?
         .query_row([row], |row| row.get(0))?;
-    names.push(id.to_lowercase());
+    names.push(folded(&id));
     naming(db, &names, Some(row))
 }
 

@@ -6,6 +6,9 @@ use std::io;
 /// The result of everything below a tool.
 pub type Result<T, E = ToolError> = std::result::Result<T, E>;
 
+/// Where a note was looked for that is to come back.
+pub const IN_THE_TRASH: &str = " in the trash";
+
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     #[error("{0}")]
@@ -16,6 +19,9 @@ pub enum ToolError {
     NoNote { id: String, where_it_is: &'static str },
     #[error("{0}")]
     Refused(String),
+    /// What every prompt holds has no room for it.
+    #[error("{0}")]
+    Full(String),
     #[error("cannot {doing} `{path}`: {why}")]
     Io { doing: &'static str, path: String, why: String },
     #[error(

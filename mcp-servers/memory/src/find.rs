@@ -4,6 +4,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::error::{Result, ToolError};
+use crate::index::words::folded;
 use crate::index::{Entry, entry_at, entry_of_row};
 
 /// The note that an id or a path names.
@@ -43,8 +44,7 @@ pub fn named(db: &Connection, name: &str) -> Result<Option<Named>> {
                 OR row IN (SELECT row FROM known_names WHERE name = ?2)
              ORDER BY copy, length(path), path LIMIT 1",
         )?
-        // SQLite's own lower() knows no letters but those of ASCII.
-        .query_row([name, &name.to_lowercase()], |row| {
+        .query_row([name, &folded(name)], |row| {
             Ok(Named { row: row.get(0)?, id: row.get(1)?, subject: row.get(2)? })
         })
         .optional()?;
@@ -62,7 +62,7 @@ pub fn all_named(db: &Connection, name: &str) -> Result<Vec<String>> {
              WHERE copy = 0 AND row IN (SELECT row FROM known_names WHERE name = ?1)
              ORDER BY dated DESC, path LIMIT 8",
         )?
-        .query_map([name.to_lowercase()], |row| row.get(0))?
+        .query_map([folded(name)], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     Ok(ids)
 }

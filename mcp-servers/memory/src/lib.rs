@@ -2,6 +2,7 @@
 //! Owns the tour of the crate and `main`. Must not know who starts it: it is a program of its own
 //! and `claw server memory` alike, and of this workspace it knows the kits alone.
 
+mod always;
 #[cfg(test)]
 mod any_query;
 mod args;
@@ -20,6 +21,7 @@ mod names;
 mod narrow;
 mod nodes;
 mod note;
+mod owner;
 mod proposal;
 mod recall;
 mod report;
@@ -31,6 +33,7 @@ mod tools;
 mod trash;
 mod trash_bound;
 mod vectors;
+mod whose;
 mod writer;
 
 use std::process::ExitCode;
@@ -40,7 +43,9 @@ use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 pub use args::{Args, Limits};
 pub use library::{Notes, Said};
 pub use nodes::{End, Node};
+pub use note::kind_names;
 pub use report::Report;
+pub use vectors::args::Key as EmbeddingsKey;
 
 /// The name under which this server introduces itself.
 pub const SERVER_NAME: &str = "claw-mcp-memory";

@@ -33,7 +33,8 @@ impl Notes {
     pub fn open(args: &Args) -> Result<Self, String> {
         let memory = Memory::open(args).map_err(|error| error.to_string())?;
         let folder = memory.notes.path.clone();
-        Ok(Self { shared: Shared::new(memory), tools: Tools::new(tools::all()), folder })
+        let shared = Shared::new(memory).read_by_owner();
+        Ok(Self { shared, tools: Tools::new(tools::all()), folder })
     }
 
     /// Where the notes lie.

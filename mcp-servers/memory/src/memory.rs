@@ -22,6 +22,7 @@ use crate::index::equal::{Scope, differences};
 use crate::index::{Index, sync};
 use crate::names::Names;
 use crate::vectors::Vectors;
+use crate::whose::Whose;
 use crate::writer::{Gone, trash_path};
 
 /// The environment variable that names the notes when `--notes` does not.
@@ -66,6 +67,9 @@ pub struct Memory {
     pub trash: Folder,
     pub index: Index,
     pub limits: Limits,
+    pub whose: Whose,
+    /// The file that every prompt of the host holds, if this server was given one.
+    pub always: Option<PathBuf>,
     /// `None` if no embeddings endpoint is configured.
     pub vectors: Option<Arc<Vectors>>,
     /// Where index, proposals and trash lie.
@@ -133,6 +137,8 @@ impl Memory {
             trash,
             index,
             limits: args.limits,
+            whose: Whose::new(args),
+            always: args.always.clone(),
             vectors,
             state,
             caller: None,

@@ -80,8 +80,8 @@ pub fn named(db: &Connection, name: &str) -> Result<Vec<Node>> {
     }
     match ends(edges::naming(db, &[folded(name)], None)?) {
         ends if ends.is_empty() => Err(ToolError::Refused(format!(
-            "no note and no link is named `{name}`. `list` shows all notes; without a name all \
-                 links are shown"
+            "no note and no link is named `{name}`; `claw memory list` shows all notes, `claw \
+             memory graph` all links"
         ))),
         linked_from => {
             let subject = name.trim().to_owned();

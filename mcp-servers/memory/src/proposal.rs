@@ -51,6 +51,7 @@ impl Wanted {
                 .filter(|text| !text.is_empty()),
             turn: self.source.turn,
             file: self.source.file.map(|text| one_line(&text)).filter(|text| !text.is_empty()),
+            agent: self.source.agent,
         };
         Ok(Note {
             kind: self.kind,
@@ -125,10 +126,10 @@ fn names(what: &str, names: &[String], max: usize, chars_max: usize) -> Result<V
 
 /// What is kept as the source: the host's word, and the model's where the host says nothing.
 pub fn source(memory: &Memory, said: Source) -> Source {
-    match &memory.caller {
+    memory.whose.signed(match &memory.caller {
         Some(caller) => caller.source(said),
         None => said,
-    }
+    })
 }
 
 /// The notes of a subject, or with that other name, that are right now.
@@ -166,10 +167,18 @@ pub fn keep(writer: &Writer<'_>, note: &mut Note, replaced: Option<&Entry>) -> R
         )));
     }
     note.id = Some(writer.new_id()?);
-    let path = path_of(note.id.as_deref().unwrap_or_default());
     let mut changes = changes_of(note);
     changes.push((SHOWN_DIGEST, replaced.map(|old| digest_of(old).into())));
-    let text = new_file(&changes, &note.body);
+    write(writer, note, &changes)
+}
+
+/// Writes the file of a proposal.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(writer: &Writer<'_>, note: &Note, changes: &Changes) -> Result<Entry> {
+    let path = path_of(note.id.as_deref().unwrap_or_default());
+    let text = new_file(changes, &note.body);
     let written = writer.memory.proposals.write_new(&path, &text);
     written.map_err(|error| ToolError::io("write", path.as_str(), &error))?;
     let kept = read(&writer.memory.proposals, &path, writer.memory.limits.note_bytes_max)?;
@@ -192,7 +201,7 @@ pub fn find_one(memory: &Memory, id: &str) -> Result<Option<(Entry, String)>> {
 ///
 /// # Errors
 /// They cannot be read or moved.
-pub fn open(memory: &Memory) -> Result<Vec<Entry>> {
+pub fn open(memory: &Memory) -> Result<Vec<(Entry, String)>> {
     let mut paths = Vec::new();
     let walked = memory.proposals.walk(
         |_| (),
@@ -205,9 +214,9 @@ pub fn open(memory: &Memory) -> Result<Vec<Entry>> {
     let mut open = Vec::new();
     for path in paths {
         let read = read(&memory.proposals, &path, memory.limits.note_bytes_max)?;
-        let Some((entry, _)) = read else { continue };
+        let Some((entry, text)) = read else { continue };
         if time::now() - entry.dated <= OPEN_S {
-            open.push(entry);
+            open.push((entry, text));
             continue;
         }
         let kept = trash_path(Gone::Expired, &path)?;
@@ -246,6 +255,7 @@ pub fn promote(writer: &mut Writer<'_>, id: &str, shown: &Shown<'_>) -> Result<E
             Err(ToolError::Refused(why)) => {
                 // It has to be put to its owner again, in other words.
                 asked::forget(writer.memory, id)?;
+                end(writer.memory, id, Gone::Refused)?;
                 return Err(ToolError::Refused(why));
             }
             put => put?,
@@ -253,12 +263,20 @@ pub fn promote(writer: &mut Writer<'_>, id: &str, shown: &Shown<'_>) -> Result<E
         Err(error) => return Err(error),
     };
     killpoint::here("memory-promoted");
-    let kept = trash_path(Gone::Promoted, &path_of(id))?;
-    let moved = writer.memory.proposals.move_to(&path_of(id), &writer.memory.trash, &kept);
-    moved.map_err(|error| ToolError::io("take away the proposal", id, &error))?;
+    end(writer.memory, id, Gone::Promoted)?;
     let note = read(&writer.memory.notes, &path, writer.memory.limits.note_bytes_max)?;
     note.map(|(entry, _)| entry)
         .ok_or_else(|| ToolError::NoNote { id: id.to_owned(), where_it_is: " any more" })
+}
+
+/// A proposal waits no more.
+///
+/// # Errors
+/// It cannot be moved.
+pub fn end(memory: &Memory, id: &str, why: Gone) -> Result<()> {
+    let kept = trash_path(why, &path_of(id))?;
+    let moved = memory.proposals.move_to(&path_of(id), &memory.trash, &kept);
+    moved.map_err(|error| ToolError::io("take away the proposal", id, &error))
 }
 
 fn promoted_before(memory: &Memory, id: &str) -> Result<Entry> {
@@ -269,14 +287,22 @@ fn promoted_before(memory: &Memory, id: &str) -> Result<Entry> {
             found => return found,
         }
     }
-    Err(ToolError::Refused(format!(
+    Err(is_gone(id))
+}
+
+/// Nothing waits under this id.
+pub fn is_gone(id: &str) -> ToolError {
+    ToolError::Refused(format!(
         "there is no proposal `{id}`: it was dropped, has expired or was never made, and nothing \
          was remembered. `list` with `what` \"proposals\" shows what waits."
-    )))
+    ))
 }
 
 /// What is remembered is exactly what was shown.
-fn check(proposal: &Entry, shown: &Shown<'_>) -> Result<()> {
+///
+/// # Errors
+/// It is not.
+pub fn check(proposal: &Entry, shown: &Shown<'_>) -> Result<()> {
     let is_shown = proposal.version() == shown.version
         && shown.subject.is_none_or(|subject| subject == proposal.note.subject)
         && shown.text.is_none_or(|text| text == proposal.note.body);
@@ -335,7 +361,7 @@ fn is_as_shown(old: &Entry, shown: &Replaced<'_>) -> Result<()> {
     }
     Err(ToolError::Refused(format!(
         "the note `{}`, which it would replace, was changed since it was shown, so nothing was \
-         remembered. It can be proposed again.",
+         remembered and this proposal is over. It can be proposed again.",
         old.id
     )))
 }
@@ -388,6 +414,7 @@ fn merge(writer: &mut Writer<'_>, old: &Entry, text: &str, note: &Note) -> Resul
         ("source_session", said(&note.source.session)),
         ("source_turn", note.source.turn.map(Value::from)),
         ("source_file", said(&note.source.file)),
+        ("source_agent", said(&note.source.agent)),
     ];
     if let Some(from) = note.valid_from {
         changes.push(("valid_from", Some(time::rfc3339(from).into())));

@@ -2,6 +2,8 @@
 //! the place of another without a loss; must not know notes. It looks at words in their order, so it
 //! is sure where it says so, and says `Differs` in every doubt.
 
+use crate::index::words::lower;
+
 /// What a new text is to an old one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
@@ -49,9 +51,10 @@ fn holds(more: &[String], less: &[String]) -> bool {
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .map(str::to_lowercase)
-        .filter(|word| !word.is_empty() && !EMPTY.contains(&word.as_str()))
+    lower(text)
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !EMPTY.contains(word))
+        .map(str::to_owned)
         .collect()
 }
 
@@ -68,6 +71,7 @@ mod tests {
             ("Lives in Graz.", "Lives in Graz since May 2024.", Adds),
             ("Likes tea.", "Likes the tea and cake.", Adds),
             ("茶が好き", "茶が好き", Known),
+            ("Trinkt Kaffee im Caf\u{e9}.", "Trinkt Kaffee im Cafe\u{301}.", Known),
         ] {
             assert_eq!(relation(old, new), is, "{old} / {new}");
         }

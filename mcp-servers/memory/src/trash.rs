@@ -3,10 +3,20 @@
 
 use std::io;
 
-use crate::error::{Result, ToolError};
+use crate::error::{IN_THE_TRASH, Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
 use crate::writer::read;
+
+/// How the folder of a proposal ends that waits no more. It was no note, or is one now, so there is
+/// nothing to bring back.
+const CLOSED: [&str; 4] = ["-promoted", "-skipped", "-expired", "-refused"];
+
+/// Whether a path in the trash is that of a proposal that waits no more.
+pub fn is_closed_proposal(path: &str) -> bool {
+    let folder = path.split_once('/').map_or("", |(folder, _)| folder);
+    CLOSED.iter().any(|why| folder.ends_with(why))
+}
 
 /// Everything in it, the newest first: a path begins with the time.
 ///
@@ -32,21 +42,28 @@ pub fn all(memory: &Memory) -> Result<Vec<String>> {
 /// # Errors
 /// It cannot be read.
 pub fn promoted(memory: &Memory, id: &str) -> Result<Option<Entry>> {
+    Ok(promoted_file(memory, id)?.map(|(entry, _)| entry))
+}
+
+/// The same, with its text.
+///
+/// # Errors
+/// It cannot be read.
+pub fn promoted_file(memory: &Memory, id: &str) -> Result<Option<(Entry, String)>> {
     let file = format!("-promoted/{id}.md");
     let Some(path) = all(memory)?.into_iter().find(|path| path.ends_with(&file)) else {
         return Ok(None);
     };
-    let kept = read(&memory.trash, &path, memory.limits.note_bytes_max)?;
-    Ok(kept.map(|(entry, _)| entry))
+    read(&memory.trash, &path, memory.limits.note_bytes_max)
 }
 
-/// One file, by its path in the trash or the id of its note. What was promoted is not meant by an
-/// id: it is a note.
+/// One file that can come back, by its path in the trash or the id of its note.
 ///
 /// # Errors
 /// There is none.
 pub fn find_one(memory: &Memory, id: &str) -> Result<Entry> {
-    let paths = all(memory)?;
+    let mut paths = all(memory)?;
+    paths.retain(|path| !is_closed_proposal(path));
     let open = |path: &str| read(&memory.trash, path, memory.limits.note_bytes_max);
     if paths.iter().any(|path| path == id)
         && let Some((entry, _)) = open(id)?
@@ -55,10 +72,8 @@ pub fn find_one(memory: &Memory, id: &str) -> Result<Entry> {
     }
     for path in &paths {
         let Some((folder, was_at)) = path.split_once('/') else { continue };
-        if ["-promoted", "-left-over", "-expired", "-skipped"]
-            .iter()
-            .any(|why| folder.ends_with(why))
-        {
+        // What a killed process has left may be half a note: only its path names it.
+        if folder.ends_with("-left-over") {
             continue;
         }
         if let Some((entry, _)) = open(path)?
@@ -67,5 +82,5 @@ pub fn find_one(memory: &Memory, id: &str) -> Result<Entry> {
             return Ok(entry);
         }
     }
-    Err(ToolError::NoNote { id: id.to_owned(), where_it_is: " in the trash" })
+    Err(ToolError::NoNote { id: id.to_owned(), where_it_is: IN_THE_TRASH })
 }

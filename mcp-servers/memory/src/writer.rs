@@ -12,6 +12,7 @@ use crate::error::{Result, ToolError};
 use crate::find;
 use crate::folder::{Content, Folder, THESAURUS, stem};
 use crate::index::Entry;
+use crate::index::words::lower;
 use crate::memory::Memory;
 use crate::note::write::{Changes, changed, changes_of, new_file};
 use crate::note::{Note, time};
@@ -34,6 +35,8 @@ pub enum Gone {
     Skipped,
     /// A proposal that nobody has said yes to in time.
     Expired,
+    /// A proposal whose yes could not be carried out: what it would replace has changed.
+    Refused,
     /// What a killed process has left.
     LeftOver,
 }
@@ -42,6 +45,13 @@ pub enum Gone {
 pub struct Writer<'a> {
     pub memory: &'a mut Memory,
     pub touched: BTreeSet<String>,
+}
+
+impl<'a> Writer<'a> {
+    /// For whoever holds the lock, and touches no note.
+    pub fn new(memory: &'a mut Memory) -> Self {
+        Self { memory, touched: BTreeSet::new() }
+    }
 }
 
 impl Writer<'_> {
@@ -199,6 +209,7 @@ pub fn trash_path(gone: Gone, path: &str) -> Result<String> {
         Gone::Promoted => "promoted",
         Gone::Skipped => "skipped",
         Gone::Expired => "expired",
+        Gone::Refused => "refused",
         Gone::LeftOver => "left-over",
     };
     let when = time::sortable_now();
@@ -213,7 +224,7 @@ fn random() -> Result<String> {
 /// A file name made of a subject.
 fn slug(subject: &str, id: &str) -> String {
     let mut slug = String::new();
-    for c in subject.to_lowercase().chars() {
+    for c in lower(subject).chars() {
         if slug.len() + c.len_utf8() > SLUG_BYTES_MAX {
             break;
         }
@@ -249,7 +260,7 @@ impl Memory {
     pub fn write<T>(&mut self, work: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
         self.under_lock(|memory| {
             memory.fresh_locked()?;
-            let mut writer = Writer { memory, touched: BTreeSet::new() };
+            let mut writer = Writer::new(memory);
             let done = work(&mut writer);
             let touched = std::mem::take(&mut writer.touched);
             killpoint::here("memory-written");

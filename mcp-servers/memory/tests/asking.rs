@@ -58,7 +58,8 @@ fn what_adds_to_a_note_is_merged_by_the_same_tap_and_what_is_known_is_not_asked(
     // Once more does no harm.
     assert_eq!(tap(&mut server, &more)["id"], anna["id"]);
     let (trash, _) = server.ok("list", json!({"what": "trash"}));
-    assert!(trash["notes"].as_array().unwrap().len() >= 2, "what it was is kept: {trash}");
+    assert_eq!(trash["notes"].as_array().unwrap().len(), 1, "what it was is kept: {trash}");
+    assert_eq!(trash["closed_proposals"], 2, "{trash}");
     assert!(room.check().0);
 }
 
@@ -97,6 +98,8 @@ fn what_was_shown_is_what_is_stored_also_in_place_of_another_note() {
     room.write("anna.md", room.read("anna.md").replace("Graz", "Graz, and I like it"));
     let refused = server.err("promote", action(&change)["arguments"].clone());
     assert!(refused.contains("was changed since it was shown"), "{refused}");
+    assert!(refused.contains("this proposal is over"), "{refused}");
+    assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 0, "it has ended");
     assert!(room.read("anna.md").contains("and I like it"));
     assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
     // Nobody has said no.
@@ -114,7 +117,10 @@ fn nobody_is_asked_the_same_twice_in_a_week_and_a_call_that_is_made_again_asks_o
     assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 1);
     // Another turn, and near enough.
     let later = propose(&mut server, 2, "owner", "Anna's home", "lives in the Graz");
-    assert!(!is_asked(&later) && text_of(&later).contains("Not asked again"), "{later}");
+    assert!(
+        !is_asked(&later) && text_of(&later).contains("not asked about this a second time"),
+        "{later}"
+    );
     // Also by another server on the same folder, and after the proposal was dropped.
     drop(server);
     let mut server = room.start();
@@ -201,18 +207,37 @@ fn a_replaced_note_is_compared_as_a_whole() {
         if !sends {
             tap.as_object_mut().unwrap().remove("instead_of");
         }
-        // Keys that are not the note's words may change meanwhile.
         let tagged = room.read("anna.md").replace("subject", "tags: [x]\nsubject");
         room.write("anna.md", tagged.replace("tea", "coffee"));
         let refused = server.err("promote", tap.clone());
         assert!(refused.contains("was changed since it was shown"), "{refused}");
         assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 1);
-        room.write("anna.md", tagged);
+        room.write("anna.md", &tagged);
+        // The refusal has ended it, and it is asked about what is there now.
+        assert!(server.err("promote", tap).contains("there is no proposal"));
+        let change = json!({"subject": "Anna", "text": "Lives in Linz.", "replaces": "m1"});
+        let change = propose_as(&mut server, source, change);
+        let mut tap = action(&change)["arguments"].clone();
+        if !sends {
+            tap.as_object_mut().unwrap().remove("instead_of");
+        }
+        // Keys that are not the note's words may change meanwhile.
+        room.write("anna.md", tagged.replace("tags: [x]", "tags: [y]"));
         let (note, _) = server.ok("promote", tap);
         assert_eq!(note["supersedes"], "m1");
         let file = room.read(note["path"].as_str().unwrap());
         assert!(file.contains("supersedes: m1") && !file.contains("digest"), "{file}");
     }
+}
+
+/// The path of what went to the trash for this reason.
+fn in_trash(room: &Room, why: &str) -> String {
+    let folders = std::fs::read_dir(room.temp.path().join("memory-state/trash")).unwrap();
+    let mut names = folders.map(|one| one.unwrap().file_name().into_string().unwrap());
+    let name = names.find(|name| name.ends_with(why.trim_end_matches('/'))).unwrap();
+    let file = room.temp.path().join("memory-state/trash").join(&name);
+    let file = std::fs::read_dir(file).unwrap().next().unwrap().unwrap().file_name();
+    format!("{name}/{}", file.into_string().unwrap())
 }
 
 /// Moves what is written of the last question into the past.
@@ -245,6 +270,12 @@ fn what_its_owner_skips_rests_for_a_week_from_the_no_and_cannot_come_back_withou
         assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 0);
         assert!(server.err("promote", arguments).contains("there is no proposal"));
         server.err("restore", json!({"id": id}));
+        // What is listed can come back, and what cannot is counted; nor does its path help.
+        let (trash, _) = server.ok("list", json!({"what": "trash"}));
+        assert_eq!((&trash["notes"], &trash["closed_proposals"]), (&json!([]), &json!(1)));
+        let why = if expired { "-expired/" } else { "-skipped/" };
+        let path = in_trash(&room, why);
+        server.err("restore", json!({"id": path}));
         assert_eq!(std::fs::read_dir(&room.notes).unwrap().count(), 0);
         days_pass(&room, 6);
         let again = propose(&mut server, 2, "owner", "Anna", "Lives in Graz.");
@@ -302,4 +333,22 @@ fn where_others_read_along_a_question_shows_nothing_that_is_noted_and_replaces_n
     assert!(room.read("anna.md").contains("Lives in Graz.\n"), "it stays as it was");
     let (hits, _) = server.ok("recall", json!({"query": "lives"}));
     assert_eq!(hits["hits"].as_array().unwrap().len(), 2);
+}
+
+/// The file of a proposal that nobody has answered goes with the next question.
+#[test]
+fn a_proposal_that_nobody_answers_is_thrown_away_after_a_week() {
+    let room = Room::new();
+    let mut server = room.start();
+    let first = propose(&mut server, 1, "owner", "Anna", "Lives in Graz.");
+    let arguments = action(&first)["arguments"].clone();
+    let id = arguments["id"].as_str().unwrap();
+    let path = room.temp.path().join(format!("memory-state/proposals/{id}.md"));
+    let file = std::fs::read_to_string(&path).unwrap();
+    let created = file.lines().find(|line| line.starts_with("created: ")).unwrap();
+    std::fs::write(&path, file.replace(created, "created: 2001-01-01T00:00:00Z")).unwrap();
+    propose(&mut server, 2, "owner", "Bob", "Sails.");
+    assert!(!path.exists(), "it waits for ever");
+    assert!(server.err("promote", arguments).contains("there is no proposal"));
+    assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 1);
 }

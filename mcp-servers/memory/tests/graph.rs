@@ -143,3 +143,25 @@ fn links_are_found_by_names_of_any_alphabet() {
     assert_eq!(read["linked_from"][0], json!({"subject": "Reise", "id": "m2"}));
     assert!(text.contains("[linked from: Reise [m2]]"), "{text}");
 }
+
+/// `é` is one character, or a letter and its mark: macOS writes file names in the second way.
+#[test]
+fn a_name_is_the_same_in_either_way_of_writing_its_letters() {
+    let room = Room::new();
+    room.write(
+        "m1.md",
+        "---\nid: m1\nsubject: Caf\u{e9} Museum\naliases: [Kro\u{308}n]\n---\nHas good cake.",
+    );
+    room.write("m2.md", "---\nid: m2\nsubject: Sunday\n---\nWe meet in [[Cafe\u{301} Museum]].");
+    room.write("Zoe\u{308}.md", "---\nid: m3\n---\nSister of [[Caf\u{e9} museum]]'s owner.");
+    let mut server = room.start();
+    let (note, _) = server.ok("read", json!({"id": "m2"}));
+    assert_eq!(note["links"][0]["id"], "m1");
+    let (note, _) = server.ok("read", json!({"id": "m1"}));
+    assert_eq!(note["linked_from"].as_array().unwrap().len(), 2);
+    assert_eq!(server.ok("read", json!({"id": "Zo\u{eb}"})).0["id"], "m3");
+    let around = ask(&mut server, "and KR\u{d6}N?");
+    assert!(around.iter().any(|(id, why)| id == "m2" && why.contains("links to")), "{around:?}");
+    let again = json!({"subject": "Cafe\u{301} Museum", "text": "Has good cake."});
+    assert_eq!(server.ok("remember", again).0["was_known"], true);
+}

@@ -226,10 +226,13 @@ fn of_two_writers_that_supersede_one_note_the_second_reads_the_first() {
     // The version that was read is no way around it.
     let direct = server.err("supersede", json!({"id": old, "version": version, "text": "third"}));
     assert!(direct.contains("has changed since version"), "{direct}");
-    // Nothing is lost: the first note, the one in its place, and the proposal.
+    // Nothing is lost: the first note, the one in its place, and the proposal, which the refusal
+    // has put into the trash.
     let (hits, _) = server.ok("recall", json!({"query": "fact otherwise", "superseded": true}));
     assert_eq!(hits["hits"].as_array().unwrap().len(), 2, "{hits}");
-    assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 1);
+    assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 0);
+    let (trash, _) = server.ok("list", json!({"what": "trash"}));
+    assert_eq!(trash["closed_proposals"], 3, "two are notes by now: {trash}");
     // And it can be asked again, in place of the note that came first.
     let loser = &mut writers[1 - won].0;
     let text = format!("otherwise, says writer {}", 2 - won);

@@ -286,3 +286,22 @@ fn vectors_that_gain_are_on_and_the_check_says_how_much() {
         "{said}"
     );
 }
+
+#[test]
+fn of_two_processes_that_make_vectors_at_once_each_note_is_sent_by_one() {
+    const NOTES: usize = 60;
+    let (room, endpoint) = (Room::new(), Endpoint::start(Answer::Vectors(8)));
+    for n in 0..NOTES {
+        room.write(&format!("n{n}.md"), format!("---\nsubject: S{n}\n---\nThe cat number {n}."));
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| check(&room, &endpoint, &["--embeddings-batch-notes-max", "2"]));
+        }
+    });
+    let texts = endpoint.texts();
+    for n in 0..NOTES {
+        let of_note = format!("S{n}\nThe cat number {n}.");
+        assert_eq!(texts.iter().filter(|text| **text == of_note).count(), 1, "{of_note}");
+    }
+}

@@ -5,10 +5,13 @@
 
 mod args;
 mod bell;
+mod caller;
 mod clock;
 mod error;
 mod job;
+mod library;
 mod missed;
+mod preview;
 mod schedule;
 mod server;
 mod store;
@@ -26,6 +29,8 @@ use std::process::ExitCode;
 use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
+pub use library::{Jobs, Said};
+pub use preview::{Preview, preview};
 
 /// The name under which this server introduces itself.
 pub const SERVER_NAME: &str = "claw-mcp-scheduler";

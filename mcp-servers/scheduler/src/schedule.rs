@@ -7,6 +7,7 @@ use claw_kit::killpoint;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::args::{Args, Limits};
+use crate::caller::Caller;
 use crate::clock::Clock;
 use crate::error::{Result, ToolError};
 use crate::job::{Job, Plan, id_of};
@@ -35,6 +36,8 @@ pub struct Schedule {
     /// Of jobs that name none.
     pub zone: Zone,
     pub limits: Limits,
+    /// Who asks now, as far as the host has said it.
+    pub caller: Option<Caller>,
 }
 
 impl Schedule {
@@ -53,7 +56,7 @@ impl Schedule {
             store::open(&path).map_err(|source| OpenError::File { path: path.clone(), source })?;
         // With the name that a watch of its folder will tell.
         let path = path.canonicalize().unwrap_or(path);
-        Ok(Self { db, path, clock: Clock::System, zone, limits: args.limits })
+        Ok(Self { db, path, clock: Clock::System, zone, limits: args.limits, caller: None })
     }
 
     pub fn now(&self) -> i64 {
@@ -138,6 +141,41 @@ impl Schedule {
                 history::write(db, &about(firing, Event::Withdrawn, now), &limits)?;
             }
             Ok((job, due.len() as u64))
+        })
+    }
+
+    /// Makes a firing due now, beside those of the job's own times: it changes nothing of them. Also
+    /// of a job that is paused.
+    ///
+    /// # Errors
+    /// There is no such job, or too much is due.
+    pub fn run(&mut self, number: i64) -> Result<(Job, Firing)> {
+        let limits = self.limits;
+        self.in_transaction(|db, now| {
+            let job = jobs::find(db, number)?;
+            if firings::count_due(db)? >= limits.due_max {
+                return Err(ToolError::refused(format!(
+                    "{} firings wait to be taken, and more are not allowed (--due-max). Start the host that takes them.",
+                    limits.due_max
+                )));
+            }
+            let firing = Firing {
+                seq: 0,
+                // Nobody else writes meanwhile, so the next number is this firing's alone.
+                id: format!("{}.{}-run{}", job.id(), job.revision, firings::cursor(db)? + 1),
+                job: job.number,
+                revision: job.revision,
+                planned: now,
+                since: now,
+                not_after: None,
+                zone: job.plan.zone.clone(),
+                what: job.plan.what.clone(),
+                state: State::Due,
+                settled: None,
+            };
+            firings::insert(db, &firing)?;
+            history::write(db, &about(&firing, Event::Run, now), &limits)?;
+            Ok((job, firing))
         })
     }
 

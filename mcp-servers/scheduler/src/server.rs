@@ -18,10 +18,14 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::SERVER_NAME;
+use crate::caller::Caller;
 use crate::tools::{self, Shared};
 
 /// The firings that are due, with a cursor.
 pub const DUE: &str = "schedule://due";
+
+/// The jobs that there are, each with its revision.
+pub const JOBS: &str = "schedule://jobs";
 
 const INSTRUCTIONS: &str = "Knows what is due when, and runs nothing itself. Fill the fields of `schedule`; the server computes the times. \
     Read back the next firings from the answer. A host takes each firing that is due with `take`, once.";
@@ -70,13 +74,28 @@ async fn tell(peer: Peer<RoleServer>, mut news: watch::Receiver<i64>) {
     }
 }
 
+/// Behind `schedule://due`, in what is read: only firings behind this cursor.
+const AFTER: &str = "?after=";
+
+/// The cursor of a resource that is read: `schedule://due`, or a later page of it.
+fn page_of(uri: &str) -> Result<i64, ErrorData> {
+    let after = uri.strip_prefix(DUE).and_then(|rest| rest.strip_prefix(AFTER));
+    match after.and_then(|after| after.parse().ok()) {
+        Some(after) => Ok(after),
+        None => known(uri).map(|()| 0),
+    }
+}
+
 fn known(uri: &str) -> Result<(), ErrorData> {
     if uri == DUE {
         return Ok(());
     }
+    // Clients know by the address which of their requests it is about.
     Err(ErrorData::resource_not_found(
-        format!("there is no resource `{uri}`; there is `{DUE}`"),
-        None,
+        format!(
+            "there is no resource `{uri}` here; `{DUE}` can be read and followed, `{JOBS}` read"
+        ),
+        Some(serde_json::json!({ "uri": uri })),
     ))
 }
 
@@ -112,10 +131,12 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let caller =
+            Caller::of(&context.meta).map_err(|why| ErrorData::invalid_params(why, None))?;
         // SQLite blocks: the call works on a thread of its own.
-        self.tools.call(&request.name, self.shared.clone(), request.arguments).await
+        self.tools.call(&request.name, self.shared.asked_by(caller), request.arguments).await
     }
 
     async fn list_resources(
@@ -127,7 +148,11 @@ impl ServerHandler for Server {
             .with_title("Firings that are due")
             .with_description("The firings that wait to be taken, as the tool `due` gives them.")
             .with_mime_type("application/json");
-        Ok(ListResourcesResult::with_all_items(vec![due])
+        let jobs = Resource::new(JOBS, "jobs")
+            .with_title("Jobs")
+            .with_description("The ids of the jobs that there are, with their revisions.")
+            .with_mime_type("application/json");
+        Ok(ListResourcesResult::with_all_items(vec![due, jobs])
             .with_ttl_ms(claw_server_kit::tools::LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public))
     }
@@ -137,15 +162,19 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        known(&request.uri)?;
         let shared = self.shared.clone();
-        let read = tokio::task::spawn_blocking(move || tools::due_as_json(&shared)).await;
+        let read = if request.uri == JOBS {
+            tokio::task::spawn_blocking(move || tools::jobs_as_json(&shared)).await
+        } else {
+            let after = page_of(&request.uri)?;
+            tokio::task::spawn_blocking(move || tools::due_as_json(&shared, after)).await
+        };
         let text = match read {
             Ok(Ok(text)) => text,
             Ok(Err(error)) => return Err(ErrorData::internal_error(error.to_string(), None)),
             Err(error) => return Err(ErrorData::internal_error(error.to_string(), None)),
         };
-        let contents = ResourceContents::text(text, DUE).with_mime_type("application/json");
+        let contents = ResourceContents::text(text, request.uri).with_mime_type("application/json");
         // It is old as soon as a firing is taken.
         let result = ReadResourceResult::new(vec![contents])
             .with_ttl_ms(0)

@@ -1,5 +1,6 @@
 //! Tests on a clock that stands until it is moved. Owns that clock and a file to try things in.
 
+mod asked_for;
 mod clock_jumps;
 mod days_of_change;
 mod missed_month;

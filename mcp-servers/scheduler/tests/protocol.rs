@@ -144,7 +144,7 @@ fn a_start_that_cannot_work_is_one_sentence() {
     let database = room.database.display().to_string();
     for (arguments, needle) in [
         (vec!["--database", &text], "cannot be used"),
-        (vec!["--database", "/nowhere/at/all.db"], "cannot be used"),
+        (vec!["--database", "/dev/null/all.db"], "cannot be used"),
         (vec!["--database", &database, "--zone", "Mars"], "there is no zone `Mars`"),
         (vec![], "Name their file with --database"),
     ] {

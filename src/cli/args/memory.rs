@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
+
+use crate::cli::memory::kind_names;
 
 #[derive(Debug, Subcommand)]
 pub enum MemoryAction {
     /// All notes, or those that hold these words, best first
     List {
         words: Vec<String>,
-        /// Only fact, preference, lesson, procedure, person or project
-        #[arg(long, value_name = "KIND")]
+        /// Only notes of this kind
+        #[arg(long, value_name = "KIND", value_parser = kinds())]
         kind: Option<String>,
         /// Only notes with this tag
         #[arg(long, value_name = "TAG")]
@@ -30,11 +33,14 @@ pub enum MemoryAction {
         /// standard input
         #[arg(required = true)]
         text: Vec<String>,
+        /// As one line of MEMORY.md, which the model has before it in every message
+        #[arg(long, conflicts_with_all = ["subject", "kind", "tags"])]
+        always: bool,
         /// What it is about [default: what stands before a colon, else the first words]
         #[arg(long, value_name = "WORDS")]
         subject: Option<String>,
-        /// fact, preference, lesson, procedure, person or project [default: fact]
-        #[arg(long, value_name = "KIND")]
+        /// Of which kind it is [default: fact]
+        #[arg(long, value_name = "KIND", value_parser = kinds())]
         kind: Option<String>,
         /// File it under this word; more than once for several
         #[arg(long = "tag", value_name = "TAG")]
@@ -57,4 +63,8 @@ pub enum MemoryAction {
         #[arg(long)]
         yes: bool,
     },
+}
+
+fn kinds() -> PossibleValuesParser {
+    PossibleValuesParser::new(kind_names())
 }

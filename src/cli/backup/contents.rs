@@ -9,10 +9,11 @@ use crate::config::is_agent_name;
 pub const MANIFEST: &str = "claw-backup.json";
 pub const DB: &str = "claw.db";
 /// The other files of a home, those of them that are there.
-pub const FILES: [&str; 10] = [
+pub const FILES: [&str; 11] = [
     "claw.toml",
     "mcp.json",
     "policy.toml",
+    "heartbeats.toml",
     "SOUL.md",
     "history",
     "persona/SOUL.md",

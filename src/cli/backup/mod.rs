@@ -69,7 +69,8 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     } else {
         format!(
             "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is \
-             written in them), persona, notes and artifacts; not the workspace, nor what servers logged. \
+             written in them), persona, notes and artifacts; not the workspace, the jobs of the \
+             schedule, nor what servers logged. \
              Only you can read it. `claw restore` makes a home of it.",
             file.display(),
             sources.len()

@@ -77,7 +77,8 @@ impl Repair {
             }
             Self::MoveAside(file) => {
                 format!(
-                    "Move {} aside, so that the defaults count until you have corrected it?",
+                    "Move all of {} aside? Claw then runs without any of its settings, until you \
+                     have corrected it and moved it back.",
                     file.display()
                 )
             }
@@ -137,7 +138,11 @@ fn move_aside(file: &Path) -> anyhow::Result<String> {
     anyhow::ensure!(aside.symlink_metadata().is_err(), "{} is there already", aside.display());
     fs::rename(file, &aside).with_context(|| format!("{} cannot be moved", file.display()))?;
     sync_folder_of(file)?;
-    Ok(format!("It is {} now.", aside.display()))
+    Ok(format!(
+        "It is {} now, and none of what it says is in force. Correct it and move it back: mv {0} {}",
+        aside.display(),
+        file.display()
+    ))
 }
 
 /// The note in a log counts as a limit: in a turn that still goes on it ends that turn, and says

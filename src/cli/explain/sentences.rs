@@ -51,6 +51,7 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
             format!("{} turned the stop switch on: from then on no call ran.", who(&text("by")))
         }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
+        "undo.started" | "undo.ended" => undone(row),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
         "mode" => mode_set(&row.body),
         "opened" | "closed" => opening_changed(row),
@@ -115,6 +116,25 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
     }
 }
 
+/// The files of a turn that were put back, or the undo of it that was taken back.
+fn undone(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    let (by, turn) = (who(&text("by")), text("turn"));
+    if row.kind == "undo.ended" {
+        let cut = if row.body.get("cut").is_some() { ", after it was cut" } else { "" };
+        let (changed, kept) = (text("changed"), text("kept"));
+        return format!(
+            "{by} put back the files of the turn {turn}{cut}: {changed} changed, {kept} left as \
+             they are."
+        );
+    }
+    let what = match row.body.get("redo") {
+        Some(Value::Bool(true)) => "take back the undo of the turn",
+        _ => "put back the files of the turn",
+    };
+    format!("{by} began to {what} {turn}, in {}.", text("workspace"))
+}
+
 /// What `claw open` and `claw close` did.
 fn opening_changed(row: &AuditRow) -> String {
     let text = |key: &str| field(&row.body, key);
@@ -123,7 +143,7 @@ fn opening_changed(row: &AuditRow) -> String {
         return format!("{by} closed {opening} to commands.");
     }
     let grant = text("grant");
-    format!("{by} opened {opening} to commands that ask for it, the standing answer {grant}.")
+    format!("{by} opened {opening} to commands that ask for it, by grant {grant}.")
 }
 
 /// A mode that a session was given, or that it has no more.
@@ -133,7 +153,7 @@ fn mode_set(body: &Value) -> String {
         return format!("{} ended the mode of the session {}.", who(&text("by")), text("session"));
     }
     format!(
-        "{} gave the session {} a mode, the standing answer {}: {}.",
+        "{} gave the session {} a mode, grant {}: {}.",
         who(&text("by")),
         text("session"),
         text("grant"),
@@ -215,7 +235,7 @@ fn verdict(body: &Value) -> String {
     }
     let by = match rule.split_once('.') {
         Some(("class", _)) => format!("no rule fits, so the class of the tool counts: {rule}"),
-        Some(("grant", number)) => format!("the standing answer {number} in `claw grants`"),
+        Some(("grant", number)) => format!("grant {number}"),
         Some(("approval", id)) => format!("the answer to the question {id}"),
         Some(("builtin", _)) => format!("a rule of claw's own: {rule}"),
         _ => format!("the rule {rule}"),
@@ -239,7 +259,7 @@ fn layer(by: &DeniedBy) -> String {
         DeniedBy::Class { rule } => {
             format!("no rule fits, so the class of the tool counts: {rule}")
         }
-        DeniedBy::Never { grant } => format!("the standing answer {grant} in `claw grants`"),
+        DeniedBy::Never { grant } => format!("grant {grant}"),
         DeniedBy::Unasked { rule } => format!("{rule} wants a question"),
         DeniedBy::StopSwitch => "the stop switch".to_owned(),
         DeniedBy::Answer => "the answer to its question".to_owned(),
@@ -259,24 +279,24 @@ fn answered(body: &Value) -> String {
     let Some(Value::Object(answer)) = body.get("answer") else {
         return match field(body, "answer").as_str() {
             "expired" => format!("Nobody answered the question {approval} in time."),
-            "superseded" => format!(
-                "The question {approval} was closed: a new message came instead of an answer."
-            ),
+            "superseded" => {
+                format!("The question {approval} was closed: {}.", closed_because(body))
+            }
             other => format!("The question {approval} was closed: {other}."),
         };
     };
     if let Some(grant) = body.get("covered_by") {
         return format!(
-            "The standing answer {}, which {} gave at this moment, covered it: {}.",
+            "Grant {}, which {} gave at this moment, covered it: {}.",
             field(grant, "id"),
             who(&field(grant, "given_by")),
             field(grant, "says")
         );
     }
     let (by, said) = (who(&field(body, "by")), answer_words(answer));
-    let grant = body.get("grant").map(|grant| {
-        format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says"))
-    });
+    let grant = body
+        .get("grant")
+        .map(|grant| format!(" This made grant {}: {}.", field(grant, "id"), field(grant, "says")));
     format!("{by} {said}.{}", grant.unwrap_or_default())
 }
 
@@ -289,6 +309,7 @@ fn answer_words(answer: &serde_json::Map<String, Value>) -> String {
         ("allow", "session") => "allowed it until the session ends".to_owned(),
         ("allow", _) => "allowed it until that is revoked".to_owned(),
         ("press", _) => "pressed its button".to_owned(),
+        ("pick", _) => "answered some of it".to_owned(),
         ("never", _) => "denied it, and these arguments for good".to_owned(),
         _ => match get("word") {
             word if word.is_empty() => "denied it".to_owned(),
@@ -297,17 +318,41 @@ fn answer_words(answer: &serde_json::Map<String, Value>) -> String {
     }
 }
 
-/// The answer to a question in a few words, for a list.
-pub(in crate::cli) fn answered_briefly(body: &Value) -> String {
+/// Why a question was closed without an answer.
+fn closed_because(body: &Value) -> String {
     let by = field(body, "by");
-    match body.get("answer") {
-        _ if body.get("covered_by").is_some() => format!("covered by {by}"),
-        Some(Value::Object(answer)) => format!("{by} {}", answer_words(answer)),
-        _ => match field(body, "answer").as_str() {
-            "expired" => "nobody answered in time".to_owned(),
-            "superseded" => "a new message came instead of an answer".to_owned(),
-            other => other.to_owned(),
-        },
+    if by.is_empty() { "it had no answer".to_owned() } else { by }
+}
+
+/// The answer to a question in a few words, for a list.
+pub(in crate::cli) struct Answered {
+    /// Whether a call may run by it.
+    pub allows: bool,
+    /// `the person at this machine denied it`.
+    pub says: String,
+}
+
+impl Answered {
+    /// Of a row of the audit, or the like: `by` and `answer`.
+    pub(in crate::cli) fn of(body: &Value) -> Self {
+        let by = field(body, "by");
+        let (allows, says) = match body.get("answer") {
+            Some(Value::Object(answer)) => {
+                let kind = answer.get("kind").map(plain).unwrap_or_default();
+                let says = match body.get("covered_by") {
+                    Some(_) => format!("covered by {by}"),
+                    None => format!("{} {}", who_briefly(&by), answer_words(answer)),
+                };
+                (!matches!(kind.as_str(), "deny" | "never"), says)
+            }
+            _ if body.get("covered_by").is_some() => (true, format!("covered by {by}")),
+            _ => match field(body, "answer").as_str() {
+                "expired" => (false, "nobody answered in time".to_owned()),
+                "superseded" => (false, closed_because(body)),
+                other => (false, other.to_owned()),
+            },
+        };
+        Self { allows, says }
     }
 }
 
@@ -342,11 +387,20 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
     }
 }
 
+/// A principal in a list, where one machine has one person.
+fn who_briefly(principal: &str) -> String {
+    match principal.split_once(':') {
+        Some(("console", _)) => "the person at this machine".to_owned(),
+        _ => who(principal),
+    }
+}
+
 /// A principal, for a person.
 pub(super) fn who(principal: &str) -> String {
     match principal.split_once(':') {
-        Some(("console", _)) => format!("the person at this machine ({principal})"),
+        Some(("console", _)) => format!("{} ({principal})", who_briefly(principal)),
         Some(("telegram", id)) => format!("the Telegram user {id}"),
+        Some(("schedule", job)) => format!("the job `{job}` (its id and revision)"),
         Some(("mcp", client)) => format!("the MCP client `{client}`"),
         _ => format!("`{principal}`"),
     }

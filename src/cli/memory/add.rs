@@ -7,11 +7,14 @@ use claw_mcp_memory::Notes;
 use serde_json::json;
 
 use super::{owner, tool};
+use crate::app::App;
 use crate::cli::fail::UserError;
 use crate::cli::{fail, out};
 
 pub struct Wanted {
     pub text: String,
+    /// As a line of the file that every prompt holds.
+    pub always: bool,
     pub subject: Option<String>,
     pub kind: Option<String>,
     pub tags: Vec<String>,
@@ -20,12 +23,32 @@ pub struct Wanted {
 /// Of standard input; a note holds less.
 const INPUT_BYTES_MAX: u64 = 1024 * 1024;
 
-pub async fn run(notes: &Notes, wanted: Wanted, as_json: bool) -> anyhow::Result<ExitCode> {
+pub async fn run(
+    app: &App,
+    notes: &Notes,
+    wanted: Wanted,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let text = if wanted.text == "-" { piped()? } else { wanted.text };
-    let arguments = json!({
-        "text": text, "subject": wanted.subject, "kind": wanted.kind, "tags": wanted.tags,
-        "source": owner(),
-    });
+    if text.trim().is_empty() {
+        return Err(UserError::because(
+            "there is nothing to remember; give the words, such as `claw memory add \"Anna's phone: \
+             0664 1234\"`",
+        ));
+    }
+    let arguments = match wanted.always {
+        // What it was until now stays in the history of the persona.
+        true => {
+            if let Some(fault) = app.keep_persona() {
+                return Err(UserError::because(fault));
+            }
+            json!({ "text": text, "where": "always" })
+        }
+        false => json!({
+            "text": text, "subject": wanted.subject, "kind": wanted.kind, "tags": wanted.tags,
+            "source": owner(),
+        }),
+    };
     let done = tool(notes, "remember", arguments).await?;
     match as_json {
         true => out::line(&done.structured.to_string())?,

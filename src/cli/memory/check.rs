@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use claw_mcp_memory::Notes;
 use serde_json::json;
 
-use super::{HOW_TO_ADD, open};
+use super::{HOW_TO_ADD, open, shared};
 use crate::app::App;
 use crate::cli::{fail, out};
 
-pub fn run(notes: &Notes, as_json: bool) -> anyhow::Result<ExitCode> {
-    let report = notes.check().map_err(anyhow::Error::msg)?;
+pub fn run(app: &App, notes: &Notes, as_json: bool) -> anyhow::Result<ExitCode> {
+    let mut report = notes.check().map_err(anyhow::Error::msg)?;
+    report.lines.extend(shared::lines(app, notes));
     if as_json {
         let folder = notes.folder().display().to_string();
         out::line(
@@ -22,21 +23,58 @@ pub fn run(notes: &Notes, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if report.is_equal { fail::DONE } else { fail::BROKEN }))
 }
 
+/// How the lines of a report begin that say how things are, and ask for nothing.
+const NOTHING_TO_DO: [&str; 2] =
+    ["The trash holds ", "Hits are found by words; no embeddings endpoint is configured."];
+
+/// The sum, and behind it what a person should act on: one is named, of more the command tells.
+fn told(mut lines: Vec<String>) -> String {
+    let sum = lines.pop().unwrap_or_default();
+    lines.retain(|line| !NOTHING_TO_DO.iter().any(|start| line.starts_with(start)));
+    match lines.as_slice() {
+        [] => sum,
+        [one] => format!("{sum} {one}"),
+        [first, more @ ..] => {
+            let first = first.trim_end_matches('.');
+            format!("{sum} {first}; `claw memory check` names {} more.", more.len())
+        }
+    }
+}
+
 /// For the doctor: whether it is well, and a sentence.
 pub fn look(app: &App) -> (bool, String) {
     if app.memory().is_none() {
         return (true, format!("claw remembers nothing of what it is told; {HOW_TO_ADD}"));
     }
-    match open(app).and_then(|notes| notes.look().map_err(anyhow::Error::msg)) {
-        Ok(report) => {
-            // What a person should look at is told in full by the command.
-            let more = match report.lines.len() {
-                0 | 1 => String::new(),
-                many => format!(" `claw memory check` names {} more.", many - 1),
-            };
-            let last = report.lines.last().cloned().unwrap_or_default();
-            (report.is_equal, format!("{last}{more}"))
+    let looked = open(app).and_then(|notes| {
+        let report = notes.look().map_err(anyhow::Error::msg)?;
+        Ok((report, shared::lines(app, &notes)))
+    });
+    match looked {
+        Ok((report, shared)) => {
+            let shared: String = shared.iter().map(|line| format!(" {line}")).collect();
+            (report.is_equal, told(report.lines) + &shared)
         }
         Err(error) => (false, format!("{error:#}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_doctor_names_what_to_act_on_and_nothing_else() {
+        let lines = |all: &[&str]| all.iter().map(|line| (*line).to_owned()).collect();
+        let sum = "9 notes; the index equals the files.";
+        let trash = "The trash holds 6 files, 1 KiB.";
+        let words = "Hits are found by words; no embeddings endpoint is configured.";
+        assert_eq!(told(lines(&[trash, words, sum])), sum);
+        let fault = "anna.md: line 2 is no front matter.";
+        assert_eq!(told(lines(&[fault, trash, sum])), format!("{sum} {fault}"));
+        assert_eq!(
+            told(lines(&[fault, "b.md: the same.", sum])),
+            format!("{sum} anna.md: line 2 is no front matter; `claw memory check` names 1 more.")
+        );
     }
 }

@@ -6,12 +6,13 @@ use std::process::{Command, ExitCode};
 use claw_mcp_memory::Notes;
 use serde_json::json;
 
-use super::{said, tool};
+use super::{names_one, said, tool};
 use crate::cli::fail::UserError;
 use crate::cli::{fail, out};
 use crate::config::Config;
 
 pub async fn run(notes: &Notes, id: &str, config: &Config) -> anyhow::Result<ExitCode> {
+    names_one(notes, id)?;
     let note = tool(notes, "read", json!({ "id": id })).await?.structured;
     let path = said(&note, "path").to_owned();
     let file = notes.folder().join(&path);

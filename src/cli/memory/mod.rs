@@ -8,6 +8,8 @@ mod graph;
 mod import;
 mod list;
 mod outline;
+mod row;
+mod shared;
 mod show;
 mod trash;
 
@@ -22,6 +24,7 @@ use super::server;
 use crate::app::App;
 
 pub(super) use check::look;
+pub(super) use claw_mcp_memory::kind_names;
 
 /// How a home that has no memory gets it.
 pub(super) const HOW_TO_ADD: &str = "add `\"memory\": {\"command\": \"claw\", \"args\": [\"server\", \"memory\"]}` to the servers of mcp.json";
@@ -39,14 +42,14 @@ pub async fn run(
             list::run(&notes, wanted, as_json).await
         }
         Some(MemoryAction::Show { id }) => show::run(&notes, &id, as_json).await,
-        Some(MemoryAction::Add { text, subject, kind, tags }) => {
-            let wanted = add::Wanted { text: text.join(" "), subject, kind, tags };
-            add::run(&notes, wanted, as_json).await
+        Some(MemoryAction::Add { text, always, subject, kind, tags }) => {
+            let wanted = add::Wanted { text: text.join(" "), always, subject, kind, tags };
+            add::run(app, &notes, wanted, as_json).await
         }
         Some(MemoryAction::Edit { id }) => edit::run(&notes, &id, &app.config).await,
         Some(MemoryAction::Forget { id }) => trash::forget(&notes, &id, as_json).await,
         Some(MemoryAction::Restore { id }) => trash::restore(&notes, &id, as_json).await,
-        Some(MemoryAction::Check) => check::run(&notes, as_json),
+        Some(MemoryAction::Check) => check::run(app, &notes, as_json),
         Some(MemoryAction::Graph { name }) => graph::run(&notes, name.as_deref(), as_json),
         Some(MemoryAction::Import { file, yes }) => import::run(&notes, &file, yes, as_json).await,
     }
@@ -80,8 +83,30 @@ async fn tool(
     notes.run(name, arguments).await.map_err(mistake)
 }
 
+/// A name leads to its note, and to none where several have it.
+fn names_one(notes: &Notes, id: &str) -> anyhow::Result<()> {
+    // What is no note's name is refused by what is done with it.
+    let nodes = notes.graph(Some(id)).unwrap_or_default();
+    let ids: Vec<&str> = nodes.iter().filter_map(|node| node.id.as_deref()).collect();
+    match ids.len() {
+        0 | 1 => Ok(()),
+        count => Err(UserError::because(format!(
+            "{count} notes are named `{id}`; give the id of one: {}",
+            ids.join(", ")
+        ))),
+    }
+}
+
 fn said<'a>(note: &'a Value, key: &str) -> &'a str {
     note.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// `, from agent work`, where a note is another agent's.
+fn of_agent(note: &Value) -> String {
+    match said(note, "of") {
+        "" => String::new(),
+        agent => format!(", from agent {agent}"),
+    }
 }
 
 /// The source of what an owner writes.

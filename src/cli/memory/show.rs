@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use claw_mcp_memory::Notes;
 use serde_json::{Value, json};
 
-use super::{said, tool};
+use super::{names_one, of_agent, said, tool};
 use crate::cli::{fail, out};
 
 pub async fn run(notes: &Notes, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    names_one(notes, id)?;
     let note = tool(notes, "read", json!({ "id": id })).await?.structured;
     out::line(&if as_json { note.to_string() } else { shown(notes, &note) })?;
     Ok(ExitCode::from(fail::DONE))
@@ -17,7 +18,13 @@ pub async fn run(notes: &Notes, id: &str, as_json: bool) -> anyhow::Result<ExitC
 fn shown(notes: &Notes, note: &Value) -> String {
     let mut lines = vec![
         format!("{}  [{}]", said(note, "subject"), said(note, "id")),
-        format!("{}, {} ({})", said(note, "kind"), said(note, "date"), said(note, "age")),
+        format!(
+            "{}, {} ({}){}",
+            said(note, "kind"),
+            said(note, "date"),
+            said(note, "age"),
+            of_agent(note)
+        ),
         notes.folder().join(said(note, "path")).display().to_string(),
     ];
     let source = note.get("source").cloned().unwrap_or_default();

@@ -5,15 +5,18 @@ use std::process::ExitCode;
 use claw_mcp_memory::{Notes, Said};
 use serde_json::json;
 
-use super::tool;
+use super::{said, tool};
 use crate::cli::{fail, out};
 
 pub async fn forget(notes: &Notes, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let done = tool(notes, "forget", json!({ "id": id })).await?;
-    tell(&done, as_json)?;
-    if !as_json {
-        out::err_line(&out::clean(&format!("`claw memory restore {id}` brings it back.")));
+    if as_json {
+        tell(&done, as_json)?;
+        return Ok(ExitCode::from(fail::DONE));
     }
+    let (subject, id) = (said(&done.structured, "subject"), said(&done.structured, "id"));
+    out::line(&out::clean(&format!("Forgotten: {subject} [{id}]")))?;
+    out::err_line(&out::clean(&format!("`claw memory restore {id}` brings it back.")));
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::domain::{Answer, ApprovalId, Live, Mode, OutboundBody, Question};
+use crate::domain::{Answer, ApprovalId, Live, Mode, OutboundBody, Question, Scope};
 pub use crate::doors::commands::ChatCommand;
 
+use super::answer_words;
 use super::editor::{Console, Input};
 use super::paint::terminal_size;
 use super::question::Clock;
@@ -40,6 +41,19 @@ pub enum ConsoleEvent {
     Quit,
 }
 
+impl ConsoleEvent {
+    /// Whether it is answered with [`ConsoleShow::Mode`].
+    pub(super) fn may_set_mode(&self) -> bool {
+        match self {
+            Self::Command(command, _) => *command == ChatCommand::Mode,
+            Self::Answer { answer, .. } => {
+                matches!(answer, Answer::Allow { scope: Scope::Mode { .. }, .. })
+            }
+            Self::Line(_) | Self::Interrupt | Self::Quit => false,
+        }
+    }
+}
+
 /// What claw has to show.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleShow {
@@ -64,8 +78,12 @@ pub enum ConsoleShow {
     Mark(i64),
     /// The answer to a command, in Markdown.
     Status(String),
-    /// What runs without a question from now on.
-    Mode(Mode),
+    /// What runs without a question from now on. `asked`: the answer to an event of this console
+    /// that may set a mode, also where it is the mode of before.
+    Mode {
+        mode: Mode,
+        asked: bool,
+    },
     /// One sentence and a next step.
     Error(String),
     /// Nothing runs and nothing is queued, after `taken` events have been received; a turn that
@@ -78,13 +96,16 @@ pub enum ConsoleShow {
 
 /// Runs until the person leaves, the input ends and nothing runs, or the other side closes `shows`.
 ///
+/// Gives back whether the input has ended while a call waited for an answer, and nobody sat there
+/// to give it.
+///
 /// # Errors
 /// What kept the screen from taking everything that was shown.
 pub async fn run(
     mut console: Console,
     mut shows: mpsc::Receiver<ConsoleShow>,
     events: mpsc::Sender<ConsoleEvent>,
-) -> std::io::Result<()> {
+) -> std::io::Result<bool> {
     let mut chat = Chat::new(&console);
     let mut signals = Signals::new();
     let mut ticks = tokio::time::interval(PAINT_EVERY);
@@ -97,13 +118,18 @@ pub async fn run(
             },
             input = console.inputs.recv(), if chat.takes_input() => {
                 chat.input(input.unwrap_or(Input::Eof), &Clock::system());
-                if !chat.leaving {
+                if !chat.leaving && !chat.awaits_mode {
                     console.go_on();
                 }
             }
             input = signals.recv() => chat.input(input, &Clock::system()),
             show = shows.recv() => match show {
-                Some(ConsoleShow::Mode(mode)) => console.set_mode(mode),
+                Some(ConsoleShow::Mode { mode, asked }) => {
+                    console.set_mode(mode);
+                    if chat.mode(mode, asked) {
+                        console.go_on();
+                    }
+                }
                 Some(show) => chat.show(show, &Clock::system()),
                 None => break,
             },
@@ -120,7 +146,8 @@ pub async fn run(
     chat.last_paint = None;
     chat.screen.idle();
     chat.paint(&console);
-    console.close()
+    let waits = !chat.interactive && chat.state.asked().next().is_some();
+    console.close().map(|()| waits)
 }
 
 /// Between two lines the terminal makes a signal of Ctrl-C, and a pipe has no keys at all. Being
@@ -166,6 +193,8 @@ struct Chat {
     /// Not yet taken by the other side.
     pending: VecDeque<ConsoleEvent>,
     leaving: bool,
+    /// What was typed last may set a mode: the next prompt waits until it is known.
+    awaits_mode: bool,
     last_paint: Option<Instant>,
 }
 
@@ -179,6 +208,7 @@ impl Chat {
             interactive,
             pending: VecDeque::new(),
             leaving: false,
+            awaits_mode: false,
             last_paint: None,
         }
     }
@@ -203,7 +233,10 @@ impl Chat {
     fn apply(&mut self, effects: Vec<Effect>, clock: &Clock) {
         for effect in effects {
             match effect {
-                Effect::Send(event) => self.pending.push_back(event),
+                Effect::Send(event) => {
+                    self.awaits_mode |= self.interactive && event.may_set_mode();
+                    self.pending.push_back(event);
+                }
                 Effect::Note(text) => self.screen.note(&text),
                 Effect::Markdown(text) => self.screen.markdown(&text),
                 Effect::Staged => {
@@ -213,9 +246,22 @@ impl Chat {
                 Effect::Whole(question, number) => {
                     self.screen.whole_question(&question, number, clock);
                 }
+                Effect::StaysOpen(open) => {
+                    self.screen.note(&answer_words::stays_open(&open, clock));
+                }
                 Effect::Leave => self.leaving = true,
             }
         }
+    }
+
+    /// Whether the prompt that has waited for this may come now. Where the mode has changed without
+    /// this console, the prompt that stands there may have no room for its name, so a line says it.
+    fn mode(&mut self, mode: Mode, asked: bool) -> bool {
+        if !asked {
+            self.screen.note(&format!("Mode {mode} from now on: {}.", mode.says()));
+            return false;
+        }
+        std::mem::take(&mut self.awaits_mode)
     }
 
     fn show(&mut self, show: ConsoleShow, clock: &Clock) {
@@ -254,8 +300,7 @@ impl Chat {
                 }
             }
             ConsoleShow::Mark(mark) => self.screen.mark(mark),
-            // The prompt is the console's.
-            ConsoleShow::Mode(_) => {}
+            ConsoleShow::Mode { mode, asked } => _ = self.mode(mode, asked),
             ConsoleShow::Status(text) => self.screen.markdown(&text),
             ConsoleShow::Error(text) => self.screen.error(&text),
             ConsoleShow::TurnIdle { taken } => {

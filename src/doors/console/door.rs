@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use tokio::sync::mpsc;
 
+use super::answer_words;
 use super::chat::ConsoleShow;
 use crate::domain::{Address, ApprovalId, LiveSink, OutboundBody, Question, SessionId};
 use crate::doors::door::{Asked, Closed, Door, DoorFault};
@@ -16,11 +17,13 @@ pub struct ConsoleDoor {
     show: mpsc::Sender<ConsoleShow>,
     /// The number of the newest message. It counts within this process alone.
     newest: AtomicI64,
+    /// The principal of whoever sits at this machine.
+    owner: String,
 }
 
 impl ConsoleDoor {
-    pub fn new(show: mpsc::Sender<ConsoleShow>) -> Self {
-        Self { show, newest: AtomicI64::new(0) }
+    pub fn new(show: mpsc::Sender<ConsoleShow>, owner: String) -> Self {
+        Self { show, newest: AtomicI64::new(0), owner }
     }
 
     /// What only a terminal shows. A screen that is gone ends the chat by itself.
@@ -70,16 +73,10 @@ impl Door for ConsoleDoor {
     async fn close(
         &self,
         posted: &PostedQuestion,
-        _: &Question,
+        question: &Question,
         how: &Closed,
     ) -> Result<(), DoorFault> {
-        let how = match how {
-            Closed::Expired { .. } => "has expired".to_owned(),
-            Closed::Superseded { .. } => "was superseded by a new message".to_owned(),
-            Closed::AskedAgain => "was asked again".to_owned(),
-            Closed::Answered { by, .. } if by.is_empty() => "was answered".to_owned(),
-            Closed::Answered { by, .. } => format!("was answered by {by}"),
-        };
+        let how = answer_words::closed(how, question, &self.owner);
         self.closed(posted.approval.clone(), how).await
     }
 

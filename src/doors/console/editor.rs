@@ -33,6 +33,17 @@ fn prompt_of(mode: Mode) -> &'static str {
     }
 }
 
+/// The prompt of a line that began in one mode, for the mode of now. The editor counts the width of
+/// a prompt once, when its line begins: a name that is wider comes with the next line.
+fn prompt_in_line(began: Mode, now: Mode) -> &'static str {
+    match (began, now) {
+        (Mode::Edits, Mode::Ask) => "     > ",
+        (Mode::Edits, Mode::Work) => " work> ",
+        (Mode::Work, Mode::Ask) => "    > ",
+        _ => prompt_of(began),
+    }
+}
+
 /// Entries that the history file keeps.
 const HISTORY_LINES_MAX: usize = 1_000;
 /// The longest line that is read from a pipe, in bytes; the rest of it is the next line.
@@ -138,7 +149,7 @@ impl Console {
             .build();
         let mut editor: LineEditor = rustyline::Editor::with_config(config)?;
         let Ok(mut printer) = editor.create_external_printer() else { return Ok(None) };
-        let shared = Arc::new(Shared::new(written, prompt_of(settings.mode)));
+        let shared = Arc::new(Shared::new(written, settings.mode));
         editor.set_helper(Some(ConsoleHelper(Arc::clone(&shared))));
         let history = settings.history.clone().filter(|path| prepare_history(path).is_ok());
         if let Some(path) = &history {
@@ -173,10 +184,11 @@ impl Console {
         }
     }
 
-    /// From the next line on the prompt says which mode the session has.
+    /// The prompt says which mode the session has: the one that waits with the next lines above it,
+    /// as far as it has room, and the next one.
     pub fn set_mode(&self, mode: Mode) {
         let Some(shared) = &self.shared else { return };
-        *shared.prompt.lock().unwrap_or_else(PoisonError::into_inner) = prompt_of(mode);
+        *shared.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
     /// Ends the editor, writes what is left and gives the terminal back.
@@ -231,9 +243,9 @@ fn edit_lines(
         shared.take_typed();
         shared.continued.lock().unwrap_or_else(PoisonError::into_inner).clear();
         shared.editing.store(true, Ordering::SeqCst);
-        // The editor counts its width once, when a line begins.
-        let prompt = shared.prompt();
-        let read = editor.readline(&DrawnPrompt(shared, prompt));
+        let began = shared.mode();
+        let read = editor.readline(&DrawnPrompt(shared, began));
+        let prompt = prompt_in_line(began, shared.mode());
         shared.gate.close();
         shared.editing.store(false, Ordering::SeqCst);
         let input = match read {
@@ -328,6 +340,17 @@ fn read_lines(mut from: impl std::io::BufRead, inputs: &mpsc::Sender<Input>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_prompt_of_a_line_keeps_its_width() {
+        let modes = [Mode::Ask, Mode::Edits, Mode::Work];
+        for (began, now) in modes.iter().flat_map(|began| modes.map(|now| (*began, now))) {
+            let (drawn, first) = (prompt_in_line(began, now), prompt_of(began));
+            assert_eq!(drawn.len(), first.len(), "{began} {now}");
+            let fits = prompt_of(now).len() <= first.len();
+            assert_eq!(drawn.trim_start(), if fits { prompt_of(now) } else { first });
+        }
+    }
 
     #[test]
     fn a_pipe_is_read_line_by_line_to_its_end() {

@@ -10,11 +10,14 @@ mod inline;
 use super::clean::clean;
 use super::style::{Line, Look, Span, Style};
 use super::table;
-use super::wrap::{Long, line_width, wrap};
+use super::wrap::{Long, chop_words, line_width, width, wrap};
 use crate::doors::markdown::{Block, Container, Document, Link, Marker};
 
 /// A container that would leave less room than this adds no further indent.
 const ROOM_MIN: usize = 16;
+const CODE_INDENT: &str = "    ";
+/// Columns by which a line of code that goes on is set in.
+const CODE_HANG: usize = 2;
 
 #[derive(Debug, Default)]
 pub struct Rendered {
@@ -208,16 +211,29 @@ impl Painter {
         self.block_lines(lines);
     }
 
-    /// Code is never reflowed. A line of it is final as soon as it is whole; blank lines wait for
-    /// the next one.
+    /// Code is never reflowed; at a terminal a line that is too wide goes on below its own start. A
+    /// line of it is final as soon as it is whole; blank lines wait for the next one.
     fn code(&mut self, text: &str) {
         for row in verbatim(text) {
-            self.line(vec![
-                Span::new("    ", Style::PLAIN),
-                Span::new(&expand_tabs(&row), Style::CYAN),
-            ]);
+            for row in self.code_rows(&expand_tabs(&row)) {
+                self.line(vec![Span::new(CODE_INDENT, Style::PLAIN), Span::new(&row, Style::CYAN)]);
+            }
             self.stable = self.lines.len();
         }
+    }
+
+    fn code_rows(&self, row: &str) -> Vec<String> {
+        let room = self.room().saturating_sub(CODE_INDENT.len());
+        if !self.look.breaks_code || width(row) <= room {
+            return vec![row.to_owned()];
+        }
+        let indent = row.len() - row.trim_start_matches(' ').len();
+        // Where the indent alone takes the line, what goes on begins at its start.
+        let hang = Some(indent + CODE_HANG).filter(|hang| hang + ROOM_MIN <= room).unwrap_or(0);
+        let (start, code) = row.split_at(indent.min(hang));
+        let rows = chop_words(code, room.saturating_sub(hang));
+        let start = |index: usize| if index == 0 { start.to_owned() } else { " ".repeat(hang) };
+        rows.iter().enumerate().map(|(index, row)| start(index) + row.trim_end()).collect()
     }
 
     fn html(&mut self, text: &str) {

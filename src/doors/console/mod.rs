@@ -5,6 +5,7 @@
 //! [`chat::run`] is the way in to the screen: it turns typed lines into [`chat::ConsoleEvent`]s and
 //! shows every [`chat::ConsoleShow`]. [`run`] joins it with claw.
 
+mod answer_words;
 mod call_list_view;
 pub mod chat;
 pub mod clean;
@@ -12,6 +13,7 @@ mod delivery;
 mod diff;
 mod door;
 pub mod editor;
+pub mod fit;
 mod markdown;
 pub mod paint;
 mod progress;
@@ -24,9 +26,10 @@ mod staged_answers;
 mod staged_list;
 mod state;
 pub mod stream;
+mod streamed;
 pub mod style;
 mod table;
-mod wrap;
+pub mod wrap;
 
 pub use door::ConsoleDoor;
 

@@ -171,7 +171,7 @@ fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
         Scope::Command { words } => format!("any {},", words.join(" ")),
         Scope::Hosts { hosts } => format!("any to {},", hosts.join(", ")),
         Scope::Mode { mode: Mode::Edits } => "all edits,".to_owned(),
-        Scope::Mode { mode: Mode::Work } => "commands,".to_owned(),
+        Scope::Mode { mode: Mode::Work } => "mode work,".to_owned(),
         Scope::Mode { mode: Mode::Ask } => return None,
     };
     Some(format!("{what} {term}"))

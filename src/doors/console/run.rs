@@ -1,21 +1,22 @@
 //! The console on one side, the session on the other. Must not know how anything is drawn or how a
 //! turn goes.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 
 use super::delivery::{Delivery, mark_shown};
 use super::{ConsoleDoor, Unwritten};
-use crate::domain::{Mode, SessionId, escape};
+use crate::domain::{Live, Mode, SessionId};
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
 use crate::doors::instance_outbox::InstanceOutbox;
+use crate::jobs::{Hands, Place, Spot};
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 
@@ -38,11 +39,12 @@ pub struct ConsoleStart {
     pub notices: Vec<String>,
 }
 
-/// Runs until the person leaves.
+/// Runs until the person leaves. Gives back whether a pipe has ended while a call waited for an
+/// answer.
 ///
 /// # Errors
 /// There is no terminal, or it does not take what is shown.
-pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> {
+pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<bool> {
     let ConsoleStart { session, instance, editor, greeting, notices } = opening;
     let visitor = context.console_visitor(&instance);
     let (written, left) = mpsc::unbounded_channel();
@@ -54,15 +56,16 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> 
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
-    let door = Arc::new(ConsoleDoor::new(show));
+    let door = Arc::new(ConsoleDoor::new(show, context.owner.clone()));
     greet(&door, greeting, notices).await;
     let (wake, handled, mode) = (Notify::new(), AtomicU64::new(0), Mutex::new(mode));
     let talk = Arc::new(Talk { context, session, outbox, door, wake, handled, mode });
     let keep_task = tokio::spawn(talk.clone().keep(visitor.clone()));
     let watching = tokio::spawn(talk.clone().watch_settings());
+    let jobs = tokio::spawn(talk.clone().keep_jobs());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
-        if let Err(error) = talk.handle(&visitor, event).await {
+        if let Err(error) = talk.take(&visitor, event).await {
             talk.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
         talk.handled.fetch_add(1, Ordering::SeqCst);
@@ -74,15 +77,16 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> 
     // What was committed goes on from its log; leaving in the middle loses nothing.
     keep_task.abort();
     watching.abort();
+    jobs.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.
     let screen = tokio::time::timeout(SCREEN_ENDS_IN, screen).await;
     drop(end_marking);
     marking.await?;
-    screen
+    let waits = screen
         .context("the terminal does not take what is shown; it comes again at the next start")??
         .map_err(Unwritten)?;
-    Ok(())
+    Ok(waits)
 }
 
 async fn greet(door: &ConsoleDoor, greeting: String, notices: Vec<String>) {
@@ -101,22 +105,35 @@ struct Talk {
     wake: Notify,
     /// How many events of the person have been carried out.
     handled: AtomicU64,
-    /// The mode that the screen was told last.
+    /// The mode that the screen was told last. Held while an event is carried out that may set one,
+    /// so that it is told as the answer to that.
     mode: Mutex<Mode>,
 }
 
 impl Talk {
-    /// Tells the screen of another mode than the one that it was told last.
+    /// Tells the screen of another mode than the one that it was told last, which somebody else has
+    /// set.
     async fn tell_mode(&self, visitor: &Visitor) {
+        let Ok(mut told) = self.mode.try_lock() else { return };
         // A store that cannot be read shows itself at the next turn.
-        let Ok(now) = self.context.chat_commands.mode(visitor, &self.session) else { return };
-        let before = {
-            let mut told = self.mode.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *told, now)
-        };
-        if before != now {
-            self.door.say(ConsoleShow::Mode(now)).await;
+        let Ok(mode) = self.context.chat_commands.mode(visitor, &self.session) else { return };
+        if std::mem::replace(&mut *told, mode) != mode {
+            self.door.say(ConsoleShow::Mode { mode, asked: false }).await;
         }
+    }
+
+    /// Carries an event out. The screen, which waits for the mode that comes of it, always hears.
+    async fn take(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
+        if !event.may_set_mode() {
+            return self.handle(visitor, event).await;
+        }
+        let mut told = self.mode.lock().await;
+        let done = self.handle(visitor, event).await;
+        if let Ok(mode) = self.context.chat_commands.mode(visitor, &self.session) {
+            *told = mode;
+        }
+        self.door.say(ConsoleShow::Mode { mode: *told, asked: true }).await;
+        done
     }
 
     async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
@@ -138,7 +155,6 @@ impl Talk {
                     .command(visitor, &self.session, command, &words)
                     .await?
                 {
-                    self.tell_mode(visitor).await;
                     self.door.say(ConsoleShow::Status(text)).await;
                 }
             }
@@ -151,11 +167,26 @@ impl Talk {
     async fn watch_settings(self: Arc<Self>) {
         loop {
             for told in (self.context.settings.changes)().await {
-                // It may quote the file, so nothing in it is Markdown.
-                let shown = escape::visible(&told).replace('`', "'");
-                self.door.say(ConsoleShow::Status(format!("`{shown}`"))).await;
+                // It may quote the file; a note is no Markdown.
+                self.door.say(ConsoleShow::Live(Live::Notice { text: told })).await;
             }
         }
+    }
+
+    /// Sees to the jobs of this session while it is open, until it is aborted.
+    async fn keep_jobs(self: Arc<Self>) {
+        let (session, at) = (self.session.clone(), self.outbox.address().clone());
+        let (own, waking) = (self.session.clone(), self.clone());
+        let hands = Hands {
+            place_of: Arc::new(move |of| match of {
+                Some(of) if *of == own => {
+                    Place::Here(Spot { session: session.clone(), at: at.clone() })
+                }
+                _ => Place::NotMine,
+            }),
+            written: Arc::new(move || waking.wake.notify_one()),
+        };
+        self.context.jobs.clone().keep(hands).await;
     }
 
     /// Keeps the session going and the person informed, until it is aborted.
@@ -168,7 +199,7 @@ impl Talk {
         loop {
             let handled = self.handled.load(Ordering::SeqCst);
             self.tell_mode(&visitor).await;
-            let ran = match self.round(&mut delivery).await {
+            let ran = match self.round(&mut delivery, &visitor).await {
                 Ok(ran) => ran,
                 Err(error) => {
                     // The session lives on: what was committed is still there, and the next look
@@ -198,7 +229,7 @@ impl Talk {
     }
 
     /// Does what there is to do, and delivers while it is done. Whether there was something.
-    async fn round(&self, delivery: &mut Delivery) -> anyhow::Result<bool> {
+    async fn round(&self, delivery: &mut Delivery, visitor: &Visitor) -> anyhow::Result<bool> {
         let left_over = self.context.worker.left_over(&self.session)?;
         if left_over {
             let live = self.door.glimpses(&self.session, self.outbox.address());
@@ -207,7 +238,10 @@ impl Talk {
             loop {
                 tokio::select! {
                     ran = &mut run => { ran?; break }
-                    () = tokio::time::sleep(LOOK_EVERY) => delivery.deliver().await?,
+                    () = tokio::time::sleep(LOOK_EVERY) => {
+                        self.tell_mode(visitor).await;
+                        delivery.deliver().await?;
+                    }
                 }
             }
         }

@@ -16,6 +16,7 @@ use super::running::RunningCalls;
 use super::staged_answers::Open;
 use super::staged_list::staged_lines;
 use super::stream::{StreamView, markdown_lines};
+use super::streamed::{Streamed, same_words};
 use super::style::{Look, Span, Style, paint_line};
 use super::wrap::{Long, head, wrap};
 
@@ -43,8 +44,8 @@ pub struct Screen {
     view: StreamView,
     /// Lines of the running step have been shown.
     step_shown: bool,
-    /// The turn and the text of the last step that was shown to its end.
-    finished: Option<(u64, String)>,
+    /// The last step of each turn that was shown to its end and has no reply yet.
+    streamed: Streamed,
     /// The last turn whose reply was shown.
     replied: Option<u64>,
     calls: RunningCalls,
@@ -67,7 +68,7 @@ impl Screen {
             step: None,
             view: StreamView::new(look),
             step_shown: false,
-            finished: None,
+            streamed: Streamed::default(),
             replied: None,
             calls: RunningCalls::default(),
             passing: String::new(),
@@ -189,7 +190,9 @@ impl Screen {
                 }
             }
             OutboundBody::Notice { text } => self.notice(text),
-            OutboundBody::Digest { .. } => self.notice(&without_buttons(body)),
+            OutboundBody::Digest { .. } | OutboundBody::Reminder { .. } => {
+                self.notice(&without_buttons(body))
+            }
             OutboundBody::Question { turn_seq, question } => {
                 self.question(*turn_seq, question, None)
             }
@@ -298,7 +301,7 @@ impl Screen {
         }
         if self.step != Some(key) {
             self.end_step();
-            self.finished = None;
+            self.streamed.forget(key.0);
             self.step = Some(key);
         } else if starts && !self.view.text().is_empty() {
             self.view.restart();
@@ -341,7 +344,7 @@ impl Screen {
         let lines = self.view.finish();
         self.add_streamed(lines);
         if let Some((turn, _)) = self.step.filter(|_| !text.is_empty()) {
-            self.finished = Some((turn, text));
+            self.streamed.keep(turn, text);
         }
         self.step_shown = false;
         self.passing.clear();
@@ -357,26 +360,23 @@ impl Screen {
             let streamed = self.view.text().trim_start();
             if !same_words(streamed, text)
                 && let Some(rest) = text.trim_start().strip_prefix(streamed)
-                && !self.was_shown(turn, text)
+                && !self.streamed.has(turn, text)
             {
                 let lines = self.view.push(rest);
                 self.add_streamed(lines);
             }
         }
-        self.end_step();
-        if !self.was_shown(turn, text) {
+        // The next turn may be under way already: its text goes on below this reply.
+        if self.step.is_none_or(|(running, _)| running <= turn) {
+            self.end_step();
+        }
+        if !self.streamed.has(turn, text) {
             let lines = markdown_lines(text, self.look);
             self.last = if self.last == Shown::Nothing { Shown::Nothing } else { Shown::Typed };
             self.add(Shown::Text, lines);
         }
-        self.replied = Some(turn);
-        self.finished = None;
-    }
-
-    fn was_shown(&self, turn: u64, text: &str) -> bool {
-        self.finished
-            .as_ref()
-            .is_some_and(|(shown, streamed)| *shown == turn && same_words(streamed, text))
+        self.replied = self.replied.max(Some(turn));
+        self.streamed.replied(turn);
     }
 
     fn progress(&mut self, call: &CallId, text: &str, now: Instant) {
@@ -431,11 +431,6 @@ impl Screen {
         self.lines.extend(lines);
         self.changed = true;
     }
-}
-
-/// Equal but for white space: the reply joins its blocks with blank lines, the stream does not.
-fn same_words(a: &str, b: &str) -> bool {
-    a.chars().filter(|c| !c.is_whitespace()).eq(b.chars().filter(|c| !c.is_whitespace()))
 }
 
 #[cfg(test)]

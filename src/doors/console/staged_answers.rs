@@ -1,13 +1,15 @@
 //! What is staged and open on this console, and how a line answers it: `1` or `1 3` confirms, `-2`
-//! cancels, `all`, `none`; the number of a button presses it. Owns the numbers; pure, so that every
-//! rule can be tested. Must not know how anything is drawn.
+//! cancels, `all`, `none`; the number of a button presses it; a yes or no answers the only thing that
+//! is open. Owns the numbers; pure, so that every rule can be tested. Must not know how anything is
+//! drawn.
 //!
-//! Only a line of nothing but numbers is an answer. Any other one is a message, also `yes`: the
-//! model may have asked something.
+//! Only a line of nothing but numbers, or of one such word, is an answer. Any other one is a
+//! message.
 
 use std::time::{Duration, Instant};
 
 use crate::domain::{Answer, ApprovalId, Question, Scope, Staged, Term, UnixMillis};
+use crate::doors::typed::{Typed, typed};
 
 /// An open question about something staged. A question with buttons has a number for each of them,
 /// from `number` on.
@@ -72,6 +74,12 @@ impl StagedAnswers {
         self.open.is_empty()
     }
 
+    /// What waits for a yes or no; buttons are there for whoever wants them.
+    pub(super) fn questions(&self) -> impl Iterator<Item = &Question> {
+        let asked = self.open.iter().filter(|open| !open.is_buttons());
+        asked.map(|open| &open.question)
+    }
+
     /// All of it, which is then read as one list.
     pub(super) fn again(&mut self, now: Instant) -> &[Open] {
         self.lists += 1;
@@ -109,6 +117,20 @@ impl StagedAnswers {
                 self.whole_list(word, &Answer::Deny { word: None })
             }
             _ => self.numbers(&words),
+        }
+    }
+
+    /// A yes or no in words, if nothing else is open that it could mean. A no with words behind it
+    /// is a message: what is staged has nobody who would read them.
+    pub(super) fn by_word(&self, line: &str) -> Option<Given> {
+        let [only] = &self.open[..] else { return None };
+        if only.is_buttons() || line.starts_with(char::is_whitespace) {
+            return None;
+        }
+        match typed(line) {
+            Typed::Yes => Some(only.given(once())),
+            Typed::No { word: None } => Some(only.given(Answer::Deny { word: None })),
+            Typed::No { word: Some(_) } | Typed::Remark => None,
         }
     }
 
@@ -293,6 +315,29 @@ mod tests {
             assert_eq!(answers.read(line), Read::NotAnAnswer, "{line}");
         }
         assert_eq!(StagedAnswers::default().read("1"), Read::NotAnAnswer);
+    }
+
+    #[test]
+    fn a_yes_or_no_answers_the_only_thing_that_is_open() {
+        let mut answers = StagedAnswers::default();
+        assert_eq!(answers.by_word("yes"), None);
+        answers.stage(vec![item("a")], Instant::now());
+        let said = |answers: &StagedAnswers, line| answers.by_word(line).map(|given| given.answer);
+        for line in ["yes", "Y", "ok", "ja!"] {
+            assert_eq!(said(&answers, line), Some(once()), "{line}");
+        }
+        for line in ["no", "N.", "nein"] {
+            assert_eq!(said(&answers, line), Some(NO), "{line}");
+        }
+        for line in ["no, later", " yes", "yes please", "show a.txt"] {
+            assert_eq!(said(&answers, line), None, "{line}");
+        }
+        answers.stage(vec![item("b")], Instant::now());
+        assert_eq!(said(&answers, "yes"), None);
+        let mut buttons = StagedAnswers::default();
+        buttons
+            .stage(vec![question("buttons", Staged::Buttons { group: None }, 2)], Instant::now());
+        assert_eq!(said(&buttons, "yes"), None);
     }
 
     #[test]

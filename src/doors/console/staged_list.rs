@@ -136,6 +136,9 @@ fn hint(list: &[Open]) -> String {
         list.iter().filter(|open| !open.is_buttons()).map(|open| open.number).collect();
     let mut hint = match numbers[..] {
         [] => String::new(),
+        [one] if list.len() == 1 => {
+            format!("`{one}` or `yes` confirms it, `-{one}` or `no` cancels it. ")
+        }
         [one] => format!("`{one}` confirms it, `-{one}` cancels it. "),
         [first, second, ..] => format!(
             "`{first}` confirms that one, `{first} {second}` both, `-{first}` cancels it, `all` \
@@ -322,8 +325,8 @@ mod tests {
           1   ✅ Confirm (its server calls it “❌ Cancel”)
           -1  ❌ Cancel (its server calls it “Leave it”)
 
-          `1` confirms it, `-1` cancels it. Anything else is a message, and this stays
-          open.
+          `1` or `yes` confirms it, `-1` or `no` cancels it. Anything else is a message,
+          and this stays open.
         ");
         assert_snapshot!(shown(list().drain(2..).collect(), 80), @r#"
         ? Buttons

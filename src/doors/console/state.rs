@@ -6,11 +6,12 @@ mod lists;
 
 use std::time::{Duration, Instant};
 
-use crate::domain::{Answer, ApprovalId, Question, Staged, Term};
+use crate::domain::{Answer, ApprovalId, Question, Staged};
 use crate::doors::call_list;
 use crate::doors::commands::{self, ChatCommand, DoorKind, Parsed};
 use crate::doors::list_answers;
 
+use super::answer_words::in_words;
 use super::chat::ConsoleEvent;
 use super::clean::clean_line;
 use super::editor::Input;
@@ -34,6 +35,8 @@ pub(super) enum Effect {
     Staged,
     /// All of a question, and what each answer means. The number is there where several are open.
     Whole(Box<Question>, Option<usize>),
+    /// These questions wait on after the person has left.
+    StaysOpen(Vec<Question>),
     Leave,
 }
 
@@ -162,7 +165,20 @@ impl ChatState {
     }
 
     fn leave(&mut self) -> Vec<Effect> {
-        vec![self.send(ConsoleEvent::Quit), Effect::Leave]
+        let open: Vec<Question> = self.left_open().cloned().collect();
+        let said = (!open.is_empty()).then_some(Effect::StaysOpen(open));
+        let ends = [self.send(ConsoleEvent::Quit), Effect::Leave];
+        said.into_iter().chain(ends).collect()
+    }
+
+    /// What waits for an answer here, oldest first, and what is staged behind it.
+    pub(super) fn left_open(&self) -> impl Iterator<Item = &Question> {
+        self.asked().chain(self.staged.questions())
+    }
+
+    /// What waits for an answer before its turn goes on.
+    pub(super) fn asked(&self) -> impl Iterator<Item = &Question> {
+        self.open.iter().map(|open| &open.question)
     }
 
     fn send(&mut self, event: ConsoleEvent) -> Effect {
@@ -201,7 +217,10 @@ impl ChatState {
             Read::NotAnAnswer => {}
         }
         if self.open.is_empty() {
-            return vec![self.send(ConsoleEvent::Line(line.to_owned()))];
+            return match self.staged.by_word(line) {
+                Some(given) => self.answer_staged(vec![given], now, now_ms),
+                None => vec![self.send(ConsoleEvent::Line(line.to_owned()))],
+            };
         }
         if let Some(whole) = self.whole(line, now) {
             return vec![whole];
@@ -284,14 +303,15 @@ impl ChatState {
         }
         let approval = open.question.approval.clone();
         let list = open.question.list.as_ref();
-        let told = list.map(|list| list_answers::in_words(&answer, list));
+        let told = match list {
+            Some(list) => list_answers::in_words(&answer, list),
+            None => in_words(&answer, &open.question),
+        };
         if self.picked(index, &answer) {
-            let told = Effect::Note(told.unwrap_or_default());
-            return vec![self.send(ConsoleEvent::Answer { approval, answer }), told];
+            return vec![self.send(ConsoleEvent::Answer { approval, answer }), Effect::Note(told)];
         }
-        let about = self.remove(index, now);
-        let told = told.unwrap_or_else(|| format!("{}: {about}", in_words(&answer)));
         let said = Effect::Note(told);
+        self.remove(index, now);
         let mut effects = vec![self.send(ConsoleEvent::Answer { approval, answer }), said];
         if let Some(next) = self.open.first() {
             let text =
@@ -415,19 +435,6 @@ fn about_with_key(question: &Question) -> String {
         .first()
         .map(|(name, value)| format!(" ({}: {})", clean_line(name), clean_line(value)));
     format!("{}{}", about(question), first.unwrap_or_default())
-}
-
-fn in_words(answer: &Answer) -> &'static str {
-    match answer {
-        Answer::Allow { term: Term::Once, .. } => "Allowed once",
-        Answer::Allow { term: Term::TenMinutes, .. } => "Allowed for 10 minutes",
-        Answer::Allow { term: Term::Session, .. } => "Allowed for this session",
-        Answer::Allow { term: Term::Always, .. } => "Allowed always",
-        Answer::Deny { .. } => "Denied",
-        Answer::Never => "Denied for good",
-        Answer::Press { .. } => "Pressed",
-        Answer::Pick { .. } => "Answered",
-    }
 }
 
 #[cfg(test)]

@@ -14,11 +14,18 @@ pub struct Look {
     /// Whether SGR sequences may be written. Without them headings and code keep their Markdown
     /// marks.
     pub colour: bool,
+    /// Whether lines of code are broken between words. A terminal breaks them anywhere; what goes
+    /// into a pipe stays as it is.
+    pub breaks_code: bool,
 }
 
 impl Look {
     pub fn new(width: usize, colour: bool) -> Self {
-        Self { width: width.max(WIDTH_MIN), colour }
+        Self { width: width.max(WIDTH_MIN), colour, breaks_code: false }
+    }
+
+    pub fn breaking_code(self, breaks_code: bool) -> Self {
+        Self { breaks_code, ..self }
     }
 }
 

@@ -81,6 +81,22 @@ pub fn chop(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
+/// Breaks one text behind spaces into rows of at most `columns`, keeping every character. A word
+/// that is wider stands alone. Never returns an empty list.
+pub fn chop_words(text: &str, columns: usize) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    for word in text.split_inclusive(' ') {
+        let used = rows.last().map_or(0, |row| width(row));
+        if used > 0 && used + width(word.trim_end()) > columns {
+            rows.push(String::new());
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push_str(word);
+        }
+    }
+    rows
+}
+
 /// The start of `text` in at most `columns`, with `…` if something was left out. Only for draft and
 /// status rows.
 pub fn head(text: &str, columns: usize) -> String {
@@ -204,5 +220,11 @@ mod tests {
         assert_eq!(chop(text, 4).concat(), text);
         assert!(chop(text, 4).iter().all(|row| width(row) <= 4));
         assert_eq!(head("abcdef", 4), "abc…");
+        let text = "one  two three wider-than-all x ";
+        assert_eq!(chop_words(text, 9), ["one  two ", "three ", "wider-than-all ", "x "]);
+        assert_eq!(
+            (chop_words(text, 9).concat(), chop_words("", 9)),
+            (text.into(), vec!["".into()])
+        );
     }
 }

@@ -128,7 +128,7 @@ impl Evidence<'_> {
 fn own_words(shown: &str) -> &str {
     let is_quiet = |line: &str| {
         let line = line.trim_start_matches('*');
-        line.starts_with("Denied by ") || line.starts_with("Without a question, by a grant")
+        line.starts_with("Denied by ") || line.starts_with("Without a question, by ")
     };
     shown.rsplit_once("\n\n").filter(|(_, line)| is_quiet(line)).map_or(shown, |(words, _)| words)
 }

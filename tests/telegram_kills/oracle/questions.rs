@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Counts, Evidence};
 use crate::acts::{Act, button_of, is_allowing, number_of};
 use crate::botapi::{MessageId, Outcome};
+use crate::killing::remembered::is_order;
 use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::Question;
 
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How a message begins whose question is over.
-const CLOSED: [&str; 8] = [
+const CLOSED: [&str; 10] = [
     "Allowed",
     "Denied",
     "Answered",
@@ -22,6 +23,8 @@ const CLOSED: [&str; 8] = [
     "Asked again",
     "✅ Confirmed",
     "❌ Cancelled",
+    "✅ Remember",
+    "❌ Skipped",
 ];
 
 /// A message that showed a question, as it was sent.
@@ -39,7 +42,8 @@ pub fn judge(
 ) -> rusqlite::Result<()> {
     let shown = shown(evidence);
     counts.questions = evidence.questions.len();
-    for question in &evidence.questions {
+    // What is ordered by a command asks nobody.
+    for question in evidence.questions.iter().filter(|one| !is_order(&one.call)) {
         let Some(seat) = evidence.seats().iter().find(|seat| seat.session == question.session)
         else {
             verdict.other.push(format!(
@@ -145,12 +149,14 @@ fn was_seen(
 }
 
 /// What a tap that decides is answered with, and what the question then is.
-const DECIDED: [(&str, &str); 5] = [
+const DECIDED: [(&str, &str); 7] = [
     ("Allowed.", "approved"),
     ("Allowed all", "approved"),
     ("Denied", "denied"),
     ("Confirmed.", "approved"),
     ("Cancelled.", "denied"),
+    ("Remembered.", "approved"),
+    ("Skipped.", "denied"),
 ];
 
 /// The taps of a seat on messages of a question that showed the button, as (query, code).

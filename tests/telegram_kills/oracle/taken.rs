@@ -10,6 +10,10 @@ use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::{self, InboxRow};
 
+/// What a tap that counts is answered with.
+const DECIDES: [&str; 6] =
+    ["Allowed.", "Denied.", "Confirmed.", "Cancelled.", "Remembered.", "Skipped."];
+
 pub fn judge(
     evidence: &Evidence<'_>,
     verdict: &mut Verdict,
@@ -97,11 +101,36 @@ fn messages_came_in_once(
             }
         }
         orders_came_in_once(&inbox, seat, verdict);
+        was_remembered(evidence, seat, verdict)?;
     }
     for row in inbox.iter().filter(|row| row.kind == "message" && !explained.contains(&row.id)) {
         verdict
             .other
             .push(format!("this went to the model, and nobody meant it to: {:?}", row.text));
+    }
+    Ok(())
+}
+
+/// Each `/remember` of a seat was frozen once, or its person was told that nothing was done.
+fn was_remembered(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    verdict: &mut Verdict,
+) -> rusqlite::Result<()> {
+    let staged = evidence.look.staged()?;
+    let refused = |row: &&store::OutboxRow| {
+        let text = row.body["text"].as_str().unwrap_or_default();
+        row.session == seat.session && text.starts_with("Nothing was done: the server `memory`")
+    };
+    let mut refused = evidence.outbox.iter().filter(refused).count();
+    for act in &seat.acts {
+        let Act::Remember { word } = act else { continue };
+        match staged.iter().filter(|row| row.id == *word).count() {
+            0 if refused > 0 => refused -= 1,
+            0 => verdict.lost.push(format!("the order to remember {word}")),
+            1 => {}
+            times => verdict.doubled.push(format!("{word} was ordered {times} times")),
+        }
     }
     Ok(())
 }
@@ -139,9 +168,7 @@ fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &m
         match answer(&tap.query) {
             Some((words, _))
                 if *old
-                    && (["Allowed.", "Denied.", "Confirmed.", "Cancelled."]
-                        .contains(&words.as_str())
-                        || words.starts_with("Allowed all")) =>
+                    && (DECIDES.contains(&words.as_str()) || words.starts_with("Allowed all")) =>
             {
                 verdict
                     .other

@@ -33,6 +33,8 @@ impl App {
                 })
             },
             chat_commands: self.chat_commands(agents).await?,
+            jobs: self.jobs(),
+            heartbeats: self.heartbeats(),
             settings: door_settings(self),
             files: door_files(self),
         })

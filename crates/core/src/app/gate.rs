@@ -1,14 +1,19 @@
 //! What the gate and the snapshots go by, of the settings and of this machine. Must not know what
 //! is judged, or when.
 
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use super::{LiveSettings, approvers, tried};
+use anyhow::Context as _;
+
+use super::{LiveSettings, approvers, jobs};
 use crate::calls::{CallLimits, Surroundings};
 use crate::catalog::CatalogSettings;
 use crate::config::{Config, Limits};
+use crate::domain::HeldLevels;
 use crate::gate::GateSettings;
+use crate::policy::Policy;
 use crate::snapshot;
 
 pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
@@ -23,6 +28,7 @@ pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSet
             user_home: config.user_home.clone(),
             tried: Arc::new(LazyLock::new(tried)),
             approvers: approvers(config),
+            preview_job: jobs::preview(config),
         },
         limits: CallLimits {
             tool_result_bytes: limits.tool_result_bytes as usize,
@@ -58,4 +64,23 @@ fn program() -> String {
         Some(format!("{}:{}", meta.len(), modified.as_nanos()))
     });
     format!("{} {}", env!("CARGO_PKG_VERSION"), stamp.unwrap_or_default())
+}
+
+pub(super) fn load_policy(config: &Config) -> anyhow::Result<Policy> {
+    let refused = |path: &PathBuf| format!("{} is refused, so claw does not start", path.display());
+    let path = config.home.policy_toml();
+    let text = crate::config::read_if_there(&path)?;
+    let policy = Policy::load(text.as_deref()).with_context(|| refused(&path))?;
+    let Some(path) = config.home.own_policy_toml() else { return Ok(policy) };
+    let Some(own) = crate::config::read_if_there(&path)? else { return Ok(policy) };
+    policy
+        .with(&format!("agents/{}/policy.toml", config.agent.name), &own)
+        .with_context(|| refused(&path))
+}
+
+/// What this machine holds of the box, by a trial.
+fn tried() -> HeldLevels {
+    tracing::debug!("the box is tried by a process, because no bash server has told what it holds");
+    let held = claw_mcp_bash::try_box(&["server", "bash"]).held();
+    HeldLevels { files: held.files, levels: held.levels, protected: held.protected }
 }

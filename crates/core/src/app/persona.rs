@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::App;
+use super::{App, LiveSettings};
+use crate::chat_commands::Roles;
 use crate::config::{self, FILE_KIB_MAX, MAIN, MEMORY, PersonaFile, PersonaVersions, USER};
 use crate::domain::AgentCard;
 use crate::hub::Hub;
@@ -28,6 +29,13 @@ const PROGRAMS: [&str; 16] = [
 const UNNAMED: &str = "SOUL.md";
 
 impl App {
+    /// Keeps the agent's own files as they are now, before one of them is changed. What is wrong,
+    /// as a sentence.
+    pub fn keep_persona(&self) -> Option<String> {
+        let files = self.settings().persona.read(None).files;
+        keep(&self.persona_versions(), &Kept::default(), &files)
+    }
+
     /// What the files of the persona were before.
     pub fn persona_versions(&self) -> PersonaVersions {
         PersonaVersions::new(self.config.home.persona_versions(), self.settings().prompt)
@@ -71,6 +79,14 @@ pub(super) fn personas(app: &App) -> Personas {
         }
     };
     Personas { now: Arc::new(now), default_role }
+}
+
+/// What can be chosen by `/role`.
+pub(super) fn roles(settings: &LiveSettings) -> Roles {
+    let persona = &settings.persona;
+    let known =
+        persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
+    Roles { known, default: persona.default_role.clone() }
 }
 
 /// Keeps the files as versions, as far as they are not what was kept last. What is wrong, as a

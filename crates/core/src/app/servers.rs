@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{LiveSettings, notes, openings, variables};
+use super::{LiveSettings, jobs, notes, openings, variables};
 use crate::config::{Config, MAIN};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
@@ -64,11 +64,15 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
     }
     keep_servers(&mut manifest, config)?;
     let apart = notes::apart(&manifest, config);
+    let jobs_apart = jobs::apart(&manifest);
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
             let name = args.get(1).map(String::as_str);
             if name != Some("memory") {
                 own.extra_args.extend(apart.iter().flat_map(protected));
+            }
+            if name != Some("scheduler") {
+                own.extra_args.extend(jobs_apart.iter().flat_map(protected));
             }
             match name {
                 Some("bash") => {
@@ -81,7 +85,13 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
                     let artifacts = config.home.artifacts().display().to_string();
                     own.extra_args.extend(["--artifacts".to_owned(), artifacts]);
                 }
-                Some("memory") => own.extra_args = notes::server_args(args, config),
+                Some("memory") => {
+                    let added = notes::added(args, config, &settings.memory, &settings.persona)?;
+                    own.extra_args = added.args;
+                    own.extra_env.extend(added.env);
+                    manifest.warnings.extend(added.warning);
+                }
+                Some("scheduler") => own.extra_args = jobs::server_args(args, config),
                 _ => {}
             }
         }

@@ -45,7 +45,7 @@ impl LiveSettings {
             retention: config.retention.clone(),
             audit: config.audit,
             tools: config.tools.clone(),
-            memory: config.memory,
+            memory: config.memory.clone(),
             prompt: config.prompt,
             persona: config.persona.clone(),
             open_folders: config.open_folders.clone(),
@@ -76,7 +76,8 @@ impl App {
         let before = self.settings();
         // All that can fail comes first.
         let same_servers = settings.persona.server_args() == before.persona.server_args()
-            && settings.open_folders == before.open_folders;
+            && settings.open_folders == before.open_folders
+            && settings.memory.is_served_like(&before.memory);
         let manifest = match same_servers {
             true => None,
             false => Some(load_manifest(&self.config, &settings)?),

@@ -6,8 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::App;
+use super::gate::load_policy;
 use super::servers::{load_manifest, manifests, secret_pairs};
-use super::{App, load_policy};
 use crate::config::Config;
 use crate::domain::canonical::sha256_hex;
 use crate::hub::{Replaced, secrets};
@@ -26,6 +27,8 @@ enum Kind {
     OthersServers,
     /// `claw.toml`.
     Settings,
+    /// `heartbeats.toml`.
+    Heartbeats,
 }
 
 /// Modified, size, inode; `None` while there is no file.
@@ -54,6 +57,7 @@ impl Watched {
             (Kind::Policy, home.policy_toml()),
             (Kind::Servers, home.mcp_json()),
             (Kind::Settings, home.claw_toml()),
+            (Kind::Heartbeats, home.heartbeats_toml()),
         ];
         let others = manifests(config).filter(|path| *path != home.mcp_json());
         let others = others.map(|path| (Kind::OthersServers, path));
@@ -87,6 +91,7 @@ impl App {
         let read = match file.kind {
             Kind::Policy => self.policy_again(),
             Kind::Servers => self.servers_again(),
+            Kind::Heartbeats => self.heartbeats_again(),
             Kind::OthersServers => {
                 if let Err(error) = self.learn(secret_pairs(&self.config)) {
                     tracing::error!(%error, "the secrets of another agent's servers are not known");
@@ -131,6 +136,7 @@ impl App {
 
         let warnings = manifest.warnings.clone();
         self.follow_notes(&manifest);
+        self.follow_jobs(&manifest);
         self.settings_reach_turns();
         let Replaced { added, changed, removed } = self.gate.catalog().set_servers(manifest);
         let mut told: Vec<String> = [("new", added), ("changed", changed), ("gone", removed)]

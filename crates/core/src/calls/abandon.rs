@@ -29,7 +29,7 @@ impl Calls {
                 } else {
                     Outcome::denied(DeniedBy::Stop, reason)
                 };
-                close_question(tx, &call, "the turn ended")?;
+                close_question(tx, &call, reason)?;
                 if tx.end_call(&call, &outcome)? {
                     tx.audit(&AuditEntry {
                         kind: "ended",

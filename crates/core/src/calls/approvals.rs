@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Calls;
 use super::grants::{EVERY_TOOL, Reach, Stored};
 use super::modes::NewMode;
 use super::settle::settle;
 use super::wake::wake;
+use super::{Calls, job};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
-    Question, Staged, Term, ToolCall, UnixMillis, escape,
+    Question, Staged, Term, ToolCall, UnixMillis, escape, job_of,
 };
 use crate::killpoint;
 use crate::policy::shape::{self, Shape};
@@ -179,12 +179,20 @@ impl Calls {
             Some(Shape::Files { .. }) => EVERY_TOOL.to_owned(),
             _ => row.tool.clone(),
         };
-        let Some(shape) = offered else {
-            let text =
-                format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
-            return Err(DecideError::NotOffered(text));
+        // To look again how far something is: not where files change or something wider is offered.
+        let is_term_offered = term != Term::TenMinutes
+            || approval.question.choices.iter().any(|choice| choice.answer == *answer);
+        let Some(shape) = offered.filter(|_| is_term_offered) else {
+            return Err(DecideError::NotOffered(format!(
+                "an answer of that kind is not offered for {}/{}; `claw approvals {}` shows each \
+                 that is",
+                row.server, row.tool, approval.id
+            )));
         };
-        let says = says_of(&shape, row);
+        let says = match job_of(&row.principal) {
+            Some((job, _)) => format!("{}: {}", job::called(job), says_of(&shape, row)),
+            None => says_of(&shape, row),
+        };
         let given = Given::Grant(NewGrant {
             effect,
             principal: row.principal.clone(),

@@ -10,6 +10,8 @@ mod effect;
 mod frozen;
 mod grants;
 mod held;
+mod job;
+pub mod job_words;
 mod keep;
 pub mod modes;
 mod offer;
@@ -35,6 +37,7 @@ use std::time::Duration;
 pub use approvals::{DecideError, is_over};
 #[cfg(test)]
 pub(crate) use frozen::{digest_of, digest_under};
+pub use job::{JobPreview, PreviewJob};
 pub use keep::KeptResult;
 pub use order::{FrozenOrder, Order};
 pub use record::is_the_call_of;
@@ -80,6 +83,8 @@ pub struct Surroundings {
     pub tried: Arc<LazyLock<HeldLevels>>,
     /// Who may answer questions.
     pub approvers: Approvers,
+    /// When a job would fire that somebody wants to make.
+    pub preview_job: PreviewJob,
 }
 
 /// The limits of calls, in their units. The owner can change them while claw runs.

@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::killpoint;
 use crate::policy::{mode, shape::Shape};
-use crate::store::{AuditEntry, GrantRow, NewGrant, StoreError, Tx, now_ms};
+use crate::store::{AuditEntry, GrantRow, GrantSaid, NewGrant, StoreError, Tx, now_ms};
 
 const SERVER: &str = "claw";
 const TOOL: &str = "mode";
@@ -144,6 +144,12 @@ impl NewMode {
 /// Whether a standing answer is a mode, and not a grant for a tool.
 pub(super) fn is_mode(row: &GrantRow) -> bool {
     (row.server.as_str(), row.tool.as_str()) == NAME
+}
+
+/// `mode edits`, of a grant that is a mode. `None` for one for a tool.
+pub fn name_of(said: &GrantSaid) -> Option<&str> {
+    let is_mode = (said.name.0.as_str(), said.name.1.as_str()) == NAME;
+    is_mode.then(|| said.says.split(" in ").next()).flatten()
 }
 
 /// The owner has written in a session: the modes of this person there hold on. One that has ended

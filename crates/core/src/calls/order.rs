@@ -22,6 +22,8 @@ pub struct Order {
     pub arguments: Value,
     /// In a few words, as the owner gave it.
     pub summary: String,
+    /// The owner's own words, or a button of theirs.
+    pub origin: Origin,
     /// The principal who gave it.
     pub by: String,
     /// Who hears what came of it.
@@ -69,7 +71,7 @@ impl Calls {
             server,
             tool: order.tool.to_owned(),
             arguments: order.arguments,
-            origin: Origin::Owner,
+            origin: order.origin,
             principal: order.by.clone(),
         };
         if let Some(why) = tool.misfit(&call) {

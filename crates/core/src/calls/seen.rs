@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use super::approvals::call_of_row;
 use super::frozen::shown_digest;
-use super::{Calls, Grounds, effect};
+use super::{Calls, Grounds, JobPreview, effect};
 use crate::catalog::{Tool, destructive_hint};
 use crate::domain::{Effect, ToolCall, escape};
 use crate::hub::names::look;
+use crate::policy::Facts;
 use crate::store::{ApprovalRow, CallRow, PinRow, StoreError, Tx};
 use crate::workspace::{Seen, Workspace};
 
@@ -34,6 +35,9 @@ impl Calls {
         });
         let mut effect = effect::effect_of(&facts, seen.as_ref(), tool.title.as_deref());
         effect.seen = mark;
+        if let Some(preview) = self.preview_of(&facts) {
+            effect::say_when(&mut effect, &facts, &preview);
+        }
         let strange = self.look_of(call);
         effect.danger |= !strange.is_empty();
         effect.notes.extend(strange);
@@ -45,6 +49,16 @@ impl Calls {
             effect.why = Some(short(&grounds.why));
         }
         effect
+    }
+
+    /// When the job would fire that this call makes or changes.
+    fn preview_of(&self, facts: &Facts<'_>) -> Option<JobPreview> {
+        let fields = match (facts.builtin, facts.tool) {
+            (Some("scheduler"), "schedule") => facts.arguments,
+            (Some("scheduler"), "change") => facts.arguments.get("to")?,
+            _ => return None,
+        };
+        self.surroundings.preview_job.of(fields)
     }
 
     /// Whether everything that a question showed of a call is still so. What was stored of it is

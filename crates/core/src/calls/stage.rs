@@ -117,7 +117,9 @@ impl Calls {
             principal: source.principal.clone(),
         };
         let env_names = self.hub.env_names(&source.server).join(",");
-        let effect = effect::of_proposed_note(&self.facts(&call, None), source.origin);
+        let by_claw = matches!(proposed.source, CallId::Order { .. });
+        let facts = self.facts(&call, None);
+        let effect = effect::of_proposed_note(&facts, source.origin, by_claw);
         let shown = effect.as_ref().map(shown_digest).transpose()?.unwrap_or_default();
         let freeze = Freeze {
             state: CallState::Waiting,
@@ -322,7 +324,10 @@ fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreE
         words.as_deref().map_or(else_.to_owned(), escape::visible)
     };
     let choices = match item.effect {
-        Some(_) => yes_or_no("✅ Remember", "❌ Skip"),
+        Some(_) => {
+            let (yes, no) = effect::buttons(&item.call.arguments);
+            yes_or_no(yes, no)
+        }
         None => yes_or_no(
             &label(&proposal.label, "✅ Confirm"),
             &label(&proposal.cancel_label, "❌ Cancel"),

@@ -89,6 +89,7 @@ impl Calls {
         let mut effect = self.effect(call, tool, grounds).await;
         let question = self.question_about(call, grounds)?;
         self.offer(call, &grounds.rule, &question.choices, &mut effect);
+        self.name_job(call, &question.choices, &mut effect)?;
         let freeze = Freeze {
             state: CallState::Waiting,
             pin: &tool.pin,

@@ -37,7 +37,7 @@ pub(super) fn wake(
             Ok(())
         }
         // Whoever waits for a client looks at the question's row itself (`until_decided`).
-        CallOwner::Client(_) => Ok(()),
+        CallOwner::Client(_) | CallOwner::Claw => Ok(()),
     }
 }
 

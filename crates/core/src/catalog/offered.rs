@@ -2,8 +2,8 @@
 //! slow servers are up. Must not know rules.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Catalog;
 use super::instructions;
 use super::pinning::withheld;
-use crate::domain::ToolSpec;
+use crate::domain::{PromptPart, ToolSpec};
 use crate::hub::INSTRUCTIONS;
 use crate::hub::names::offered_name;
 use crate::store::{PinRow, StoreError};
@@ -20,6 +20,8 @@ use crate::store::{PinRow, StoreError};
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     pub specs: Arc<[ToolSpec]>,
+    /// Size and digest of this very list, for the account of a request; the first one makes it.
+    pub account: Arc<OnceLock<PromptPart>>,
     /// What the servers of these tools say about themselves, quoted for a prompt; may be empty.
     pub instructions: Arc<str>,
     /// One sentence for each server that is late or failed, or tool that is withheld, told once.
@@ -30,6 +32,7 @@ pub struct Offered {
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     specs: Arc<[ToolSpec]>,
+    account: Arc<OnceLock<PromptPart>>,
     instructions: Arc<str>,
     /// Of the pins that it was made of: another process may have accepted something since.
     version: u64,
@@ -41,7 +44,8 @@ impl Catalog {
     pub async fn offered(&self) -> Offered {
         let snapshot = self.snapshot().await;
         let (specs, instructions) = (snapshot.specs.clone(), snapshot.instructions.clone());
-        Offered { specs, instructions, notices: self.take_notices() }
+        let account = snapshot.account.clone();
+        Offered { specs, account, instructions, notices: self.take_notices() }
     }
 
     /// The server and tool behind an offered name.
@@ -108,7 +112,7 @@ impl Catalog {
         }
         let instructions =
             instructions::quoted(&said, self.settings().server_instructions_bytes).into();
-        Snapshot { specs: specs.into(), instructions, version, names }
+        Snapshot { specs: specs.into(), account: Arc::default(), instructions, version, names }
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before,

@@ -277,6 +277,9 @@ pub fn without_buttons(body: &OutboundBody) -> Cow<'_, str> {
         OutboundBody::Digest { text, grants, .. } if !grants.is_empty() => {
             format!("{text}\n`/grants revoke ID` takes a grant back.").into()
         }
+        OutboundBody::Reminder { text, .. } => {
+            format!("{text}\n\n`/remind again 10m` says it again.").into()
+        }
         OutboundBody::Digest { text, .. } | OutboundBody::Notice { text } => text.into(),
         _ => "".into(),
     }

@@ -4,11 +4,18 @@
 use serde_json::json;
 
 use super::{code, when};
-use crate::domain::GrantEffect;
+use crate::domain::{GrantEffect, heartbeat_named, job_of};
 use crate::store::{AuditEntry, GrantRow, Store, StoreError, Tx};
 
 /// How long a grant holds, in words.
 pub fn until(grant: &GrantRow) -> String {
+    if let Some((job, _)) = job_of(&grant.principal) {
+        if let Some(name) = heartbeat_named(job) {
+            return format!("until the heartbeat {name} changes");
+        }
+        let number = job.strip_prefix('j').unwrap_or(job);
+        return format!("until job {number} ends or changes");
+    }
     match (grant.expires_ms, &grant.session) {
         (Some(at), _) => format!("until {}", when(at)),
         (None, Some(session)) => format!("while session `{session}` lasts"),

@@ -82,6 +82,7 @@ fn approval(row: &ApprovalRow) -> String {
     let whose = match question.call.owner() {
         CallOwner::Session(session) => format!("in `{session}`"),
         CallOwner::Client(client) => format!("for the client {}", code(client)),
+        CallOwner::Claw => "for claw itself".to_owned(),
     };
     let staged =
         question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();

@@ -2,20 +2,20 @@
 //! something is an order that the session runs, and what only looks is a call like every other.
 //! Owns the words; must not know where notes lie.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
+use super::own::{Looked, Own, shortened};
 use super::{ChatCommands, ChatCommandsParts, Given, code, code_of, is_owner};
-use crate::calls::Order;
-use crate::domain::{DeniedBy, Origin, Outcome, SessionId, ToolCall, ToolOutput, unseen};
-use crate::gate::CallContext;
+use crate::domain::{SessionId, ToolOutput};
 use crate::store::StoreError;
 
-const MEMORY: &str = "memory";
-const OWNERS_ONLY: &str = "Only an owner may do that: what is remembered is the owner's.";
+const MEMORY: Own = Own {
+    builtin: "memory",
+    named: "memory server",
+    looks: "look into the memory",
+    readers: "`recall` and `read`",
+    owners_only: "Only an owner may do that: what is remembered is the owner's.",
+};
 /// Notes of one page.
 const PAGE_NOTES: u64 = 10;
 const PAGES_MAX: u64 = 5;
@@ -23,20 +23,25 @@ const PAGES_MAX: u64 = 5;
 const LINE_CHARS_MAX: usize = 120;
 /// Of the text of one note that is asked for by its id.
 const NOTE_CHARS_MAX: usize = 2_000;
-/// Of an order in the lines about it.
-const SUMMARY_CHARS_MAX: usize = 200;
-const LOOK_TIME_MAX: Duration = Duration::from_secs(20);
 
 impl ChatCommands {
     pub(super) async fn remember(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
         let text = given.words.trim();
         if text.is_empty() {
             let usage = "`/remember TEXT` remembers it at once, in your words. What stands before \
-                         a colon is what it is about: `/remember Anna's phone: 0664 1234`.";
+                         a colon is what it is about: `/remember Anna's phone: 0664 1234`. \
+                         `/remember --always TEXT` puts one line into `MEMORY.md`, which the \
+                         model has before it in every message.";
             return given.to.say(&self.parts().store, usage.to_owned()).await;
         }
+        if let Some(line) = for_every_prompt(text) {
+            let summary = format!("Remember in every prompt: {}", shortened(line));
+            let arguments = json!({ "text": line, "where": "always" });
+            return self.give_order(given, MEMORY.order("remember", arguments, summary)).await;
+        }
         let summary = format!("Remember: {}", shortened(text));
-        self.give_order(given, "remember", json!({ "text": text }), summary).await
+        let arguments = json!({ "text": text });
+        self.give_order(given, MEMORY.order("remember", arguments, summary)).await
     }
 
     pub(super) async fn forget(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
@@ -47,43 +52,14 @@ impl ChatCommands {
             return given.to.say(&self.parts().store, usage.to_owned()).await;
         }
         let summary = format!("Forget the note {}", shortened(id));
-        self.give_order(given, "forget", json!({ "id": id }), summary).await
-    }
-
-    async fn give_order(
-        &self,
-        given: Given<'_>,
-        tool: &'static str,
-        arguments: Value,
-        summary: String,
-    ) -> Result<Option<String>, StoreError> {
-        let Given { visitor, session, to, .. } = given;
-        let parts = self.parts();
-        if !is_owner(visitor) {
-            return to.say(&parts.store, OWNERS_ONLY.to_owned()).await;
-        }
-        let order = Order {
-            session: session.clone(),
-            builtin: MEMORY,
-            tool,
-            arguments,
-            summary,
-            by: visitor.principal.clone(),
-            to: visitor.from.clone(),
-        };
-        // It runs where the conversation works.
-        let calls = parts.gate.calls().at(&parts.granted_in(session)?);
-        match calls.freeze_order(order).await? {
-            Err(why) => to.say(&parts.store, why).await,
-            Ok(frozen) => to.silently(&parts.store, move |tx| frozen.write(tx)).await,
-        }
+        self.give_order(given, MEMORY.order("forget", json!({ "id": id }), summary)).await
     }
 
     pub(super) async fn memory(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
         let Given { visitor, session, words, to } = given;
         let parts = self.parts();
         if !is_owner(visitor) {
-            return to.say(&parts.store, OWNERS_ONLY.to_owned()).await;
+            return to.say(&parts.store, MEMORY.owners_only.to_owned()).await;
         }
         let words = words.trim();
         let looked = match words.parse::<u64>() {
@@ -95,9 +71,6 @@ impl ChatCommands {
     }
 }
 
-/// What was found, in Markdown; or a sentence about why nothing could be looked for.
-type Looked = Result<String, String>;
-
 /// The newest notes.
 async fn page(
     parts: &ChatCommandsParts,
@@ -106,7 +79,7 @@ async fn page(
     number: u64,
 ) -> Result<Looked, StoreError> {
     let arguments = json!({ "limit": PAGE_NOTES * number + 1 });
-    let output = match look(parts, session, by, "recall", arguments).await? {
+    let output = match MEMORY.look(parts, session, by, "recall", arguments).await? {
         Ok(output) => output,
         Err(why) => return Ok(Err(why)),
     };
@@ -138,12 +111,12 @@ async fn search(
     words: &str,
 ) -> Result<Looked, StoreError> {
     if !words.contains(char::is_whitespace)
-        && let Ok(output) = look(parts, session, by, "read", json!({ "id": words })).await?
+        && let Ok(output) = MEMORY.look(parts, session, by, "read", json!({ "id": words })).await?
     {
         return Ok(Ok(whole(&output)));
     }
     let arguments = json!({ "query": words, "limit": PAGE_NOTES });
-    let output = match look(parts, session, by, "recall", arguments).await? {
+    let output = match MEMORY.look(parts, session, by, "recall", arguments).await? {
         Ok(output) => output,
         Err(why) => return Ok(Err(why)),
     };
@@ -152,45 +125,6 @@ async fn search(
         true => format!("Nothing is remembered about {}.", code(words)),
         false => lines.join("\n"),
     }))
-}
-
-/// A call through the gate that only looks, in the owner's name.
-async fn look(
-    parts: &ChatCommandsParts,
-    session: &SessionId,
-    by: &str,
-    tool: &str,
-    arguments: Value,
-) -> Result<Result<ToolOutput, String>, StoreError> {
-    let calls = parts.gate.calls();
-    let Some(server) = calls.own_server(MEMORY) else {
-        return Ok(Err("There is no memory server in `mcp.json`.".to_owned()));
-    };
-    let call = ToolCall {
-        id: calls.look_id(session)?,
-        server,
-        tool: tool.to_owned(),
-        arguments,
-        origin: Origin::Owner,
-        principal: by.to_owned(),
-    };
-    let context = CallContext {
-        live: unseen(),
-        cancel: CancellationToken::new(),
-        deadline: Instant::now() + LOOK_TIME_MAX,
-        turn: None,
-        heard_by_others: false,
-    };
-    Ok(match parts.gate.call(call, context).await {
-        Outcome::Ended { output } if output.is_error => Err(code(&output.text)),
-        Outcome::Ended { output } => Ok(output),
-        Outcome::Denied { by: Some(DeniedBy::Unasked { rule }), .. } => Err(format!(
-            "{} asks about every look into the memory; allow `recall` and `read` in `policy.toml`.",
-            code(&rule)
-        )),
-        Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => Err(code(&reason)),
-        Outcome::Parked { approval } => Err(format!("It waits for an answer to {approval}.")),
-    })
 }
 
 fn hits(output: &ToolOutput) -> Vec<Value> {
@@ -211,12 +145,26 @@ fn line(note: &Value) -> String {
         true => String::new(),
         false => format!("{} ", code_of(subject, LINE_CHARS_MAX)),
     };
+    // A hit that does not hold the words says why it came.
+    let why = match said(note, "why") {
+        "" => String::new(),
+        why => format!(" · {}", code_of(why, LINE_CHARS_MAX)),
+    };
     format!(
-        "- {about}{} · {} · {}",
+        "- {about}{} · {}{}{why} · {}",
         code_of(&text, LINE_CHARS_MAX),
         said(note, "age"),
+        of_agent(note),
         code(said(note, "id"))
     )
+}
+
+/// `, from agent work`, where it is another agent's.
+fn of_agent(note: &Value) -> String {
+    match said(note, "of") {
+        "" => String::new(),
+        agent => format!(", from agent {}", code(agent)),
+    }
 }
 
 fn whole(output: &ToolOutput) -> String {
@@ -234,18 +182,17 @@ fn whole(output: &ToolOutput) -> String {
         .map(|line| format!("> {}", code_of(line, NOTE_CHARS_MAX)))
         .collect();
     format!(
-        "**{}** ({}{from}, in {})\n\n{}{gone}",
+        "**{}** ({}{from}{}, in {})\n\n{}{gone}",
         code(said(&note, "subject")),
         said(&note, "date"),
+        of_agent(&note),
         code(said(&note, "path")),
         shown.join("\n>\n")
     )
 }
 
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SUMMARY_CHARS_MAX) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line,
-    }
+/// What stands behind `--always`, also where a phone has made one dash of the two.
+fn for_every_prompt(text: &str) -> Option<&str> {
+    let (option, line) = text.split_once(char::is_whitespace)?;
+    ["--always", "—always", "–always"].contains(&option).then(|| line.trim())
 }

@@ -1,6 +1,7 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/digest`, `/memory`, `/mode`, `/here`, `/guests`, `/panic` and `/undo files`, and
+//! `/approvals`, `/grants`, `/digest`, `/memory`, `/schedule`, `/mode`, `/here`, `/guests`, `/panic` and
+//! `/undo files`, and
 //! who may pull the stop switch, take back a grant or send an allowed user away. Must not know doors,
 //! how a turn goes, or how a model is picked.
 
@@ -15,8 +16,11 @@ mod mode;
 mod model;
 mod once;
 mod open_proposals;
+mod own;
 mod quiet;
+mod reminder;
 mod role;
+mod schedule;
 mod status;
 mod switch;
 mod undo_files;
@@ -40,6 +44,7 @@ pub use daily_digest::{
 pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
 pub use open_proposals::WordOfDay;
+pub use reminder::ReminderTold;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
 pub use undo_files::UndoTold;
@@ -72,6 +77,22 @@ pub type NotOffered = Arc<dyn Fn(String) -> BoxFuture<'static, Option<Vec<String
 /// The real path of a folder that a conversation may be given, or a sentence about why not.
 pub type FolderForChat = Arc<dyn Fn(&str) -> Result<PathBuf, String> + Send + Sync>;
 
+/// A heartbeat in a list of what comes. Plain text, no Markdown.
+#[derive(Clone, Debug)]
+pub struct HeartbeatLine {
+    pub name: String,
+    /// With weekday, local time and zone.
+    pub next: String,
+    pub when: String,
+    /// What it may still take today.
+    pub left: String,
+    /// What keeps it from its work.
+    pub fault: Option<String>,
+}
+
+/// The heartbeats as they are now.
+pub type HeartbeatsShown = Arc<dyn Fn() -> Result<Vec<HeartbeatLine>, StoreError> + Send + Sync>;
+
 /// What the chat commands are made of.
 #[derive(Clone)]
 pub struct ChatCommandsParts {
@@ -84,6 +105,7 @@ pub struct ChatCommandsParts {
     pub prices: Prices,
     pub workspace: PathBuf,
     pub folder_for_chat: FolderForChat,
+    pub heartbeats: HeartbeatsShown,
     pub agents: Agents,
     /// Whose they are.
     pub agent: String,
@@ -201,6 +223,8 @@ impl ChatCommands {
             ChatCommand::Memory => return self.memory(given).await,
             ChatCommand::Remember => return self.remember(given).await,
             ChatCommand::Forget => return self.forget(given).await,
+            ChatCommand::Remind => return self.remind(given).await,
+            ChatCommand::Schedule => return self.schedule(given).await,
             ChatCommand::Mode => return self.mode_command(given).await,
             ChatCommand::AllowedUsers => return self.allowed_users(given).await,
             ChatCommand::Panic => return self.panic(given).await,

@@ -6,6 +6,8 @@ use crate::store::{StoreError, Tx};
 
 /// The longest name of a model, in bytes.
 const NAME_BYTES_MAX: usize = 200;
+/// The provider of the built-in model.
+const DEMO: &str = "demo";
 /// Chooses what everybody has.
 pub(super) const DEFAULT: &str = "default";
 
@@ -16,21 +18,27 @@ pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
             code(own)
         )
     });
+    let why = model.whys.join("\n\n");
+    let says = format!("{own}The model is {} ({}). {why}", code(&model.name), model.provider);
+    if model.provider == DEMO {
+        return format!(
+            "{says}\n\nFor another model run `claw init`, or set a provider's key, and start claw \
+             again."
+        );
+    }
+    let these = if model.whys.len() > 1 { ", or one of these," } else { "" };
     format!(
-        "{own}The model is {} ({}). {}\n\n`/model NAME` uses another one of the same provider, or \
-         one of these, in this conversation. For all of them set `model` under `[model]` in \
-         `claw.toml`; `CLAW_MODEL` overrides it.",
-        code(&model.name),
-        model.provider,
-        model.whys.join("\n\n"),
+        "{says}\n\n`/model NAME` uses another one of the same provider{these} in this \
+         conversation. For all of them set `model` under `[model]` in `claw.toml`; `CLAW_MODEL` \
+         overrides it."
     )
 }
 
 /// Why this name is none that can be chosen.
 pub(super) fn refusal(model: &ModelInUse, name: &str) -> Option<String> {
-    if model.provider == "demo" && name != DEFAULT {
+    if model.provider == DEMO && name != DEFAULT {
         return Some(
-            "The demo is the only model here: set a provider's key, or run an Ollama, and start \
+            "The demo is the only model here: run `claw init`, or set a provider's key, and start \
              claw again."
                 .into(),
         );
@@ -70,4 +78,23 @@ pub(super) fn choose_in(
         None => "From its next reply on this conversation uses the model that all others use."
             .to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_demo_alone_nothing_else_can_be_chosen() {
+        let of = |provider: &str| ModelInUse {
+            name: "m".into(),
+            provider: provider.into(),
+            whys: vec!["Nothing else is there.".into()],
+        };
+        let demo = markdown(&of(DEMO), None);
+        assert!(demo.contains("run `claw init`") && !demo.contains("/model NAME"), "{demo}");
+        assert!(refusal(&of(DEMO), "x").is_some_and(|said| said.contains("`claw init`")));
+        let alone = markdown(&of("claude"), None);
+        assert!(alone.contains("same provider in this conversation"), "{alone}");
+    }
 }

@@ -47,7 +47,7 @@ fn tell(tx: &Tx<'_>, of: WordOfDay, day: &str) -> Result<bool, StoreError> {
     }
     tx.set_proposals_told(day)?;
     let mut open = tx.open_questions(None)?;
-    open.retain(|row| is_proposal(&row.question));
+    open.retain(|row| row.question.is_to_remember());
     // A day behind the last one: the clock was put back. It begins anew tomorrow.
     if last.as_str() > day || open.is_empty() {
         return Ok(false);
@@ -55,12 +55,6 @@ fn tell(tx: &Tx<'_>, of: WordOfDay, day: &str) -> Result<bool, StoreError> {
     let body = OutboundBody::Notice { text: text(&open, of.is_private) };
     tx.add_outbound(&Outbound { session: of.session, to: of.to, body })?;
     Ok(true)
-}
-
-/// Whether a question is about something to remember.
-pub(super) fn is_proposal(question: &Question) -> bool {
-    let is_item = matches!(question.staged, Some(Staged::Item { .. }));
-    is_item && question.effect.is_some() && question.tool == "promote"
 }
 
 /// How many of them wait, and where they are, for `/status`.

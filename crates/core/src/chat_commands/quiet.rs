@@ -2,6 +2,9 @@
 //! which a rule or the stop switch has denied, and that its files cannot be put back. Owns its
 //! words; must not know how an answer is shown.
 
+use std::collections::BTreeMap;
+
+use crate::calls::modes;
 use crate::domain::{DeniedBy, Outcome, SessionId, TurnId, escape};
 use crate::store::{Store, StoreError};
 use crate::turn::Turn;
@@ -20,6 +23,7 @@ pub fn of_turn(
     turn_seq: u64,
 ) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
+    let mut by_mode: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let events = store.read(|tx| tx.events_from(session, turn_seq))?;
     for Ended { call, outcome, .. } in Turn::of(session, &events).results {
         let Some(row) = store.read(|tx| tx.call(call))? else { continue };
@@ -27,13 +31,17 @@ pub fn of_turn(
         match outcome {
             Outcome::Denied { by: Some(DeniedBy::StopSwitch), .. } => stopped.push(tool),
             Outcome::Denied { by: Some(by), .. } if by.is_rule() => denied.push(tool),
-            Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => {
-                granted.push(tool)
+            Outcome::Ended { .. } | Outcome::Unknown { .. } => {
+                let Some(number) = row.rule.strip_prefix("grant.") else { continue };
+                match mode_of(store, number)? {
+                    Some(mode) => by_mode.entry(mode).or_default().push(tool),
+                    None => granted.push(tool),
+                }
             }
             _ => {}
         }
     }
-    let said = line(&granted, &denied, &stopped);
+    let said = line(&by_mode, &granted, &denied, &stopped);
     let no_way_back = match snapshots.left(&TurnId { session: session.clone(), seq: turn_seq }) {
         Some(Left::CannotBeUndone(why)) => Some(format!(
             "*This turn's changes cannot be undone: {}.*",
@@ -47,14 +55,29 @@ pub fn of_turn(
     })
 }
 
-fn line(granted: &[String], denied: &[String], stopped: &[String]) -> Option<String> {
+/// `mode edits`, where the grant with this number is a mode.
+fn mode_of(store: &Store, number: &str) -> Result<Option<String>, StoreError> {
+    let Ok(id) = number.parse() else { return Ok(None) };
+    let said = store.read(|tx| tx.grant_said(id))?;
+    Ok(said.and_then(|said| modes::name_of(&said).map(str::to_owned)))
+}
+
+fn line(
+    by_mode: &BTreeMap<String, Vec<String>>,
+    granted: &[String],
+    denied: &[String],
+    stopped: &[String],
+) -> Option<String> {
+    let by_mode = by_mode
+        .iter()
+        .map(|(mode, tools)| (format!("Without a question, by {mode}"), tools.as_slice()));
     let kinds = [
         ("Without a question, by a grant", granted),
         ("Denied by a rule", denied),
         ("Denied by the stop switch", stopped),
     ];
-    let said: Vec<String> = kinds
-        .iter()
+    let said: Vec<String> = by_mode
+        .chain(kinds.map(|(head, tools)| (head.to_owned(), tools)))
         .filter(|(_, tools)| !tools.is_empty())
         .map(|(head, tools)| format!("{head}: {}.", named(tools)))
         .collect();
@@ -89,8 +112,10 @@ mod tests {
         let tools = |names: &[&str]| -> Vec<String> {
             names.iter().map(|name| (*name).to_owned()).collect()
         };
-        assert_eq!(line(&[], &[], &[]), None);
+        let no_mode = BTreeMap::new();
+        assert_eq!(line(&no_mode, &[], &[], &[]), None);
         let said = line(
+            &no_mode,
             &tools(&["bash run", "files write", "bash run"]),
             &tools(&["git push"]),
             &tools(&["a"]),
@@ -101,7 +126,13 @@ mod tests {
             "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: \
              `git push`. Denied by the stop switch: `a`.*"
         );
-        let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
+        let many = line(&no_mode, &tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
         assert!(many.ends_with("`d`, and 2 more.*"), "{many}");
+        let by_mode = BTreeMap::from([("mode work".to_owned(), tools(&["bash run"]))]);
+        let said = line(&by_mode, &tools(&["a"]), &[], &[]).unwrap();
+        assert_eq!(
+            said,
+            "*Without a question, by mode work: `bash run`. Without a question, by a grant: `a`.*"
+        );
     }
 }

@@ -2,13 +2,13 @@
 //! that it is as true in this process as in any other; servers and background jobs are those of
 //! this process. Must not know doors.
 
-use super::open_proposals::{is_proposal, proposals_wait};
+use super::open_proposals::proposals_wait;
 use super::{ChatCommandsParts, code, is_owner, lists, mode, role, usage};
 use crate::domain::SessionId;
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
 use crate::router::Visitor;
-use crate::store::{StoreError, now_ms};
+use crate::store::{StoreError, Tx, now_ms};
 use crate::turn::{Log, window};
 
 /// Whoever is no owner reads no path of this machine and no process of it.
@@ -18,17 +18,19 @@ pub(super) async fn markdown(
     visitor: &Visitor,
 ) -> Result<String, StoreError> {
     let owner = is_owner(visitor);
-    let (log, chosen, used, open, proposals, queued, panic) = parts.store.read(|tx| {
-        let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
-        let open = tx.open_questions(None)?;
-        let elsewhere =
-            open.iter().filter(|row| row.question.session.as_ref() != Some(session)).count();
-        let here = open.len() - elsewhere;
-        let proposals = open.iter().filter(|row| is_proposal(&row.question)).count();
-        let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
-        let role = tx.session_role(session)?;
-        Ok((log, role, used, (here, elsewhere), proposals, queued, tx.panic()?))
-    })?;
+    let (log, chosen, used, open, proposals, queued, panic, (missed, stopped)) =
+        parts.store.read(|tx| {
+            let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
+            let open = tx.open_questions(None)?;
+            let elsewhere =
+                open.iter().filter(|row| row.question.session.as_ref() != Some(session)).count();
+            let here = open.len() - elsewhere;
+            let proposals = open.iter().filter(|row| row.question.is_to_remember()).count();
+            let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
+            let role = tx.session_role(session)?;
+            let missed = (tx.jobs_missed()?, stopped_heartbeats(tx)?);
+            Ok((log, role, used, (here, elsewhere), proposals, queued, tx.panic()?, missed))
+        })?;
     let folder = parts.folder_of(session)?;
     let own = if folder == parts.workspace { "" } else { ", by `/here`" };
     let workspace = format!("- workspace: {}{own}\n", code(&folder.display().to_string()));
@@ -48,6 +50,18 @@ pub(super) async fn markdown(
     if owner && proposals > 0 {
         text.push_str(&format!("- {}\n", proposals_wait(proposals)));
     }
+    if missed > 0 {
+        let noun = if missed == 1 { "firing was" } else { "firings were" };
+        text.push_str(&format!("- jobs: {missed} {noun} missed while claw was not running\n"));
+    }
+    if owner && !stopped.is_empty() {
+        let verb = if stopped.len() == 1 { "has" } else { "have" };
+        let names: Vec<_> = stopped.iter().map(|name| code(name)).collect();
+        text.push_str(&format!(
+            "- heartbeats: {} {verb} stopped for today (budget in `heartbeats.toml`)\n",
+            names.join(", ")
+        ));
+    }
     text.push_str(&match panic {
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
@@ -55,6 +69,13 @@ pub(super) async fn markdown(
     text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
+}
+
+/// Those whose budget of the day is used up, as their owner was told.
+fn stopped_heartbeats(tx: &Tx<'_>) -> Result<Vec<String>, StoreError> {
+    let all = tx.heartbeats()?.into_iter();
+    let stopped = all.filter(|(_, state)| state.stopped_until_ms > now_ms());
+    Ok(stopped.map(|(name, _)| name).collect())
 }
 
 fn context(log: &Log, window_tokens: u64) -> String {

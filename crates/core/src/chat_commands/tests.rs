@@ -38,6 +38,7 @@ impl Rig {
             prices: Prices::default(),
             workspace: "/w".into(),
             folder_for_chat: std::sync::Arc::new(|_| Err("There is no such folder.".to_owned())),
+            heartbeats: std::sync::Arc::new(|| Ok(Vec::new())),
             agents: std::sync::Arc::new(Vec::new),
             agent: "main".into(),
             others: Vec::new(),

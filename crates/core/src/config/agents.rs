@@ -118,6 +118,16 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
     table
 }
 
+/// Whether the settings of an agent say that it shares its notes.
+pub(super) fn shares_notes(table: DeTable<'_>, agent: &str) -> bool {
+    let table = layered(table, agent);
+    let memory = match table.get("memory").map(Spanned::get_ref) {
+        Some(DeValue::Table(memory)) => memory.get("shared"),
+        _ => None,
+    };
+    matches!(memory.map(Spanned::get_ref), Some(DeValue::Boolean(true)))
+}
+
 /// What the settings of an agent say of it; what is no text is told where they are read.
 pub(super) fn card(table: DeTable<'_>, name: String) -> AgentCard {
     let text = |value: &Spanned<DeValue<'_>>| match value.get_ref() {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 /// Something that is written does not mean anything. Ends a command with exit code 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}. {next}.")]
+#[error("{place}: {message}{} {next}.", if message.ends_with('?') { "" } else { "." })]
 pub struct ConfigError {
     /// The file with its line, or the variable.
     pub place: String,
-    /// One sentence, without its full stop.
+    /// One sentence, without its full stop; a question has its mark.
     pub message: String,
     /// What to do about it, without its full stop.
     pub next: String,

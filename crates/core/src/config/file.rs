@@ -128,6 +128,13 @@ pub(super) fn agents(place: &str, text: &str) -> Result<Vec<AgentCard>, ConfigEr
         .collect())
 }
 
+/// The agents that share their notes, the main one first.
+fn sharers(place: &str, text: &str) -> Result<Vec<String>, ConfigError> {
+    let table = parsed(place, text)?;
+    let names = agents(place, text)?.into_iter().map(|card| card.name);
+    Ok(names.filter(|name| agents::shares_notes(table.get_ref().clone(), name)).collect())
+}
+
 /// Names and values.
 pub(super) type Secrets = Vec<(String, String)>;
 
@@ -184,8 +191,9 @@ pub(super) fn read(
 ) -> Result<AgentFile, ConfigError> {
     let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
     let table = expanded(place, text, env, agent)?;
-    let file = ClawToml::deserialize(Deserializer::from(table))
+    let mut file = ClawToml::deserialize(Deserializer::from(table))
         .map_err(|error| wrong(place, text, &error))?;
+    file.memory.shared_by = sharers(place, text)?;
     let out_of_range = |message: String, key: &str| {
         let line = text.lines().position(|line| line.trim_start().starts_with(key));
         let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::agents::is_agent_name;
 use super::env::Env;
 use super::error::ConfigError;
+use super::heartbeats::DEFAULT_HEARTBEATS_TOML;
 use crate::domain::canonical::sha256_hex;
 use crate::durable;
 
@@ -115,6 +116,11 @@ impl Home {
         self.is_agents().then(|| self.path.join("policy.toml"))
     }
 
+    /// When the agent wakes up by itself.
+    pub fn heartbeats_toml(&self) -> PathBuf {
+        self.path.join("heartbeats.toml")
+    }
+
     pub fn claw_db(&self) -> PathBuf {
         self.path.join("claw.db")
     }
@@ -159,6 +165,21 @@ impl Home {
         self.path.join("memory-state")
     }
 
+    /// The notes of all agents that share theirs: those of the main one.
+    pub fn shared_memory(&self) -> PathBuf {
+        self.root.join("memory")
+    }
+
+    /// What belongs to them, as for an agent's own.
+    pub fn shared_memory_state(&self) -> PathBuf {
+        self.root.join("memory-state")
+    }
+
+    /// The jobs that the scheduler server keeps for this agent. No other tool may enter it.
+    pub fn schedule(&self) -> PathBuf {
+        self.path.join("schedule")
+    }
+
     /// What the files of the persona were before.
     pub fn persona_versions(&self) -> PathBuf {
         self.path.join("persona-versions")
@@ -183,8 +204,8 @@ impl Home {
         self.path.join("workspace")
     }
 
-    /// Makes the home and its folders, owner-only, and writes `mcp.json` and `SOUL.md` where they
-    /// are missing; never over what is there. Afterwards the path holds no symbolic link. Gives
+    /// Makes the home and its folders, owner-only, and writes `mcp.json`, `SOUL.md` and
+    /// `heartbeats.toml` where they are missing; never over what is there. Afterwards the path holds no symbolic link. Gives
     /// back what was repaired, a sentence each.
     ///
     /// # Errors
@@ -223,6 +244,7 @@ impl Home {
         }
         write_new(&self.root.join("mcp.json"), DEFAULT_MCP_JSON)?;
         write_new(&self.root.join("SOUL.md"), DEFAULT_SOUL_MD)?;
+        write_new(&self.root.join("heartbeats.toml"), DEFAULT_HEARTBEATS_TOML)?;
         Ok(notices)
     }
 }

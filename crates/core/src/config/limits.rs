@@ -47,6 +47,8 @@ pub struct Limits {
     pub folder_idle_time_s: u64,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
+    /// Turns that scheduled jobs begin in one minute; more wait.
+    pub job_turns_minute_max: u32,
     /// Messages that wait in one session.
     pub queued_messages_max: u32,
     /// Estimated tokens of the window that is sent to a model, from which on its oldest part is
@@ -110,6 +112,7 @@ impl Default for Limits {
             folders_at_once_max: 4,
             folder_idle_time_s: 900,
             staged_actions_max: 10,
+            job_turns_minute_max: 5,
             queued_messages_max: 64,
             window_tokens: 100_000,
             window_messages: 0,
@@ -176,6 +179,7 @@ impl Limits {
             ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
             ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
+            ("job_turns_minute_max", u64::from(self.job_turns_minute_max), 1, 600),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
             ("window_messages", u64::from(self.window_messages), 0, 1_000_000),

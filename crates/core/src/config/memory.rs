@@ -1,12 +1,13 @@
-//! The `[memory]` section of `claw.toml`: what of the memory a message is given, and when the
-//! owner is told what waits. Must not know how the memory is asked.
+//! The `[memory]` section of `claw.toml`: what of the memory a message is given, whose notes it
+//! holds, and when the owner is told what waits. Must not know how the memory is asked.
 
 use serde::Deserialize;
 
 use super::audit::Daily;
+use super::embeddings::EmbeddingsSection;
 
 /// `[memory]`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MemorySection {
     /// Whether claw looks into the memory for each message of the owner's.
@@ -17,8 +18,16 @@ pub struct MemorySection {
     pub recall_hits_max: u32,
     /// Milliseconds that a message waits for its notes; without them the turn goes on.
     pub recall_time_ms: u64,
+    /// Whether a summary of a conversation is asked for durable facts, which are proposed.
+    pub proposals_from_summaries: bool,
     /// When the owner is told each day what waits for a tap, in their zone.
     pub proposals_at: Daily,
+    /// Whether this agent's notes lie in the one folder of all agents that share theirs.
+    pub shared: bool,
+    pub embeddings: EmbeddingsSection,
+    /// The agents of the file that share their notes, whichever agent reads it.
+    #[serde(skip)]
+    pub shared_by: Vec<String>,
 }
 
 /// In the evening, when somebody has a minute.
@@ -31,7 +40,11 @@ impl Default for MemorySection {
             recall_tokens_max: 800,
             recall_hits_max: 6,
             recall_time_ms: 2000,
+            proposals_from_summaries: true,
             proposals_at: Daily(Some(PROPOSALS_AT)),
+            shared: false,
+            embeddings: EmbeddingsSection::default(),
+            shared_by: Vec::new(),
         }
     }
 }
@@ -50,7 +63,13 @@ impl MemorySection {
                 return Err((name, message));
             }
         }
-        Ok(())
+        self.embeddings.check()
+    }
+
+    /// Whether the memory server is started in the same way.
+    pub(crate) fn is_served_like(&self, other: &Self) -> bool {
+        (self.shared, &self.shared_by, &self.embeddings)
+            == (other.shared, &other.shared_by, &other.embeddings)
     }
 }
 

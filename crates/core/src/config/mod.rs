@@ -5,10 +5,12 @@ mod agents;
 mod audit;
 mod chat_folder;
 mod draft;
+mod embeddings;
 mod env;
 mod error;
 mod expand;
 mod file;
+mod heartbeats;
 mod here;
 mod home;
 mod kept_apart;
@@ -44,9 +46,15 @@ use claw_toml_fault as toml_fault;
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
 pub use draft::{ConfigDraft, ModelKeys};
+pub use embeddings::{EmbeddingsForm, EmbeddingsKey, EmbeddingsSection, EmbeddingsUse};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
+pub use heartbeats::{
+    DEFAULT_HEARTBEATS_TOML, Heartbeat, HeartbeatBudget, HeartbeatBudgets, HeartbeatCheck,
+    HeartbeatTimes, ImportedHeartbeat, end_of_day, import_heartbeats, load_heartbeats,
+    with_heartbeats,
+};
 pub use here::Started;
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
@@ -334,12 +342,16 @@ impl Config {
     }
 }
 
+/// Stands beside `CLAW_MODEL` where that was typed, so that a mistake names the option. No variable
+/// of an environment has this name.
+pub const TYPED_MODEL: &str = "--model";
+
 /// What is typed goes before what is set, and an agent's own model before what is set for all.
 fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
     let env =
         if own_model { env.without(&["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"]) } else { env };
     match typed_model {
-        Some(model) => env.with("CLAW_MODEL", model),
+        Some(model) => env.with("CLAW_MODEL", model).with(TYPED_MODEL, model),
         None => env,
     }
 }

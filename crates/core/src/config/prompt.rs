@@ -1,6 +1,8 @@
 //! The `[prompt]` section of `claw.toml`: what a request holds beside the conversation, and how many
 //! earlier versions of the persona are kept. Must not know how a prompt is packed.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 /// `[prompt]`
@@ -11,6 +13,10 @@ pub struct PromptSection {
     pub project_files: bool,
     /// KiB of each of them that a model gets.
     pub project_file_kib_max: u64,
+    /// Whether the model is told what has changed in a workspace that is a git repository.
+    pub git_state: bool,
+    /// Milliseconds that a message waits for it; without it the turn goes on.
+    pub git_time_ms: u64,
     /// Earlier versions that are kept of each file of a persona.
     pub persona_versions_max: u64,
     /// KiB that the earlier versions of all files take together; the oldest go first.
@@ -22,6 +28,8 @@ impl Default for PromptSection {
         Self {
             project_files: true,
             project_file_kib_max: 32,
+            git_state: true,
+            git_time_ms: 300,
             persona_versions_max: 50,
             persona_versions_kib_max: 4096,
         }
@@ -34,10 +42,16 @@ impl PromptSection {
         self.project_files.then_some(self.project_file_kib_max * 1024)
     }
 
+    /// How long a message waits for what git says; `None`: git is not asked.
+    pub fn git_time(&self) -> Option<Duration> {
+        self.git_state.then(|| Duration::from_millis(self.git_time_ms))
+    }
+
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         for (name, value, least, most) in [
             ("project_file_kib_max", self.project_file_kib_max, 1, 256),
+            ("git_time_ms", self.git_time_ms, 20, 60_000),
             ("persona_versions_max", self.persona_versions_max, 1, 10_000),
             ("persona_versions_kib_max", self.persona_versions_kib_max, 64, 1_048_576),
         ] {

@@ -26,6 +26,10 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
     match end {
         CallEnd::Ended(output, beside) => {
             gate.calls.note_network(call, &output);
+            if let Err(error) = gate.calls.end_grants_of_job(call, &output).await {
+                // They cover nothing any more; the next look at the jobs ends them.
+                tracing::warn!(%error, "what was granted to a job could not be ended");
+            }
             let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
             Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
         }

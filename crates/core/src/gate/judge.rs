@@ -90,15 +90,15 @@ impl Gate {
             return Ok(judged);
         }
         // What claw does by itself for its owner is no call of a model's.
-        if tool.hidden && !matches!(call.id, CallId::Order { .. }) {
+        if tool.hidden && !matches!(call.id, CallId::Order { .. } | CallId::Jobs { .. }) {
             let why = no_tool(&call.server, &call.tool);
             return Ok(denied(DeniedBy::Request, "builtin.tool", why));
         }
         match self.by_answer(pass, &tool).await? {
             Answered::Holds(judged) => Ok(*judged),
-            Answered::No => self.by_policy(call, tool),
+            Answered::No => self.by_policy(pass, tool),
             Answered::Outdated => {
-                let mut judged = self.by_policy(call, tool)?;
+                let mut judged = self.by_policy(pass, tool)?;
                 if let Judged::Ask(_, grounds) = &mut judged {
                     grounds.again = true;
                 }
@@ -107,7 +107,8 @@ impl Gate {
         }
     }
 
-    fn by_policy(&self, call: &ToolCall, tool: Tool) -> Result<Judged, StoreError> {
+    fn by_policy(&self, pass: &Pass, tool: Tool) -> Result<Judged, StoreError> {
+        let call = &pass.call;
         let verdict = self.policy().judge(&self.calls.facts(call, tool.destructive_hint));
         let refusal = self.calls.standing_refusal(call)?;
         Ok(match (verdict, refusal) {
@@ -120,7 +121,10 @@ impl Gate {
             }
             (Verdict::Ask { rule, why }, None) => match self.calls.leave_for(call, &rule)? {
                 Some(leave) => Judged::Allowed(Allowed::new(tool, leave)),
-                None => Judged::Ask(tool, Grounds::new(rule, why)),
+                None => match self.by_itself(pass, &rule) {
+                    Some(grounds) => Judged::Allowed(Allowed::new(tool, grounds)),
+                    None => Judged::Ask(tool, Grounds::new(rule, why)),
+                },
             },
         })
     }

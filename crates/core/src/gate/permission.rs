@@ -3,7 +3,7 @@
 
 use super::judge::Judged;
 use super::limits::{out_of_time, stopped};
-use super::{Gate, Pass, transparency};
+use super::{Gate, Pass, start, transparency};
 use crate::calls::Grounds;
 use crate::domain::{CallId, DeniedBy, Outcome};
 use crate::store::StoreError;
@@ -14,7 +14,11 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
         match judged(gate, pass).await {
             Ok(Judged::Allowed(allowed)) => {
                 return match gate.start(pass, &allowed).await {
-                    Ok(permit) => transparency::layer(gate, pass, permit).await,
+                    Ok((permit, changing)) => {
+                        let outcome = transparency::layer(gate, pass, permit).await;
+                        start::ended(changing).await;
+                        outcome
+                    }
                     Err(denied) => denied.into(),
                 };
             }
@@ -40,7 +44,8 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
 
 /// An order that changes something has its frozen row and its yes, and is never asked about.
 fn is_of_claw_itself(call: &CallId) -> bool {
-    matches!(call, CallId::Recall { .. } | CallId::Order { .. })
+    use CallId::{Git, Heartbeat, Jobs, Order, Recall};
+    matches!(call, Recall { .. } | Git { .. } | Order { .. } | Jobs { .. } | Heartbeat { .. })
 }
 
 /// Judging may start a server, which takes its time: a stop must not wait for it.

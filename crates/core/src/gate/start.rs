@@ -8,11 +8,23 @@ use crate::domain::{DeniedBy, Live, Opening};
 use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts};
 use crate::policy::obeyed;
 use crate::store::CallRow;
+use crate::undo::Changing;
+
+/// Behind a call that may have changed the workspace.
+pub(super) async fn ended(changing: Option<Changing>) {
+    if let Some(changing) = changing {
+        changing.end().await;
+    }
+}
 
 impl Gate {
-    /// The permit for a call that may run. It is made from the row that was written, so what runs
-    /// is what the store says. `Err` is the reason for a denial.
-    pub(super) async fn start(&self, pass: &Pass, allowed: &Allowed) -> Result<Permit, Denied> {
+    /// The permit for a call that may run, and what ends with the call. The permit is made from the
+    /// row that was written, so what runs is what the store says. `Err` is the reason for a denial.
+    pub(super) async fn start(
+        &self,
+        pass: &Pass,
+        allowed: &Allowed,
+    ) -> Result<(Permit, Option<Changing>), Denied> {
         let (call, Allowed { tool, grounds }) = (&pass.call, allowed);
         let facts = self.calls.facts(call, tool.destructive_hint);
         if let Some(denial) = self.policy().hard_deny(&facts) {
@@ -23,19 +35,30 @@ impl Gate {
             Denied::new(DeniedBy::Failure, format!("the store cannot be read: {error}"))
         })?;
         let opened = opened.map_err(|why| Denied::new(DeniedBy::Request, why))?;
-        if self.policy().may_change_workspace(&facts) {
-            self.remember(pass).await?;
+        let changing = if self.policy().may_change_workspace(&facts) {
+            self.remember(pass).await?
+        } else {
+            None
+        };
+        let permit = match self.calls.begin(call, pass.row.as_ref(), tool, grounds).await {
+            Ok(row) => self.permit(pass, row, grounds, opened),
+            Err(denied) => Err(denied),
+        };
+        match permit {
+            Ok(permit) => Ok((permit, changing)),
+            Err(denied) => {
+                ended(changing).await;
+                Err(denied)
+            }
         }
-        let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.permit(pass, row, grounds, opened)
     }
 
-    /// Remembers the workspace before the first call of a turn that may change it. A turn that
-    /// cannot be undone goes on, and says so.
-    async fn remember(&self, pass: &Pass) -> Result<(), Denied> {
-        let Some(turn) = &pass.context.turn else { return Ok(()) };
-        let told = tokio::select! {
-            told = self.snapshots.before_change(turn) => told,
+    /// Remembers the workspace before a call of a turn that may change it. A turn that cannot be
+    /// undone goes on, and says so.
+    async fn remember(&self, pass: &Pass) -> Result<Option<Changing>, Denied> {
+        let Some(turn) = &pass.context.turn else { return Ok(None) };
+        let (changing, told) = tokio::select! {
+            begun = self.snapshots.before_change(turn) => begun,
             () = pass.context.cancel.cancelled() => {
                 return Err(Denied::new(DeniedBy::Stop, "it was stopped before it ran"));
             }
@@ -43,7 +66,7 @@ impl Gate {
         if let Some(text) = told {
             (pass.context.live)(Live::Notice { text });
         }
-        Ok(())
+        Ok(changing)
     }
 
     fn permit(
@@ -58,9 +81,10 @@ impl Gate {
         })?;
         let builtin = self.hub.builtin(&row.server);
         let is_command = builtin == Some("bash");
-        let source = (builtin == Some("memory")).then(|| CallSource {
+        let source = matches!(builtin, Some("memory" | "scheduler")).then(|| CallSource {
             origin: row.origin,
             session: row.id.session().cloned(),
+            chat: row.id.session().cloned(),
             turn: pass.context.turn.as_ref().map(|turn| turn.seq),
             heard_by_others: pass.context.heard_by_others,
         });

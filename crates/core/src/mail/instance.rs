@@ -15,6 +15,10 @@ use crate::domain::canonical::hex;
 /// How old a lock file is that counts as left over.
 const LEFT_AFTER: Duration = Duration::from_secs(60);
 
+/// A look at a lock is over by then.
+const LOOK_TIME: Duration = Duration::from_millis(10);
+const LOOKS_WAITED_FOR: u32 = 3;
+
 /// Held while the door is open. The kernel frees the lock when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Instance {
@@ -41,7 +45,7 @@ impl Instance {
         let path = locks.join(format!("{door}.lock"));
         let file =
             OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match only_lock(&file) {
             // The file stays: removing it would let two others lock two files of the same name.
             Ok(()) => {
                 Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), file }))
@@ -49,6 +53,13 @@ impl Instance {
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether the one instance of this door runs. Nothing is made by the look.
+    pub fn runs(locks: &Path, door: &str) -> bool {
+        let path = locks.join(format!("{door}.lock"));
+        let file = OpenOptions::new().write(true).open(path);
+        file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_err())
     }
 
     /// The lock files that instances have left which were killed. Those of the last minute are not
@@ -115,6 +126,18 @@ impl Drop for Instance {
     }
 }
 
+/// The lock of the one instance. Whoever only looks ([`Instance::runs`]) holds it for less than a
+/// moment, and is waited for.
+fn only_lock(file: &File) -> rustix::io::Result<()> {
+    for _ in 0..LOOKS_WAITED_FOR {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOOK_TIME),
+            done => return done,
+        }
+    }
+    flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
 /// The lock of a file that nobody holds.
 fn free(path: &Path) -> io::Result<Option<File>> {
     let file = OpenOptions::new().write(true).open(path)?;
@@ -142,6 +165,19 @@ mod tests {
         assert!(Instance::alive(dir.path(), &address));
         drop(one);
         assert!(!Instance::alive(dir.path(), &address));
+    }
+
+    #[test]
+    fn the_one_instance_is_seen_and_not_held_up() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!Instance::runs(dir.path(), "gateway"));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "a look makes nothing");
+        let one = Instance::only(dir.path(), "gateway").unwrap().unwrap();
+        assert!(Instance::runs(dir.path(), "gateway"));
+        assert!(Instance::only(dir.path(), "gateway").unwrap().is_none());
+        drop(one);
+        assert!(!Instance::runs(dir.path(), "gateway"));
+        assert!(Instance::only(dir.path(), "gateway").unwrap().is_some());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Origin, Outbound,
-    OutboundBody, PauseCause,
+    OutboundBody, PauseCause, heartbeat_of, job_of,
 };
 use crate::store::InboxRow;
 use crate::turn::{Step, next};
@@ -114,9 +114,13 @@ impl Drive<'_> {
             _ => {}
         }
         let origin = row.inbound.origin;
+        if !self.may_join(row) {
+            return Ok(false);
+        }
         if self.log.open_turn().is_none() {
             let role = self.role_now()?;
             self.begin_anew_if_idle();
+            self.tell_job(row)?;
             self.push(EventBody::TurnStarted {
                 origin,
                 principal: row.inbound.principal.clone(),
@@ -127,12 +131,14 @@ impl Drive<'_> {
             let until_ms = self.worker.gate.calls().mode_until();
             self.pending.mode_used = Some((row.inbound.principal.clone(), until_ms));
         }
-        let (calls, by) = (self.worker.gate.calls(), (row.inbound.principal.as_str(), origin));
         // The demo reads commands, and takes every word for one.
         let reads = self.settings.runner.zone.is_some();
-        let before = self.log.context();
-        if reads && let Some(text) = calls.context(&self.session, by, before).await? {
-            self.push(EventBody::TurnContext { text });
+        if reads {
+            let git = self.git_state(row).await;
+            let (calls, by) = (self.worker.gate.calls(), (row.inbound.principal.as_str(), origin));
+            if let Some(text) = calls.context(&self.session, by, git, self.log.context())? {
+                self.push(EventBody::TurnContext { text });
+            }
         }
         if reads && let Some(project) = self.project(row).await {
             self.push(project);
@@ -143,6 +149,28 @@ impl Drive<'_> {
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });
         Ok(true)
+    }
+
+    /// A turn that a job has begun is the job's alone, and no job speaks in somebody else's turn: it
+    /// would act for the less trusted of both.
+    fn may_join(&self, row: &InboxRow) -> bool {
+        let turn = self.turn();
+        self.log.open_turn().is_none()
+            || (job_of(&row.inbound.principal).is_none() && job_of(turn.principal).is_none())
+    }
+
+    /// The one line that says which job begins to work.
+    fn tell_job(&mut self, row: &InboxRow) -> Result<(), SessionError> {
+        // A heartbeat that has nothing to tell tells nothing, also not that it begins.
+        if heartbeat_of(&row.inbound.principal).is_some() {
+            self.forget_old_exchanges();
+            return Ok(());
+        }
+        let Some((job, revision)) = job_of(&row.inbound.principal) else { return Ok(()) };
+        let name = self.worker.store.read(|tx| tx.job_name(job, revision))?;
+        let title = name.map(|name| name.title).unwrap_or_default();
+        self.reply_to(row, &format!("⏰ Job {}: {title}", job.trim_start_matches('j')));
+        Ok(())
     }
 
     /// Closes the questions whose time is over.

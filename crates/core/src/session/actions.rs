@@ -5,7 +5,7 @@
 use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
-use crate::calls::Proposed;
+use crate::calls::{Proposed, job_words};
 use crate::domain::{
     Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome,
     ToolOutput, escape,
@@ -15,6 +15,8 @@ use crate::store::InboxRow;
 /// How much of a result the person reads, in characters. The session's log has the whole.
 const HEAD_CHARS_MAX: usize = 1500;
 const HEAD_LINES_MAX: usize = 30;
+/// How our own memory server begins where an id is no note's. What it advises is for a model.
+const NO_NOTE: &str = "there is no note `";
 /// Why what was confirmed is not run after a stop.
 const STOPPED: &str = "the owner has stopped it before it ran";
 
@@ -95,6 +97,10 @@ impl Drive<'_> {
             (worker.ending().no_running_call(), self.settings.turn_time_s as i64 * 1000);
         // Its changes are undone alone, under the number of its result.
         let around = self.around_for(end, time_ms, self.log.next_seq());
+        if self.is_of_notes(&action) {
+            // A yes may change a file of the persona: what it was until now stays in its history.
+            let _ = (self.settings.runner.personas.now)(None);
+        }
         let acted = self.settings.runner.act(&call, &around);
         let outcome =
             worker.interruptible(&self.session, &around.cancel, By::StopOrPanic, acted).await;
@@ -126,9 +132,13 @@ impl Drive<'_> {
         outcome: Outcome,
     ) -> Result<(), SessionError> {
         let told = self.worker.gate.calls().told_of(&call)?;
-        let text = match self.is_of_notes(&action) {
-            true => words_of_notes(&action, &outcome),
-            false => words(&action, &outcome),
+        let text = match self.worker.gate.hub().builtin(&action.server) {
+            Some("memory") => words_of_notes(&action, &outcome),
+            Some("scheduler") => job_words::of_order(&action.tool, &outcome).map_or_else(
+                || words(&action, &outcome),
+                |words| literal(&escape::visible(&words)),
+            ),
+            _ => words(&action, &outcome),
         };
         self.tell_all(&told, &OutboundBody::Notice { text });
         if let Some(row) = self.acting.remove(&call) {
@@ -178,7 +188,7 @@ impl Drive<'_> {
         self.stage(proposed, &told, turn_seq)
     }
 
-    fn stage(
+    pub(super) fn stage(
         &mut self,
         proposed: Vec<Proposed>,
         told: &[Address],
@@ -272,6 +282,13 @@ fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
             let head: String = output.text.trim().chars().take(HEAD_CHARS_MAX).collect();
             let said = literal(&escape::visible_multiline(&head)).replace('\n', "\n\n");
             match output.is_error {
+                true if action.tool == "forget" && head.starts_with(NO_NOTE) => {
+                    format!(
+                        "Not done: {}. There is no note of that id; `/memory` shows the ids.",
+                        name(action)
+                    )
+                }
+                false if action.tool == "forget" => forgotten(output).unwrap_or(said),
                 true if action.tool == "promote" => {
                     format!("Not remembered: {}. {}", name_of_note(action), capitalised(&said))
                 }
@@ -281,6 +298,16 @@ fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
         }
         _ => words(action, outcome),
     }
+}
+
+/// The owner brings it back by another command than a model.
+fn forgotten(output: &ToolOutput) -> Option<String> {
+    let note = output.structured.as_ref()?;
+    let of = |key: &str| Some(literal(&escape::visible(note.get(key)?.as_str()?)));
+    let (subject, id) = (of("subject")?, note.get("id")?.as_str()?);
+    let shown = of("id")?;
+    let id = escape::visible(id).replace('`', "");
+    Some(format!("Forgotten: {subject} \\[{shown}\\]. `claw memory restore {id}` brings it back."))
 }
 
 fn name(action: &Action) -> String {

@@ -10,10 +10,11 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::drive::Drive;
+use super::recall::MEMORY;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    ApprovalId, CallId, EventBody, Live, LiveSink, OutboundBody, Outcome, ToolUse,
+    ApprovalId, CallId, EventBody, Live, LiveSink, OutboundBody, Outcome, ToolUse, escape,
 };
 
 /// How long a question waits for the calls beside it that are not judged yet, because their server
@@ -106,7 +107,23 @@ impl Drive<'_> {
             );
             self.tell(&OutboundBody::Notice { text });
         }
+        self.tell_of_full(&call, &outcome)?;
         self.push(EventBody::ToolResult { call, outcome });
+        Ok(())
+    }
+
+    /// Our memory has refused a line because the file that every prompt holds is full. Its owner
+    /// hears of it when it happens, once a turn.
+    fn tell_of_full(&mut self, call: &CallId, outcome: &Outcome) -> Result<(), SessionError> {
+        let Some(why) = full(outcome).filter(|_| self.is_owner_alone()) else { return Ok(()) };
+        let is_told = self.turn().results.iter().any(|ended| full(ended.outcome).is_some());
+        let row = self.worker.store.read(|tx| tx.call(call))?;
+        let hub = self.worker.gate.hub();
+        let is_own = row.is_some_and(|row| hub.builtin(&row.server) == Some(MEMORY));
+        if is_own && !is_told {
+            let text = format!("Not proposed: {}", escape::visible(why));
+            self.tell(&OutboundBody::Notice { text });
+        }
         Ok(())
     }
 
@@ -132,6 +149,12 @@ impl Drive<'_> {
         self.flush_soon();
         Ok(())
     }
+}
+
+/// What a memory says whose file for every prompt has no room.
+fn full(outcome: &Outcome) -> Option<&str> {
+    let Outcome::Ended { output } = outcome else { return None };
+    output.structured.as_ref()?.get("full")?.as_str()
 }
 
 /// The same sink, and which calls it hears to have started: they do not wait for a human.

@@ -73,7 +73,9 @@ impl Drive<'_> {
             text: "Summarising the oldest part of the conversation…".into(),
         });
         let settings = self.settings.clone();
-        let asked = settings.runner.summarise(&self.log, &persona, through_seq, &around);
+        let with_facts = self.asks_for_facts();
+        let asked =
+            settings.runner.summarise(&self.log, &persona, through_seq, with_facts, &around);
         let replied =
             self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("compact.summarised");
@@ -81,7 +83,7 @@ impl Drive<'_> {
             // It is asked for again when claw goes on.
             Err(_) if self.worker.ending().has_begun() => {}
             Err(reason) => self.failed(reason, asked_at),
-            Ok(summarised) => self.summarised(through_seq, summarised, asked_at).await,
+            Ok(summarised) => self.summarised(through_seq, summarised, asked_at).await?,
         }
         Ok(())
     }
@@ -89,15 +91,22 @@ impl Drive<'_> {
     async fn summarised(
         &mut self,
         through_seq: u64,
-        Summarised { text, spent }: Summarised,
+        Summarised { text, facts, spent }: Summarised,
         asked_at: Option<UnixMillis>,
-    ) {
+    ) -> Result<(), SessionError> {
         let (mut kept, whole) = self.settings.runner.keeps(&self.log, through_seq);
         match self.worker.gate.calls().keep_text(self.session.as_str(), whole).await {
             Ok(archive) => kept.archive = Some(archive),
-            Err(error) => return self.not_kept(&error, asked_at),
+            Err(error) => {
+                self.not_kept(&error, asked_at);
+                return Ok(());
+            }
         }
         killpoint::here("compact.archived");
+        // Before the part goes: whoever comes after a kill has it summarised once more, and the
+        // memory gives the same proposals again.
+        let offered = self.propose_facts(&facts, through_seq).await?;
+        killpoint::here("compact.proposed");
         let made = made(&self.log, through_seq, &text, kept, asked_at);
         let (before, after) = (made.before_tokens, made.after_tokens);
         let less = 100 - (after * 100 / before.max(1)).min(100);
@@ -105,7 +114,9 @@ impl Drive<'_> {
         let text_of_it =
             format!("Summarised: about {before} tokens before, {after} after ({less} % less).");
         self.tell_all(&asked, &OutboundBody::Notice { text: text_of_it });
-        self.push(EventBody::Summary { text, through_seq, spent, made });
+        let here = self.who_is_here();
+        let seq = self.push(EventBody::Summary { text, through_seq, spent, made });
+        self.stage_facts(offered, seq, &here)
     }
 
     /// Drops the oldest part without a summary: what was kept before stays.

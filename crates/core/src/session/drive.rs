@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
 use super::active_time::between_ms;
+use super::heartbeat::Noted;
 use super::lock::Held;
 use super::pending_rows::PendingRows;
 use super::watch::By;
@@ -151,7 +152,12 @@ impl<'w> Drive<'w> {
     pub(super) fn push(&mut self, body: EventBody) -> u64 {
         let budget = &self.settings.budget;
         if let Some(spent) = budget.spent(&body) {
-            self.pending.day_spent.push((budget.today(), spent));
+            let day = budget.today();
+            if let Some(name) = self.heartbeat() {
+                let noted = Noted::Request { day: day.clone(), tokens: spent.tokens };
+                self.note_heartbeat(name, noted);
+            }
+            self.pending.day_spent.push((day, spent));
         }
         let is_result =
             matches!(body, EventBody::ToolResult { .. } | EventBody::ActionResult { .. });
@@ -206,7 +212,7 @@ impl<'w> Drive<'w> {
     }
 
     async fn ask_model(&mut self) -> Result<(), SessionError> {
-        if self.budget_stops().await? {
+        if self.heartbeat_stops().await? || self.budget_stops().await? {
             return Ok(());
         }
         let persona = self.persona().await?;
@@ -247,6 +253,10 @@ impl<'w> Drive<'w> {
     fn say(&mut self, body: &EventBody) {
         if let EventBody::ModelReply { notice: Some(notice), .. } = body {
             self.tell(&OutboundBody::Notice { text: notice.clone() });
+        }
+        // It may have nothing to tell in the end; its log has these words.
+        if self.heartbeat().is_some() {
+            return;
         }
         let (text, partial) = match body {
             EventBody::ModelReply { blocks, .. }

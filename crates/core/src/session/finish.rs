@@ -28,10 +28,14 @@ impl Drive<'_> {
         self.worker.gate.snapshots().note(&self.turn_id(turn_seq)).await;
         let text = self.last_words(&end);
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
-        self.tell(&OutboundBody::Reply { turn_seq, step, text });
+        let told = self.told_at_end(&end, text)?;
+        let is_silent = told.is_none();
+        if let Some(text) = told {
+            self.tell(&OutboundBody::Reply { turn_seq, step, text });
+        }
         self.stage_of_turn()?;
         self.pending.key_refused = self.turn().key_refused.map(str::to_owned);
-        let over = is_over_the_window(&self.turn(), &self.settings.runner.bounds);
+        let over = is_silent || is_over_the_window(&self.turn(), &self.settings.runner.bounds);
         let through_seq = self.push(EventBody::TurnEnded { end });
         if over {
             // The log keeps what no model could read, and no later request carries it.

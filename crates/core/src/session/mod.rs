@@ -9,7 +9,10 @@ mod calls;
 mod compaction;
 mod drive;
 mod ending;
+mod facts;
 mod finish;
+mod git_state;
+mod heartbeat;
 mod lock;
 mod pending_rows;
 mod persona;
@@ -24,6 +27,7 @@ mod worker;
 
 pub use budget::{ASK_PERCENT, Budget};
 pub use ending::Ending;
+pub use heartbeat::NOTHING_TO_TELL;
 pub use lock::SessionLock;
 pub use undo::TURN_IS_OPEN;
 pub use worker::{Ran, SessionError, TurnSettings, Worker, WorkerParts};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::heartbeat::Noted;
 use crate::calls::{NewList, StagedList, modes};
 use crate::domain::{Event, Outbound, SessionId, UnixMillis};
 use crate::store::{DaySpent, StoreError, Tx};
@@ -14,6 +15,8 @@ pub(super) struct PendingRows {
     pub(super) outbound: Vec<Outbound>,
     /// What models have taken, each with its day.
     pub(super) day_spent: Vec<(String, DaySpent)>,
+    /// What is noted of heartbeats, each by its name.
+    pub(super) heartbeats: Vec<(String, Noted)>,
     /// What tools have proposed and the owner is asked about now.
     pub(super) actions: Vec<StagedList>,
     /// Questions about several calls, which are parked now.
@@ -33,6 +36,7 @@ impl PendingRows {
         self.events.is_empty()
             && self.absorbed.is_empty()
             && self.outbound.is_empty()
+            && self.heartbeats.is_empty()
             && self.actions.is_empty()
             && self.lists.is_empty()
             && !self.end_session_grants
@@ -51,6 +55,7 @@ impl PendingRows {
         for (day, spent) in &self.day_spent {
             tx.add_day_spent(day, *spent)?;
         }
+        self.heartbeats.iter().try_for_each(|(name, noted)| noted.write(name, tx))?;
         self.actions.iter().try_for_each(|list| list.write(tx))?;
         self.lists.iter().try_for_each(|list| list.write(tx))?;
         for id in &self.absorbed {

@@ -12,6 +12,7 @@ use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{Action, Origin, Outcome, ToolCall, unseen};
 use crate::gate::CallContext;
+use crate::killpoint;
 
 /// The tool that hosts have for that.
 const SKIP: &str = "skip";
@@ -39,6 +40,7 @@ impl Drive<'_> {
             origin: Origin::Button,
             principal: by.to_owned(),
         };
+        killpoint::here("proposal.closed.before");
         let cancel = self.worker.ending().no_new_step();
         let began = Instant::now();
         let context = CallContext {
@@ -51,6 +53,7 @@ impl Drive<'_> {
         let asked = self.worker.gate.call(call, context);
         let outcome =
             self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
+        killpoint::here("proposal.closed.after");
         let was_late = began.elapsed() >= TIME;
         if was_late {
             self.worker.recall_rests.begin();

@@ -13,6 +13,7 @@ use super::lock::{Held, SessionLock};
 use super::recall::Rest;
 use super::recent::Recent;
 use super::watch::Watch;
+use crate::config::HeartbeatBudgets;
 use crate::domain::{InboundBody, LiveSink, SessionId};
 use crate::gate::Gate;
 use crate::store::{InboxRow, Store, StoreError};
@@ -83,6 +84,8 @@ pub struct TurnSettings {
     /// before; 0 is never.
     pub idle_window_s: u64,
     pub budget: Budget,
+    /// Of each heartbeat.
+    pub heartbeats: HeartbeatBudgets,
 }
 
 /// Runs any session of a home, one at a time each.
@@ -101,6 +104,8 @@ pub struct Worker {
     pub(super) recent: Recent,
     /// Until when the memory is left alone. Lives as long as the worker.
     pub(super) recall_rests: Rest,
+    /// Until when git is left alone. Lives as long as the worker.
+    pub(super) git_rests: Rest,
 }
 
 impl Worker {
@@ -115,6 +120,7 @@ impl Worker {
             watch: Watch::default(),
             recent: Recent::default(),
             recall_rests: Rest::default(),
+            git_rests: Rest::default(),
         }
     }
 

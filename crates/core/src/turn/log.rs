@@ -63,6 +63,12 @@ impl Log {
         turn.get(turn.iter().rposition(begins_a_turn)?..)
     }
 
+    /// The oldest ended turn that a model still sees.
+    pub fn oldest_exchange(&self) -> Option<&[Event]> {
+        let turn = self.events.get(self.events.iter().position(begins_a_turn)?..)?;
+        turn.get(..=turn.iter().position(ends_a_turn)?)
+    }
+
     /// What the model was last told of where the calls run, as far as it still sees that.
     pub fn context(&self) -> Option<&str> {
         self.events.iter().rev().find_map(|event| match &event.body {

@@ -2,6 +2,7 @@
 //! none. Must not know SQL, doors, MCP.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, Stream, StreamExt as _};
 use tokio::time::Instant;
@@ -29,8 +30,12 @@ pub struct Runner {
     pub bounds: Bounds,
     /// What of the memory a message is given; `None`: nothing is looked for.
     pub recall: Option<RecallLimits>,
+    /// Whether a summary is asked for durable facts, which are proposed to the owner.
+    pub proposes_facts: bool,
     /// Bytes of each file that the workspace has for agents; `None`: they are not read.
     pub project_bytes_max: Option<u64>,
+    /// How long a message waits for what git says has changed; `None`: git is not asked.
+    pub git_time: Option<Duration>,
     /// Where the owner lives, if the model is to know what time it is there.
     pub zone: Option<jiff::tz::TimeZone>,
 }
@@ -79,8 +84,13 @@ impl Runner {
                 (around.live)(Live::Server { text: notice.clone() });
             }
             let instructions: &str = &offered.instructions;
-            let parts =
-                Parts { persona, instructions, tools: offered.specs, zone: self.zone.as_ref() };
+            let parts = Parts {
+                persona,
+                instructions,
+                tools: offered.specs,
+                tools_account: &offered.account,
+                zone: self.zone.as_ref(),
+            };
             let packed = prompt::pack(log, parts, |text| self.redacted(text));
             let request = Request { model, ..packed.request };
             drop(account.set(packed.account));

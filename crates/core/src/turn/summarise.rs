@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::archive;
 use super::compaction::{ASKED_PER_HOUR_MAX, asked_in_the_hour};
 use super::counted::Ratio;
+use super::durable_facts::{self, Fact};
 use super::kept;
 use super::log::Log;
 use super::next::Bounds;
@@ -42,6 +43,8 @@ const CUT_HERE: &str = "\n[cut here: the summary was too long]";
 #[derive(Debug)]
 pub struct Summarised {
     pub text: String,
+    /// Durable facts that it has named beside, if it was asked for some.
+    pub facts: Vec<Fact>,
     pub spent: Option<Spent>,
 }
 
@@ -53,7 +56,8 @@ pub(super) fn part_bytes(bounds: &Bounds) -> usize {
 }
 
 impl Runner {
-    /// Asks for the summary of everything up to `through_seq`.
+    /// Asks for the summary of everything up to `through_seq`, and `with_facts` for durable facts of
+    /// it in the same request.
     ///
     /// # Errors
     /// Why there is none, as a part of a sentence.
@@ -62,10 +66,12 @@ impl Runner {
         log: &Log,
         persona: &Persona,
         through_seq: u64,
+        with_facts: bool,
         around: &Around,
     ) -> Result<Summarised, String> {
         let mut messages = transcript::fold_through(log, through_seq);
-        let asks = Block::Text { text: SUMMARISE.to_owned() };
+        let facts = if with_facts { durable_facts::ASKS } else { "" };
+        let asks = Block::Text { text: format!("{SUMMARISE}{facts}") };
         match messages.last_mut() {
             Some(last) if last.role == Role::User => last.blocks.push(asks),
             _ => messages.push(Message { role: Role::User, blocks: vec![asks] }),
@@ -108,7 +114,12 @@ impl Runner {
         if text.trim().is_empty() {
             return Err("the model gave an empty one".to_owned());
         }
-        Ok(Summarised { text: bounded(&redact(&text), room), spent })
+        let text = redact(&text);
+        let (summary, facts) = match with_facts {
+            true => durable_facts::split(&text),
+            false => (text.as_str(), Vec::new()),
+        };
+        Ok(Summarised { text: bounded(summary, room), facts, spent })
     }
 
     /// What stands word for word for everything up to `through_seq`, and the text to keep it whole.

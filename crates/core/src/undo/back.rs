@@ -148,11 +148,11 @@ impl Shared {
             State::Refused { why } => {
                 return Err(UndoError::Refused { turn: record.turn, why: why.clone() });
             }
-            // It was killed, and its turn has ended otherwise: all that has changed is its own.
+            // It was killed, and its turn has ended otherwise.
             State::Remembered => {
-                let changed = snapshots.note_changes(&record.after(), &record.before())?;
-                record.state = State::noted(changed);
+                record.state = State::noted(place.changes_of(&snapshots, &record)?);
                 place.records.put(&record).map_err(place.io())?;
+                snapshots.drop_ledger(&record.before())?;
             }
             State::Noted { .. } | State::Redoing { .. } => {}
         }

@@ -2,11 +2,13 @@
 //! folder of the snapshots, which turn each belongs to, and what an undo says. Must not know how a
 //! call is judged, how a turn goes, or doors.
 //!
-//! A turn is remembered before its first call that may change something starts, and what it has
-//! left is noted at its end. Both are files, written before anything else counts on them, so a turn
+//! The workspace is looked at before and behind each call of a turn that may change something, so
+//! that changes of others are told from the turn's. What came of it is noted at the turn's end. All
+//! of it are files, written before anything else counts on them, so a turn
 //! that goes on after a kill finds the snapshot of its beginning.
 
 mod back;
+mod changing;
 mod error;
 mod place;
 mod record;
@@ -20,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 pub use back::{Preview, TurnRow, UndoneFiles, Which};
+pub use changing::Changing;
 pub use error::UndoError;
 pub use retain::LetGo;
 pub use turn::Left;
@@ -29,6 +32,7 @@ pub use words::{finished_lines, preview_lines, undone_lines};
 use crate::domain::TurnId;
 use crate::snapshot::Limits;
 use crate::store::Store;
+use changing::TurnAtWork;
 use place::Place;
 
 /// The most turns whose failure is remembered in memory, because the disk takes no note of it.
@@ -55,8 +59,10 @@ struct Shared {
 
 #[derive(Default)]
 struct Known {
-    /// Open turns that were remembered, or refused. A turn leaves at its end.
-    looked: HashSet<TurnId>,
+    /// Turns with a call under way that may change something.
+    at_work: HashMap<TurnId, TurnAtWork>,
+    /// Open turns that cannot be undone. A turn leaves at its end.
+    refused: HashSet<TurnId>,
     /// Why a turn cannot be undone, where the disk takes no note.
     failed: HashMap<TurnId, String>,
 }

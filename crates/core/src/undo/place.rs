@@ -156,9 +156,24 @@ impl Place {
         self.records.put(&of).map_err(self.io())
     }
 
+    /// What the calls of a turn have changed. A turn that an earlier claw has begun has no ledger:
+    /// all that is another thing than before is taken for its own.
+    pub(super) fn changes_of(
+        &self,
+        snapshots: &Snapshots,
+        record: &Record,
+    ) -> Result<Changes, UndoError> {
+        let (before, after) = (record.before(), record.after());
+        match snapshots.settle(&before, &after)? {
+            Some(changes) => Ok(changes),
+            None => Ok(snapshots.note_changes(&after, &before)?),
+        }
+    }
+
     /// Nothing was changed, so there is nothing to come back to. The contents go with retention.
     pub(super) fn forget(&self, snapshots: &Snapshots, record: &Record) -> Result<(), UndoError> {
         self.records.remove(record).map_err(self.io())?;
+        snapshots.drop_ledger(&record.before())?;
         snapshots.forget(&record.before())?;
         Ok(snapshots.forget(&record.after())?)
     }

@@ -93,6 +93,7 @@ fn in_words(change: &Change) -> String {
 fn why(kept: &Kept) -> &'static str {
     match kept.why {
         KeptBecause::ChangedSince => "changed since",
+        KeptBecause::ChangedMeanwhile => "changed while others worked here",
         KeptBecause::NotEmpty => "holds other files",
         KeptBecause::NoFolderAbove => "its folder is gone",
         KeptBecause::NotRemembered => "was not remembered",

@@ -1,5 +1,5 @@
-//! Which branch a workspace is on, read as data: git itself would run what a repository configures.
-//! Bounded, and through no link that leaves the workspace. Must not know who is told.
+//! Which branch a workspace is on, and what is under way in it, read as data: git itself would run
+//! what a repository configures. Bounded, and through no link that leaves the workspace. Must not know who is told.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
-use super::Workspace;
+use super::{Operation, Workspace};
 
 /// The most of a file of git's that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 4096;
@@ -27,16 +27,27 @@ pub enum Checkout {
     OddlyNamed,
 }
 
+/// A repository whose root the workspace is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    pub checkout: Checkout,
+    pub operation: Option<Operation>,
+    /// Whether what git keeps lies in the workspace; that of a worktree lies elsewhere.
+    pub is_inside: bool,
+}
+
 impl Workspace {
     /// `None` where it is no repository, or what it says cannot be read or is nothing of git's.
     /// Blocks for as long as the disk takes.
-    pub fn checkout(&self) -> Option<Checkout> {
+    pub fn repository(&self) -> Option<Repository> {
         let kind = self.dir.symlink_metadata(".git").ok()?;
-        if kind.is_dir() {
-            return read_head(&read(&self.dir, ".git/HEAD")?);
-        }
-        let named = read(&self.dir, ".git").filter(|_| kind.is_file())?;
-        read_head(&read(&self.of_worktree(&named)?, "HEAD")?)
+        let git = if kind.is_dir() {
+            self.dir.open_dir(".git").ok()?
+        } else {
+            self.of_worktree(&read(&self.dir, ".git").filter(|_| kind.is_file())?)?
+        };
+        let checkout = read_head(&read(&git, "HEAD")?)?;
+        Some(Repository { checkout, operation: Operation::of(&git), is_inside: kind.is_dir() })
     }
 
     /// The folder that a worktree's `.git` file names. It lies outside of the workspace as a rule, so
@@ -95,7 +106,7 @@ mod tests {
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
     fn at(folder: &Path) -> Option<Checkout> {
-        Workspace::open(folder).unwrap().checkout()
+        Some(Workspace::open(folder).unwrap().repository()?.checkout)
     }
 
     fn repository(head: &str) -> tempfile::TempDir {

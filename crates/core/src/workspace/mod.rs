@@ -3,6 +3,7 @@
 //! string. Must not know doors, or who asks.
 
 mod git_branch;
+mod git_operation;
 mod given;
 mod look;
 mod name;
@@ -16,7 +17,8 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-pub use git_branch::Checkout;
+pub use git_branch::{Checkout, Repository};
+pub use git_operation::Operation;
 pub use given::{Given, NotGiven};
 pub use look::{FILES_COUNTED_MAX, Last, Seen};
 pub use name::safe_name;

@@ -34,14 +34,21 @@ pub(crate) struct CallTag {
     pub(crate) ticket: Arc<Ticket>,
 }
 
+/// Who hears of what a server tells by itself. Both must return at once.
+pub(crate) struct News {
+    /// Called when a change of the tools is news, see [`RpcState`].
+    pub(crate) list_changed: Arc<dyn Fn() + Send + Sync>,
+    /// Takes the URI of a resource that has changed.
+    pub(crate) updated: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
 /// Owned by `rmcp`'s task, which ends when the connection drops its service.
 pub(crate) struct Bridge<R> {
     transport: Arc<dyn Transport>,
     receiver: R,
     state: Arc<RpcState>,
     log: ServerLog,
-    /// Called when a change of the tools is news, see [`RpcState`].
-    on_list_changed: Arc<dyn Fn() + Send + Sync>,
+    news: News,
     /// Decoded and not yet taken; a batch brings several.
     decoded: VecDeque<ServerJsonRpcMessage>,
 }
@@ -90,9 +97,9 @@ impl<R: Receive> Bridge<R> {
         receiver: R,
         state: Arc<RpcState>,
         log: ServerLog,
-        on_list_changed: Arc<dyn Fn() + Send + Sync>,
+        news: News,
     ) -> Self {
-        Self { transport, receiver, state, log, on_list_changed, decoded: VecDeque::new() }
+        Self { transport, receiver, state, log, news, decoded: VecDeque::new() }
     }
 
     fn hand_over(&mut self, mut item: ClientJsonRpcMessage) -> Result<(), SendError> {
@@ -102,7 +109,9 @@ impl<R: Receive> Bridge<R> {
             JsonRpcMessage::Request(sent) => {
                 let raw = matches!(
                     sent.request,
-                    ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_)
+                    ClientRequest::CallToolRequest(_)
+                        | ClientRequest::ListToolsRequest(_)
+                        | ClientRequest::ReadResourceRequest(_)
                 );
                 if let ClientRequest::CallToolRequest(call) = &mut sent.request {
                     tag = call.extensions.remove::<CallTag>();
@@ -137,7 +146,12 @@ impl<R: Receive> Bridge<R> {
             Some("notifications/progress") => self.progress(&message),
             Some("notifications/tools/list_changed") => {
                 if self.state.note_list_change() {
-                    (self.on_list_changed)();
+                    (self.news.list_changed)();
+                }
+            }
+            Some("notifications/resources/updated") => {
+                if let Some(uri) = message.pointer("/params/uri").and_then(Value::as_str) {
+                    (self.news.updated)(uri);
                 }
             }
             Some(BACKGROUND_JOBS) => {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::output::read_result;
-use crate::rpc::{Bridge, RpcState, ServerLog};
+use crate::rpc::{Bridge, News, RpcState, ServerLog};
 use crate::transport::{Limits, Line, LineReader, StdioReceiver, memory};
 
 const LINE_BYTES_MAX: usize = 40;
@@ -76,7 +76,8 @@ fn bridge(
     let receiver = StdioReceiver::new(Box::new(Pieces(bytes.into())), limits.message_bytes_max);
     let log = Arc::new(move |_: &str, line: &str| log.lock().unwrap().push(line.to_owned()));
     let (state, log) = (Arc::<RpcState>::default(), ServerLog::new("s".into(), log, 10));
-    (Bridge::new(Arc::new(transport), receiver, state, log, Arc::new(|| {})), peer)
+    let news = News { list_changed: Arc::new(|| {}), updated: Arc::new(|_| {}) };
+    (Bridge::new(Arc::new(transport), receiver, state, log, news), peer)
 }
 
 /// JSON of any shape, with the words of the protocol more often than chance has them.

@@ -17,7 +17,7 @@ fn tree(rows: &[(&str, &str)]) -> Tree {
         None => Entry::File { digest: kind.to_owned(), bytes: 1, mode: 0o644 },
     };
     let entries = rows.iter().map(|(at, kind)| (path(at), entry(kind))).collect();
-    Tree { entries, left_out: Vec::new() }
+    Tree { entries, ..Tree::default() }
 }
 
 fn changed(plan: &Plan) -> Vec<&str> {

@@ -5,6 +5,7 @@ mod call_ids;
 mod commits;
 mod decisions;
 mod delivered;
+mod firings;
 mod kept_windows;
 mod plans;
 mod upgrades;

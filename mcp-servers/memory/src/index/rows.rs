@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Entry;
-use super::words::grams;
+use super::words::{folded, grams};
 use crate::note::{Kind, Link, Note, Source};
 
 /// Puts an entry in place of what stood under its path. Gives its row.
@@ -16,8 +16,8 @@ pub fn put(db: &Connection, entry: &Entry, stamp: &str) -> rusqlite::Result<i64>
     let grams = [subject.as_str(), body, &names].map(grams).join(" ");
     db.prepare_cached(
         "INSERT INTO notes (row, path, stamp, digest, id, copy, own_id, kind, subject, body, names, grams,
-            aliases, who, session, turn, file, created, updated, dated, valid_from, superseded_by, supersedes, fault)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            aliases, who, session, turn, file, agent, created, updated, dated, valid_from, superseded_by, supersedes, fault)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         row,
@@ -37,6 +37,7 @@ pub fn put(db: &Connection, entry: &Entry, stamp: &str) -> rusqlite::Result<i64>
         source.session,
         source.turn,
         source.file,
+        source.agent,
         created,
         updated,
         entry.dated,
@@ -52,12 +53,12 @@ pub fn put(db: &Connection, entry: &Entry, stamp: &str) -> rusqlite::Result<i64>
     }
     for link in &entry.note.links {
         db.prepare_cached("INSERT INTO links (row, relation, target, key) VALUES (?, ?, ?, ?)")?
-            .execute(params![row, link.relation, link.target, link.target.to_lowercase()])?;
+            .execute(params![row, link.relation, link.target, folded(&link.target)])?;
     }
     let stem = crate::folder::stem(&entry.path);
     for name in aliases.iter().map(String::as_str).chain([subject.as_str(), stem]) {
         db.prepare_cached("INSERT OR IGNORE INTO known_names (name, row) VALUES (?, ?)")?
-            .execute(params![name.to_lowercase(), row])?;
+            .execute(params![folded(name), row])?;
     }
     Ok(row)
 }
@@ -95,7 +96,7 @@ pub fn known(db: &Connection, path: &str) -> rusqlite::Result<Option<(i64, Strin
 /// The columns that [`entry`] reads.
 const COLUMNS: &str =
     "row, path, digest, id, copy, own_id, kind, subject, body, aliases, who, session, turn, file,
-    created, updated, dated, valid_from, superseded_by, supersedes, fault";
+    agent, created, updated, dated, valid_from, superseded_by, supersedes, fault";
 
 /// The entry under a path, as the index has it.
 pub fn entry_at(db: &Connection, path: &str) -> rusqlite::Result<Option<Entry>> {
@@ -143,6 +144,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             session: row.get("session")?,
             turn: row.get("turn")?,
             file: row.get("file")?,
+            agent: row.get("agent")?,
         },
         created: row.get("created")?,
         updated: row.get("updated")?,

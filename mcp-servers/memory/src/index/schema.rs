@@ -2,7 +2,7 @@
 //! new version of it is a new number here, and no migration.
 
 /// Counted up with every change of [`SCHEMA`] or of what is written into it.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 4;
 
 /// One row of `notes` a file. The texts stand last, because what is behind a long one is slow to read.
 /// `words` is what is searched; its text stands in `notes`, and the
@@ -18,7 +18,7 @@ CREATE TABLE notes (
     copy INTEGER NOT NULL,
     own_id TEXT,
     kind TEXT NOT NULL,
-    who TEXT, session TEXT, turn INTEGER, file TEXT,
+    who TEXT, session TEXT, turn INTEGER, file TEXT, agent TEXT,
     created INTEGER, updated INTEGER, dated INTEGER NOT NULL,
     valid_from INTEGER,
     superseded_by TEXT, supersedes TEXT,

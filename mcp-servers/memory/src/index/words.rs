@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 /// Different words of one question that are looked for.
 pub const QUERY_WORDS_MAX: usize = 64;
 
@@ -99,9 +101,16 @@ fn pairs(run: &[char]) -> Vec<String> {
     run.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
+/// A text in small letters, in which a letter with its mark is one character wherever there is one
+/// (NFC): some systems write names as letter and mark.
+pub fn lower(text: &str) -> String {
+    let lower = text.to_lowercase();
+    if lower.is_ascii() { lower } else { lower.nfc().collect() }
+}
+
 /// A name as it is compared: in small letters, with single spaces.
 pub fn folded(name: &str) -> String {
-    let lower = name.to_lowercase();
+    let lower = lower(name);
     let mut folded = String::with_capacity(lower.len());
     for word in lower.split_whitespace() {
         if !folded.is_empty() {

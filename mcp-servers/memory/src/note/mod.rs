@@ -49,6 +49,11 @@ impl Kind {
     }
 }
 
+/// Every kind by its name.
+pub fn kind_names() -> [&'static str; 6] {
+    Kind::ALL.map(Kind::as_str)
+}
+
 /// Who said it, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -66,6 +71,9 @@ pub struct Source {
     /// The file that it was read in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The agent that wrote it, where several share a folder. The server says it, and nobody else.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// A note as its file says it. Times are seconds since 1970.
@@ -125,6 +133,7 @@ impl Note {
             session: reader.text("source_session"),
             turn: reader.whole("source_turn"),
             file: reader.text("source_file"),
+            agent: reader.text("source_agent"),
         };
         note.created = reader.time("created").or_else(|| reader.time("date"));
         note.updated = reader.time("updated");

@@ -31,6 +31,7 @@ pub fn changes_of(note: &Note) -> Changes {
         ("source_session", text(&note.source.session)),
         ("source_turn", note.source.turn.map(Value::from)),
         ("source_file", text(&note.source.file)),
+        ("source_agent", text(&note.source.agent)),
     ]
 }
 

@@ -71,7 +71,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         Ok((entry.path, line, true))
     })?;
     let entry = find::note(&memory.index.db, &path)?;
-    let about = Shown::new(&entry, None, false);
+    let about = Shown::new(&memory.whose, &entry, None, false);
     let done = if added { "Linked" } else { "It was linked already" };
     let text = format!("{done}: {}\n{line}", about.line());
     Ok(Reply { text, structured: Output { about, line, added } })

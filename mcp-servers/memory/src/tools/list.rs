@@ -10,20 +10,24 @@ use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, limit, on_notes};
 use crate::error::{Result, ToolError};
 use crate::folder::Folder;
-use crate::index::entry_at;
+use crate::index::{Entry, entry_at};
 use crate::memory::Memory;
-use crate::note::Kind;
+use crate::note::{Kind, one_line};
 use crate::recall::{is_shadowed, successor};
+use crate::trash;
 use crate::writer::read;
 
 const LIMIT_DEFAULT: u64 = 100;
+
+/// Of a note's first line, in characters: so that two notes of one subject are told apart.
+const BEGINS_CHARS_MAX: usize = 120;
 
 pub fn tool() -> ToolDef {
     About {
         name: "list",
         title: "List notes",
         description: "Lists the notes by the path of their files, superseded ones and conflict copies included, and names what in \
-                      the folder could not be used; or the proposals that wait for a yes; or the trash, newest first. To find something use recall.",
+                      the folder could not be used; or the proposals that wait for a yes; or what the trash can give back, newest first. To find something use recall.",
         effect: Effect::ReadOnly,
     }
     .tool(on_notes(run))
@@ -65,6 +69,9 @@ struct Output {
     notes: Vec<Listed>,
     /// How many there are in all, whatever the filters are.
     total: u64,
+    /// Proposals in the trash that wait no more, which nothing brings back.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    closed_proposals: u64,
     /// There are more: call again with this as `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -78,6 +85,9 @@ struct Output {
 struct Listed {
     #[serde(flatten)]
     about: Shown,
+    /// Its first line, or the beginning of that.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    begins: String,
     /// Another file of the same id stands for the note; this one is not searched.
     #[serde(skip_serializing_if = "super::is_false")]
     is_conflict_copy: bool,
@@ -88,6 +98,19 @@ struct Listed {
 struct PassedOver {
     path: String,
     why: String,
+}
+
+impl Listed {
+    fn new(memory: &Memory, entry: &Entry, superseded_by: Option<String>, is_copy: bool) -> Self {
+        let first = entry.note.body.lines().map(one_line).find(|line| !line.is_empty());
+        let mut begins = first.unwrap_or_default();
+        if let Some((cut, _)) = begins.char_indices().nth(BEGINS_CHARS_MAX) {
+            begins.truncate(cut);
+            begins.push('…');
+        }
+        let about = Shown::new(&memory.whose, entry, superseded_by, false);
+        Self { about, begins, is_conflict_copy: is_copy }
+    }
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
@@ -115,7 +138,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         let Some(entry) = entry_at(db, path)? else { continue };
         let superseded_by = successor(db, &entry)?.map(|successor| successor.id);
         let is_conflict_copy = is_shadowed(db, &entry)?;
-        notes.push(Listed { about: Shown::new(&entry, superseded_by, false), is_conflict_copy });
+        notes.push(Listed::new(memory, &entry, superseded_by, is_conflict_copy));
     }
     let total: u32 = db.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?;
     let passed_over: Vec<PassedOver> = memory
@@ -123,11 +146,12 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         .iter()
         .map(|one| PassedOver { path: one.path.clone(), why: one.why.to_owned() })
         .collect();
-    let output = Output { notes, total: u64::from(total), next, passed_over };
+    let output = Output { notes, total: u64::from(total), closed_proposals: 0, next, passed_over };
     Ok(Reply { text: text_of(&output), structured: output })
 }
 
-/// Proposals and trash, which no index knows: the newest paths of the trash come first.
+/// Proposals and trash, which no index knows: the newest paths of the trash come first, without the
+/// proposals in it that wait no more.
 fn beside(
     folder: &Folder,
     memory: &Memory,
@@ -148,7 +172,11 @@ fn beside(
     if newest_first {
         paths.reverse();
     }
-    let total = paths.len() as u64;
+    let in_all = paths.len();
+    if newest_first {
+        paths.retain(|path| !trash::is_closed_proposal(path));
+    }
+    let (total, closed) = (paths.len() as u64, (in_all - paths.len()) as u64);
     let after = input.after.as_deref().unwrap_or_default();
     let behind = |path: &String| {
         after.is_empty() || if newest_first { path.as_str() < after } else { path.as_str() > after }
@@ -167,12 +195,9 @@ fn beside(
             break;
         }
         let superseded_by = entry.note.superseded_by.clone();
-        notes.push(Listed {
-            about: Shown::new(&entry, superseded_by, false),
-            is_conflict_copy: false,
-        });
+        notes.push(Listed::new(memory, &entry, superseded_by, false));
     }
-    let output = Output { notes, total, next, passed_over: Vec::new() };
+    let output = Output { notes, total, closed_proposals: closed, next, passed_over: Vec::new() };
     Ok(Reply { text: text_of(&output), structured: output })
 }
 
@@ -186,9 +211,19 @@ fn text_of(output: &Output) -> String {
         };
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}, `{}`{copy}", note.about.line(), note.about.path);
+        if !note.begins.is_empty() {
+            let _ = writeln!(text, "  {}", note.begins);
+        }
     }
     if let Some(next) = &output.next {
         let _ = writeln!(text, "[there are more: call again with after `{next}`]");
+    }
+    if output.closed_proposals > 0 {
+        let _ = writeln!(
+            text,
+            "[{} proposals that wait no more lie there as well; nothing brings them back]",
+            output.closed_proposals
+        );
     }
     for one in &output.passed_over {
         let _ = writeln!(text, "[`{}` is no note: {}]", one.path, one.why);

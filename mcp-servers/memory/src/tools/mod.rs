@@ -19,12 +19,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use claw_server_kit::tools::{About, Effect};
 use rmcp::model::{ContentBlock, JsonObject};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
 use crate::note::time;
+use crate::owner;
 use crate::vectors::Vectors;
 
 type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
@@ -55,17 +58,29 @@ pub struct Shared {
     pub vectors: Option<Arc<Vectors>>,
     /// From whose words the call came, if the host has said so.
     caller: Option<Caller>,
+    /// Whether the owner reads what is refused, at the command line, instead of a model.
+    is_read_by_owner: bool,
 }
 
 impl Shared {
     pub fn new(memory: Memory) -> Self {
         let vectors = memory.vectors.clone();
-        Self { memory: Arc::new(Mutex::new(memory)), vectors, caller: None }
+        Self {
+            memory: Arc::new(Mutex::new(memory)),
+            vectors,
+            caller: None,
+            is_read_by_owner: false,
+        }
+    }
+
+    /// The same for the command line: what is refused is said to the owner.
+    pub fn read_by_owner(self) -> Self {
+        Self { is_read_by_owner: true, ..self }
     }
 
     /// The same notes for a call that came from these words.
     pub fn asked_by(&self, caller: Option<Caller>) -> Self {
-        Self { memory: Arc::clone(&self.memory), vectors: self.vectors.clone(), caller }
+        Self { caller, ..self.clone() }
     }
 
     /// Works on the notes as they are now.
@@ -78,7 +93,11 @@ impl Shared {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.caller.clone_from(&self.caller);
         memory.fresh()?;
-        work(&mut memory)
+        let done = work(&mut memory);
+        match self.is_read_by_owner {
+            true => done.map_err(|error| owner::in_their_words(&memory, error)),
+            false => done,
+        }
     }
 
     /// See [`Memory::look_again`].
@@ -106,6 +125,16 @@ pub struct Reply<O> {
 
 /// The same for a client, with what a host is told in `_meta`.
 type Answer<O> = Result<claw_server_kit::tools::Reply<O>>;
+
+/// Where something is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Place {
+    #[default]
+    Note,
+    Always,
+}
 
 /// What a tool does, as the list of tools holds it.
 fn on_notes<I, O>(run: fn(&mut Memory, I) -> Result<Reply<O>>) -> impl Fn(&Shared, I) -> Answer<O> {

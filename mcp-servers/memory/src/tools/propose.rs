@@ -1,5 +1,7 @@
 //! `propose`: what should be remembered, put beside the notes until somebody says yes.
 
+mod always;
+
 use claw_kit::killpoint;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -7,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::shown::About as Shown;
-use super::{About, Answer, Effect, Reply, Shared, ToolDef, in_file};
+use super::{About, Answer, Effect, Place, Reply, Shared, ToolDef, in_file};
+use crate::always::Fullness;
 use crate::asked::{self, Asked, May, OPEN_S};
 use crate::caller::Caller;
-use crate::error::Result;
+use crate::error::{Result, ToolError};
 use crate::find;
 use crate::index::Entry;
 use crate::index::words::Query;
@@ -39,7 +42,8 @@ pub fn tool() -> ToolDef {
                       recall, and becomes a note when its owner says yes (promote). Only what will matter in weeks, and few: one \
                       proposal for each fact, short, in words that can be understood without the conversation. Look with recall \
                       first; if a note says something else about the same, name it in `replaces`. What is known already or was \
-                      asked before is not asked again; the result says so.",
+                      asked before is not asked again; the result says so. `where` \"always\" is for the few lines that every prompt \
+                      has to hold; that file is small.",
         effect: Effect::Adds,
     }
     .tool(|shared: &Shared, input| shared.with(|memory| run(memory, input)))
@@ -52,6 +56,13 @@ struct Input {
     subject: String,
     /// What is to be remembered, as Markdown. `[[Name]]` links to the note of that subject.
     text: String,
+    /// `note` (the default), or `always`: one line of the file that every prompt holds.
+    #[serde(default, rename = "where")]
+    place: Place,
+    /// With `always`: the line of that file that goes, as it stands there. With an empty text it is
+    /// only taken out.
+    #[serde(default)]
+    replaces_line: Option<String>,
     /// Default: fact.
     #[serde(default)]
     kind: Kind,
@@ -82,9 +93,15 @@ struct Output {
     /// What exactly would be remembered.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// The file as it would be stored.
+    /// The file as it would be stored, or the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// How full the file that every prompt holds would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    always: Option<Fullness>,
+    /// That file has no room: what to do, for its owner. Nothing is proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full: Option<String>,
     /// The note that says so already. Nothing is proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<Beside>,
@@ -114,12 +131,25 @@ struct Beside {
 }
 
 impl Beside {
-    fn new(entry: &Entry) -> Self {
-        Self { about: Shown::new(entry, None, false), text: entry.note.body.clone() }
+    fn new(memory: &Memory, entry: &Entry) -> Self {
+        Self { about: Shown::new(&memory.whose, entry, None, false), text: entry.note.body.clone() }
     }
 }
 
 fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
+    if input.place == Place::Always {
+        return always::run(memory, input);
+    }
+    if input.replaces_line.is_some() {
+        return Err(ToolError::BadArguments(
+            "`replaces_line` is for `where` \"always\"; a note is named by its id in `replaces`."
+                .into(),
+        ));
+    }
+    note(memory, input)
+}
+
+fn note(memory: &mut Memory, input: Input) -> Answer<Output> {
     let wanted = Wanted {
         subject: input.subject,
         text: input.text,
@@ -139,7 +169,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     let known = named.iter().chain(&same).find(|old| is(old, Relation::Known));
     let is_of_others = is_heard || memory.caller.as_ref().is_some_and(Caller::is_somebody_else);
     if let Some(known) = known {
-        let told = if is_of_others { is_known_to_the_owner() } else { is_known(known) };
+        let told = if is_of_others { is_known_to_the_owner() } else { is_known(memory, known) };
         return Ok(told.with_meta(JsonObject::new()));
     }
     let replaced = named.or_else(|| same.iter().find(|old| is(old, Relation::Adds)).cloned());
@@ -147,7 +177,7 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     note.supersedes = replaced.as_ref().map(|entry| entry.id.clone());
     // Under one lock, so that of two servers that are asked at once one asks.
     let kept = memory.write(|writer| {
-        Ok(match asked::may_ask(writer.memory, &note)? {
+        Ok(match asked::may_ask(writer.memory, &note, false)? {
             May::AskedAlready(asked) => Err(asked),
             May::Again(open) => Ok(*open),
             May::Ask => {
@@ -165,15 +195,16 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
             return Ok(was_asked(&asked, is_theirs).with_meta(JsonObject::new()));
         }
     };
+    let beside = |entry: &Entry| Beside::new(memory, entry);
     let stays = |old: &&Entry| note.supersedes.as_deref() != Some(old.id.as_str());
     let mut output = Output {
         is_proposed: true,
         id: Some(entry.id.clone()),
         version: Some(entry.version()),
         text: Some(new_file(&changes_of(&entry.note), &entry.note.body)),
-        beside: same.iter().filter(stays).take(BESIDE_MAX).map(Beside::new).collect(),
+        beside: same.iter().filter(stays).take(BESIDE_MAX).map(&beside).collect(),
         similar: if is_heard { Vec::new() } else { similar(memory, &entry.note, &same)? },
-        replaces: replaced.as_ref().map(Beside::new),
+        replaces: replaced.as_ref().map(&beside),
         adds_to_it: adds,
         ..Output::default()
     };
@@ -186,13 +217,13 @@ fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
     Ok(Reply { text: text_of(&output, &entry), structured: output }.with_meta(meta))
 }
 
-fn is_known(known: &Entry) -> Reply<Output> {
+fn is_known(memory: &Memory, known: &Entry) -> Reply<Output> {
     let text = format!(
         "Nothing to ask: it is remembered already, {}.\n{}",
         in_file(known),
         known.note.body
     );
-    let structured = Output { known: Some(Beside::new(known)), ..Output::default() };
+    let structured = Output { known: Some(Beside::new(memory, known)), ..Output::default() };
     Reply { text, structured }
 }
 
@@ -234,8 +265,9 @@ fn was_asked(asked: &Asked, is_theirs: bool) -> Reply<Output> {
         None => "it waits for its owner's answer",
     };
     let mut text = format!(
-        "Not asked again: the same was proposed before, and {answer}. It can be asked again {} \
-         days later. If its owner asks for it now, in claw /remember keeps it at once.",
+        "Its owner is not asked about this a second time: the same was proposed before, and \
+         {answer}. {} days after that it can be proposed anew. To keep it now, its owner types \
+         /remember and the words in claw.",
         OPEN_S / 86_400,
     );
     if is_theirs {
@@ -255,7 +287,7 @@ fn similar(memory: &Memory, note: &Note, same: &[Entry]) -> Result<Vec<Beside>> 
     let others = hits.into_iter().filter(|hit| !is_shown(&hit.entry.id));
     Ok(others
         .map(|hit| Beside {
-            about: Shown::new(&hit.entry, None, hit.is_to_come),
+            about: Shown::new(&memory.whose, &hit.entry, None, hit.is_to_come),
             text: hit.entry.note.body,
         })
         .collect())
@@ -293,14 +325,15 @@ fn actions(output: &Output, entry: &Entry) -> JsonObject {
     JsonObject::from_iter([("claw/actions".to_owned(), action)])
 }
 
-/// `Likes tea. (2026-03-01)`
+/// `Likes tea. (2026-03-01)`, and whose it is if it is another agent's.
 fn beside_line(beside: &Beside) -> String {
     let text = one_line(&beside.text);
     let mut shown: String = text.chars().take(BESIDE_CHARS_MAX).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }
-    format!("{shown} ({})", beside.about.date)
+    let of = beside.about.of.as_ref().map(|of| format!(", from agent {of}")).unwrap_or_default();
+    format!("{shown} ({}{of})", beside.about.date)
 }
 
 fn text_of(output: &Output, entry: &Entry) -> String {

@@ -86,7 +86,12 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         found => found?,
     };
     let row = row_at(db, &entry.path)?;
-    let about = Shown::new(&entry, successor(db, &entry)?.map(|successor| successor.id), false);
+    let about = Shown::new(
+        &memory.whose,
+        &entry,
+        successor(db, &entry)?.map(|successor| successor.id),
+        false,
+    );
     let output = Output {
         links: Linked::all(edges::from(db, row)?),
         linked_from: Linked::all(edges::to(db, row)?),

@@ -136,7 +136,7 @@ fn run(memory: &mut Memory, input: Input, asked: &Asked) -> Result<Reply<Output>
     let by_words = hits.into_iter().map(|hit| (hit, None));
     for (hit, why) in by_words.chain(brought.notes.into_iter().map(|(hit, why)| (hit, Some(why)))) {
         let (part, is_part) = shown_text(memory, &question, &hit)?;
-        let about = Shown::new(&hit.entry, hit.superseded_by, hit.is_to_come);
+        let about = Shown::new(&memory.whose, &hit.entry, hit.superseded_by, hit.is_to_come);
         let because = why.as_ref().map(|why| format!("; here because {why}")).unwrap_or_default();
         let _ = writeln!(text, "{}{because}\n{}\n", about.line(), indented(&part));
         found.push(Found { about, text: part, is_part, why });

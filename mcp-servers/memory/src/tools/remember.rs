@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, on_notes, remembered, time_of};
+use super::{About, Effect, Place, Reply, ToolDef, on_notes, remembered, time_of};
+use crate::always::lines::{self, Change};
+use crate::always::{Fullness, proposed};
 use crate::error::Result;
 use crate::find;
 use crate::memory::Memory;
@@ -36,6 +38,9 @@ struct Input {
     /// What it is about. Default: what stands before a colon, else the first words.
     #[serde(default)]
     subject: Option<String>,
+    /// `note` (the default), or `always`: one line of the file that every prompt holds.
+    #[serde(default, rename = "where")]
+    place: Place,
     /// Default: fact.
     #[serde(default)]
     kind: Kind,
@@ -53,7 +58,10 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     #[serde(flatten)]
-    about: Shown,
+    about: Option<Shown>,
+    /// For a line of the file that every prompt holds: how full that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    always: Option<Fullness>,
     /// Whether a note said so already, and nothing was written.
     was_known: bool,
     /// What other notes of the same subject say.
@@ -62,6 +70,9 @@ struct Output {
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
+    if input.place == Place::Always {
+        return always(memory, &input.text);
+    }
     let (subject, text) = match input.subject {
         Some(subject) => (subject, input.text),
         None => split(&input.text),
@@ -80,8 +91,9 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let known = same.iter().find(|old| relation(&old.note.body, &note.body) == Relation::Known);
     if let Some(known) = known {
         let text = format!("Remembered already: {}", super::in_file(known));
-        let about = Shown::new(known, None, false);
-        let structured = Output { about, was_known: true, beside: Vec::new() };
+        let about = Shown::new(&memory.whose, known, None, false);
+        let structured =
+            Output { about: Some(about), always: None, was_known: true, beside: Vec::new() };
         return Ok(Reply { text, structured });
     }
     let adds = same.iter().find(|old| relation(&old.note.body, &note.body) == Relation::Adds);
@@ -96,14 +108,28 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     for other in others() {
         text.push_str(&format!(
             "\nAlso noted about it, {}: {} [{}]",
-            Shown::new(other, None, false).age,
+            Shown::new(&memory.whose, other, None, false).age,
             one_line(&proposal::excerpt(&other.note.body)),
             other.id
         ));
     }
-    let beside = others().map(|old| Shown::new(old, None, false)).collect();
-    let about = Shown::new(&entry, None, false);
-    Ok(Reply { text, structured: Output { about, was_known: false, beside } })
+    let beside = others().map(|old| Shown::new(&memory.whose, old, None, false)).collect();
+    let about = Shown::new(&memory.whose, &entry, None, false);
+    let structured = Output { about: Some(about), always: None, was_known: false, beside };
+    Ok(Reply { text, structured })
+}
+
+/// A line of the file that every prompt holds.
+fn always(memory: &mut Memory, text: &str) -> Result<Reply<Output>> {
+    let line = lines::wanted(text)?;
+    let (full, known) = memory.write(|writer| proposed::order(writer, &line))?;
+    let text = match &known {
+        Some(known) => format!("Remembered already, in {}:\n{known}", full.words()),
+        None => super::promote::said(&Change { text: Some(line), instead_of: None }, &full),
+    };
+    let was_known = known.is_some();
+    let structured = Output { about: None, always: Some(full), was_known, beside: Vec::new() };
+    Ok(Reply { text, structured })
 }
 
 /// Subject and text of an order in one piece.
@@ -130,7 +156,9 @@ fn split(text: &str) -> (String, String) {
     if subject.is_empty() {
         subject = first.chars().take(SUBJECT_CHARS_MAX).collect();
     }
-    (subject.trim_end_matches(['.', ',', ';', ':', '!', '?']).to_owned(), text.to_owned())
+    let trimmed = subject.trim_end_matches(['.', ',', ';', ':', '!', '?']);
+    let subject = if trimmed.is_empty() { subject.as_str() } else { trimmed };
+    (subject.to_owned(), text.to_owned())
 }
 
 #[cfg(test)]
@@ -141,6 +169,7 @@ mod tests {
     fn an_order_in_one_piece_has_a_subject() {
         for (order, subject, text) in [
             ("Anna's phone: 0664 1234", "Anna's phone", "0664 1234"),
+            ("???", "???", "???"),
             ("the boiler is blue.", "the boiler is blue", "the boiler is blue."),
             ("see http://x.test: it is down", "see http://x.test", "it is down"),
             ("at 10:30 the bus goes", "at 10:30 the bus goes", "at 10:30 the bus goes"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, on_notes};
-use crate::error::{Result, ToolError};
+use crate::error::{IN_THE_TRASH, Result, ToolError};
 use crate::find;
 use crate::index::Entry;
 use crate::memory::Memory;
@@ -44,7 +44,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         put_back(writer, &thrown)
     })?;
     let entry = find::note(&memory.index.db, &path)?;
-    let about = Shown::new(&entry, None, false);
+    let about = Shown::new(&memory.whose, &entry, None, false);
     let text = format!("Restored: {}\n{}", about.line(), entry.note.body);
     Ok(Reply { text, structured: Output { about } })
 }
@@ -62,7 +62,7 @@ fn put_back(writer: &mut Writer<'_>, thrown: &Entry) -> Result<String> {
                 writer.memory.limits.note_bytes_max,
             )?;
             let Some((_, text)) = text else {
-                return Err(ToolError::NoNote { id, where_it_is: " in the trash any more" });
+                return Err(ToolError::NoNote { id, where_it_is: IN_THE_TRASH });
             };
             writer.put(&now, &text)?;
             return Ok(now.path);

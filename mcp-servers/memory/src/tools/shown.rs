@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::is_false;
 use crate::index::Entry;
 use crate::note::{Kind, Source, time};
+use crate::whose::Whose;
 
 /// What every tool says of a note.
 #[derive(Serialize, JsonSchema)]
@@ -25,6 +26,9 @@ pub struct About {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     pub source: Source,
+    /// The other agent whose note it is, where agents share a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     /// From when on it is so, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<String>,
@@ -45,7 +49,12 @@ pub struct About {
 }
 
 impl About {
-    pub fn new(entry: &Entry, superseded_by: Option<String>, is_to_come: bool) -> Self {
+    pub fn new(
+        whose: &Whose,
+        entry: &Entry,
+        superseded_by: Option<String>,
+        is_to_come: bool,
+    ) -> Self {
         let note = &entry.note;
         Self {
             id: entry.id.clone(),
@@ -56,6 +65,7 @@ impl About {
             age: time::age(entry.dated, time::now()),
             tags: note.tags.clone(),
             source: note.source.clone(),
+            of: whose.other(&note.source),
             valid_from: note.valid_from.map(time::day),
             is_to_come,
             superseded_by,
@@ -75,7 +85,7 @@ impl About {
             self.date,
             self.age
         );
-        let Source { who, session, turn, file } = &self.source;
+        let Source { who, session, turn, file, agent: _ } = &self.source;
         for (what, value) in [("from", who), ("session", session), ("file", file)] {
             if let Some(value) = value {
                 line.push_str(&format!(", {what} {value}"));
@@ -83,6 +93,9 @@ impl About {
         }
         if let Some(turn) = turn {
             line.push_str(&format!(" turn {turn}"));
+        }
+        if let Some(of) = &self.of {
+            line.push_str(&format!(", from agent {of}"));
         }
         if !self.tags.is_empty() {
             line.push_str(&format!(", #{}", self.tags.join(" #")));

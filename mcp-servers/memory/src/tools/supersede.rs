@@ -75,7 +75,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         Ok(path)
     })?;
     let entry = find::note(&memory.index.db, &path)?;
-    let about = Shown::new(&entry, None, false);
+    let about = Shown::new(&memory.whose, &entry, None, false);
     let text = format!("Superseded [{}] by {}\n{}", input.id, about.line(), entry.note.body);
     Ok(Reply { text, structured: Output { about } })
 }

@@ -82,7 +82,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         Ok(entry.path)
     })?;
     let entry = find::note(&memory.index.db, &path)?;
-    let about = Shown::new(&entry, None, false);
+    let about = Shown::new(&memory.whose, &entry, None, false);
     let text = format!("Changed: {}\n{}", about.line(), entry.note.body);
     Ok(Reply { text, structured: Output { about, text: entry.note.body } })
 }

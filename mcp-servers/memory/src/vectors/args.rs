@@ -16,6 +16,16 @@ pub enum Form {
     Ollama,
 }
 
+/// The key of an endpoint, which no text shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(pub String);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
 /// When vectors take part in a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Use {
@@ -50,6 +60,10 @@ pub struct EmbeddingsArgs {
     /// The environment variable that holds the endpoint's key
     #[arg(long, value_name = "NAME", default_value = KEY_VARIABLE)]
     pub embeddings_key_env: String,
+
+    /// The key itself, for a program that has it and no environment of its own for this.
+    #[arg(skip)]
+    pub embeddings_key: Option<Key>,
 
     /// Numbers of a vector. Default: what the model's first answer has
     #[arg(long, value_name = "COUNT")]
@@ -100,6 +114,7 @@ impl Default for EmbeddingsArgs {
             embeddings_model: None,
             embeddings_form: Form::Openai,
             embeddings_key_env: KEY_VARIABLE.to_owned(),
+            embeddings_key: None,
             embeddings_dimension: None,
             embeddings_use: Use::Auto,
             embeddings_allow_http: false,

@@ -48,15 +48,16 @@ struct Wire {
 }
 
 impl Endpoint {
-    /// Reads the key from the environment; asks nothing yet.
+    /// Reads the key from the environment, unless it is given; asks nothing yet.
     ///
     /// # Errors
     /// One sentence: the address cannot be used.
     pub fn new(args: &EmbeddingsArgs, base: &str, model: &str) -> Result<Self, String> {
         let url = address(base, args.embeddings_form, args.embeddings_allow_http)?;
         let shown = shown(&url);
-        let key = match std::env::var(&args.embeddings_key_env) {
-            Ok(key) if !key.trim().is_empty() => {
+        let given = args.embeddings_key.as_ref().map(|key| key.0.clone());
+        let key = match given.or_else(|| std::env::var(&args.embeddings_key_env).ok()) {
+            Some(key) if !key.trim().is_empty() => {
                 let mut value =
                     HeaderValue::from_str(&format!("Bearer {}", key.trim())).map_err(|_| {
                         format!(

@@ -42,10 +42,12 @@ impl Vectors {
         }
     }
 
-    /// Makes what is missing, until nothing is, something fails or the time is over.
+    /// Makes what is missing, until nothing is, something fails or the time is over. Waits while
+    /// another process does so, and finds less to do then.
     pub fn fill(&self, time_max: Option<Duration>) {
         let began = Instant::now();
         let Ok(endpoint) = &self.endpoint else { return };
+        let Some(_taken) = self.turn.take(time_max) else { return };
         let mut batch_max = self.args.embeddings_batch_notes_max.max(1);
         while time_max.is_none_or(|max| began.elapsed() < max) {
             let version = self.locked().store.notes_version().ok();

@@ -14,6 +14,7 @@ mod nearest;
 mod said;
 mod store;
 mod trial;
+mod turn;
 #[cfg(feature = "embeddings")]
 mod wire;
 
@@ -32,6 +33,7 @@ use fault::Fault;
 use nearest::{Near, Rows};
 use store::{Store, Trial};
 use trial::ASKED_MIN;
+use turn::Turn;
 
 pub use fuse::fused;
 pub use said::NONE;
@@ -48,6 +50,7 @@ pub struct Vectors {
     /// Held while SQLite or the processor works, never while the endpoint is waited for.
     inner: Mutex<Inner>,
     is_filling: AtomicBool,
+    turn: Turn,
 }
 
 struct Inner {
@@ -119,6 +122,7 @@ impl Vectors {
             model,
             inner: Mutex::new(inner),
             is_filling: AtomicBool::new(false),
+            turn: Turn::open(state),
         })))
     }
 
@@ -192,7 +196,7 @@ impl Vectors {
         let known = self.dimension(store).map_err(|error| Fault::of(error.to_string()))?;
         match known {
             Some(known) if known != got => Err(Fault::of(format!(
-                "`{}` gives vectors of {got} numbers now, and those of the notes have {known}. With --embeddings-dimension {got} they are made anew",
+                "`{}` gives vectors of {got} numbers now, and those of the notes have {known}. With --embeddings-dimension {got} they are made anew; in claw.toml that is `dimension = {got}`",
                 self.model
             ))),
             Some(_) => Ok(vectors),

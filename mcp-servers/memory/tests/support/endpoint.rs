@@ -5,6 +5,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use claw_test_kit::SOON;
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ pub const MODEL: &str = "stand-in";
 pub enum Answer {
     /// Vectors with so many numbers, at least four.
     Vectors(usize),
+    /// The same in all directions: texts with the same words are near, as for a real model.
+    Scattered(usize),
     /// The same, and 400 for a request in which this word stands.
     Refusing(&'static str),
     /// This, whatever is asked.
@@ -42,6 +45,8 @@ pub struct Asked {
 struct Seen {
     asked: Mutex<Vec<Asked>>,
     more: Condvar,
+    /// What the answers themselves have taken.
+    busy: Mutex<Duration>,
 }
 
 pub struct Endpoint {
@@ -78,6 +83,11 @@ impl Endpoint {
         self.seen.asked.lock().unwrap().len()
     }
 
+    /// How long it has worked so far, from the last byte of a request to the first of its answer.
+    pub fn busy(&self) -> Duration {
+        *self.seen.busy.lock().unwrap()
+    }
+
     pub fn with_asked<T>(&self, look: impl FnOnce(&[Asked]) -> T) -> T {
         look(&self.seen.asked.lock().unwrap())
     }
@@ -104,9 +114,12 @@ fn inputs(body: &Value) -> Vec<String> {
 }
 
 fn serve(stream: TcpStream, answer: &Mutex<Answer>, seen: &Seen) {
+    // Head and body are written apart, and the second would wait 40 ms for the first.
+    stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
     while let Some(asked) = request(&mut reader) {
+        let began = Instant::now();
         let texts = inputs(&asked.body);
         let is_ollama = asked.path.ends_with("/api/embed");
         seen.asked.lock().unwrap().push(asked);
@@ -114,18 +127,24 @@ fn serve(stream: TcpStream, answer: &Mutex<Answer>, seen: &Seen) {
         let answer = answer.lock().unwrap().clone();
         let (status, headers, body) = match answer {
             Answer::Vectors(dimension) => {
-                (200, String::new(), vectors(&texts, dimension, is_ollama).to_string())
+                (200, String::new(), answered(&texts, is_ollama, |text| vector(text, dimension)))
+            }
+            Answer::Scattered(dimension) => {
+                (200, String::new(), answered(&texts, is_ollama, |text| scattered(text, dimension)))
             }
             Answer::Refusing(word) if texts.iter().any(|text| text.contains(word)) => {
                 (400, String::new(), String::new())
             }
-            Answer::Refusing(_) => (200, String::new(), vectors(&texts, 8, is_ollama).to_string()),
+            Answer::Refusing(_) => {
+                (200, String::new(), answered(&texts, is_ollama, |text| vector(text, 8)))
+            }
             Answer::Raw { status, headers, body } => (status, headers, body),
             Answer::Silence => {
                 std::thread::park();
                 return;
             }
         };
+        *seen.busy.lock().unwrap() += began.elapsed();
         let length = body.len();
         let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{headers}\r\n");
         // The server may have had enough of a large body.
@@ -159,14 +178,32 @@ fn request(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
     Some(Asked { path, authorization, body: serde_json::from_slice(&body).unwrap() })
 }
 
-fn vectors(texts: &[String], dimension: usize, is_ollama: bool) -> Value {
-    let vectors: Vec<Vec<f32>> = texts.iter().map(|text| vector(text, dimension)).collect();
+fn answered(texts: &[String], is_ollama: bool, vector: impl Fn(&str) -> Vec<f32>) -> String {
+    let vectors: Vec<Vec<f32>> = texts.iter().map(|text| vector(text)).collect();
     if is_ollama {
-        return json!({"model": MODEL, "embeddings": vectors});
+        return json!({"model": MODEL, "embeddings": vectors}).to_string();
     }
     let data = vectors.into_iter().enumerate();
     let data: Vec<Value> = data.map(|(at, v)| json!({"index": at, "embedding": v})).collect();
-    json!({"object": "list", "data": data, "model": MODEL})
+    json!({"object": "list", "data": data, "model": MODEL}).to_string()
+}
+
+/// The sum of a direction for each word.
+fn scattered(text: &str, dimension: usize) -> Vec<f32> {
+    let mut vector = vec![0.0_f32; dimension];
+    for word in text.split_whitespace() {
+        // FNV-1a, then xorshift: the same word is the same direction.
+        let mut dice = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        for x in &mut vector {
+            dice ^= dice << 13;
+            dice ^= dice >> 7;
+            dice ^= dice << 17;
+            *x += ((dice >> 40) as f32) / ((1_u64 << 23) as f32) - 1.0;
+        }
+    }
+    vector
 }
 
 fn vector(text: &str, dimension: usize) -> Vec<f32> {

@@ -61,6 +61,12 @@ impl Room {
 
 /// The server on a folder, to which nothing was said yet.
 pub fn spawn(notes: &Path, arguments: &[&str]) -> Server {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"));
-    Server::start(command.arg("--notes").arg(notes).args(arguments))
+    spawn_of(&[env!("CARGO_BIN_EXE_claw-mcp-memory")], notes, arguments)
+}
+
+/// The same of another program, with its first arguments.
+pub fn spawn_of(program: &[&str], notes: &Path, arguments: &[&str]) -> Server {
+    let (program, first) = program.split_first().unwrap();
+    let mut command = Command::new(program);
+    Server::start(command.args(first).arg("--notes").arg(notes).args(arguments))
 }

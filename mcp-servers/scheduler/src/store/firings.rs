@@ -111,9 +111,12 @@ pub fn of_job(db: &Connection, job: i64) -> Result<Vec<Firing>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Whether a firing of the job's own times is due. One that somebody asked for is none of them.
 pub fn has_due(db: &Connection, job: i64) -> Result<bool> {
-    let mut statement = db
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM firings WHERE state = 'due' AND job = ?1)")?;
+    let mut statement = db.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM firings WHERE state = 'due' AND job = ?1
+            AND instr(id, '-run') = 0)",
+    )?;
     Ok(statement.query_row([job], |row| row.get(0))?)
 }
 

@@ -24,6 +24,8 @@ pub enum Event {
     Ended,
     /// A firing became due.
     Due,
+    /// A firing that somebody asked for became due.
+    Run,
     Taken,
     /// Firings that nobody was there for, by `if_missed`.
     Missed,
@@ -35,7 +37,7 @@ pub enum Event {
     Withdrawn,
 }
 
-const EVENTS: [Event; 12] = [
+const EVENTS: [Event; 13] = [
     Event::Scheduled,
     Event::Changed,
     Event::Paused,
@@ -43,6 +45,7 @@ const EVENTS: [Event; 12] = [
     Event::Cancelled,
     Event::Ended,
     Event::Due,
+    Event::Run,
     Event::Taken,
     Event::Missed,
     Event::Overlapped,
@@ -60,6 +63,7 @@ impl Event {
             Self::Cancelled => "cancelled",
             Self::Ended => "ended",
             Self::Due => "due",
+            Self::Run => "run",
             Self::Taken => "taken",
             Self::Missed => "missed",
             Self::Overlapped => "overlapped",

@@ -41,6 +41,13 @@ pub fn page(db: &Connection, after: i64, chat: Option<&str>, limit: usize) -> Re
     all(db, &sql, params![after, chat, limit as i64])
 }
 
+/// Which jobs there are, and at which revision.
+pub fn revisions(db: &Connection) -> Result<Vec<(i64, i64)>> {
+    let mut statement = db.prepare_cached("SELECT number, revision FROM jobs ORDER BY number")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The jobs that come next, or have come, in order.
 pub fn soonest(db: &Connection, limit: usize) -> Result<Vec<Job>> {
     let sql =

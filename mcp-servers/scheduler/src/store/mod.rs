@@ -24,6 +24,8 @@ const CACHE_KIB: i64 = 512;
 pub enum FileError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+    #[error("its folder cannot be made: {0}")]
+    Folder(#[from] std::io::Error),
     #[error("it is of version {0}, which a newer claw has written")]
     Newer(i64),
 }
@@ -33,6 +35,9 @@ pub enum FileError {
 /// # Errors
 /// It is no such file, or of a newer version, or cannot be written.
 pub fn open(path: &Path) -> Result<Connection, FileError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        make_private(folder)?;
+    }
     let mut db = Connection::open(path)?;
     db.busy_timeout(BUSY_TIME)?;
     db.pragma_update(None, "journal_mode", "wal")?;
@@ -54,6 +59,15 @@ pub fn open(path: &Path) -> Result<Connection, FileError> {
         tx.commit()?;
     }
     Ok(db)
+}
+
+/// Makes a folder that is missing, for its owner alone.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 fn version_of(db: &Connection) -> rusqlite::Result<i64> {

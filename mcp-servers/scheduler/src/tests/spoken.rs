@@ -105,7 +105,7 @@ const KOLKATA: [Said; 9] = [
         "2026-10-25T11:00+05:30",
     ),
     ("2026-10-25T10:00+05:30", r#"{"at_local":"09:00","weekday":"mon"}"#, "2026-10-26T09:00+05:30"),
-    ("2026-10-25T10:00+05:30", r#"{"in_minutes":0.5}"#, "2026-10-25T10:00:30+05:30"),
+    ("2026-10-25T10:00+05:30", r#"{"in_seconds":30}"#, "2026-10-25T10:00:30+05:30"),
     ("2026-10-25T10:00+05:30", r#"{"at_local":"2027-02-28T23:59"}"#, "2027-02-28T23:59+05:30"),
     ("2026-10-25T10:00+05:30", r#"{"at_local":"09:00","date":"2026-10-24"}"#, ""),
 ];
@@ -169,6 +169,9 @@ fn what_is_not_understood_is_refused_with_what_would_work() {
     for (fields, needle) in [
         (json!({"say": "x"}), "exactly one of"),
         (json!({"say": "x", "in_minutes": 5, "cron": "0 9 * * *"}), "more than one time"),
+        (json!({"say": "x", "in_seconds": 5, "in_minutes": 5}), "more than one time"),
+        (json!({"say": "x", "in_seconds": 5, "every": "1h"}), "more than one time"),
+        (json!({"say": "x", "in_seconds": 0}), "more than 0"),
         (json!({"in_minutes": 5}), "`text`"),
         (json!({"in_minutes": 5, "say": " "}), "empty"),
         (json!({"in_minutes": 5, "say": "x", "text": "y"}), "not both"),

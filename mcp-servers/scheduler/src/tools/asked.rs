@@ -19,6 +19,9 @@ const JITTER_S_MAX: u64 = 3_600;
 /// The longest `not_later_than_minutes`: ten years.
 const LATE_MINUTES_MAX: u64 = 5_256_000;
 
+/// As `until`: the job has no end.
+const NO_END: &str = "never";
+
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -29,6 +32,9 @@ pub struct Asked {
     /// A reminder of words only: it is said as it is, without an agent. Give this or `text`.
     #[serde(default)]
     say: Option<String>,
+    /// Once, so many seconds from now.
+    #[serde(default)]
+    in_seconds: Option<u64>,
     /// Once, so many minutes from now. Fractions are allowed.
     #[serde(default)]
     in_minutes: Option<f64>,
@@ -78,7 +84,8 @@ pub struct Asked {
     /// The job is moved by a fixed part of so many seconds, so that not all start together.
     #[serde(default)]
     jitter_s: Option<u64>,
-    /// No firing behind it: `2026-12-24`, or `2026-12-24 18:00` in the zone.
+    /// No firing behind it: `2026-12-24`, or `2026-12-24 18:00` in the zone. `never` takes an end
+    /// away.
     #[serde(default)]
     until: Option<String>,
 }
@@ -86,6 +93,7 @@ pub struct Asked {
 impl Asked {
     fn fields(&self) -> Fields {
         Fields {
+            in_seconds: self.in_seconds,
             in_minutes: self.in_minutes,
             at_local: self.at_local.clone(),
             date: self.date.clone(),
@@ -113,7 +121,11 @@ impl Asked {
             jitter_s: 0,
             until: None,
         };
-        self.over(plan, &zone, schedule)
+        let mut plan = self.over(plan, &zone, schedule)?;
+        if let Some(caller) = &schedule.caller {
+            caller.own(&mut plan.what);
+        }
+        Ok(plan)
     }
 
     /// A plan in which what was given stands in place of what there was.
@@ -131,7 +143,13 @@ impl Asked {
                 "another `zone` would not move a single time: give `at_local`, too.",
             ));
         }
-        self.over(plan, &zone, schedule)
+        let mut plan = self.over(plan, &zone, schedule)?;
+        if schedule.caller.is_some() {
+            // A change by somebody else's hand leaves the job with whom it was made for.
+            let What { text, say, .. } = plan.what;
+            plan.what = What { text, say, ..before.what.clone() };
+        }
+        Ok(plan)
     }
 
     fn over(&self, mut plan: Plan, zone: &Zone, schedule: &Schedule) -> Result<Plan> {
@@ -157,7 +175,11 @@ impl Asked {
             plan.jitter_s = within("jitter_s", seconds, JITTER_S_MAX)?;
         }
         if let Some(until) = &self.until {
-            plan.until = Some(end_of(until, zone, schedule.now())?);
+            let has_none = until.trim().eq_ignore_ascii_case(NO_END);
+            plan.until = match has_none {
+                true => None,
+                false => Some(end_of(until, zone, schedule.now())?),
+            };
         }
         if plan.next(schedule.now(), 1)?.is_empty() {
             return Err(ToolError::refused(

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::shown::{Coming, coming, coming_lines};
 use super::{About, Effect, Reply, ToolDef, on_jobs};
 use crate::error::Result;
-use crate::job::number_of;
+use crate::job::{What, number_of};
 use crate::schedule::Schedule;
 
 pub fn tool() -> ToolDef {
@@ -29,6 +29,8 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     id: String,
+    #[serde(flatten)]
+    what: What,
     /// Firings that waited to be taken and were taken back.
     withdrawn: u64,
     /// The next three firings of the jobs that are left.
@@ -48,5 +50,5 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
         job.plan.what.line(),
         coming_lines(&next)
     );
-    Ok(Reply { text, structured: Output { id: job.id(), withdrawn, next } })
+    Ok(Reply { text, structured: Output { id: job.id(), what: job.plan.what, withdrawn, next } })
 }

@@ -7,7 +7,7 @@ use super::shown::{Coming, FiringShown, coming, coming_lines};
 use super::{About, Effect, Reply, Shared, ToolDef, limit, on_jobs};
 use crate::error::Result;
 use crate::schedule::Schedule;
-use crate::store::firings;
+use crate::store::{firings, history};
 
 pub fn tool() -> ToolDef {
     About {
@@ -39,6 +39,8 @@ struct Output {
     cursor: i64,
     /// There are more: call again with the cursor as `after`.
     more: bool,
+    /// Firings that were missed or expired, in all that the history still knows.
+    missed: u64,
     /// The next three firings of all jobs.
     next: Vec<Coming>,
 }
@@ -52,8 +54,9 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
         Some(last) if more => last.seq,
         _ => firings::cursor(&schedule.db)?,
     };
-    let due = due.iter().map(FiringShown::new).collect();
-    let output = Output { due, cursor, more, next: coming(schedule)? };
+    let due = due.iter().map(|firing| FiringShown::of_job(&schedule.db, firing)).collect();
+    let missed = history::missed(&schedule.db)?;
+    let output = Output { due, cursor, more, missed, next: coming(schedule)? };
     let mut lines: Vec<String> = output.due.iter().map(FiringShown::line).collect();
     if output.due.is_empty() {
         lines.push("Nothing is due.".to_owned());
@@ -65,11 +68,12 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
     Ok(Reply { text: lines.join("\n"), structured: output })
 }
 
-/// The first page, as the resource gives it.
+/// A page, as the resource gives it.
 ///
 /// # Errors
 /// The file fails.
-pub fn as_json(shared: &Shared) -> Result<String> {
-    let reply = shared.with(|schedule| run(schedule, Input::default()))?;
+pub fn as_json(shared: &Shared, after: i64) -> Result<String> {
+    let input = Input { after: Some(after), ..Input::default() };
+    let reply = shared.with(|schedule| run(schedule, input))?;
     Ok(serde_json::to_string(&reply.structured)?)
 }

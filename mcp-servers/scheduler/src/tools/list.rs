@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::shown::{Coming, JobShown, coming, coming_lines};
-use super::{About, Effect, Reply, ToolDef, limit, on_jobs};
+use super::{About, Effect, Reply, Shared, ToolDef, limit, on_jobs};
 use crate::error::Result;
-use crate::job::number_of;
+use crate::job::{id_of, number_of};
 use crate::schedule::Schedule;
 use crate::store::jobs;
 
@@ -72,4 +73,17 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
         _ => coming_lines(&output.next),
     });
     Ok(Reply { text: lines.join("\n"), structured: output })
+}
+
+/// Which jobs there are, as the resource gives them.
+///
+/// # Errors
+/// The file fails.
+pub fn as_json(shared: &Shared) -> Result<String> {
+    let known = shared.with(|schedule| jobs::revisions(&schedule.db))?;
+    let jobs: Vec<_> = known
+        .into_iter()
+        .map(|(number, revision)| json!({"id": id_of(number), "revision": revision}))
+        .collect();
+    Ok(json!({"jobs": jobs}).to_string())
 }

@@ -18,12 +18,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use claw_server_kit::tools::{About, Effect};
 use rmcp::model::{ContentBlock, JsonObject};
 
+use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::schedule::Schedule;
 
-#[cfg(test)]
 pub use asked::Asked;
 pub use due::as_json as due_as_json;
+pub use list::as_json as jobs_as_json;
 
 type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
 
@@ -45,11 +46,20 @@ pub fn all() -> Vec<ToolDef> {
 
 /// The jobs as all calls share them.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<Schedule>>);
+pub struct Shared {
+    schedule: Arc<Mutex<Schedule>>,
+    /// Who asks, as far as the host has said it of this call.
+    caller: Option<Caller>,
+}
 
 impl Shared {
     pub fn new(schedule: Schedule) -> Self {
-        Self(Arc::new(Mutex::new(schedule)))
+        Self { schedule: Arc::new(Mutex::new(schedule)), caller: None }
+    }
+
+    /// The same jobs, for one call.
+    pub fn asked_by(&self, caller: Option<Caller>) -> Self {
+        Self { schedule: Arc::clone(&self.schedule), caller }
     }
 
     /// Works on the jobs as they are now: what has come is due.
@@ -58,6 +68,7 @@ impl Shared {
     /// The file fails, or what `work` gives.
     pub fn with<T>(&self, work: impl FnOnce(&mut Schedule) -> Result<T>) -> Result<T> {
         self.with_raw(|schedule| {
+            schedule.caller.clone_from(&self.caller);
             schedule.tick()?;
             work(schedule)
         })
@@ -66,7 +77,7 @@ impl Shared {
     /// The same without a look at the clock.
     pub fn with_raw<T>(&self, work: impl FnOnce(&mut Schedule) -> T) -> T {
         // A panic of another call leaves nothing half done in here: its transaction is rolled back.
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.schedule.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

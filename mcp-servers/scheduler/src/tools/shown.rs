@@ -1,6 +1,7 @@
 //! Jobs and firings as every answer shows them, always with the next firings. Owns the sentences;
 //! must not know what a tool does.
 
+use rusqlite::Connection;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,6 +10,7 @@ use crate::job::{IfMissed, Job, Overlap, What, id_of};
 use crate::schedule::Schedule;
 use crate::store::firings::Firing;
 use crate::store::jobs;
+use crate::when::Rule;
 use crate::zone::{Moment, Zone};
 
 /// Firings that every answer repeats.
@@ -22,8 +24,13 @@ pub struct JobShown {
     /// Counts up with each change; `change` takes it.
     pub revision: i64,
     pub is_paused: bool,
+    /// Whether it fires more than once.
+    pub repeats: bool,
     /// When it fires, in words.
     pub when: String,
+    /// The pattern, where it goes by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cron: Option<String>,
     pub zone: String,
     #[serde(flatten)]
     pub what: What,
@@ -50,7 +57,12 @@ impl JobShown {
             id: job.id(),
             revision: job.revision,
             is_paused: job.is_paused,
+            repeats: !matches!(job.plan.rule, Rule::Once { .. }),
             when: job.plan.rule.line(&zone),
+            cron: match &job.plan.rule {
+                Rule::Cron { pattern } => Some(pattern.clone()),
+                Rule::Once { .. } | Rule::Every { .. } => None,
+            },
             zone: job.plan.zone.clone(),
             what: job.plan.what.clone(),
             if_missed: job.plan.if_missed,
@@ -94,6 +106,9 @@ pub struct FiringShown {
     pub job: String,
     /// The revision of the job that it came from.
     pub revision: i64,
+    /// When the job fires, in words, as long as it is there at this revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
     /// When it was to be.
     pub planned: Moment,
     /// When it became due.
@@ -112,11 +127,19 @@ impl FiringShown {
             firing: firing.id.clone(),
             job: id_of(firing.job),
             revision: firing.revision,
+            when: None,
             planned: zone.moment(firing.planned),
             since: zone.moment(firing.since),
             not_after: firing.not_after.map(|at| zone.moment(at)),
             what: firing.what.clone(),
         }
+    }
+
+    /// The same with what there is still to say of its job.
+    pub fn of_job(db: &Connection, firing: &Firing) -> Self {
+        let job = jobs::find(db, firing.job).ok().filter(|job| job.revision == firing.revision);
+        let when = job.map(|job| job.plan.rule.line(&Zone::shown(&job.plan.zone)));
+        Self { when, ..Self::new(firing) }
     }
 
     pub fn line(&self) -> String {

@@ -19,6 +19,7 @@ pub fn tool() -> ToolDef {
         effect: Effect::Changes { destructive: false, idempotent: true },
     }
     .tool(on_jobs(run))
+    .for_hosts()
 }
 
 #[derive(Deserialize, JsonSchema)]

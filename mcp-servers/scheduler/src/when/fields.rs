@@ -11,11 +11,13 @@ const MINUTES_MAX: f64 = 5_256_000.0;
 /// Firings whose distances are compared with the shortest interval.
 const DISTANCES: usize = 64;
 
-const KINDS: &str = "Give exactly one of `in_minutes`, `at_local`, `every` and `cron`";
+const KINDS: &str =
+    "Give exactly one of `in_seconds`, `in_minutes`, `at_local`, `every` and `cron`";
 
 /// As they were filled.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
+    pub in_seconds: Option<u64>,
     pub in_minutes: Option<f64>,
     pub at_local: Option<String>,
     pub date: Option<String>,
@@ -27,7 +29,8 @@ pub struct Fields {
 impl Fields {
     /// Whether any is filled.
     pub fn is_empty(&self) -> bool {
-        self.in_minutes.is_none()
+        self.in_seconds.is_none()
+            && self.in_minutes.is_none()
             && [&self.at_local, &self.date, &self.weekday, &self.every, &self.cron]
                 .into_iter()
                 .all(Option::is_none)
@@ -44,8 +47,13 @@ impl Fields {
                 "`date` and `weekday` say the day of `at_local`: give the time there, for example `09:00`.",
             ));
         }
-        let rule = match (self.in_minutes, &self.at_local, &self.every, &self.cron) {
-            (Some(minutes), None, None, None) => Rule::Once { at: now + wait(minutes)? },
+        let wait = match (self.in_seconds, self.in_minutes) {
+            (Some(_), Some(_)) => return Err(several()),
+            (Some(seconds), None) => Some(wait("in_seconds", seconds as f64 / 60.0)?),
+            (None, minutes) => minutes.map(|minutes| wait("in_minutes", minutes)).transpose()?,
+        };
+        let rule = match (wait, &self.at_local, &self.every, &self.cron) {
+            (Some(wait), None, None, None) => Rule::Once { at: now + wait },
             (None, Some(at), None, None) => {
                 let (date, weekday) = (self.date.as_deref(), self.weekday.as_deref());
                 Rule::Once { at: local::instant(at, date, weekday, zone, now)? }
@@ -58,7 +66,7 @@ impl Fields {
             (None, None, None, None) => {
                 return Err(ToolError::refused(format!("when? {KINDS}.")));
             }
-            _ => return Err(ToolError::refused(format!("that is more than one time. {KINDS}."))),
+            _ => return Err(several()),
         };
         check(&rule, zone, now, interval_s_min)?;
         Ok(rule)
@@ -84,11 +92,15 @@ fn check(rule: &Rule, zone: &Zone, now: i64, interval_s_min: u64) -> Result<()> 
     }
 }
 
+fn several() -> ToolError {
+    ToolError::refused(format!("that is more than one time. {KINDS}."))
+}
+
 /// Whole seconds, at least one.
-fn wait(minutes: f64) -> Result<i64> {
+fn wait(field: &str, minutes: f64) -> Result<i64> {
     if !(minutes > 0.0 && minutes <= MINUTES_MAX) {
         return Err(ToolError::refused(format!(
-            "`in_minutes` is {minutes}: it has to be more than 0 and at most {MINUTES_MAX} (ten years)."
+            "`{field}` has to be more than 0 and at most ten years."
         )));
     }
     #[expect(clippy::cast_possible_truncation, reason = "it is at most ten years of seconds")]

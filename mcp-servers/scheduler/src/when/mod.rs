@@ -5,6 +5,7 @@ mod fields;
 mod local;
 mod pattern;
 mod walk;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +80,9 @@ impl Rule {
         match self {
             Self::Once { at } => format!("once, {}", zone.moment(*at).line()),
             Self::Every { seconds, .. } => format!("every {}", fields::interval(*seconds)),
-            Self::Cron { pattern } => format!("cron `{pattern}` in {}", zone.name),
+            Self::Cron { pattern } => {
+                words::of(pattern).unwrap_or_else(|| format!("cron `{pattern}`"))
+            }
         }
     }
 }

@@ -9,17 +9,18 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Prompt};
 
-use super::Shared;
+use super::{Shared, prompt_in_line};
+use crate::domain::Mode;
 use crate::doors::commands;
 
-/// The prompt, the same while a line is typed; rustyline asks for it each time that it draws, which
+/// The prompt of a line that began in this mode. rustyline asks for it each time that it draws, which
 /// it does after it has printed what it was given.
-pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared, pub(super) &'static str);
+pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared, pub(super) Mode);
 
 impl Prompt for DrawnPrompt<'_> {
     fn raw(&self) -> &str {
         self.0.note_draw();
-        self.1
+        prompt_in_line(self.1, self.0.mode())
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::domain::Mode;
 use crate::doors::console::paint::{MarksWritten, PromptGate};
 
 /// How long printing waits for the editor to draw.
@@ -31,12 +32,12 @@ pub(super) struct Shared {
     /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays
     /// as it is.
     pub(super) continued: Mutex<Vec<String>>,
-    /// The prompt of the lines that begin from now on.
-    pub(super) prompt: Mutex<&'static str>,
+    /// The mode that the prompt is to say.
+    pub(super) mode: Mutex<Mode>,
 }
 
 impl Shared {
-    pub(super) fn new(written: MarksWritten, prompt: &'static str) -> Self {
+    pub(super) fn new(written: MarksWritten, mode: Mode) -> Self {
         Self {
             gate: Arc::default(),
             written,
@@ -47,12 +48,12 @@ impl Shared {
             editing: AtomicBool::default(),
             typed: Mutex::default(),
             continued: Mutex::default(),
-            prompt: Mutex::new(prompt),
+            mode: Mutex::new(mode),
         }
     }
 
-    pub(super) fn prompt(&self) -> &'static str {
-        *self.prompt.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn mode(&self) -> Mode {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints, and hands the marks on when it is certain that the text has left. Outside of a line
@@ -129,7 +130,7 @@ mod tests {
 
     fn shared() -> (Shared, mpsc::UnboundedReceiver<i64>) {
         let (written, marks) = mpsc::unbounded_channel();
-        let shared = Shared::new(written, "> ");
+        let shared = Shared::new(written, Mode::Ask);
         shared.editing.store(true, Ordering::SeqCst);
         (shared, marks)
     }

@@ -39,6 +39,36 @@ fn a_streamed_reply_is_not_printed_again() {
 }
 
 #[test]
+fn a_reply_that_comes_after_the_next_turn_has_begun_is_not_printed_again() {
+    let now = Instant::now();
+    let (of, reply) = (
+        |turn_seq, text: &str| Live::Text { turn_seq, step: 0, text: text.into() },
+        |turn_seq, text: &str| OutboundBody::Reply { turn_seq, step: 0, text: text.into() },
+    );
+    let mut screen = screen();
+    screen.live(of(7, "Hello."), now);
+    screen.live(Live::StepStarted { turn_seq: 9, step: 0 }, now);
+    screen.live(of(9, "Notes:\n\nnone "), now);
+    screen.out(&reply(7, "Hello."));
+    screen.live(of(9, "yet"), now);
+    screen.out(&reply(9, "Notes:\n\nnone yet"));
+    screen.idle();
+    assert_eq!(lines(&mut screen), ["Hello.", "", "Notes:", "", "none yet"]);
+}
+
+#[test]
+fn a_late_reply_that_was_not_streamed_is_printed_and_does_not_double_the_next() {
+    let now = Instant::now();
+    let mut screen = screen();
+    screen.live(Live::Text { turn_seq: 9, step: 0, text: "One.\n\nTw".into() }, now);
+    screen.out(&reply("Late."));
+    screen.live(Live::Text { turn_seq: 9, step: 0, text: "o.".into() }, now);
+    let text = "One.\n\nTwo.".into();
+    screen.out(&OutboundBody::Reply { turn_seq: 9, step: 0, text });
+    assert_eq!(lines(&mut screen), ["One.", "", "Late.", "", "Two."]);
+}
+
+#[test]
 fn a_reply_that_overtakes_the_stream_is_complete() {
     let mut screen = screen();
     screen.live(text(0, "One.\n\nTw"), Instant::now());

@@ -6,7 +6,7 @@
 
 use std::str::FromStr;
 
-use crate::domain::ApprovalId;
+use crate::domain::{ApprovalId, ReminderAnswer};
 
 /// Bot API, "InlineKeyboardButton", field `callback_data`: 1 to 64 bytes.
 pub const CALLBACK_BYTES_MAX: usize = 64;
@@ -68,6 +68,8 @@ pub enum Callback {
         digest: i64,
         grant: i64,
     },
+    /// Answer the reminder of this firing.
+    Reminder(ReminderAnswer, String),
 }
 
 /// A turn whose files can be put back. The topic is named because Telegram does not say it of old
@@ -102,9 +104,14 @@ impl Callback {
             Self::UndoFiles(of, answer) => format!("r:{}:{answer}", of.encode()),
             Self::KeepFiles => "k:files".to_owned(),
             Self::TakeBack { digest, grant } => format!("g:{digest}:{grant}"),
-            Self::Question(..) | Self::Stop(_) | Self::AcceptPins(_) | Self::KeepPins(_) => {
-                return None;
+            Self::Reminder(answer, firing) if is_firing(firing) => {
+                format!("m:{}:{firing}", answer.as_str())
             }
+            Self::Question(..)
+            | Self::Stop(_)
+            | Self::AcceptPins(_)
+            | Self::KeepPins(_)
+            | Self::Reminder(..) => return None,
         };
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
     }
@@ -144,6 +151,11 @@ impl Callback {
             "g" => {
                 let (digest, grant) = rest.split_once(':')?;
                 Some(Self::TakeBack { digest: number(digest)?, grant: number(grant)? })
+            }
+            "m" => {
+                let (answer, firing) = rest.split_once(':')?;
+                let answer = ReminderAnswer::parse(answer)?;
+                is_firing(firing).then(|| Self::Reminder(answer, firing.to_owned()))
             }
             _ => None,
         }
@@ -190,6 +202,12 @@ fn is_id(id: &str) -> bool {
     (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(plain)
 }
 
+/// As the scheduler names a firing: `j3.1-1795455023`.
+fn is_firing(id: &str) -> bool {
+    (1..=ID_BYTES_MAX).contains(&id.len())
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.'))
+}
+
 fn is_key(key: &str) -> bool {
     (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_alphanumeric())
 }
@@ -228,6 +246,8 @@ mod tests {
             Just(Callback::KeepFiles),
             (any::<i64>(), any::<i64>())
                 .prop_map(|(digest, grant)| Callback::TakeBack { digest, grant }),
+            (proptest::sample::select(ReminderAnswer::ALL.to_vec()), "[a-z0-9.-]{1,40}")
+                .prop_map(|(answer, firing)| Callback::Reminder(answer, firing)),
         ]
     }
 
@@ -240,7 +260,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspixcwurkg]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
+        fn there_is_one_spelling_of_each(data in "[qspixcwurkgm]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
             if let Some(callback) = Callback::parse(&data) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }
@@ -284,6 +304,10 @@ mod tests {
             "g:1:",
             "g:1:02",
             "g:1:2:3",
+            "m:done",
+            "m:done:",
+            "m:soon:j1.1-2",
+            "m:done:j1/1",
             "p:1 ",
             &long,
         ] {

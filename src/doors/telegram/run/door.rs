@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::context::GatewayContext;
 use super::pacing::{self, in_turn};
 use super::{
-    digest_button, elsewhere, moves, notify, outgoing, question_message, reactions, undo_button,
-    updates,
+    digest_button, elsewhere, moves, notify, outgoing, question_message, reactions,
+    reminder_button, undo_button, updates,
 };
 use crate::domain::{
     Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
@@ -79,6 +79,10 @@ impl Paint<Part> for GatewayContext {
 
     fn with_grant_buttons(part: Part, digest: i64, grants: &[i64]) -> Part {
         Part { buttons: digest_button::buttons(digest, grants), ..part }
+    }
+
+    fn with_reminder_buttons(part: Part, firing: &str) -> Part {
+        Part { buttons: reminder_button::buttons(firing), ..part }
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn instead(
     };
     let bodies = match &refused.body {
         OutboundBody::Notice { text }
+        | OutboundBody::Reminder { text, .. }
         | OutboundBody::Reply { text, .. }
         | OutboundBody::Said { text, .. } => {
             vec![OutboundBody::Notice { text: format!("{lead}\n\n{text}") }]

@@ -109,7 +109,7 @@ async fn access_requested(ctx: &GatewayContext, ids: &[i64]) -> anyhow::Result<(
     Ok(())
 }
 
-fn may_talk(ctx: &GatewayContext, chat: i64) -> Result<bool, MailError> {
+pub(super) fn may_talk(ctx: &GatewayContext, chat: i64) -> Result<bool, MailError> {
     let now = ctx.api.chat_now(chat);
     if [chat, now].iter().any(|chat| ctx.telegram.allowed_chats.contains(chat))
         || ctx.is_owner(chat)

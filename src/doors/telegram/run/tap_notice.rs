@@ -1,11 +1,31 @@
 //! What whoever tapped a button reads at once, and what they read when it was tapped before. Must
 //! not know who may tap, or how it is said.
 
-use crate::domain::{Answer, ApprovalState, Outcome, Staged};
+use crate::domain::{Answer, ApprovalState, Outcome, Question, Staged};
 use crate::mail::{AnsweredCall, AskedQuestion};
 
 /// An answer that has counted.
-pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {
+pub(super) fn decided(answer: &Answer, question: &Question) -> &'static str {
+    let staged = question.staged.is_some();
+    if question.is_to_remember() {
+        return match (answer, takes_out(question)) {
+            (Answer::Allow { .. }, false) => "Remembered.",
+            (Answer::Allow { .. }, true) => "Taken out.",
+            (_, false) => "Skipped.",
+            (_, true) => "Kept.",
+        };
+    }
+    in_words(answer, staged)
+}
+
+/// Whether what is remembered becomes less by it: nothing comes.
+fn takes_out(question: &Question) -> bool {
+    let lines = question.effect.as_ref().map(|effect| effect.difference.as_str());
+    !lines.unwrap_or_default().lines().any(|line| line.starts_with('+'))
+}
+
+/// The same of an answer that is no tap.
+pub(super) fn in_words(answer: &Answer, staged: bool) -> &'static str {
     match answer {
         Answer::Allow { .. } if staged => "Confirmed.",
         Answer::Allow { .. } => "Allowed.",
@@ -31,6 +51,9 @@ pub(super) fn closed(row: &AskedQuestion, call: Option<&AnsweredCall>) -> String
     let outcome = call.and_then(|call| call.outcome.as_ref());
     let text = match (&row.answer, outcome) {
         _ if row.state == ApprovalState::Expired => "This has expired, and was not run.",
+        (Some(Answer::Deny { .. } | Answer::Never), _) if row.question.is_to_remember() => {
+            "Already skipped."
+        }
         (Some(Answer::Deny { .. } | Answer::Never), _) => "Already cancelled.",
         (Some(_), _) if matches!(staged, Staged::All { .. }) => "Already confirmed.",
         (Some(_), Some(Outcome::Ended { output })) if output.is_error => {

@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::pacing::until_sent;
-use super::{changed_tools, digest_button, pairing, question_message, tap_notice, undo_button};
+use super::{
+    changed_tools, digest_button, pairing, question_message, reminder_button, tap_notice,
+    undo_button,
+};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Origin, PostedState, Question, telegram_principal,
 };
@@ -46,6 +49,8 @@ enum Told {
     Undo(undo_button::Shows),
     /// That a grant is taken back.
     Digest(digest_button::Shows),
+    /// That a reminder was answered.
+    Reminder(reminder_button::Shows),
 }
 
 /// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
@@ -76,6 +81,9 @@ pub(super) async fn tap(
             ) => Told::Undo(undo_button::tap(ctx, tapped, &callback).await?),
             Some(Callback::TakeBack { digest, grant }) => {
                 Told::Digest(digest_button::tap(ctx, tapped, (digest, grant)).await?)
+            }
+            Some(Callback::Reminder(answer, firing)) => {
+                Told::Reminder(reminder_button::tap(ctx, tapped, (answer, &firing)).await?)
             }
             None => Told::Words(NOTHING.to_owned()),
         }
@@ -179,7 +187,7 @@ pub(super) async fn decide(
     match ctx.router.answer(visitor, id, answer).await {
         Ok(row) => Ok(match &row.question.list {
             Some(list) => list_answers::in_words(answer, list),
-            None => tap_notice::decided(answer, row.question.staged.is_some()).to_owned(),
+            None => tap_notice::decided(answer, &row.question).to_owned(),
         }),
         Err(DecideError::Store(error)) => Err(error.into()),
         Err(refused) => {
@@ -228,6 +236,7 @@ async fn say(ctx: &GatewayContext, query: &str, told: Told) {
         }
         Told::Undo(shows) => undo_button::show(ctx, shows).await,
         Told::Digest(shows) => digest_button::show(ctx, shows).await,
+        Told::Reminder(shows) => reminder_button::show(ctx, shows).await,
         Told::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),

@@ -80,7 +80,7 @@ pub(super) async fn read(
     };
     let text = match &meant.row.question.list {
         Some(list) => in_words(&answer, list),
-        None => format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row)),
+        None => format!("{} {}", tap_notice::in_words(&answer, false), about(&meant.row)),
     };
     let told = (session.clone(), Some(text));
     ctx.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;

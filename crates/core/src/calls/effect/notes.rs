@@ -7,16 +7,36 @@ use super::{Around, between, inline, text};
 use crate::domain::{Effect, Origin, escape};
 use crate::policy::Facts;
 
-/// The effect of a proposal of our memory server, whose words came from `origin`. `None` for every
-/// other call.
-pub(in crate::calls) fn of_proposed_note(facts: &Facts<'_>, origin: Origin) -> Option<Effect> {
+/// What is written on the buttons of such a proposal.
+pub(in crate::calls) fn buttons(arguments: &Value) -> (&'static str, &'static str) {
+    match arguments.get(ALWAYS).is_some() && arguments.get("text").is_none() {
+        true => ("✅ Take it out", "❌ Keep it"),
+        false => ("✅ Remember", "❌ Skip"),
+    }
+}
+
+/// The effect of a proposal of our memory server, whose words came from `origin`. `by_claw`: no model
+/// has called for it, a summary has brought it. `None` for every other call.
+pub(in crate::calls) fn of_proposed_note(
+    facts: &Facts<'_>,
+    origin: Origin,
+    by_claw: bool,
+) -> Option<Effect> {
     if (facts.builtin, facts.tool) != (Some("memory"), "promote") {
         return None;
     }
     let mut effect = of_promote(facts)?;
     effect.asker = proposed_by(origin);
+    if by_claw {
+        effect.notes.push(BY_CLAW.to_owned());
+    }
     Some(effect)
 }
+
+/// Why it is asked in the middle of something else.
+const BY_CLAW: &str = "Noticed while an older part of this conversation was summarised";
+/// The argument by which a proposal is for the file that every prompt holds.
+const ALWAYS: &str = "always";
 
 fn proposed_by(origin: Origin) -> Option<String> {
     let whose = match origin {
@@ -46,7 +66,13 @@ pub(super) fn of_note_tool(facts: &Facts<'_>) -> Option<Effect> {
         "promote" => of_promote(facts)?,
         "remember" => {
             let mut effect = with_text("Remember".to_owned());
-            effect.says = about("Remember", facts, &mut effect.told);
+            effect.says = match text(facts, "where") {
+                Some(ALWAYS) => {
+                    effect.told.push("where".to_owned());
+                    "Remember for every prompt".to_owned()
+                }
+                _ => about("Remember", facts, &mut effect.told),
+            };
             effect
         }
         "update" if text(facts, "text").is_some() => {
@@ -65,6 +91,9 @@ pub(super) fn of_note_tool(facts: &Facts<'_>) -> Option<Effect> {
 
 /// `None` where the arguments do not hold the words, as those of another host.
 fn of_promote(facts: &Facts<'_>) -> Option<Effect> {
+    if let Some(full) = facts.arguments.get(ALWAYS) {
+        return of_always(facts, full);
+    }
     let new = text(facts, "text")?;
     let mut told = ["id", "version", "text"].map(str::to_owned).to_vec();
     let mut effect = Effect { says: about("Remember", facts, &mut told), ..Effect::default() };
@@ -86,6 +115,29 @@ fn of_promote(facts: &Facts<'_>) -> Option<Effect> {
     Some(effect)
 }
 
+/// A line of the file that every prompt holds: the line that comes, the one that goes, and how full
+/// the file is then.
+fn of_always(facts: &Facts<'_>, full: &Value) -> Option<Effect> {
+    let (new, old) = (text(facts, "text"), text(facts, "instead_of"));
+    let file = full.get("file").and_then(Value::as_str).map(escape::visible)?;
+    let number = |key: &str| full.get(key).and_then(Value::as_u64);
+    let (bytes, bytes_max) = (number("bytes")?, number("bytes_max")?);
+    let says = match (new, old) {
+        (Some(_), None) => format!("Remember in every prompt, by a line of {file}"),
+        (Some(_), Some(_)) => format!("Change a line that every prompt holds, in {file}"),
+        (None, Some(_)) => format!("Take out a line that every prompt holds, in {file}"),
+        (None, None) => return None,
+    };
+    let told = ["id", "version", "subject", "text", "instead_of", ALWAYS].map(str::to_owned);
+    Some(Effect {
+        says,
+        difference: lines_of(old.unwrap_or_default(), new.unwrap_or_default()),
+        notes: vec![format!("{file} is then {bytes} of {bytes_max} bytes full")],
+        told: told.to_vec(),
+        ..Effect::default()
+    })
+}
+
 /// `Remember about Anna`. A subject that cannot stand in a sentence stands among the arguments.
 fn about(verb: &str, facts: &Facts<'_>, told: &mut Vec<String>) -> String {
     match text(facts, "subject").and_then(inline) {
@@ -99,7 +151,7 @@ fn about(verb: &str, facts: &Facts<'_>, told: &mut Vec<String>) -> String {
 
 /// Each line behind its mark. A text of one line has no line feed at its end, and nothing is to be
 /// said of that.
-fn lines_of(old: &str, new: &str) -> String {
+pub(super) fn lines_of(old: &str, new: &str) -> String {
     let ended = |text: &str| match text {
         "" => String::new(),
         text => format!("{}\n", text.trim_end_matches('\n')),

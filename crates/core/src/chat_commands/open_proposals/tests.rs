@@ -96,7 +96,7 @@ async fn it_names_what_would_be_remembered_to_the_owner_alone() {
     let at: Timestamp = "2026-11-01T18:00:00Z".parse().unwrap();
     assert!(rig.commands.word_of_day(of(at, &TimeZone::UTC)).await.unwrap());
     let rows = rig.gate.store.read(|tx| tx.open_questions(None)).unwrap();
-    let rows: Vec<_> = rows.into_iter().filter(|row| is_proposal(&row.question)).collect();
+    let rows: Vec<_> = rows.into_iter().filter(|row| row.question.is_to_remember()).collect();
     let named = text(&rows, true);
     let lines: Vec<&str> = named.lines().collect();
     assert_eq!(lines[0], "**To remember: 7 proposals wait for your tap.**");

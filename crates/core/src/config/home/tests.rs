@@ -44,7 +44,11 @@ fn a_first_run_makes_everything_owner_only() {
     ] {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
     }
-    for (file, text) in [(home.mcp_json(), DEFAULT_MCP_JSON), (home.soul_md(), DEFAULT_SOUL_MD)] {
+    for (file, text) in [
+        (home.mcp_json(), DEFAULT_MCP_JSON),
+        (home.soul_md(), DEFAULT_SOUL_MD),
+        (home.heartbeats_toml(), DEFAULT_HEARTBEATS_TOML),
+    ] {
         assert_eq!(mode(&file), 0o600);
         assert_eq!(fs::read_to_string(file).unwrap(), text);
     }

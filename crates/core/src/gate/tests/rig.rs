@@ -91,6 +91,7 @@ impl Rig {
                 user_home: home.clone(),
                 tried: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
                 approvers: Approvers::parse(OWNER),
+                preview_job: crate::calls::PreviewJob::none(),
             },
             limits: CallLimits {
                 tool_result_bytes: 1024,

@@ -16,6 +16,7 @@ use secrecy::SecretString;
 use self::services::{SERVICES, Service, value};
 use super::genai::{GenaiModel, Target, Wire, is_loopback};
 use super::{Demo, Model, Retry, RetryPolicy};
+use crate::config::TYPED_MODEL;
 use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
 
 pub use chain::{Chain, chain};
@@ -140,7 +141,10 @@ impl<'a> Selection<'a> {
             section,
             env,
             agent,
-            model: pick("CLAW_MODEL", &section.model, "`[model] model`"),
+            model: pick("CLAW_MODEL", &section.model, "`[model] model`").map(|(name, asked)| {
+                let typed = asked == "CLAW_MODEL" && env.contains_key(TYPED_MODEL);
+                (name, if typed { TYPED_MODEL } else { asked })
+            }),
             base_url,
             api_key: section.api_key.clone().filter(|_| !other),
             policy: RetryPolicy::default(),

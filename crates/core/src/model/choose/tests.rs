@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{ChooseError, Chosen, RetryPolicy, choose};
+use crate::config::TYPED_MODEL;
 use crate::config::model::ModelSection;
 
 fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -48,6 +49,15 @@ async fn a_key_is_enough() {
 async fn a_named_model_goes_to_the_provider_that_makes_it() {
     let keys = [("ANTHROPIC_API_KEY", "k"), ("GEMINI_API_KEY", "k"), ("CLAW_MODEL", "gemini-9")];
     assert_eq!(name("", &keys).await, "gemini/gemini-9");
+}
+
+#[tokio::test]
+async fn a_model_that_was_typed_is_told_as_the_option() {
+    let nobody = ("OLLAMA_HOST", "127.0.0.1:9");
+    let text = error("", &[("CLAW_MODEL", "foo"), (TYPED_MODEL, "foo"), nobody]).await;
+    assert!(text.starts_with("--model names the model `foo`"), "{text}");
+    let text = error("", &[("CLAW_MODEL", "foo"), nobody]).await;
+    assert!(text.starts_with("CLAW_MODEL names the model `foo`"), "{text}");
 }
 
 #[tokio::test]

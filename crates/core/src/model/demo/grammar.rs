@@ -5,12 +5,14 @@
 //! step     = command { " and " command }
 //! command  = list [DIR] | show FILE | write FILE: TEXT | write TEXT to FILE | search WORD [in DIR]
 //!          | remember that TEXT | what do you know about WORDS
+//!          | remind me WHEN to TEXT | what is scheduled
 //!          | run COMMAND [ "to look" | "with the network" [ "to" HOSTS ] ] | help
 //! ```
 //! A joint counts only if a verb follows it, and never inside double quotes or backticks, so that
 //! texts and commands may hold the word "and".
 
 use crate::domain::Level;
+use crate::domain::spoken_time::{self, SpokenReminder};
 
 /// What one command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub(super) enum Command {
     Run { command: String, needs: Level, hosts: Vec<String> },
     Remember { text: String },
     Recall { about: String },
+    Remind(SpokenReminder),
+    Scheduled,
     Help,
 }
 
@@ -98,17 +102,23 @@ enum Verb {
     Run,
     Remember,
     Recall,
+    Remind,
+    Scheduled,
     Help,
 }
 
-/// A question that begins with no verb.
+/// Questions that begin with no verb.
 const KNOW_ABOUT: &str = "what do you know about ";
+const SCHEDULED: [&str; 2] = ["what is scheduled", "what's scheduled"];
 
 /// The verb that `text` starts with, and what follows.
 fn verb(text: &str) -> Option<(Verb, &str)> {
     let text = polite(text.trim_start());
     if starts_with(text, KNOW_ABOUT) {
         return Some((Verb::Recall, text[KNOW_ABOUT.len()..].trim()));
+    }
+    if let Some(question) = SCHEDULED.iter().find(|question| starts_with(text, question)) {
+        return Some((Verb::Scheduled, text[question.len()..].trim()));
     }
     let end = text.find(|c: char| c.is_whitespace() || c == ':').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
@@ -120,6 +130,7 @@ fn verb(text: &str) -> Option<(Verb, &str)> {
         "run" | "execute" => Verb::Run,
         "remember" => Verb::Remember,
         "recall" => Verb::Recall,
+        "remind" => Verb::Remind,
         "help" | "hello" | "hi" | "hey" | "?" | "" => Verb::Help,
         _ => return None,
     };
@@ -156,6 +167,8 @@ fn command(part: &str) -> Option<Command> {
             let about = unquote(rest.trim_end_matches('?'));
             (!about.is_empty()).then_some(Command::Recall { about })
         }
+        Verb::Remind => spoken_time::read(rest).ok().map(Command::Remind),
+        Verb::Scheduled => rest.trim_matches(['?', '.']).is_empty().then_some(Command::Scheduled),
         Verb::Run => {
             let (rest, hosts) = hosts(rest);
             let (rest, needs) = needs(rest);
@@ -261,6 +274,8 @@ impl Command {
             Self::Run { command, .. } => format!("run {}", code(command)),
             Self::Remember { .. } => "propose to remember that".to_owned(),
             Self::Recall { about } => format!("look for what is remembered about {}", code(about)),
+            Self::Remind(reminder) => format!("make a reminder: {}", code(&reminder.text)),
+            Self::Scheduled => "look at what is scheduled".to_owned(),
             Self::Help => "help".to_owned(),
         }
     }

@@ -34,6 +34,23 @@ fn what_is_to_be_remembered_and_what_is_known() {
     assert_eq!(one("recall Anna"), recall("Anna"));
 }
 
+#[test]
+fn a_reminder_is_understood_as_behind_the_command() {
+    for said in
+        ["remind me in 10 seconds to drink water", "please remind me in 10 seconds to drink water"]
+    {
+        let Command::Remind(reminder) = one(said) else { panic!("{said}") };
+        assert_eq!(reminder.text, "drink water");
+        let call = Command::Remind(reminder).call().unwrap();
+        let wanted = serde_json::json!({"in_seconds": 10, "say": "drink water"});
+        assert_eq!(call, ("scheduler__schedule", wanted));
+    }
+    for said in ["what is scheduled", "What's scheduled?"] {
+        assert_eq!(one(said), Command::Scheduled);
+    }
+    assert!(parse("remind me of Anna").is_err());
+}
+
 fn one(said: &str) -> Command {
     let mut steps = parse(said).unwrap_or_else(|part| panic!("{said}: {part}"));
     assert_eq!((steps.len(), steps[0].len()), (1, 1), "{said}: {steps:?}");

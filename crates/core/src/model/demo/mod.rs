@@ -1,6 +1,7 @@
 //! The built-in demo model: a small fixed grammar that makes real tool calls. Owns what it answers
 //! at each point of a conversation. A pure function of the request; no network, no clock.
 
+mod claws_words;
 mod grammar;
 mod render;
 
@@ -66,17 +67,14 @@ fn answer(request: &Request) -> Vec<Block> {
     let Some(start) = request.messages.iter().rposition(is_request) else {
         return text(render::help());
     };
-    let said = said_in(&request.messages[start]);
+    let wanted = Wanted::of(&texts_in(&request.messages[start]));
     if request.tools.is_empty() && asked_for_a_summary(request) {
         return text(render::summary(&request.messages));
     }
-    let steps = match grammar::parse(&said) {
-        Ok(steps) => steps,
-        Err(part) => {
-            let in_hand = render::results(&results_in(&request.messages, start));
-            return text(join(in_hand, render::not_understood(&part)));
-        }
-    };
+    if wanted.steps.is_empty() {
+        let in_hand = render::results(&results_in(&request.messages, start));
+        return text(join(in_hand, wanted.words()));
+    }
     let mut done: Vec<Vec<Done<'_>>> = Vec::new();
     for index in start + 1..request.messages.len() {
         let results = results_in(&request.messages, index);
@@ -84,21 +82,59 @@ fn answer(request: &Request) -> Vec<Block> {
             done.push(results);
         }
     }
-    next(request, start, &steps, &done)
+    next(request, start, &wanted, &done)
+}
+
+/// What a message asks for. Several messages that came while one was answered are one to a model,
+/// and each of them is a text of its own.
+#[derive(Default)]
+struct Wanted {
+    steps: Vec<ToolBatch>,
+    help: bool,
+    /// The part of each text that is not in the grammar. Nothing of such a text is done.
+    unknown: Vec<String>,
+}
+
+impl Wanted {
+    fn of(texts: &[&str]) -> Self {
+        let mut wanted = Self::default();
+        // What is said twice in a row is meant once: the same call again and again would end the turn.
+        let mut before = "";
+        for said in texts.iter().map(|said| said.trim()).filter(|said| !said.is_empty()) {
+            if std::mem::replace(&mut before, said) == said {
+                continue;
+            }
+            match grammar::parse(said) {
+                Ok(steps) if steps == [[Command::Help]] => wanted.help = true,
+                Ok(steps) => wanted.steps.extend(steps),
+                Err(part) => wanted.unknown.push(part),
+            }
+        }
+        wanted
+    }
+
+    /// What is said of the texts that need no tool.
+    fn words(&self) -> String {
+        let help = if self.help { render::help() } else { String::new() };
+        match self.unknown.as_slice() {
+            [] => help,
+            unknown => join(help, render::not_understood(unknown)),
+        }
+    }
 }
 
 /// A message in which somebody says something, as opposed to one that only carries results.
 fn is_request(message: &Message) -> bool {
-    message.role == Role::User && !said_in(message).trim().is_empty()
+    message.role == Role::User && texts_in(message).iter().any(|text| !text.trim().is_empty())
 }
 
-/// What somebody says in a message. Claw's own words about staged actions stand in it, too.
-fn said_in(message: &Message) -> String {
-    let texts = message
-        .blocks
-        .iter()
-        .filter(|block| !matches!(block, Block::Text { text } if text.starts_with("[claw: ")));
-    text_of(&texts.cloned().collect::<Vec<_>>())
+/// What somebody says in a message, a text each.
+fn texts_in(message: &Message) -> Vec<&str> {
+    let texts = message.blocks.iter().filter_map(|block| match block {
+        Block::Text { text } if !claws_words::is_note(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Results in the message at `index`, each with the call that it answers.
@@ -127,23 +163,13 @@ fn results_in(messages: &[Message], index: usize) -> Vec<Done<'_>> {
 }
 
 /// The next step, or the report when all are done or one has failed.
-fn next(
-    request: &Request,
-    start: usize,
-    steps: &[ToolBatch],
-    done: &[Vec<Done<'_>>],
-) -> Vec<Block> {
+fn next(request: &Request, start: usize, wanted: &Wanted, done: &[Vec<Done<'_>>]) -> Vec<Block> {
     let before = render::results(&results_in(&request.messages, start));
     let failed = done.last().is_some_and(|results| results.iter().any(|one| one.is_error));
-    let step = if failed { None } else { steps.get(done.len()) };
+    let step = if failed { None } else { wanted.steps.get(done.len()) };
     let Some(step) = step else {
-        return text(report(request, start, steps, done, before));
+        return text(report(request, start, wanted, done, before));
     };
-    if let [Command::Help] = step.as_slice()
-        && steps.len() == 1
-    {
-        return text(join(before, render::help()));
-    }
     let offered = |command: &Command| {
         let (tool, _) = command.call()?;
         request.tools.iter().any(|spec| spec.name == tool).then_some(())
@@ -153,7 +179,7 @@ fn next(
             before,
             done.iter().map(|results| render::results(results)).collect::<Vec<_>>().join("\n\n"),
         );
-        return text(join(shown, render::not_offered(missing)));
+        return text(join(join(shown, render::not_offered(missing)), wanted.words()));
     }
     let words: Vec<String> = step.iter().map(Command::intent).collect();
     let intro = format!("I'll {}.", words.join(" and "));
@@ -175,16 +201,18 @@ fn next(
 fn report(
     request: &Request,
     start: usize,
-    steps: &[ToolBatch],
+    wanted: &Wanted,
     done: &[Vec<Done<'_>>],
     before: String,
 ) -> String {
     let mut parts: Vec<String> = vec![before];
     parts.extend(done.iter().map(|results| render::results(results)));
-    let left: Vec<String> = steps.iter().skip(done.len()).flatten().map(Command::intent).collect();
+    let left = wanted.steps.iter().skip(done.len()).flatten();
+    let left: Vec<String> = left.map(Command::intent).collect();
     if !left.is_empty() {
         parts.push(format!("I stopped there and did not {}.", left.join(" or ")));
     }
+    parts.push(wanted.words());
     let first_answer =
         !request.messages[..start].iter().any(|message| message.role == Role::Assistant);
     if first_answer {
@@ -195,7 +223,11 @@ fn report(
 }
 
 fn join(first: String, second: String) -> String {
-    if first.is_empty() { second } else { format!("{first}\n\n{second}") }
+    match (first.is_empty(), second.is_empty()) {
+        (true, _) => second,
+        (false, true) => first,
+        (false, false) => format!("{first}\n\n{second}"),
+    }
 }
 
 fn text(text: String) -> Vec<Block> {
@@ -224,6 +256,12 @@ impl Command {
                 ("memory__propose", json!({ "subject": subject(text), "text": text }))
             }
             Self::Recall { about } => ("memory__recall", json!({ "query": about })),
+            Self::Remind(reminder) => {
+                let mut fields = reminder.fields.clone();
+                fields.insert("say".to_owned(), json!(reminder.text));
+                ("scheduler__schedule", Value::Object(fields))
+            }
+            Self::Scheduled => ("scheduler__list", json!({})),
             Self::Help => return None,
         })
     }

@@ -1,7 +1,8 @@
 //! The demo's words: help, results, refusals, in Markdown. Pure. Must not know the grammar's rules.
 
-use super::Done;
+use super::claws_words::without_notes;
 use super::grammar::{Command, code, longest_run};
+use super::{Done, texts_in};
 use crate::domain::{Message, Role};
 
 /// Of a result, this many lines and characters are shown; the file itself is whole.
@@ -23,6 +24,8 @@ const COMMANDS: &str = "- `list [DIR]`\n\
      - `run COMMAND`, `run COMMAND to look` or `run COMMAND with the network [to HOSTS]`\n\
      - `remember that TEXT`\n\
      - `what do you know about WORDS`\n\
+     - `remind me in 10 seconds to TEXT`, or `tomorrow 9:00`, `every monday 9:00`\n\
+     - `what is scheduled`\n\
      - `help`";
 
 pub(super) fn help() -> String {
@@ -34,17 +37,17 @@ pub(super) fn help() -> String {
     )
 }
 
-pub(super) fn not_understood(part: &str) -> String {
-    let part = part.trim();
-    let part: String = if part.chars().count() > 80 {
-        part.chars().take(80).chain(['…']).collect()
-    } else {
-        part.to_owned()
+pub(super) fn not_understood(parts: &[String]) -> String {
+    let short = |part: &String| {
+        let part = part.trim();
+        let more = if part.chars().count() > 80 { "…" } else { "" };
+        code(&part.chars().take(80).chain(more.chars()).collect::<String>())
     };
+    let parts: Vec<String> = parts.iter().map(short).collect();
     format!(
         "I do not understand {}. I am the built-in demo: a small fixed grammar, no language \
          model. I know\n\n{COMMANDS}\n\n{REAL}",
-        code(&part)
+        parts.join(" or ")
     )
 }
 
@@ -73,6 +76,8 @@ fn result(done: &Done<'_>) -> String {
         "filesystem__search" => ("Searching for", code(&input("pattern"))),
         "memory__propose" => ("Proposing to remember", code(&input("text"))),
         "memory__recall" => ("Looking for", code(&input("query"))),
+        "scheduler__schedule" => ("Reminding of", code(&input("say"))),
+        "scheduler__list" => ("Looking at", "what is scheduled".to_owned()),
         "bash__run" => ("Running", code(&input("command"))),
         other => ("Calling", code(other)),
     };
@@ -83,13 +88,14 @@ fn result(done: &Done<'_>) -> String {
             fenced(done.content)
         );
     }
-    if done.content.trim().is_empty() {
+    let content = without_notes(done.content);
+    if content.trim().is_empty() {
         return format!("{name} {what}: done, with no output.");
     }
     if done.call.name == "filesystem__search" {
-        return format!("{name} {what} in {}:\n\n{}", code(&input("path")), fenced(done.content));
+        return format!("{name} {what} in {}:\n\n{}", code(&input("path")), fenced(content));
     }
-    format!("{name} {what}:\n\n{}", fenced(done.content))
+    format!("{name} {what}:\n\n{}", fenced(content))
 }
 
 /// The gate and the turn write the results of calls that were denied or whose end nobody saw; their
@@ -158,10 +164,9 @@ pub(super) fn summary(messages: &[Message]) -> String {
     let said: Vec<String> = messages
         .iter()
         .filter(|message| message.role == Role::User)
-        .filter_map(|message| {
-            message.text().lines().next().map(|line| line.chars().take(200).collect::<String>())
-        })
-        .filter(|line: &String| !line.trim().is_empty())
+        .flat_map(texts_in)
+        .filter_map(|text| text.lines().find(|line| !line.trim().is_empty()))
+        .map(|line| line.chars().take(200).collect::<String>())
         .collect();
     let skipped = said.len().saturating_sub(REQUESTS_MAX);
     let lines: Vec<String> = said.iter().skip(skipped).map(|line| format!("- {line}")).collect();

@@ -190,6 +190,25 @@ async fn a_message_that_joins_a_running_turn_is_done_next_and_the_results_in_han
 }
 
 #[tokio::test]
+async fn each_message_that_came_meanwhile_is_a_command_of_its_own() {
+    let several = |texts: &[&str]| {
+        let block = |text: &&str| Block::Text { text: (*text).into() };
+        request(vec![Message { role: Role::User, blocks: texts.iter().map(block).collect() }])
+    };
+    let did = |_: &ToolUse| ("did it".into(), false);
+    let (rounds, words) = turn(&mut several(&["help", "write p.txt: x"]), did).await;
+    assert_eq!(rounds[0][0].input, json!({"path": "p.txt", "content": "x"}));
+    assert!(words.contains("I understand") && words.contains("Writing `p.txt`"), "{words}");
+    let (rounds, words) = turn(&mut several(&["list", "tell me", "list src"]), did).await;
+    let places: Vec<_> = rounds.iter().flatten().map(|call| &call.input["path"]).collect();
+    assert_eq!(places, [".", "src"]);
+    assert!(words.contains("I do not understand `tell me`."), "{words}");
+    // The same call three times in a row would be taken for a loop.
+    let (rounds, _) = turn(&mut several(&["list", "list", " list"]), did).await;
+    assert_eq!(rounds.len(), 1);
+}
+
+#[tokio::test]
 async fn a_fence_is_longer_than_what_it_holds_and_long_results_are_cut() {
     let (_, words) = turn(&mut said("show a"), |_| ("x\n````\ny".into(), false)).await;
     assert!(words.contains("`````text\nx\n````\ny\n`````"), "{words}");

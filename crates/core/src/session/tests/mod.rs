@@ -7,6 +7,7 @@ mod staging;
 mod actions;
 mod budget;
 mod compactions;
+mod heartbeats;
 mod kills;
 mod long_talk;
 mod personas;

@@ -127,7 +127,9 @@ pub(super) fn worker_of(
         personas,
         bounds,
         recall: None,
+        proposes_facts: false,
         project_bytes_max: None,
+        git_time: None,
         zone: None,
     };
     Worker::new(WorkerParts {
@@ -146,6 +148,7 @@ pub(super) fn worker_of(
                 prices: crate::config::Prices::default(),
                 zone: jiff::tz::TimeZone::UTC,
             },
+            heartbeats: crate::config::HeartbeatBudgets::default(),
         },
     })
 }

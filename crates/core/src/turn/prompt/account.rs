@@ -21,7 +21,7 @@ pub(super) fn of(parts: &Parts<'_>) -> PromptAccount {
         persona: part(&system::persona(parts.persona)),
         texts: texts.iter().map(named).collect(),
         rules: part(&system::rules(parts.persona, parts.instructions)),
-        tools: part(&definitions(&parts.tools)),
+        tools: parts.tools_account.get_or_init(|| part(&definitions(&parts.tools))).clone(),
         tools_count: parts.tools.len() as u64,
         cut: cut.collect(),
     }

@@ -64,8 +64,13 @@ fn shares_of_a_day(persona_at: impl Fn(i64) -> Persona) -> Vec<usize> {
         let persona = persona_at(at_ms);
         let count = if turn < 30 { 25 } else { 26 };
         let zone = TimeZone::UTC;
-        let described =
-            Parts { persona: &persona, instructions: "", tools: tools(count), zone: Some(&zone) };
+        let described = Parts {
+            persona: &persona,
+            instructions: "",
+            tools: tools(count),
+            tools_account: &std::sync::OnceLock::new(),
+            zone: Some(&zone),
+        };
         let now = parts(&pack(&log, described, str::to_owned).request);
         if let Some(before) = &before {
             shares.push(kept(before, &now) * 1000 / now.iter().map(String::len).sum::<usize>());

@@ -7,14 +7,14 @@ mod given;
 mod shares;
 mod system;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::tz::TimeZone;
 
 use super::log::Log;
 use super::persona::Persona;
 use super::{transcript, window};
-use crate::domain::{EventBody, PromptAccount, ToolSpec};
+use crate::domain::{EventBody, PromptAccount, PromptPart, ToolSpec};
 use crate::model::Request;
 
 pub(super) use account::digest;
@@ -28,6 +28,9 @@ pub struct Parts<'a> {
     /// What servers say about themselves, quoted.
     pub instructions: &'a str,
     pub tools: Arc<[ToolSpec]>,
+    /// What the account says of this list of tools. It stands beside the list, because to digest 60
+    /// definitions takes longer than to pack a window.
+    pub tools_account: &'a OnceLock<PromptPart>,
     /// With a zone, what a person says carries its time.
     pub zone: Option<&'a TimeZone>,
 }

@@ -1,6 +1,6 @@
 //! What is packed, and what is said of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 
@@ -33,8 +33,29 @@ pub(super) fn tools(count: usize) -> Arc<[ToolSpec]> {
 }
 
 fn packed(log: &Log, persona: &Persona, count: usize) -> Packed {
-    let parts = Parts { persona, instructions: "", tools: tools(count), zone: None };
+    packed_beside(log, persona, count, &OnceLock::new())
+}
+
+fn packed_beside(
+    log: &Log,
+    persona: &Persona,
+    count: usize,
+    tools_account: &OnceLock<PromptPart>,
+) -> Packed {
+    let parts = Parts { persona, instructions: "", tools: tools(count), tools_account, zone: None };
     pack(log, parts, str::to_owned)
+}
+
+/// The definitions of a list are digested for the first request alone.
+#[test]
+fn what_is_said_of_the_tools_stands_beside_their_list() {
+    let (log, beside) = (log(vec![started(), said("a")]), OnceLock::new());
+    let first = packed_beside(&log, &persona(), 2, &beside).account.tools;
+    assert_eq!((Some(&first), first.tokens > 0), (beside.get(), true));
+    assert_ne!(first, packed(&log, &persona(), 3).account.tools);
+    let known = PromptPart { digest: "known".into(), tokens: 7 };
+    let beside = OnceLock::from(known.clone());
+    assert_eq!(packed_beside(&log, &persona(), 2, &beside).account.tools, known);
 }
 
 /// The log with one request more.

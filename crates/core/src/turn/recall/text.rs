@@ -20,7 +20,7 @@ pub(super) fn of(found: &Found, is_new_version: bool, stands: &[&RecalledNote]) 
         let _ = write!(line, "; from {}", note.source);
     }
     if let Some(of) = &note.of {
-        let _ = write!(line, "; a note of the agent {of}");
+        let _ = write!(line, "; from agent {of}");
     }
     if let Some(from) = &found.valid_from {
         let since = if found.is_to_come { "only from" } else { "since" };

@@ -108,13 +108,16 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Answer::Press { .. } => return cleaned_line(&choice.label),
         Answer::Pick { .. } => return choice.key.clone(),
     };
+    let for_job = question.effect.as_ref().is_some_and(|effect| effect.for_job);
     let name = match term {
         Term::Once => "Allow once",
         Term::TenMinutes => "10 min",
         Term::Session => "This session",
+        Term::Always if for_job => "Always for this job",
         Term::Always => "Always",
     };
     match scope {
+        Scope::Exact if term == Term::Always && for_job => name.to_owned(),
         Scope::Exact if term == Term::Always => format!("{name}: exactly these arguments"),
         Scope::Exact => name.to_owned(),
         Scope::Below { path } => format!("{name}: any path below {}", path_end(path)),

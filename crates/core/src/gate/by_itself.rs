@@ -1,0 +1,38 @@
+//! What runs without a question because of who asks, where a class would ask about it: claw's own
+//! look at jobs, and reminders of words that the owner asks for in their own chat. Rules of the owner
+//! and hard denies are not touched by it. Must not know how a verdict is carried out.
+
+use super::{Gate, Pass};
+use crate::calls::Grounds;
+use crate::domain::{CallId, Origin, ToolCall};
+
+/// The question that a class asks about what can change something.
+const CLASS_MUTATING: &str = "class.mutating";
+const TAKES: &str = "builtin.takes-a-firing";
+const REMINDER: &str = "builtin.reminder";
+
+impl Gate {
+    /// Why this call runs, which the rule of this name asks about.
+    pub(super) fn by_itself(&self, pass: &Pass, rule: &str) -> Option<Grounds> {
+        let call = &pass.call;
+        if rule != CLASS_MUTATING || self.hub.builtin(&call.server) != Some("scheduler") {
+            return None;
+        }
+        if matches!(call.id, CallId::Jobs { .. }) && call.tool == "take" {
+            return Some(Grounds::new(TAKES, "claw has written it down, and takes it"));
+        }
+        let is_own = call.origin == Origin::Owner && !pass.context.heard_by_others;
+        (is_own && is_reminder(call)).then(|| {
+            let why = "a reminder of words, which the owner has asked for in their own chat";
+            Grounds::new(REMINDER, why)
+        })
+    }
+}
+
+/// A new job that says something, and does nothing.
+fn is_reminder(call: &ToolCall) -> bool {
+    let given = |name: &str| call.arguments.get(name).filter(|value| !value.is_null());
+    call.tool == "schedule"
+        && given("say").is_some_and(|say| say.is_string())
+        && given("text").is_none()
+}

@@ -1,0 +1,320 @@
+//! One look at what is due. Owns the order: words that are in time, then what was missed, told in one
+//! message a conversation, then turns, as many as a minute may have. Must not know how a firing is
+//! written down or taken.
+
+use std::time::Duration;
+
+use super::due::{Firing, KnownJobs, Page};
+use super::kept::{self, Kept};
+use super::{AFTER_FAULT, DUE, Hands, JOBS, Jobs, Place, Spot, words};
+use crate::domain::{Outbound, OutboundBody};
+use crate::store::{FiringBecame, NewFiring, StoreError, now_ms};
+
+/// Missed reminders of one conversation that come each by itself.
+const ALONE_MAX: usize = 5;
+/// Pages of one look; the next one goes on.
+const PAGES_MAX: usize = 20;
+/// From here on a firing was missed, as the scheduler counts it.
+const LATE_MS: i64 = 300_000;
+/// How long another door's own process has for what is due in its session.
+const OTHERS_FIRST_MS: i64 = 10_000;
+
+/// What a look leaves.
+pub(super) struct Looked {
+    /// When there is a reason to look again, apart from news.
+    pub(super) again: Option<Duration>,
+    /// What has gone wrong, for the log.
+    pub(super) failed: Option<String>,
+}
+
+/// A firing with its place.
+struct Told {
+    firing: Firing,
+    spot: Spot,
+    /// How late it is, if it was missed.
+    late_ms: Option<i64>,
+    /// It is told here in place of where it was asked for.
+    instead: bool,
+}
+
+/// What a look gathers on its way.
+#[derive(Default)]
+struct Course {
+    again: Option<Duration>,
+    failed: Option<String>,
+    has_written: bool,
+}
+
+impl Course {
+    fn again_in(&mut self, ms: i64) {
+        let pause = Duration::from_millis(ms.max(1).unsigned_abs());
+        self.again = Some(self.again.map_or(pause, |before| before.min(pause)));
+    }
+
+    fn fail(&mut self, why: impl std::fmt::Display) {
+        self.failed.get_or_insert_with(|| why.to_string());
+    }
+}
+
+impl Jobs {
+    pub(super) async fn look(&self, server: &str, hands: &Hands) -> Looked {
+        let mut course = Course::default();
+        match self.0.store.read(|tx| tx.panic()) {
+            // What is due stays due until somebody turns the switch off.
+            Ok(Some(_)) => return Looked { again: Some(AFTER_FAULT), failed: None },
+            Ok(None) => {}
+            Err(error) => return Looked { again: None, failed: Some(error.to_string()) },
+        }
+        if let Err(why) = self.end_grants(server).await {
+            course.fail(why);
+        }
+        match self.due(server).await {
+            Ok(due) => self.see_to(server, due, hands, &mut course).await,
+            Err(why) => course.fail(why),
+        }
+        if course.has_written {
+            (hands.written)();
+        }
+        Looked { again: course.again, failed: course.failed }
+    }
+
+    /// All that is due. To read is no call of a tool, so a look leaves nothing in the audit.
+    async fn due(&self, server: &str) -> Result<Vec<Firing>, String> {
+        let (mut due, mut uri) = (Vec::new(), DUE.to_owned());
+        for _ in 0..PAGES_MAX {
+            let text = self.0.gate.hub().read_resource(server, &uri).await;
+            let text = text.map_err(|error| error.to_string())?;
+            let page: Page = serde_json::from_str(&text)
+                .map_err(|error| format!("what is due cannot be read: {error}"))?;
+            due.extend(page.due);
+            if !page.more {
+                self.note_missed(page.missed).await.map_err(|error| error.to_string())?;
+                break;
+            }
+            uri = format!("{DUE}?after={}", page.cursor);
+        }
+        Ok(due)
+    }
+
+    /// What was granted to jobs that have ended, or are others now, ends.
+    async fn end_grants(&self, server: &str) -> Result<(), String> {
+        let calls = self.0.gate.calls();
+        if !calls.has_grants_of_jobs().map_err(|error| error.to_string())? {
+            return Ok(());
+        }
+        let text = self.0.gate.hub().read_resource(server, JOBS).await;
+        let known: KnownJobs = serde_json::from_str(&text.map_err(|error| error.to_string())?)
+            .map_err(|error| format!("the jobs cannot be read: {error}"))?;
+        let known = known.jobs.into_iter().map(|job| (job.id, job.revision)).collect();
+        calls.end_grants_of_other_jobs(known).await.map_err(|error| error.to_string())
+    }
+
+    async fn note_missed(&self, missed: u64) -> Result<(), StoreError> {
+        if self.0.store.read(|tx| tx.jobs_missed())? == missed {
+            return Ok(());
+        }
+        self.0.store.write(move |tx| tx.set_jobs_missed(missed)).await
+    }
+
+    async fn see_to(&self, server: &str, due: Vec<Firing>, hands: &Hands, course: &mut Course) {
+        let (mut now, mut late, mut turns) = (Vec::new(), Vec::new(), Vec::new());
+        for firing in due {
+            let Some(told) = self.placed(server, firing, hands, course).await else { continue };
+            match (told.firing.say.is_some(), told.late_ms) {
+                (true, None) => now.push(told),
+                (true, Some(_)) => late.push(told),
+                (false, _) => turns.push(told),
+            }
+        }
+        for told in &now {
+            let written = self.say(told).await;
+            self.taken(server, written.map(|()| Kept::Yes), &told.firing, course).await;
+        }
+        self.tell_missed(server, &late, &turns, course).await;
+        for told in &turns {
+            let written = self.begin_turn(told).await;
+            self.taken(server, written, &told.firing, course).await;
+        }
+    }
+
+    /// Where it is told. What is known already is taken here, and what cannot be told is.
+    async fn placed(
+        &self,
+        server: &str,
+        firing: Firing,
+        hands: &Hands,
+        course: &mut Course,
+    ) -> Option<Told> {
+        let now = now_ms();
+        let late = firing.planned.ago_ms(now);
+        let late_ms = (late > LATE_MS).then_some(late);
+        let place = (hands.place_of)(firing.session().as_ref());
+        if place == Place::NotMine {
+            return None;
+        }
+        // Somebody has written it down and was killed before it was taken.
+        match self.0.store.read(|tx| tx.knows_firing(&firing.id)) {
+            Ok(false) => {}
+            known => {
+                self.taken(server, known.map(|_| Kept::Yes), &firing, course).await;
+                return None;
+            }
+        }
+        match place {
+            Place::Here(spot) => Some(Told { firing, spot, late_ms, instead: false }),
+            Place::OfAnotherDoor { instead } => {
+                let left = OTHERS_FIRST_MS - firing.since.ago_ms(now);
+                if left > 0 {
+                    course.again_in(left);
+                    return None;
+                }
+                let session = firing.session().unwrap_or(instead.session);
+                let spot = Spot { session, at: instead.at };
+                Some(Told { firing, spot, late_ms, instead: true })
+            }
+            Place::Gone { why, tell } => {
+                let text = self.redacted(&words::gone(&firing, &why));
+                let row = kept::row(&firing, FiringBecame::Told, self.title(&firing));
+                let body = OutboundBody::Notice { text };
+                let outbound = Outbound { session: tell.session, to: tell.at, body };
+                let written = self.keep_words(vec![row], move |_| Some(outbound)).await;
+                self.taken(server, written.map(|()| Kept::Yes), &firing, course).await;
+                None
+            }
+            Place::NotMine => None,
+        }
+    }
+
+    fn title(&self, firing: &Firing) -> String {
+        self.redacted(&words::title(firing))
+    }
+
+    async fn say(&self, told: &Told) -> Result<(), StoreError> {
+        let Told { firing, spot, late_ms, instead } = told;
+        let mut text = words::reminder(firing.say.as_deref().unwrap_or_default(), firing, *late_ms);
+        if *instead {
+            text = words::elsewhere(&text, spot.session.as_str());
+        }
+        let text = self.redacted(&text);
+        let words = firing.say.as_deref().map(|words| self.redacted(words));
+        let mut row = kept::row(firing, FiringBecame::Words, self.title(firing));
+        row.session = Some(spot.session.clone());
+        row.said = words;
+        let (firing, job) = (firing.id.clone(), firing.job.clone());
+        let body = OutboundBody::Reminder { firing, job, text };
+        let outbound = Outbound { session: spot.session.clone(), to: spot.at.clone(), body };
+        self.keep_words(vec![row], move |_| Some(outbound)).await
+    }
+
+    /// A few reminders that were missed come each by itself, with its buttons; more of them, and
+    /// tasks, in one message for each conversation.
+    async fn tell_missed(&self, server: &str, late: &[Told], turns: &[Told], course: &mut Course) {
+        let mut spots: Vec<&Spot> = Vec::new();
+        let late_turns: Vec<&Told> = turns.iter().filter(|told| told.late_ms.is_some()).collect();
+        for told in late.iter().chain(late_turns.iter().copied()) {
+            if !spots.contains(&&told.spot) {
+                spots.push(&told.spot);
+            }
+        }
+        for spot in spots {
+            let words: Vec<&Told> = late.iter().filter(|told| told.spot == *spot).collect();
+            let turns: Vec<&Told> =
+                late_turns.iter().copied().filter(|told| told.spot == *spot).collect();
+            let (alone, together) = match words.len() {
+                0..=ALONE_MAX => (words, Vec::new()),
+                _ => (Vec::new(), words),
+            };
+            for told in alone {
+                let written = self.say(told).await.map(|()| Kept::Yes);
+                self.taken(server, written, &told.firing, course).await;
+            }
+            // A task that comes alone says itself that it is late.
+            if together.is_empty() && turns.len() < 2 {
+                continue;
+            }
+            let written = self.tell_at(spot, &together, &turns).await;
+            let written = written.map_err(|error| error.to_string());
+            for told in together {
+                let written = written.clone().map(|()| Kept::Yes);
+                self.taken(server, written, &told.firing, course).await;
+            }
+            if let Err(why) = written {
+                course.fail(why);
+            }
+        }
+    }
+
+    async fn tell_at(
+        &self,
+        spot: &Spot,
+        late: &[&Told],
+        turns: &[&Told],
+    ) -> Result<(), StoreError> {
+        let mut rows: Vec<NewFiring> = late
+            .iter()
+            .map(|told| kept::row(&told.firing, FiringBecame::Words, self.title(&told.firing)))
+            .collect();
+        // The turns are told of once, however many looks it takes until the last of them begins.
+        let newest = turns.last().map(|told| format!("away {}", told.firing.id));
+        if let (Some(last), Some(id)) = (turns.last(), &newest) {
+            let row = kept::row(&last.firing, FiringBecame::Told, self.title(&last.firing));
+            rows.push(NewFiring { id: id.clone(), ..row });
+        }
+        let late: Vec<Firing> = late.iter().map(|told| told.firing.clone()).collect();
+        let turns: Vec<Firing> = turns.iter().map(|told| told.firing.clone()).collect();
+        let (spot, redactor) = (spot.clone(), self.0.gate.redactor().clone());
+        let most = (self.0.limits)().turns_minute_max;
+        let say = move |new: &[NewFiring]| {
+            let is_new = |id: &str| new.iter().any(|row| row.id == id);
+            let turns: Vec<&Firing> = if newest.as_deref().is_some_and(is_new) {
+                turns.iter().collect()
+            } else {
+                Vec::new()
+            };
+            let said: Vec<(&Firing, String)> = late
+                .iter()
+                .filter(|firing| is_new(&firing.id))
+                .map(|firing| (firing, firing.say.clone().unwrap_or_default()))
+                .collect();
+            let now = now_ms();
+            let all = said.iter().map(|(firing, _)| *firing).chain(turns.iter().copied());
+            let oldest = all.map(|firing| firing.planned.ago_ms(now)).max()?;
+            let text = words::while_away(&said, &turns, oldest, most);
+            let text = redactor.redact(&text).into_owned();
+            let body = OutboundBody::Notice { text };
+            Some(Outbound { session: spot.session, to: spot.at, body })
+        };
+        self.keep_words(rows, say).await
+    }
+
+    async fn begin_turn(&self, told: &Told) -> Result<Kept, StoreError> {
+        let firing = &told.firing;
+        let text = firing.text.as_deref().unwrap_or_default();
+        let body = self.message(firing, text, told.late_ms);
+        let row = kept::row(firing, FiringBecame::Turn, self.title(firing));
+        let inbound = kept::inbound(firing, told.spot.clone(), body);
+        self.keep_turn(row, inbound, (self.0.limits)()).await
+    }
+
+    /// Takes what was written down. What was not stays due, and is tried again.
+    async fn taken<E: std::fmt::Display>(
+        &self,
+        server: &str,
+        written: Result<Kept, E>,
+        firing: &Firing,
+        course: &mut Course,
+    ) {
+        match written {
+            Ok(Kept::Yes) => {
+                course.has_written = true;
+                if let Err(why) = self.take(server, firing).await {
+                    course.fail(format!("the firing {} could not be taken: {why}", firing.id));
+                }
+            }
+            Ok(Kept::NotBefore(ms)) => course.again_in(ms),
+            Err(error) => {
+                course.fail(format!("the firing {} could not be kept: {error}", firing.id));
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Takes a firing that is written down, through the gate. Must not know what it has become.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Jobs;
+use super::due::Firing;
+use crate::domain::{CallId, Origin, Outcome, ToolCall, unseen};
+use crate::gate::CallContext;
+use crate::killpoint;
+use crate::store::{StoreError, now_ms};
+
+/// The scheduler's tool, which no model is offered.
+const TAKE: &str = "take";
+/// The longest that it may take.
+const TIME: Duration = Duration::from_secs(30);
+
+impl Jobs {
+    /// Tells the scheduler that a firing is seen to. It does no harm twice, or in two processes.
+    ///
+    /// # Errors
+    /// A sentence; the firing stays due, and is not done again.
+    pub(super) async fn take(&self, server: &str, firing: &Firing) -> Result<(), String> {
+        let id = self.free_id().map_err(|error| error.to_string())?;
+        let call = ToolCall {
+            id,
+            server: server.to_owned(),
+            tool: TAKE.to_owned(),
+            arguments: json!({"firing": firing.id}),
+            origin: Origin::Schedule,
+            principal: firing.principal(),
+        };
+        let context = CallContext {
+            live: unseen(),
+            cancel: CancellationToken::new(),
+            deadline: Instant::now() + TIME,
+            turn: None,
+            heard_by_others: true,
+        };
+        killpoint::here("jobs.take.before");
+        let outcome = self.0.gate.call(call, context).await;
+        killpoint::here("jobs.take.after");
+        match outcome {
+            Outcome::Ended { output } if !output.is_error => Ok(()),
+            Outcome::Ended { output } => Err(output.text),
+            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => Err(reason),
+            Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
+        }
+    }
+
+    /// Named after the moment and the process, so that two processes never mean the same call.
+    fn free_id(&self) -> Result<CallId, StoreError> {
+        const PROCESSES: u64 = 100_000;
+        let process = u64::from(std::process::id()) % PROCESSES;
+        let mut at_ms = now_ms().unsigned_abs();
+        loop {
+            let id = CallId::Jobs { number: at_ms * PROCESSES + process };
+            if self.0.store.read(|tx| tx.call(&id))?.is_none() {
+                return Ok(id);
+            }
+            at_ms += 1;
+        }
+    }
+}

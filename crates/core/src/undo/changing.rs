@@ -1,0 +1,160 @@
+//! The calls of a turn that may change the workspace: it is looked at when the first of those side
+//! by side begins and when the last has ended. Must not know what a call does or how a turn ends.
+
+use super::error::{sentence, why_not};
+use super::record::{Record, State};
+use super::{Shared, TurnSnapshots, UndoError};
+use crate::domain::TurnId;
+use crate::killpoint;
+use crate::snapshot::AtWork;
+use crate::store::now_ms;
+
+/// A call that may change the workspace is under way. To be ended when it has, whatever came of it;
+/// one that never is ends with its turn.
+#[must_use]
+pub struct Changing {
+    snapshots: TurnSnapshots,
+    turn: TurnId,
+}
+
+/// A turn of this process that has such calls.
+pub(super) struct TurnAtWork {
+    calls: usize,
+    /// Others see by it that the turn is at work.
+    _mark: AtWork,
+}
+
+/// How a call may begin.
+enum Begun {
+    Counted,
+    /// The turn cannot be undone, as was said before.
+    Refused,
+    /// It cannot be undone from now on; the end of a sentence says why.
+    RefusedNow(String),
+}
+
+impl TurnSnapshots {
+    /// Before a call of this turn that may change the workspace starts. Costs a look at the whole
+    /// workspace, if no other one of the turn is under way. With a sentence for the person, once a
+    /// turn, if the turn cannot be undone; it goes on anyway.
+    pub async fn before_change(&self, turn: &TurnId) -> (Option<Changing>, Option<String>) {
+        if self.shared.known().refused.contains(turn) {
+            return (None, None);
+        }
+        let changing = || Changing { snapshots: self.clone(), turn: turn.clone() };
+        if self.shared.joins_another_call(turn) {
+            return (Some(changing()), None);
+        }
+        let looking = turn.clone();
+        killpoint::here("undo.remember.before");
+        let begun = self.apart(move |shared| shared.begin_change(&looking)).await;
+        killpoint::here("undo.remember.after");
+        let why = match begun {
+            Ok(Begun::Counted) => return (Some(changing()), None),
+            Ok(Begun::Refused) => None,
+            Ok(Begun::RefusedNow(why)) => Some(why),
+            Err(error) => Some(self.shared.fail(turn, &error)),
+        };
+        // Of two calls side by side the first one tells.
+        let is_first = self.shared.known().refused.insert(turn.clone());
+        (None, why.filter(|_| is_first).map(|why| sentence(&why)))
+    }
+}
+
+impl Changing {
+    /// Behind the call, before anybody acts on what came of it.
+    pub async fn end(self) {
+        let Self { snapshots, turn } = self;
+        let of = turn.clone();
+        if let Err(error) = snapshots.apart(move |shared| shared.end_change(&of)).await {
+            snapshots.shared.refuse(&turn, &error);
+            snapshots.shared.known().refused.insert(turn);
+        }
+    }
+}
+
+impl Shared {
+    fn joins_another_call(&self, turn: &TurnId) -> bool {
+        match self.known().at_work.get_mut(turn) {
+            Some(at_work) => {
+                at_work.calls += 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn begin_change(&self, turn: &TurnId) -> Result<Begun, UndoError> {
+        let place = self.place();
+        let snapshots = self.open(&place)?;
+        // A call beside this one may have been faster.
+        if self.joins_another_call(turn) {
+            return Ok(Begun::Counted);
+        }
+        // A turn that goes on after a kill keeps its beginning.
+        let found = place.records.of_turn(turn).map_err(place.io())?;
+        let is_new = found.is_none();
+        let mut record = match found {
+            Some(record) if snapshots.has_ledger(&record.before()) => record,
+            Some(_) => return Ok(Begun::Refused),
+            None => Record {
+                number: place.records.next_number().map_err(place.io())?,
+                turn: turn.clone(),
+                undid: None,
+                began_ms: now_ms(),
+                state: State::Remembered,
+                undone: false,
+            },
+        };
+        if is_new {
+            // A kill may have left one under this number.
+            snapshots.drop_ledger(&record.before())?;
+        }
+        match snapshots.begin(&record.before()) {
+            Ok(mark) => {
+                if is_new {
+                    place.records.put(&record).map_err(place.io())?;
+                }
+                let at_work = TurnAtWork { calls: 1, _mark: mark };
+                self.known().at_work.insert(turn.clone(), at_work);
+                Ok(Begun::Counted)
+            }
+            Err(error) => {
+                let why = why_not(&error);
+                record.state = State::Refused { why: why.clone() };
+                place.records.put(&record).map_err(place.io())?;
+                snapshots.drop_ledger(&record.before())?;
+                Ok(Begun::RefusedNow(why))
+            }
+        }
+    }
+
+    fn end_change(&self, turn: &TurnId) -> Result<(), UndoError> {
+        let is_last = |known: &mut super::Known| match known.at_work.get_mut(turn) {
+            Some(at_work) if at_work.calls > 1 => {
+                at_work.calls -= 1;
+                None
+            }
+            Some(_) => Some(()),
+            None => None,
+        };
+        if is_last(&mut self.known()).is_none() {
+            return Ok(());
+        }
+        let place = self.place();
+        let snapshots = self.open(&place)?;
+        // Another call may have begun meanwhile. None begins as long as the snapshots are open.
+        let ended = {
+            let mut known = self.known();
+            match is_last(&mut known) {
+                Some(()) => known.at_work.remove(turn),
+                None => None,
+            }
+        };
+        let Some(_mark) = ended else { return Ok(()) };
+        match place.records.of_turn(turn).map_err(place.io())? {
+            Some(record) => Ok(snapshots.pause(&record.before())?),
+            None => Ok(()),
+        }
+    }
+}

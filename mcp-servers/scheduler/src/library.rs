@@ -1,0 +1,75 @@
+//! The tools without a protocol, for a program that is its owner's own hands (`claw schedule`), and
+//! what no tool does: a firing that somebody asks for. Works while servers run on the same file.
+//! Must not know what a tool does.
+
+use claw_server_kit::tools::Tools;
+use rmcp::model::CallToolResponse;
+use serde_json::{Value, json};
+
+use crate::args::Args;
+use crate::job::number_of;
+use crate::schedule::Schedule;
+use crate::tools::{self, Shared};
+
+/// What a tool has said: text for a person, and the same for a program.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub text: String,
+    pub structured: Value,
+}
+
+/// The jobs of one file.
+pub struct Jobs {
+    shared: Shared,
+    tools: Tools<Shared>,
+}
+
+impl Jobs {
+    /// Makes the file if it is not there.
+    ///
+    /// # Errors
+    /// One sentence: the file cannot be used, or there is no such zone.
+    pub fn open(args: &Args) -> Result<Self, String> {
+        let schedule = Schedule::open(args).map_err(|error| error.to_string())?;
+        Ok(Self { shared: Shared::new(schedule), tools: Tools::new(tools::all()) })
+    }
+
+    /// Where the jobs lie.
+    pub fn file(&self) -> std::path::PathBuf {
+        self.shared.with_raw(|schedule| schedule.path.clone())
+    }
+
+    /// Does what the tool of that name does. Nothing becomes due by it that a server would not make
+    /// due.
+    ///
+    /// # Errors
+    /// What the tool refuses, in its words.
+    pub async fn run(&self, tool: &str, arguments: Value) -> Result<Said, String> {
+        let arguments = match arguments {
+            Value::Object(arguments) => Some(arguments),
+            _ => None,
+        };
+        let done = self.tools.call(tool, self.shared.clone(), arguments).await;
+        let done = done.map_err(|error| error.message.into_owned())?;
+        let CallToolResponse::Complete(done) = done else {
+            return Err("the tool asks back, which none of these does".to_owned());
+        };
+        let answer = serde_json::to_value(done).map_err(|error| error.to_string())?;
+        let text = answer["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        match answer["isError"] == true {
+            true => Err(text),
+            false => Ok(Said { text, structured: answer["structuredContent"].clone() }),
+        }
+    }
+
+    /// Makes a firing of a job due now, with an id of its own. The job's own times stay as they are.
+    ///
+    /// # Errors
+    /// There is no such job, or too much is due.
+    pub fn fire(&self, id: &str) -> Result<Said, String> {
+        let fired = self.shared.with(|schedule| schedule.run(number_of(id)?));
+        let (job, firing) = fired.map_err(|error| error.to_string())?;
+        let text = format!("Due now: [{}] {}", firing.id, job.plan.what.line());
+        Ok(Said { text, structured: json!({ "id": job.id(), "firing": firing.id }) })
+    }
+}

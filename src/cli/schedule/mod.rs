@@ -1,0 +1,121 @@
+//! `claw schedule`: what comes when, by its owner's own hands. One file for what needs more than a
+//! line; here is what they share. It works on the file of the jobs while servers run on it.
+
+mod add;
+mod heartbeats;
+mod history;
+mod import;
+mod list;
+mod place;
+
+use std::process::ExitCode;
+
+use claw_mcp_scheduler::Jobs;
+use serde_json::{Value, json};
+
+use super::args::ScheduleAction;
+use super::fail::UserError;
+use super::{fail, out, server};
+use crate::app::App;
+use crate::calls::job_words::{JobWords, id};
+use crate::mail::Instance;
+
+/// How a home that has no scheduler gets it.
+const HOW_TO_ADD: &str = "add `\"scheduler\": {\"command\": \"claw\", \"args\": [\"server\", \"scheduler\"]}` to the servers of mcp.json";
+
+pub async fn run(
+    app: &App,
+    action: Option<ScheduleAction>,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let jobs = || open(app);
+    match action.unwrap_or(ScheduleAction::List) {
+        ScheduleAction::List => match jobs() {
+            Ok(jobs) => list::run(app, &jobs, as_json).await,
+            // Heartbeats need no scheduler.
+            Err(why) => heartbeats::list(app, as_json).and(Err(why)),
+        },
+        ScheduleAction::Show { id } => list::show(app, &jobs()?, &id, as_json).await,
+        ScheduleAction::Add(wanted) => add::run(app, &jobs()?, *wanted, as_json).await,
+        ScheduleAction::Cancel { id } => change(&jobs()?, "cancel", &id, as_json).await,
+        ScheduleAction::Pause { id } => change(&jobs()?, "pause", &id, as_json).await,
+        ScheduleAction::Resume { id } => change(&jobs()?, "resume", &id, as_json).await,
+        ScheduleAction::History { id, limit } => {
+            history::run(&jobs()?, id.as_deref(), limit, as_json).await
+        }
+        ScheduleAction::Run { id } => fire(app, &jobs()?, &id, as_json),
+        ScheduleAction::ImportHeartbeats { file, yes } => import::run(app, &file, yes, as_json),
+    }
+}
+
+/// The jobs of this agent, by the same arguments as its server.
+fn open(app: &App) -> anyhow::Result<Jobs> {
+    let Some(launch) = &app.scheduler() else {
+        return Err(UserError::because(format!(
+            "mcp.json has no scheduler server, so nothing comes by itself; {HOW_TO_ADD}"
+        )));
+    };
+    Jobs::open(&server::scheduler_args(launch)?).map_err(mistake)
+}
+
+/// What a tool refuses is about what was typed, or about the file.
+fn mistake(why: String) -> anyhow::Error {
+    UserError::because(why.trim_end_matches('.').to_owned())
+}
+
+/// Does what a tool does, in the owner's name.
+async fn tool(jobs: &Jobs, name: &str, mut arguments: Value) -> anyhow::Result<Value> {
+    if let Value::Object(map) = &mut arguments {
+        map.retain(|_, value| !value.is_null());
+    }
+    Ok(jobs.run(name, arguments).await.map_err(mistake)?.structured)
+}
+
+async fn change(jobs: &Jobs, name: &str, typed: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let job = tool(jobs, name, json!({ "id": id(typed) })).await?;
+    let words = JobWords(&job);
+    say(
+        &job,
+        as_json,
+        match name {
+            "cancel" => words.cancelled(),
+            _ => words.paused_or_resumed("claw schedule"),
+        },
+    )
+}
+
+fn fire(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let fired = jobs.fire(&id(typed)).map_err(mistake)?.structured;
+    let words = format!("Job {typed} is due now; its own times stay as they are.");
+    let done = say(&fired, as_json, words)?;
+    tell_if_nothing_fires(app);
+    Ok(done)
+}
+
+fn say(answer: &Value, as_json: bool, words: String) -> anyhow::Result<ExitCode> {
+    out::line(&if as_json { answer.to_string() } else { out::clean(&words) })?;
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// One line where nobody is there who would do what is due.
+fn tell_if_nothing_fires(app: &App) {
+    if let Some(why) = why_nothing_fires(app) {
+        out::err_line(&why);
+    }
+}
+
+fn why_nothing_fires(app: &App) -> Option<String> {
+    if app.config.telegram.is_none() {
+        return Some(
+            "No bot is set up, so no gateway sends what is due: only an open `claw chat` does, for its \
+             own session. `claw init` sets up a bot."
+                .to_owned(),
+        );
+    }
+    let runs = Instance::runs(&app.config.home.root().join("locks"), "gateway");
+    (!runs).then(|| {
+        "No gateway runs, so nothing comes until one does: `claw gateway`, or `claw service install` \
+         for good."
+            .to_owned()
+    })
+}

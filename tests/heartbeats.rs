@@ -1,0 +1,109 @@
+//! Heartbeats over the whole program: the file while claw runs, a turn in a session of its own, a
+//! question that names it, and a word to the owner.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+use crate::program::eventually;
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
+use jiff::Timestamp;
+use serde_json::json;
+
+const STATE: &str = "SELECT count(*) FROM meta WHERE key = 'heartbeat.inbox'";
+
+/// An entry for this very minute.
+fn entry() -> String {
+    let now = Timestamp::now().strftime("%H:%M");
+    format!("[inbox]\nat = [\"{now}\"]\nzone = \"UTC\"\nprompt = \"Look at the inbox.\"\n")
+}
+
+fn count(rig: &Rig, sql: &str) -> i64 {
+    rig.house.db().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Its last time was before this minute.
+fn comes_due(rig: &Rig) {
+    let earlier = "UPDATE meta SET value = json_set(value, '$.seen_ms', 0)
+        WHERE key = 'heartbeat.inbox'";
+    assert_eq!(rig.house.db().execute(earlier, []).unwrap(), 1);
+}
+
+#[test]
+fn it_acts_in_a_session_of_its_own_asks_by_its_name_and_tells_the_owner() {
+    let writes = json!({"path": "seen.txt", "content": "1"}).to_string();
+    let rig = Rig::new([
+        Answer::Turn(Turn::calls(&[Call::new("1", "filesystem__write_file", &writes)])),
+        Answer::text("Two mails wait."),
+    ]);
+    rig.house.write("heartbeats.toml", &entry());
+    let gateway = rig.start();
+    // To look for a store that is not there yet would make an empty one.
+    rig.says("/status");
+    rig.waits_for("stop switch: off");
+    eventually("it is known", || count(&rig, STATE) == 1);
+    drop(gateway);
+    comes_due(&rig);
+    let gateway = rig.start();
+    rig.waits_for("Heartbeat inbox asks");
+    rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    rig.anna.taps(rig.anna.id, "Allow once");
+    let told = rig.hears("Two mails wait.");
+    assert!(told.text.contains("Heartbeat inbox"), "{}", told.text);
+    drop(gateway);
+    let began: Vec<_> = rig.house.events("heartbeat.inbox");
+    let began: Vec<_> = began.iter().filter(|event| event["type"] == "turn.started").collect();
+    assert_eq!(began.len(), 1);
+    assert_eq!(began[0]["origin"], json!("schedule"));
+    let doctor = rig.house.claw(&["doctor"]).out;
+    assert!(doctor.contains("heartbeat:inbox"), "{doctor}");
+    rig.house.is_whole();
+}
+
+#[test]
+fn another_file_is_in_force_and_told_and_a_broken_one_changes_nothing() {
+    let rig = Rig::new([]);
+    let gateway = rig.start();
+    rig.says("/status");
+    rig.hears("stop switch: off");
+    rig.house.write("heartbeats.toml", &entry());
+    rig.hears("heartbeats.toml changed: 1 heartbeat, inbox; in force from now on.");
+    eventually("it is in force", || count(&rig, STATE) == 1);
+    rig.house.write("heartbeats.toml", "\n[inbox]\nat = [\"7:30\"]\nprompt = \"x\"\n");
+    let told = rig.hears("heartbeats.toml changed and is refused");
+    for words in ["heartbeats.toml:2", "`7:30` is no time of the day", "docs/heartbeats.md"] {
+        let words = words.replace('`', "");
+        assert!(told.text.replace(['`', '\''], "").contains(&words), "{words}: {}", told.text);
+    }
+    let until = "UPDATE meta SET value = json_set(value, '$.stopped_until_ms', 9e15)
+        WHERE key = 'heartbeat.inbox'";
+    rig.house.db().execute(&until.replace("9e15", "9000000000000"), []).unwrap();
+    rig.says("/status");
+    rig.hears("inbox has stopped for today");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+/// Killed just before and just after its row is written, it is one turn. Needs the kill points.
+#[cfg(feature = "kill-points")]
+#[test]
+fn one_that_a_kill_meets_is_begun_once() {
+    let rig = Rig::new([Answer::text("Two mails wait."), Answer::text("Three mails wait.")]);
+    rig.house.write("heartbeats.toml", &entry());
+    let gateway = rig.start();
+    rig.says("/status");
+    rig.hears("stop switch: off");
+    eventually("it is known", || count(&rig, STATE) == 1);
+    drop(gateway);
+    comes_due(&rig);
+    for point in ["heartbeats.row.before", "heartbeats.row.after"] {
+        let mut command = rig.house.command(&["gateway"]);
+        command.env("CLAW_KILL_AT", format!("{point}:1"));
+        let ran = rig.house.begin(command).ends();
+        assert_eq!(ran.code, None, "it was not killed at {point}: {ran:?}");
+    }
+    let gateway = rig.start();
+    rig.hears("Two mails wait.");
+    drop(gateway);
+    let began = rig.house.events("heartbeat.inbox");
+    assert_eq!(began.iter().filter(|event| event["type"] == "turn.started").count(), 1);
+    rig.house.is_whole();
+}

@@ -1,0 +1,117 @@
+//! Every test of the whole program that can share a process: one binary, so that what they share is
+//! compiled and linked once. Tests with a `main` of their own, or that change their whole process
+//! (limits, memory), are binaries of their own, named in `Cargo.toml`.
+//!
+//! `cargo test --test whole doors::` runs one module.
+
+mod agents;
+mod approvals;
+mod artifacts;
+mod ask;
+mod audit_anchor;
+mod audit_network;
+mod audit_told;
+mod background_jobs;
+mod bad_input;
+mod botapi;
+mod boxed;
+mod chat_commands;
+#[path = "../crates/snapshot/tests/common/mod.rs"]
+mod common;
+mod console_look;
+mod console_stream;
+mod daily_digest;
+mod diary;
+mod doors;
+#[expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#[path = "../mcp-servers/memory/tests/support/endpoint.rs"]
+mod endpoint;
+mod friction;
+mod full_disk;
+mod git_state;
+mod heartbeats;
+mod heartbeats_listed;
+mod host_grants;
+mod job_kills;
+mod jobs;
+mod jobs_rig;
+mod keeping;
+mod kept_results;
+mod limits;
+#[path = "support/line_client.rs"]
+mod line_client;
+mod line_door;
+mod living;
+mod long_sessions;
+mod memory;
+mod memory_always;
+mod memory_deaths;
+mod memory_facts;
+mod memory_lists;
+mod memory_shared;
+mod memory_taps;
+mod memory_vectors;
+mod memory_words;
+mod model_wires;
+mod model_wires_broken;
+mod model_wires_tools;
+mod model_wires_whole;
+mod models;
+mod modes;
+mod narrow;
+mod offers;
+mod opened_services;
+mod openings;
+mod persona;
+mod poison;
+mod program;
+mod prompt;
+mod pty;
+mod questions;
+mod recall;
+mod remembering;
+mod reminder_buttons;
+mod schedule_words;
+mod secrets;
+mod server_secrets;
+mod service;
+mod shell_grants;
+mod shell_texts;
+mod shown;
+mod staged;
+mod starts;
+mod stop_and_panic;
+mod strange_servers;
+mod swapped_links;
+mod telegram;
+mod telegram_budget;
+mod telegram_faults;
+mod telegram_files;
+mod telegram_groups;
+mod telegram_here;
+mod telegram_lists;
+mod telegram_live;
+mod telegram_model;
+mod telegram_pairing;
+mod telegram_pins;
+mod telegram_questions;
+mod telegram_questions_late;
+mod telegram_reactions;
+mod telegram_rig;
+mod telegram_screens;
+mod telegram_service;
+mod telegram_undo;
+mod telegram_undo_kills;
+mod telegram_words;
+mod telegram_words_group;
+mod together;
+mod told_context;
+mod tools;
+mod two_processes;
+mod undo_files;
+mod undo_others;
+mod watched_settings;
+mod where_you_are;
+mod wire_history;
+mod wire_shapes;
+mod wires;

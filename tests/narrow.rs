@@ -1,0 +1,62 @@
+//! What the commands say in terminals of 40 and 80 columns: no line runs over, and into a pipe
+//! nothing is wrapped. Must not know what is said.
+
+use crate::program::House;
+use crate::pty::Pty;
+
+const WIDTHS: [u16; 2] = [40, 80];
+/// What is tried here needs no questions.
+const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
+
+/// Lines that are wider than the terminal, apart from those that end in a long word: a path or an
+/// address is never broken.
+fn too_wide(text: &str, columns: u16) -> Vec<&str> {
+    let columns = usize::from(columns);
+    let ends_in_a_long_word =
+        |line: &str| line.rsplit(' ').next().is_some_and(|word| word.chars().count() * 2 > columns);
+    let is_wide = |line: &&str| line.chars().count() > columns && !ends_in_a_long_word(line);
+    text.lines().map(|line| line.trim_end_matches('\r')).filter(is_wide).collect()
+}
+
+#[track_caller]
+fn fits(house: &House, args: &[&str], code: i32) {
+    for columns in WIDTHS {
+        let shown = Pty::sized(house, args, 40, columns).ends(code);
+        let wide = too_wide(&shown, columns);
+        assert!(wide.is_empty(), "{args:?} at {columns}: {wide:#?}\n{shown}");
+    }
+}
+
+#[test]
+fn what_a_turn_and_its_undo_say_fits() {
+    let house = House::new();
+    house.write("policy.toml", ALLOW);
+    fits(&house, &["ask", "help"], 0);
+    let words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen \
+        fifteen sixteen";
+    fits(&house, &["ask", &format!("write a.txt: {words} and then show a.txt")], 0);
+    fits(&house, &["undo", "--list"], 0);
+    fits(&house, &["undo", "--yes", "main:999"], 2);
+    // Into a pipe a finding is one line.
+    let doctor = house.claw(&["doctor"]);
+    assert!(!too_wide(&doctor.out, 80).is_empty(), "{doctor:?}");
+    fits(&house, &["doctor"], doctor.code.unwrap());
+    let shown = house.claw(&["ask", "show a.txt"]).expect(0).out;
+    assert!(shown.contains(words), "{shown}");
+}
+
+#[test]
+fn what_waits_and_what_comes_back_fits() {
+    let house = House::new();
+    house.ask_parks("write `one two three` to a-file-with-a-name-of-some-length.txt");
+    fits(&house, &["approvals"], 0);
+    let id = house.waiting();
+    fits(&house, &["approvals", &id], 0);
+    house.claw(&["approve", &id]).expect(0);
+    for columns in WIDTHS {
+        let mut undo = Pty::sized(&house, &["undo"], 40, columns);
+        undo.shows("Do it?").types("n\n");
+        let shown = undo.ends(3);
+        assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
+    }
+}

@@ -1,0 +1,169 @@
+//! A terminal with the program in it: what is typed, and every byte that comes out. Owns the
+//! pseudo-terminal and the deadline. Must not know what is tested.
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+use nix::fcntl::OFlag;
+use nix::pty::{Winsize, openpty};
+use nix::sys::termios::{FlowArg, LocalFlags, tcflow, tcgetattr};
+use nix::unistd::ttyname;
+
+use crate::program::{House, SOON, eventually};
+
+#[derive(Default)]
+struct Seen {
+    text: Mutex<(Vec<u8>, bool)>,
+    more: Condvar,
+}
+
+/// It is ended with the test.
+pub struct Pty {
+    child: Child,
+    master: File,
+    /// The terminal's path, as the program has it.
+    name: PathBuf,
+    seen: Arc<Seen>,
+    /// Up to where was waited for.
+    at: usize,
+}
+
+impl Pty {
+    /// `claw ARGS` as the leader of a session whose terminal this is, so that Ctrl-C is a signal.
+    pub fn start(house: &House, args: &[&str]) -> Self {
+        Self::sized(house, args, 40, 120)
+    }
+
+    pub fn sized(house: &House, args: &[&str], rows: u16, columns: u16) -> Self {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let pair = openpty(&size, None).unwrap();
+        let name = ttyname(&pair.slave).unwrap();
+        let wanted = house.command(args);
+        // util-linux, setsid(1): only a process can make a terminal its own, before it becomes the
+        // program.
+        let mut command = Command::new("/usr/bin/setsid");
+        command
+            .arg("--ctty")
+            .arg(wanted.get_program())
+            .args(args)
+            .env_clear()
+            .current_dir(house.user_home());
+        command.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let end = || pair.slave.try_clone().unwrap();
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        // Held by the child alone from here on, so that its end is the end of what comes out.
+        drop(command);
+        drop(pair.slave);
+        let master = File::from(pair.master);
+        let (mut reader, seen) = (master.try_clone().unwrap(), Arc::new(Seen::default()));
+        let into = seen.clone();
+        std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            loop {
+                match reader.read(&mut piece) {
+                    Ok(size @ 1..) => {
+                        into.text.lock().unwrap().0.extend_from_slice(&piece[..size]);
+                        into.more.notify_all();
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // EIO: nobody has the terminal any more.
+                    Ok(0) | Err(_) => break,
+                }
+            }
+            into.text.lock().unwrap().1 = true;
+            into.more.notify_all();
+        });
+        Self { child, master, name, seen, at: 0 }
+    }
+
+    /// Waits until this comes out, behind what was waited for before.
+    #[track_caller]
+    pub fn shows(&mut self, text: &str) -> &mut Self {
+        let deadline = Instant::now() + SOON;
+        let mut seen = self.seen.text.lock().unwrap();
+        loop {
+            let rest = &seen.0[self.at..];
+            if let Some(at) = rest.windows(text.len()).position(|piece| piece == text.as_bytes()) {
+                self.at += at + text.len();
+                break;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if seen.1 || left.is_zero() {
+                let (ended, all) = (seen.1, String::from_utf8_lossy(&seen.0).into_owned());
+                drop(seen);
+                let status = self.child.try_wait();
+                panic!("`{text}` is not shown (output ended: {ended}, {status:?}):\n{all}");
+            }
+            seen = self.seen.more.wait_timeout(seen, left).unwrap().0;
+        }
+        drop(seen);
+        self
+    }
+
+    /// A line.
+    pub fn types(&mut self, text: &str) -> &mut Self {
+        self.keys(&format!("{text}\r"))
+    }
+
+    /// Single keys: `\x03` is Ctrl-C, `\x04` the end of input.
+    pub fn keys(&mut self, keys: &str) -> &mut Self {
+        self.master.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// Everything that came out so far.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.seen.text.lock().unwrap().0).into_owned()
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        self.seen.text.lock().unwrap().0.clone()
+    }
+
+    /// From now on the program waits where it writes, as after Ctrl-S.
+    pub fn stops_output(&self) {
+        let terminal = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(&self.name)
+            .unwrap();
+        tcflow(&terminal, FlowArg::TCOOFF).unwrap();
+    }
+
+    /// Whether what is typed is shown.
+    pub fn echoes(&self) -> bool {
+        tcgetattr(&self.master).unwrap().local_flags.contains(LocalFlags::ECHO)
+    }
+
+    /// Waits for the end, which must have this code. Everything that came out.
+    #[track_caller]
+    pub fn ends(&mut self, code: i32) -> String {
+        let mut ended = None;
+        eventually("the program ends", || {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        let seen = self.seen.text.lock().unwrap();
+        let (seen, _) =
+            self.seen.more.wait_timeout_while(seen, SOON, |(_, ended)| !*ended).unwrap();
+        let text = String::from_utf8_lossy(&seen.0).into_owned();
+        assert_eq!(ended.and_then(|status| status.code()), Some(code), "{text}");
+        text
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
