@@ -84,15 +84,16 @@ impl Pty {
         Self { child, master, name, seen, at: 0 }
     }
 
-    /// Waits until this comes out, behind what was waited for before.
+    /// Waits until this comes out, behind what was waited for before. A line may have been broken at
+    /// any of its spaces: where depends on how long the paths of this machine are.
     #[track_caller]
     pub fn shows(&mut self, text: &str) -> &mut Self {
         let deadline = Instant::now() + SOON;
         let mut seen = self.seen.text.lock().unwrap();
         loop {
             let rest = &seen.0[self.at..];
-            if let Some(at) = rest.windows(text.len()).position(|piece| piece == text.as_bytes()) {
-                self.at += at + text.len();
+            if let Some(end) = end_of(rest, text.as_bytes()) {
+                self.at += end;
                 break;
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -159,6 +160,25 @@ impl Pty {
         assert_eq!(ended.and_then(|status| status.code()), Some(code), "{text}");
         text
     }
+}
+
+/// Behind the first place at which `text` stands in `seen`, whose lines may be broken at its spaces.
+fn end_of(seen: &[u8], text: &[u8]) -> Option<usize> {
+    (0..seen.len()).find_map(|start| Some(start + length_of(&seen[start..], text)?))
+}
+
+fn length_of(seen: &[u8], text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for byte in text {
+        let rest = seen.get(at..)?;
+        let indent = rest.strip_prefix(b"\r\n").filter(|_| *byte == b' ');
+        at += match indent {
+            Some(next) => 2 + next.iter().take_while(|byte| **byte == b' ').count(),
+            None if rest.first() == Some(byte) => 1,
+            None => return None,
+        };
+    }
+    Some(at)
 }
 
 impl Drop for Pty {
