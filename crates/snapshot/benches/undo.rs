@@ -1,6 +1,7 @@
 //! What remembering a workspace costs: the first snapshot, which copies it, and the second one,
-//! after one file has changed. `cargo bench -p claw-snapshot --bench undo` prints a table; the
-//! ratio of the two is of the same run and machine.
+//! after one file has changed. And what each call of a turn costs that may change it: a look before
+//! and one behind, with one file written between. `cargo bench -p claw-snapshot --bench undo` prints
+//! a table; the ratios are of the same run and machine.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::fs;
@@ -14,30 +15,32 @@ const SIZES: [usize; 3] = [100, 1_000, 10_000];
 const FILE_BYTES: usize = 2_048;
 const FILES_IN_A_FOLDER: usize = 50;
 const ROUNDS: usize = 3;
+const CALLS: usize = 9;
 const LIMITS: Limits = Limits { files_max: 100_000, bytes_max: 1 << 30, file_bytes_max: 1 << 26 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("| files | first snapshot | second snapshot | the second is |");
-    println!("|---|---|---|---|");
+    println!("| files | first snapshot | second snapshot | the second is | looks of one call |");
+    println!("|---|---|---|---|---|");
     for files in SIZES {
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
             rounds.push(round(files)?);
         }
         // The median of each, so that one slow round of the machine says nothing.
-        let [first, second] = [0, 1].map(|nth| {
+        let [first, second, call] = [0, 1, 2].map(|nth| {
             let mut times: Vec<Duration> = rounds.iter().map(|round| round[nth]).collect();
             times.sort();
             times[ROUNDS / 2]
         });
         let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
         let ratio = first.as_secs_f64() / second.as_secs_f64();
-        println!("| {files} | {} | {} | {ratio:.1} times as fast |", ms(first), ms(second));
+        let [one, two, call] = [first, second, call].map(ms);
+        println!("| {files} | {one} | {two} | {ratio:.1} times as fast | {call} |");
     }
     Ok(())
 }
 
-fn round(files: usize) -> Result<[Duration; 2], Box<dyn std::error::Error>> {
+fn round(files: usize) -> Result<[Duration; 3], Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let (workspace, kept) = (dir.path().join("workspace"), dir.path().join("kept"));
     fill(&workspace, files)?;
@@ -45,7 +48,19 @@ fn round(files: usize) -> Result<[Duration; 2], Box<dyn std::error::Error>> {
     let first = timed(|| snapshots.remember("1-before"))?;
     fs::write(workspace.join("folder-0/file-0"), "changed")?;
     let second = timed(|| snapshots.remember("2-before"))?;
-    Ok([first, second])
+    let mut calls = Vec::new();
+    for number in 0..CALLS {
+        let mut call = Duration::ZERO;
+        let mut mark = None;
+        call += timed(|| snapshots.begin("3-before").map(|begun| mark = Some(begun)))?;
+        fs::write(workspace.join("folder-0/file-1"), format!("call {number}"))?;
+        call += timed(|| snapshots.pause("3-before"))?;
+        drop(mark);
+        calls.push(call);
+    }
+    // The first one copies; those behind it are what a turn of many calls is made of.
+    calls.sort();
+    Ok([first, second, calls[CALLS / 2]])
 }
 
 fn fill(workspace: &Path, files: usize) -> std::io::Result<()> {

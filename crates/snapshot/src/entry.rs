@@ -1,6 +1,7 @@
 //! What stands at one path of a workspace: a folder, a file, a link. Must not know where contents
 //! are kept, or what is done with an entry.
 
+use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -50,8 +51,31 @@ impl Entry {
 /// A path as the file system has it: bytes. Relative to the workspace, or the target of a link,
 /// which may be any. In JSON a name that is not UTF-8 stands as a NUL, which no name can hold, and
 /// its bytes in hexadecimal.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Ordered by its bytes, so that a folder stands before what lies in it. `Path` compares name by
+/// name, which took half of the time of a look at 10,000 files.
+#[derive(Clone)]
 pub struct RelPath(PathBuf);
+
+impl PartialEq for RelPath {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_os_str() == other.0.as_os_str()
+    }
+}
+
+impl Eq for RelPath {}
+
+impl Ord for RelPath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.as_os_str().cmp(other.0.as_os_str())
+    }
+}
+
+impl PartialOrd for RelPath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl RelPath {
     pub fn as_path(&self) -> &Path {

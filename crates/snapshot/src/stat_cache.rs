@@ -55,6 +55,8 @@ pub(crate) struct StatCache {
     files: Vec<(RelPath, Stat, String)>,
     #[serde(skip)]
     known: BTreeMap<RelPath, (Stat, String)>,
+    #[serde(skip)]
+    is_new: bool,
 }
 
 impl StatCache {
@@ -64,7 +66,7 @@ impl StatCache {
             fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         let files = read.map(|cache| cache.files).unwrap_or_default();
         let known = files.into_iter().map(|(path, stat, digest)| (path, (stat, digest))).collect();
-        Self { files: Vec::new(), known }
+        Self { files: Vec::new(), known, is_new: false }
     }
 
     pub(crate) fn digest(&self, path: &RelPath, stat: &Stat) -> Option<&str> {
@@ -76,14 +78,20 @@ impl StatCache {
     pub(crate) fn note(&mut self, path: &RelPath, stat: Stat, digest: &str) {
         if stat.has_settled() {
             self.known.insert(path.clone(), (stat, digest.to_owned()));
+            self.is_new = true;
         }
     }
 
-    /// Keeps what `is_there` any more. What cannot be written is read again next time.
+    /// Keeps what `is_there` any more, and writes it if it is not what was read. What cannot be
+    /// written is read again next time.
     pub(crate) fn save(mut self, path: &Path, is_there: impl Fn(&RelPath) -> bool) {
+        let before = self.known.len();
+        self.known.retain(|path, _| is_there(path));
+        if !self.is_new && self.known.len() == before {
+            return;
+        }
         self.files = std::mem::take(&mut self.known)
             .into_iter()
-            .filter(|(path, _)| is_there(path))
             .map(|(path, (stat, digest))| (path, stat, digest))
             .collect();
         if let Ok(text) = serde_json::to_string(&self) {
