@@ -211,6 +211,18 @@ proptest! {
 }
 
 #[test]
+fn an_item_that_begins_with_nothing_is_shown_alike_in_pieces_and_whole() {
+    for text in ["word\n\n\n- &#10;\n\n\tword", "- > &#10;\n\n  word", "1. &#10;\n\n   one\n2. two"]
+    {
+        let look = Look::new(20, false);
+        let mut view = StreamView::new(look);
+        let mut lines: Vec<String> = text.chars().flat_map(|c| view.push(&c.to_string())).collect();
+        lines.extend(view.finish());
+        assert_eq!(lines, markdown_lines(text, look), "{text:?}");
+    }
+}
+
+#[test]
 fn a_paragraph_is_out_as_soon_as_it_cannot_change() {
     let mut view = StreamView::new(Look::new(40, false));
     assert!(view.push("One *two").is_empty());

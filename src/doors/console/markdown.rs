@@ -106,6 +106,11 @@ impl Painter {
                 self.begin(Kind::Paragraph);
                 let spans = self.spans(text, Style::PLAIN);
                 self.wrapped(&spans);
+                // A first paragraph that shows nothing takes the marker all the same: a stream has
+                // shown it by the time the next one comes.
+                if self.containers.iter().any(|container| container.first.is_some()) {
+                    self.line(Vec::new());
+                }
                 self.set_before(Kind::Paragraph);
             }
             Block::Heading { level, text } => {
