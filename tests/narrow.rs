@@ -60,3 +60,15 @@ fn what_waits_and_what_comes_back_fits() {
         assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
     }
 }
+
+#[test]
+fn what_init_asks_fits() {
+    let house = House::bare();
+    for columns in WIDTHS {
+        let mut init = Pty::sized(&house, &["init"], 40, columns);
+        init.shows("Number: ").types("4").shows("openai/v1): ").types("http://127.0.0.1:9/v1");
+        init.shows("needs none): ").types("sk-of-nobody-1").shows("all the same: ").keys("\x03");
+        let shown = init.ends(130);
+        assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
+    }
+}

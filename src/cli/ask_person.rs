@@ -41,9 +41,7 @@ pub async fn ask(question: &Question) -> anyhow::Result<Option<Answer>> {
 
 /// Asks on the terminal; only a clear yes is one.
 pub fn agreed(question: &str) -> io::Result<bool> {
-    let mut stderr = io::stderr();
-    write!(stderr, "{question} [y/N] ")?;
-    stderr.flush()?;
+    out::err_prompt(&format!("{question} [y/N] "))?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))

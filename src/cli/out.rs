@@ -24,6 +24,27 @@ fn whole_line(text: &str) -> Result<(), Unwritten> {
     writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Unwritten)
 }
 
+/// A question on stdout, behind which the cursor waits.
+pub fn prompt(question: &str) -> io::Result<()> {
+    let rows = prompt_rows(question, columns_of(io::stdout()));
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(rows.as_bytes()).and_then(|()| stdout.flush())
+}
+
+/// The same on stderr.
+pub fn err_prompt(question: &str) -> io::Result<()> {
+    let rows = prompt_rows(question, columns_of(io::stderr()));
+    io::stderr().lock().write_all(rows.as_bytes())
+}
+
+/// Words stay whole, and the blank before the cursor stays.
+fn prompt_rows(question: &str, columns: Option<usize>) -> String {
+    let words = question.trim_end();
+    let columns = columns.map(|columns| columns.saturating_sub(1));
+    let rows = columns.map_or_else(|| vec![words.to_owned()], |columns| fit(words, columns));
+    format!("{}{}", rows.join("\n"), &question[words.len()..])
+}
+
 /// A line on stderr. If even that is closed there is nobody left to tell.
 pub fn err_line(text: &str) {
     let _ = err_taken(text);

@@ -1,7 +1,7 @@
 //! The person at the terminal: lines that can be waited for beside other things, and secrets that
 //! are typed unseen. Must not know what is asked.
 
-use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::fd::AsFd as _;
 
 use anyhow::Context as _;
@@ -78,7 +78,7 @@ impl Person {
     /// Nothing that was typed before the question is shown answers it.
     pub async fn ask(&mut self, question: &str) -> anyhow::Result<String> {
         self.forget_typed();
-        show(question)?;
+        out::prompt(question)?;
         self.line().await
     }
 
@@ -108,12 +108,6 @@ impl Person {
             };
         }
     }
-}
-
-fn show(question: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(question.as_bytes())?;
-    stdout.flush()
 }
 
 /// While this lives, the terminal shows nothing of what is typed but the end of the line. What was

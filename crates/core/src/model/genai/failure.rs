@@ -81,13 +81,15 @@ pub(super) fn of_stream(
     let detail = clean(&root_cause(http), target);
     if http.is_builder() {
         return ModelError::permanent(format!(
-            "the address {} does not work ({detail}): check CLAW_BASE_URL",
+            "the address {} does not work ({detail}): check \
+             `[model] base_url` or CLAW_BASE_URL",
             target.base_url
         ));
     }
     if http.is_connect() {
         return ModelError::transient(format!(
-            "{} cannot be reached at {} ({detail}); check the network and CLAW_BASE_URL",
+            "{} cannot be reached at {} ({detail}); check the network, and \
+             `[model] base_url` or CLAW_BASE_URL",
             target.provider, target.base_url
         ));
     }
@@ -149,13 +151,13 @@ pub(super) fn by_status(
         401 | 403 => refused_key(target, &detail),
         402 => ModelError::permanent(format!("{who} wants to be paid first: {detail}")),
         404 => ModelError::permanent(format!(
-            "{who} does not know the model `{}` at {}: check CLAW_MODEL and CLAW_BASE_URL \
-             ({detail})",
+            "{who} does not know the model `{}` at {}: check \
+             `[model] model` or CLAW_MODEL, and `[model] base_url` or CLAW_BASE_URL ({detail})",
             target.model, target.base_url
         )),
         300..=399 => ModelError::permanent(format!(
             "{who} redirects elsewhere (status {status}), and a key is not carried along: check \
-             CLAW_BASE_URL, now {}",
+             `[model] base_url` or CLAW_BASE_URL, now {}",
             target.base_url
         )),
         429 if body.contains("insufficient_quota") => {

@@ -68,14 +68,15 @@ pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
         let words = told(&text_of_page(body), target);
         return Some(ModelError::permanent(format!(
             "an HTML page answers at {base} where {who} should: {words}. Check whether this \
-             network or a proxy wants a login first, and CLAW_BASE_URL"
+             network or a proxy wants a login first, and \
+             `[model] base_url` or CLAW_BASE_URL"
         )));
     }
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         let words = told(body, target);
         return Some(ModelError::permanent(format!(
             "at {base} something answers that does not speak like {who}: {words}. Check \
-             CLAW_BASE_URL"
+             `[model] base_url` or CLAW_BASE_URL"
         )));
     };
     let error = value.get("error").or_else(|| value.pointer("/0/error"));
@@ -88,7 +89,7 @@ pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
     let words = told(&value.to_string(), target);
     Some(ModelError::permanent(format!(
         "{who} answered with a JSON object in the place of a stream: {words}. Check \
-         CLAW_BASE_URL, now {base}"
+         `[model] base_url` or CLAW_BASE_URL, now {base}"
     )))
 }
 
