@@ -143,14 +143,15 @@ proptest! {
     #[test]
     fn any_chunking_shows_the_same_text(
         text in markdown(), cuts in prop::collection::vec(any::<usize>(), 0..30), width in 20..90_usize, colour: bool,
+        breaks_code: bool,
     ) {
-        let look = Look::new(width, colour);
+        let look = Look::new(width, colour).breaking_code(breaks_code);
         prop_assert_eq!(streamed(&text, &cuts, look), markdown_lines(&text, look));
     }
 
     #[test]
-    fn one_character_at_a_time_shows_the_same_text(text in markdown()) {
-        let look = Look::new(40, false);
+    fn one_character_at_a_time_shows_the_same_text(text in markdown(), breaks_code: bool) {
+        let look = Look::new(40, false).breaking_code(breaks_code);
         let cuts: Vec<usize> = (0..text.len()).collect();
         prop_assert_eq!(streamed(&text, &cuts, look), markdown_lines(&text, look));
     }

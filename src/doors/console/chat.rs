@@ -198,12 +198,17 @@ struct Chat {
     last_paint: Option<Instant>,
 }
 
+/// As wide as the terminal is now. What goes into a pipe keeps its lines of code whole.
+fn look(colour: bool, interactive: bool) -> Look {
+    Look::new(terminal_size().columns, colour).breaking_code(interactive)
+}
+
 impl Chat {
     fn new(console: &Console) -> Self {
         let (colour, interactive) = (console.colour, console.interactive);
         Self {
             state: ChatState::new(interactive),
-            screen: Screen::new(Look::new(terminal_size().columns, colour), interactive),
+            screen: Screen::new(look(colour, interactive), interactive),
             colour,
             interactive,
             pending: VecDeque::new(),
@@ -323,7 +328,7 @@ impl Chat {
         self.last_paint = Some(Instant::now());
         let shown = console.painter.show(frame);
         if self.interactive {
-            self.screen.set_look(Look::new(terminal_size().columns, self.colour));
+            self.screen.set_look(look(self.colour, true));
         }
         shown
     }

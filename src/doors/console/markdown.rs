@@ -228,6 +228,8 @@ impl Painter {
     }
 
     fn code_rows(&self, row: &str) -> Vec<String> {
+        // Blanks at its end show nothing, and would take a row of their own.
+        let row = row.trim_end();
         let room = self.room().saturating_sub(CODE_INDENT.len());
         if !self.look.breaks_code || width(row) <= room {
             return vec![row.to_owned()];
