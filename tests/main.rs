@@ -31,6 +31,7 @@ mod full_disk;
 mod git_state;
 mod heartbeats;
 mod heartbeats_listed;
+mod heartbeats_proposed;
 mod host_grants;
 mod job_kills;
 mod jobs;

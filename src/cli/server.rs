@@ -5,8 +5,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use claw_mcp_scheduler::HeartbeatGrammar;
+use jiff::tz::TimeZone;
 
 use crate::app::MemoryLaunch;
+use crate::config::{drafted_heartbeat, heartbeat_entry, with_heartbeat};
 use crate::domain::OWN_SERVERS;
 
 use super::fail::UserError;
@@ -63,6 +66,13 @@ fn read<P: Parser>(name: &str, rest: &[String]) -> anyhow::Result<P> {
     })
 }
 
+/// How `heartbeats.toml` is written. An entry is in order or not whatever zone it would go by.
+const HEARTBEATS: HeartbeatGrammar = HeartbeatGrammar {
+    entry: heartbeat_entry,
+    drafted: drafted_heartbeat,
+    with: |file, name, entry| with_heartbeat(file, name, entry, &TimeZone::UTC),
+};
+
 /// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the
 /// server's own, also options that claw has under the same name.
 pub fn run_if_asked(argv: &[OsString]) -> Option<ExitCode> {
@@ -79,7 +89,10 @@ pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
         "bash" => claw_mcp_bash::main(Bash::parse_from(argv).args),
         "filesystem" => claw_mcp_filesystem::main(Filesystem::parse_from(argv).args),
         "memory" => claw_mcp_memory::main(Memory::parse_from(argv).args),
-        "scheduler" => claw_mcp_scheduler::main(Scheduler::parse_from(argv).args),
+        "scheduler" => {
+            let args = Scheduler::parse_from(argv).args;
+            claw_mcp_scheduler::main_of_host(args, Some(HEARTBEATS))
+        }
         other => super::fail::report(&UserError::because(format!(
             "there is no server `{other}`; there are: {}",
             OWN_SERVERS.map(|own| own.name).join(", ")

@@ -26,7 +26,11 @@ pub const OWN_SERVERS: [OwnServer; 4] = [
         readers: &["recall", "read", "list"],
         proposes: &["propose", "skip"],
     },
-    OwnServer { name: "scheduler", readers: &["list", "history", "due", "now"], proposes: &[] },
+    OwnServer {
+        name: "scheduler",
+        readers: &["list", "history", "due", "now"],
+        proposes: &["propose_heartbeat"],
+    },
 ];
 
 impl OwnServer {

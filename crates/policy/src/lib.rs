@@ -231,7 +231,7 @@ impl Policy {
         match class {
             Class::Safe => {
                 let does = match classes::only_proposes(facts.builtin, facts.tool) {
-                    true => "only proposes: nothing is remembered without the owner's yes",
+                    true => "only proposes: nothing comes of it without the owner's yes",
                     false => "only reads",
                 };
                 Verdict::Allow { rule, why: format!("{name} {does}") }

@@ -15,6 +15,11 @@ pub struct Args {
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
 
+    /// The host's own file of heartbeats, which its agent may propose to change. Only of use where
+    /// the host starts this server out of its own program, as claw does
+    #[arg(long, value_name = "FILE")]
+    pub heartbeats: Option<PathBuf>,
+
     #[command(flatten)]
     pub limits: Limits,
 }

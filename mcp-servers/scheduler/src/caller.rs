@@ -20,6 +20,9 @@ pub struct Caller {
     pub topic: Option<String>,
     #[serde(default)]
     pub agent: Option<String>,
+    /// Others than the owner read what comes of it.
+    #[serde(default)]
+    pub heard_by_others: bool,
 }
 
 impl Caller {

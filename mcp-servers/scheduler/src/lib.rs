@@ -8,6 +8,7 @@ mod bell;
 mod caller;
 mod clock;
 mod error;
+mod heartbeats;
 mod job;
 mod library;
 mod missed;
@@ -26,9 +27,12 @@ mod tests;
 
 use std::process::ExitCode;
 
+use heartbeats::Heartbeats;
+
 use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
+pub use heartbeats::HeartbeatGrammar;
 pub use library::{Jobs, Said};
 pub use preview::{Preview, preview};
 
@@ -44,7 +48,13 @@ const BOUNDS: Bounds = Bounds { request_line_bytes_max: 1024 * 1024, blocking_th
 /// Standard output carries MCP only. A start that fails is said in one sentence on standard error
 /// and ends with code 2.
 pub fn main(args: Args) -> ExitCode {
-    match run(&args) {
+    main_of_host(args, None)
+}
+
+/// The same for a host that is this program too, and lets its agent propose changes of its own file
+/// of heartbeats (`--heartbeats`).
+pub fn main_of_host(args: Args, grammar: Option<HeartbeatGrammar>) -> ExitCode {
+    match run(&args, grammar) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("{SERVER_NAME}: {error}"));
@@ -56,6 +66,8 @@ pub fn main(args: Args) -> ExitCode {
 /// Why the server could not start or had to stop.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
+    #[error("--heartbeats is for hosts that say how their file is written; leave it out")]
+    NoGrammar,
     #[error(transparent)]
     Open(#[from] schedule::OpenError),
     #[error("the clock cannot be watched: {0}")]
@@ -64,11 +76,16 @@ enum StartError {
     Serve(#[from] ServeError),
 }
 
-fn run(args: &Args) -> Result<(), StartError> {
+fn run(args: &Args, grammar: Option<HeartbeatGrammar>) -> Result<(), StartError> {
+    let heartbeats = match (&args.heartbeats, grammar) {
+        (None, _) => None,
+        (Some(_), None) => return Err(StartError::NoGrammar),
+        (Some(path), Some(grammar)) => Some(Heartbeats::new(path.clone(), grammar)),
+    };
     let schedule = schedule::Schedule::open(args)?;
     let shared = tools::Shared::new(schedule);
     let news = waker::start(shared.clone()).map_err(StartError::Bell)?;
-    stdio::serve(server::Server::new(shared, news), &BOUNDS)?;
+    stdio::serve(server::Server::new(shared, heartbeats, news), &BOUNDS)?;
     Ok(())
 }
 

@@ -31,7 +31,7 @@ impl Jobs {
     /// One sentence: the file cannot be used, or there is no such zone.
     pub fn open(args: &Args) -> Result<Self, String> {
         let schedule = Schedule::open(args).map_err(|error| error.to_string())?;
-        Ok(Self { shared: Shared::new(schedule), tools: Tools::new(tools::all()) })
+        Ok(Self { shared: Shared::new(schedule), tools: Tools::new(tools::all(None)) })
     }
 
     /// Where the jobs lie.

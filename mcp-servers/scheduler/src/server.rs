@@ -19,6 +19,7 @@ use tokio::task::AbortHandle;
 
 use crate::SERVER_NAME;
 use crate::caller::Caller;
+use crate::heartbeats::Heartbeats;
 use crate::tools::{self, Shared};
 
 /// The firings that are due, with a cursor.
@@ -41,8 +42,8 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(shared: Shared, news: watch::Receiver<i64>) -> Self {
-        Self { shared, tools: Tools::new(tools::all()), news, teller: Arc::default() }
+    pub fn new(shared: Shared, heartbeats: Option<Heartbeats>, news: watch::Receiver<i64>) -> Self {
+        Self { shared, tools: Tools::new(tools::all(heartbeats)), news, teller: Arc::default() }
     }
 
     /// What a new subscriber is to hear of: also what has been due before it came.

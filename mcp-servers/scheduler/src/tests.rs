@@ -35,7 +35,7 @@ impl Held {
     fn with(now: &str, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Some(folder.path().join("jobs.db"));
-        let args = Args { database, zone: Some("UTC".into()), limits };
+        let args = Args { database, zone: Some("UTC".into()), heartbeats: None, limits };
         let mut schedule = Schedule::open(&args).unwrap();
         let clock = Arc::new(AtomicI64::new(second(now)));
         schedule.clock = Clock::Held(Arc::clone(&clock));

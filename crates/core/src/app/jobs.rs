@@ -14,6 +14,7 @@ use crate::jobs::{JobLimits, Jobs, JobsParts, SCHEDULER};
 /// The options by which an entry of `mcp.json` names another file, or another zone.
 const DATABASE: &str = "--database";
 const ZONE: &str = "--zone";
+const HEARTBEATS: &str = "--heartbeats";
 
 impl App {
     /// How claw's own scheduler is started, behind `claw server scheduler`. `None` where
@@ -68,6 +69,8 @@ pub(super) fn server_args(args: &[String], config: &Config) -> Vec<String> {
     {
         added.extend([ZONE.to_owned(), zone.to_owned()]);
     }
+    // Of the agent whose home it is; nobody else's.
+    added.extend([HEARTBEATS.to_owned(), config.home.heartbeats_toml().display().to_string()]);
     added
 }
 

@@ -1,8 +1,10 @@
 //! What a call does, in words: a table for our own tools, and name and title for those of others.
 //! Pure. Must not know questions, doors, or how the workspace is looked at.
 
+mod heartbeats;
 mod jobs;
 mod notes;
+mod proposed;
 
 use serde_json::Value;
 
@@ -12,7 +14,7 @@ use crate::policy::{Facts, level, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
 
 pub(super) use jobs::say_when;
-pub(super) use notes::{buttons, of_proposed_note};
+pub(super) use proposed::{buttons, of_proposed};
 
 /// The longest path or command that stands in the sentence, in characters; a longer one stands
 /// among the arguments.
@@ -38,7 +40,7 @@ pub(super) fn effect_of(facts: &Facts<'_>, seen: Option<&Seen>, title: Option<&s
         Some("filesystem") => of_file_tool(facts, seen),
         Some("bash") => of_command(facts),
         Some("memory") => notes::of_note_tool(facts),
-        Some("scheduler") => jobs::of_job_tool(facts),
+        Some("scheduler") => jobs::of_job_tool(facts).or_else(|| heartbeats::of_put(facts)),
         _ => None,
     };
     let mut effect = effect.unwrap_or_else(|| of_strange_tool(facts, title));

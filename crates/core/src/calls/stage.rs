@@ -119,7 +119,7 @@ impl Calls {
         let env_names = self.hub.env_names(&source.server).join(",");
         let by_claw = matches!(proposed.source, CallId::Order { .. });
         let facts = self.facts(&call, None);
-        let effect = effect::of_proposed_note(&facts, source.origin, by_claw);
+        let effect = effect::of_proposed(&facts, source.origin, by_claw);
         let shown = effect.as_ref().map(shown_digest).transpose()?.unwrap_or_default();
         let freeze = Freeze {
             state: CallState::Waiting,
@@ -325,7 +325,7 @@ fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreE
     };
     let choices = match item.effect {
         Some(_) => {
-            let (yes, no) = effect::buttons(&item.call.arguments);
+            let (yes, no) = effect::buttons(&item.call);
             yes_or_no(yes, no)
         }
         None => yes_or_no(

@@ -1,6 +1,7 @@
 //! `heartbeats.toml`: when the agent wakes up by itself, what for, and what that may take. Owns what
 //! may stand there; must not know how a heartbeat fires.
 
+mod change;
 mod entry;
 mod import;
 
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 use super::toml_fault::{fault, line_of};
 use super::{ConfigError, read_if_there};
 use crate::domain::canonical::sha256_hex;
+pub use change::{drafted_heartbeat, heartbeat_entry, with_heartbeat};
 use entry::Entry;
 pub use import::{ImportedHeartbeat, import_heartbeats, with_heartbeats};
 

@@ -52,8 +52,8 @@ pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
 pub use heartbeats::{
     DEFAULT_HEARTBEATS_TOML, Heartbeat, HeartbeatBudget, HeartbeatBudgets, HeartbeatCheck,
-    HeartbeatTimes, ImportedHeartbeat, end_of_day, import_heartbeats, load_heartbeats,
-    with_heartbeats,
+    HeartbeatTimes, ImportedHeartbeat, drafted_heartbeat, end_of_day, heartbeat_entry,
+    import_heartbeats, load_heartbeats, with_heartbeat, with_heartbeats,
 };
 pub use here::Started;
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};

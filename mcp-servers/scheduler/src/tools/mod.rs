@@ -5,6 +5,7 @@ mod asked;
 mod cancel;
 mod change;
 mod due;
+mod heartbeat;
 mod history;
 mod list;
 mod now;
@@ -20,6 +21,7 @@ use rmcp::model::{ContentBlock, JsonObject};
 
 use crate::caller::Caller;
 use crate::error::{Result, ToolError};
+use crate::heartbeats::Heartbeats;
 use crate::schedule::Schedule;
 
 pub use asked::Asked;
@@ -29,8 +31,8 @@ pub use list::as_json as jobs_as_json;
 type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
 
 /// All tools in the order in which they are listed, which never changes between connections.
-pub fn all() -> Vec<ToolDef> {
-    vec![
+pub fn all(heartbeats: Option<Heartbeats>) -> Vec<ToolDef> {
+    let jobs = vec![
         schedule::tool(),
         list::tool(),
         change::tool(),
@@ -41,7 +43,8 @@ pub fn all() -> Vec<ToolDef> {
         take::tool(),
         history::tool(),
         now::tool(),
-    ]
+    ];
+    jobs.into_iter().chain(heartbeats.into_iter().flat_map(heartbeat::tools)).collect()
 }
 
 /// The jobs as all calls share them.

@@ -4,29 +4,21 @@
 use serde_json::Value;
 
 use super::{Around, between, inline, text};
-use crate::domain::{Effect, Origin, escape};
+use crate::domain::{Effect, escape};
 use crate::policy::Facts;
 
 /// What is written on the buttons of such a proposal.
-pub(in crate::calls) fn buttons(arguments: &Value) -> (&'static str, &'static str) {
+pub(super) fn buttons(arguments: &Value) -> (&'static str, &'static str) {
     match arguments.get(ALWAYS).is_some() && arguments.get("text").is_none() {
         true => ("✅ Take it out", "❌ Keep it"),
         false => ("✅ Remember", "❌ Skip"),
     }
 }
 
-/// The effect of a proposal of our memory server, whose words came from `origin`. `by_claw`: no model
-/// has called for it, a summary has brought it. `None` for every other call.
-pub(in crate::calls) fn of_proposed_note(
-    facts: &Facts<'_>,
-    origin: Origin,
-    by_claw: bool,
-) -> Option<Effect> {
-    if (facts.builtin, facts.tool) != (Some("memory"), "promote") {
-        return None;
-    }
+/// The effect of a proposal of our memory server. `by_claw`: no model has called for it, a summary has
+/// brought it.
+pub(super) fn of_proposed(facts: &Facts<'_>, by_claw: bool) -> Option<Effect> {
     let mut effect = of_promote(facts)?;
-    effect.asker = proposed_by(origin);
     if by_claw {
         effect.notes.push(BY_CLAW.to_owned());
     }
@@ -37,19 +29,6 @@ pub(in crate::calls) fn of_proposed_note(
 const BY_CLAW: &str = "Noticed while an older part of this conversation was summarised";
 /// The argument by which a proposal is for the file that every prompt holds.
 const ALWAYS: &str = "always";
-
-fn proposed_by(origin: Origin) -> Option<String> {
-    let whose = match origin {
-        Origin::Owner | Origin::Button => return None,
-        Origin::Schedule => "Proposed by a schedule",
-        Origin::McpClient => "Proposed by a client of claw",
-        Origin::SubAgent => "Proposed by another agent",
-        Origin::Forwarded => {
-            "Proposed from words that are not yours: forwarded, or of somebody else"
-        }
-    };
-    Some(whose.to_owned())
-}
 
 pub(super) fn of_note_tool(facts: &Facts<'_>) -> Option<Effect> {
     let id = || text(facts, "id").and_then(inline).unwrap_or("this note").to_owned();
