@@ -132,6 +132,8 @@ pub fn a_turn_that_has_changed_nothing_offers_no_undo<R: DoorRig>() {
     shows(&mut rig, Chat::First, "Here it is.");
     turns_end(&rig, 1);
     all_is_delivered(&mut rig);
-    let shown = rig.shown(Chat::First);
-    assert!(!shown.contains("changed") && !shown.to_lowercase().contains("undo"), "{shown}");
+    // The workspace's path may hold any word.
+    let workspace = rig.home().house.workspace().display().to_string();
+    let shown = rig.shown(Chat::First).replace(&workspace, "").to_lowercase();
+    assert!(!shown.contains("changed") && !shown.contains("undo"), "{shown}");
 }
