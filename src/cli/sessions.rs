@@ -44,6 +44,11 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 
 pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let (session, events) = (SessionId::new(name)?, events(app, name)?);
+    if events.is_empty() && !as_json {
+        out::err_line(&format!(
+            "Nothing is written in `{name}` yet: what was said there has not been begun."
+        ));
+    }
     let gone = app
         .store
         .read(|tx| tx.artifacts())?
@@ -87,10 +92,18 @@ fn line(event: &Event, text: &str) -> String {
     format!("{:>5}  {}  {}", event.seq, super::when(event.at_ms), out::clean(text))
 }
 
+/// The log of a session; empty if a message waits there and nothing is begun.
+///
+/// # Errors
+/// No session has this name.
 pub fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
     let session = SessionId::new(name)?;
-    let events = app.store.read(|tx| tx.events_from(&session, 1))?;
-    if events.is_empty() {
+    let (events, listed) = app.store.read(|tx| {
+        let events = tx.events_from(&session, 1)?;
+        let listed = !events.is_empty() || tx.sessions()?.iter().any(|row| row.name == name);
+        Ok::<_, StoreError>((events, listed))
+    })?;
+    if !listed {
         return Err(UserError::because(format!(
             "there is no session `{name}`; `claw sessions` lists them"
         )));

@@ -13,6 +13,25 @@ const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 
 #[test]
+fn a_session_in_which_nothing_has_begun_is_listed_and_can_be_shown() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let db = house.db();
+    let waits = "INSERT INTO inbox(session, kind, at_ms, body)
+                 SELECT 'later', kind, at_ms, body FROM inbox WHERE kind = 'message' LIMIT 1";
+    db.execute("INSERT INTO sessions(name, created_ms, last_ms) VALUES ('later', 1, 1)", [])
+        .unwrap();
+    assert_eq!(db.execute(waits, []).unwrap(), 1);
+    let listed = house.claw(&["sessions", "--json"]).expect(0).rows();
+    assert!(listed.iter().any(|row| row["id"] == "later"), "{listed:?}");
+    let shown = house.claw(&["sessions", "show", "later"]).expect(0);
+    assert!(shown.out.is_empty() && shown.err.contains("has not been begun"), "{shown:?}");
+    assert!(house.events("later").is_empty());
+    house.claw(&["sessions", "replay", "later"]).expect(0);
+    house.claw(&["sessions", "show", "never"]).expect_mistake(&["no session `never`"]);
+}
+
+#[test]
 fn every_way_a_turn_can_go_replays() {
     let house = House::new();
     house.write("policy.toml", ALLOW);
