@@ -5,6 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::keeping::{beside, replayed, text, write_called};
+use serde_json::json;
+
+use crate::jobs_rig::{minutes_pass, schedule, schedule_of};
 use crate::program::{House, Ran, eventually, outcomes};
 
 /// Restores into a new home, which must be whole.
@@ -119,4 +122,64 @@ fn nothing_is_overwritten_and_no_broken_backup_becomes_a_home() {
     // A setting that is wrong keeps nobody from saving what there is.
     house.write("claw.toml", "this is not TOML");
     house.claw(&["backup", text(&beside(&house, "second"))]).expect(0);
+}
+
+#[test]
+fn jobs_are_in_a_backup_and_what_may_have_acted_since_is_paused() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    schedule(&house, json!({"say": "Water the plants.", "in_minutes": 60, "session": "main"}));
+    schedule(&house, json!({"text": "Pay the rent.", "cron": "0 * * * *", "session": "main"}));
+    schedule(&house, json!({"text": "Look at the garden.", "in_minutes": 600, "session": "main"}));
+    let file = beside(&house, "backup");
+    house.claw(&["backup", text(&file)]).expect(0);
+    let (copy, ran) = restored(&file);
+    assert!(!ran.out.contains("paused"), "nothing has come since: {ran:?}");
+    assert_eq!(paused(&copy), [false, false, false]);
+    // Two hours later, in which the first home may have done its work.
+    minutes_pass(&house, 120);
+    let file = beside(&house, "later");
+    house.claw(&["backup", text(&file)]).expect(0);
+    let (copy, ran) = restored(&file);
+    assert!(ran.out.contains("are paused") && ran.out.contains("job 2 (Pay the rent.)"), "{ran:?}");
+    assert!(!ran.out.contains("plants") && !ran.out.contains("garden"), "{ran:?}");
+    assert_eq!(paused(&copy), [false, true, false], "words are said late, and not never");
+    copy.claw(&["schedule", "resume", "2"]).expect(0);
+    // A firing that was due in the backup, of a job that has ended by it.
+    minutes_pass(&house, 600);
+    house.claw(&["schedule"]).expect(0);
+    let file = beside(&house, "last");
+    house.claw(&["backup", text(&file)]).expect(0);
+    let (copy, ran) = restored(&file);
+    assert!(ran.out.contains("job 3 (Look at the garden.)"), "{ran:?}");
+    let due: Vec<String> = schedule_of(&copy)
+        .prepare("SELECT json_extract(what, '$.say') FROM firings WHERE state = 'due'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(due, ["Water the plants."]);
+}
+
+fn paused(house: &House) -> Vec<bool> {
+    let db = schedule_of(house);
+    let mut rows = db.prepare("SELECT paused FROM jobs ORDER BY number").unwrap();
+    rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn jobs_that_cannot_be_read_keep_nobody_from_saving_the_rest() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    // Without its log, from which SQLite would read the jobs all the same.
+    fs::remove_dir_all(house.home().join("schedule")).unwrap();
+    fs::create_dir(house.home().join("schedule")).unwrap();
+    fs::write(house.home().join("schedule/jobs.db"), "no database at all, and long enough")
+        .unwrap();
+    let file = beside(&house, "backup");
+    let ran = house.claw(&["backup", text(&file)]).expect(0);
+    assert!(ran.err.contains("schedule/jobs.db") && ran.err.contains("left out"), "{ran:?}");
+    let (copy, _) = restored(&file);
+    assert!(!copy.home().join("schedule/jobs.db").exists());
 }

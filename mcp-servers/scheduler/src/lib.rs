@@ -4,6 +4,7 @@
 //! alone.
 
 mod args;
+mod backup;
 mod bell;
 mod caller;
 mod clock;

@@ -2,6 +2,8 @@
 //! what no tool does: a firing that somebody asks for. Works while servers run on the same file.
 //! Must not know what a tool does.
 
+use std::path::Path;
+
 use claw_server_kit::tools::Tools;
 use rmcp::model::CallToolResponse;
 use serde_json::{Value, json};
@@ -37,6 +39,23 @@ impl Jobs {
     /// Where the jobs lie.
     pub fn file(&self) -> std::path::PathBuf {
         self.shared.with_raw(|schedule| schedule.path.clone())
+    }
+
+    /// Copies the jobs as they are at one moment, into a file that is not there or empty.
+    ///
+    /// # Errors
+    /// The file cannot be read whole, or the copy cannot be written.
+    pub fn copy_into(&self, to: &Path) -> Result<(), String> {
+        self.shared.with_raw(|schedule| schedule.copy_into(to)).map_err(|error| error.to_string())
+    }
+
+    /// What a copy needs before it goes on elsewhere: jobs that act and have come since are paused,
+    /// because they may have acted. Each as one line.
+    ///
+    /// # Errors
+    /// The file fails; then nothing was changed.
+    pub fn hold_back(&self) -> Result<Vec<String>, String> {
+        self.shared.with_raw(Schedule::hold_back).map_err(|error| error.to_string())
     }
 
     /// Does what the tool of that name does. Nothing becomes due by it that a server would not make

@@ -22,6 +22,8 @@ pub const FILES: [&str; 11] = [
     "persona/AGENTS.md",
     "persona/MEMORY.md",
 ];
+/// The jobs of the schedule.
+pub const JOBS: &str = "schedule/jobs.db";
 /// What the names of notes begin with.
 pub const NOTES: &str = "memory/";
 /// The largest list, in bytes: some hundred thousand artifacts.
@@ -100,6 +102,7 @@ fn belongs(name: &str) -> bool {
         _ => name,
     };
     name == DB
+        || name == JOBS
         || FILES.contains(&name)
         || name.strip_prefix("artifacts/").is_some_and(is_digest)
         || name.strip_prefix(NOTES).is_some_and(is_note)
@@ -133,13 +136,20 @@ mod tests {
         let artifact = format!("artifacts/{}", "a".repeat(64));
         assert_eq!(
             Contents::read(
-                with(&["claw.db", "SOUL.md", "persona/USER.md", "memory/a b/c.md", &artifact])
-                    .as_bytes()
+                with(&[
+                    "claw.db",
+                    "SOUL.md",
+                    "persona/USER.md",
+                    JOBS,
+                    "memory/a b/c.md",
+                    &artifact
+                ])
+                .as_bytes()
             )
             .unwrap()
             .files
             .len(),
-            5
+            6
         );
         for (names, wrong) in [
             (vec!["SOUL.md"], "no claw.db"),
@@ -155,6 +165,7 @@ mod tests {
             (vec!["claw.db", "memory//x.md"], "no backup holds"),
             (vec!["claw.db", "memory/.git/x.md"], "no backup holds"),
             (vec!["claw.db", "memory-state/x.md"], "no backup holds"),
+            (vec!["claw.db", "schedule/../mcp.json"], "no backup holds"),
         ] {
             let error = Contents::read(with(&names).as_bytes()).unwrap_err();
             assert!(error.contains(wrong), "{names:?}: {error}");

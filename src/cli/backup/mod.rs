@@ -3,6 +3,7 @@
 
 mod contents;
 pub mod restore;
+mod schedule;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -13,7 +14,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use self::contents::{Contents, DB, Entry, FILES, MANIFEST, NOTES, is_digest, is_note};
+use self::contents::{Contents, DB, Entry, FILES, JOBS, MANIFEST, NOTES, is_digest, is_note};
 use super::fail::{self, UserError};
 use super::new_file::NewFile;
 use super::out;
@@ -40,7 +41,19 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     }
     let mut into = NewFile::create(file)?;
     let (mut snapshots, mut sources, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut jobs, mut without_jobs) = (Vec::new(), Vec::new());
     for (prefix, home) in homes(home) {
+        // Before the snapshot: a firing is in the store before it counts as taken. The other way
+        // round, one could be missing in both.
+        match schedule::copy(&home) {
+            Ok(Some(part)) => {
+                sources.push(source(&format!("{prefix}{JOBS}"), part.path())?);
+                jobs.push(part);
+            }
+            Ok(None) => {}
+            // What does not come back does not keep anybody from saving the rest.
+            Err(error) => without_jobs.push(format!("{prefix}{JOBS} ({error:#})")),
+        }
         // An agent that has not run yet has settings, and no store. Claw's own is made if only
         // agents have run.
         let snapshot = if prefix.is_empty() || home.claw_db().is_file() {
@@ -63,15 +76,17 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
             "{name} is damaged (its content is not what its name says), and was left out."
         ));
     }
+    for name in without_jobs {
+        out::err_line(&format!("{name} cannot be read whole, and was left out."));
+    }
     let bytes: u64 = sources.iter().map(|source| source.entry.bytes).sum();
     out::line(&if as_json {
         json!({"id": file, "files": sources.len(), "bytes": bytes}).to_string()
     } else {
         format!(
             "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is \
-             written in them), persona, notes and artifacts; not the workspace, the jobs of the \
-             schedule, nor what servers logged. \
-             Only you can read it. `claw restore` makes a home of it.",
+             written in them), persona, notes, jobs and artifacts; not the workspace, nor what \
+             servers logged. Only you can read it. `claw restore` makes a home of it.",
             file.display(),
             sources.len()
         )

@@ -13,8 +13,8 @@ use anyhow::Context as _;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::PIECE_BYTES;
 use super::contents::{Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
+use super::{PIECE_BYTES, schedule};
 use crate::app::anchor_place;
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
@@ -36,14 +36,16 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
         UserError::because(format!("{} is no whole backup: {error:#}", file.display()))
     })?;
     let stopped = settle_all(&draft.path, &contents).await?;
+    let held = hold_back_all(&draft.path, &contents)?;
     sync_all(&draft.path)?;
     fs::rename(&draft.path, &home)
         .with_context(|| format!("the restored home cannot get its place at {}", home.display()))?;
     sync_folder_of(&home)?;
     anchor_all(&home, &contents).await;
     out::line(&if as_json {
-        json!({"id": home, "at": contents.at, "files": contents.files.len(), "stopped": stopped})
-            .to_string()
+        json!({"id": home, "at": contents.at, "files": contents.files.len(), "stopped": stopped,
+               "held_jobs": held})
+        .to_string()
     } else {
         let stopped = match stopped.len() {
             0 => String::new(),
@@ -53,8 +55,16 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
                 stopped.join(", ")
             ),
         };
+        let held = match held.len() {
+            0 => String::new(),
+            _ => format!(
+                " Jobs that may have done their work since are paused; `claw schedule resume ID` \
+                 lets one go on, `claw schedule run ID` does its work now: {}.",
+                held.join(", ")
+            ),
+        };
         format!(
-            "{} is what it was at {}.{stopped} Do not use the home that it was made from any \
+            "{} is what it was at {}.{stopped}{held} Do not use the home that it was made from any \
              more: both would answer.",
             home.display(),
             contents.at
@@ -216,6 +226,23 @@ async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<Str
         }));
     }
     Ok(stopped)
+}
+
+/// The agents whose homes were restored, by what their names begin with; claw's own is empty.
+fn prefixes(contents: &Contents) -> impl Iterator<Item = &str> {
+    databases(contents).filter_map(|name| name.strip_suffix(DB))
+}
+
+/// The jobs of an agent are named with the agent.
+fn hold_back_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
+    let mut held = Vec::new();
+    for prefix in prefixes(contents) {
+        let lines = schedule::hold_back(&draft.join(prefix))
+            .context("the jobs in the backup cannot be read")?;
+        let of = prefix.strip_prefix("agents/").unwrap_or_default();
+        held.extend(lines.into_iter().map(|line| format!("{of}{line}")));
+    }
+    Ok(held)
 }
 
 /// Checks a database, notes in its audit where it comes from, and stops what was under way: what
