@@ -120,7 +120,10 @@ fn was_remembered(
     let staged = evidence.look.staged()?;
     let refused = |row: &&store::OutboxRow| {
         let text = row.body["text"].as_str().unwrap_or_default();
-        row.session == seat.session && text.starts_with("Nothing was done: the server `memory`")
+        // A gateway that is told to end while its memory starts says so, too.
+        let why = text.strip_prefix("Nothing was done: ").unwrap_or_default();
+        let why = why.strip_prefix("the start of ").unwrap_or(why);
+        row.session == seat.session && why.starts_with("the server `memory`")
     };
     let mut refused = evidence.outbox.iter().filter(refused).count();
     for act in &seat.acts {
