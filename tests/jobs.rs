@@ -215,6 +215,48 @@ fn always_for_this_job_holds_for_exactly_this_call_until_the_job_changes() {
     rig.house.is_whole();
 }
 
+fn writes_two() -> Answer {
+    let write = |id: &str, path: &str| {
+        let arguments = json!({"path": path, "content": "1"}).to_string();
+        Call::new(id, "filesystem__write_file", &arguments)
+    };
+    Answer::Turn(Turn::calls(&[write("1", "a.txt"), write("2", "b.txt")]))
+}
+
+#[test]
+fn always_for_this_job_holds_for_each_of_several_calls() {
+    let rig = rig([
+        schedules(every_hour("Note the hour.")),
+        Answer::text("Made."),
+        writes_two(),
+        Answer::text("First."),
+        writes_two(),
+        Answer::text("Second."),
+        calls("filesystem__write_file", &json!({"path": "c.txt", "content": "1"})),
+        Answer::text("Third."),
+    ]);
+    let gateway = rig.start();
+    rig.makes("Made.");
+    rig.fires("j1");
+    let asks = "Job 1 “Note the hour.” (cron '0 * * * *') asks";
+    rig.taps_at(asks, "All, always for this job");
+    rig.hears("First.");
+    let grants = rig.house.claw(&["grants"]).expect(0).out;
+    for path in ["a.txt", "b.txt"] {
+        let one = grants.lines().filter(|line| line.contains(path)).count();
+        assert_eq!(one, 1, "{path}: {grants}");
+    }
+    assert_eq!(grants.matches("until job 1 ends or changes, for schedule").count(), 2, "{grants}");
+    rig.fires("j1");
+    rig.hears("Second.");
+    // Another call of the same tool is none of them.
+    rig.fires("j1");
+    rig.taps_at(asks, "Deny");
+    rig.hears("Third.");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
 #[test]
 fn a_job_that_ends_claw_is_parked_and_not_begun_again_and_again() {
     let silent = || Answer::raw("", Then::Silence);

@@ -82,6 +82,9 @@ pub fn in_words(answer: &Answer, list: &CallList) -> String {
         Answer::Allow { scope: Scope::Mode { mode }, .. } => {
             format!("Allowed all {}, and mode {mode} for this session.", open.len())
         }
+        Answer::Allow { term: Term::Always, .. } => {
+            format!("Allowed all {}, always for this job.", open.len())
+        }
         Answer::Allow { .. } => format!("Allowed all {}.", open.len()),
         _ => format!("Denied all {}.", open.len()),
     }

@@ -1,7 +1,7 @@
 //! How a question about several calls looks on the console: as short as it gets, and all of it.
 //! Must not know how an answer is read, or which lines there is room for (`doors/call_list.rs`).
 
-use crate::domain::{Answer, Question, Scope};
+use crate::domain::{Answer, Question, Scope, Term};
 use crate::doors::call_list::{ListBrief, list_brief, texts_left_out, whole_list};
 use crate::doors::clock::Clock;
 
@@ -106,6 +106,9 @@ fn keys(question: &Question, left_out: bool, look: Look) -> String {
     keys.extend(question.choices.iter().filter_map(|choice| match &choice.answer {
         Answer::Allow { scope: Scope::Mode { mode }, .. } => {
             Some((one_row(&choice.key), format!("all, mode {mode}")))
+        }
+        Answer::Allow { term: Term::Always, .. } => {
+            Some((one_row(&choice.key), "all, always for this job".to_owned()))
         }
         _ => None,
     }));

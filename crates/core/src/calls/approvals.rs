@@ -139,7 +139,7 @@ impl Calls {
 
     /// The standing grant or refusal that an answer asks for, checked against the call that was
     /// shown.
-    async fn grant_of(
+    pub(super) async fn grant_of(
         &self,
         approval: &ApprovalRow,
         row: &CallRow,
@@ -269,7 +269,10 @@ pub fn is_over(approval: &ApprovalRow) -> bool {
     last <= now_ms()
 }
 
-fn found(tx: &Tx<'_>, id: &ApprovalId) -> Result<Option<(ApprovalRow, CallRow)>, StoreError> {
+pub(super) fn found(
+    tx: &Tx<'_>,
+    id: &ApprovalId,
+) -> Result<Option<(ApprovalRow, CallRow)>, StoreError> {
     let Some(approval) = tx.approval(id)? else { return Ok(None) };
     let row = tx
         .call(&approval.call)?

@@ -13,6 +13,7 @@ mod held;
 mod job;
 pub mod job_words;
 mod keep;
+mod list_standing;
 pub mod modes;
 mod offer;
 pub mod openings;

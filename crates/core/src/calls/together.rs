@@ -14,6 +14,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::approvals::{DecideError, Standing, decide_in};
 use super::frozen::Freeze;
+use super::list_standing::{ListStanding, always_for_job};
 use super::{Calls, approvals};
 use crate::domain::canonical::digest;
 use crate::domain::{
@@ -217,20 +218,13 @@ impl Calls {
             return Err(DecideError::NotOffered(text.to_owned()));
         }
         may_answer(&approval.question, &list, answer).map_err(DecideError::NotOffered)?;
-        let standing = match (answer, &approval.question.session) {
-            (Answer::Allow { scope: Scope::Mode { mode }, .. }, Some(session)) => {
-                let mode =
-                    self.new_mode(*mode, session, &row.principal, Some(&approval.id)).await?;
-                Some(Standing::mode(mode, self.reach_of_open_calls().await))
-            }
-            _ => None,
-        };
+        let standing = self.list_standing(&approval, &row, &list, answer).await?;
         let (answer, by) = (answer.clone(), by.to_owned());
         killpoint::here("list.decided.before");
         let decided = self
             .store
             .write(move |tx| {
-                let decided = settle(tx, &approval, &list, &answer, &by, standing.as_ref())?;
+                let decided = settle(tx, &approval, &list, &answer, &by, &standing)?;
                 with(tx, decided.as_ref().map(|_| ()))?;
                 Ok(decided)
             })
@@ -309,7 +303,8 @@ fn shown_digest(list: &CallList) -> Result<String, StoreError> {
     Ok(digest(&serde_json::to_value(list.as_asked())?))
 }
 
-/// Yes and no to all, the modes that a call of it offers, and each call by its number.
+/// Yes and no to all, the modes that a call of it offers, "always" for a job, and each call by its
+/// number.
 fn choices(list: &CallList, joined: &[ApprovalRow]) -> Vec<Choice> {
     let many = list.items.len();
     let choice = |key: &str, label: String, answer| Choice { key: key.to_owned(), label, answer };
@@ -322,6 +317,7 @@ fn choices(list: &CallList, joined: &[ApprovalRow]) -> Vec<Choice> {
             choices.push(Choice { label, ..offered.clone() });
         }
     }
+    choices.extend(always_for_job(joined));
     choices.push(choice("n", "no, none of them".to_owned(), Answer::Deny { word: None }));
     choices.extend(list.numbered().map(|(number, item)| {
         let answer = Answer::Pick { yes: vec![number], no: Vec::new() };
@@ -361,7 +357,7 @@ fn settle(
     list: &CallList,
     answer: &Answer,
     by: &str,
-    standing: Option<&Standing>,
+    standing: &ListStanding,
 ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
     let once = Answer::Allow { term: Term::Once, scope: Scope::Exact };
     if let Answer::Pick { yes, no } = answer {
@@ -397,9 +393,7 @@ fn settle(
     }
     let mut settled = Vec::new();
     for (left, item) in (0..waiting.len()).rev().zip(waiting) {
-        // A mode is given once, and last: what was shown runs by the yes to it.
-        let standing = standing.filter(|_| left == 0);
-        if decide_one(tx, item, answer, by, standing)?.is_ok() {
+        if decide_one(tx, item, answer, by, standing.of(item, left))?.is_ok() {
             settled.push(item.call.to_string());
         }
     }

@@ -5,7 +5,7 @@ use super::brief_question::push_sentence;
 use super::keyboard::{button, choices};
 use super::value::shown_value;
 use super::{cleaned_line, short};
-use crate::domain::{Answer, ApprovalState, CallList, Choice, Question, Scope};
+use crate::domain::{Answer, ApprovalState, CallList, Choice, Question, Scope, Term};
 use crate::doors::call_list::{ListBrief, texts_left_out};
 use crate::doors::clock::Clock;
 use crate::doors::door::Closed;
@@ -65,9 +65,13 @@ pub(super) fn keyboard(question: &Question, list: &CallList) -> Vec<Vec<Button>>
 pub(super) fn first(question: &Question, list: &CallList) -> Vec<Vec<Button>> {
     let choose = button(question, "Choose…".to_owned(), Tap::Choose);
     let mut rows = vec![yes(question).chain(choose).collect::<Vec<_>>()];
-    let is_mode =
-        |answer: &Answer| matches!(answer, Answer::Allow { scope: Scope::Mode { .. }, .. });
-    rows.extend(choices(question, is_mode).map(|button| vec![button]));
+    let stands = |answer: &Answer| match answer {
+        Answer::Allow { term, scope } => {
+            *term == Term::Always || matches!(scope, Scope::Mode { .. })
+        }
+        _ => false,
+    };
+    rows.extend(choices(question, stands).map(|button| vec![button]));
     rows.push(no(question).chain(with_word(question)).chain(more(question, list)).collect());
     rows.retain(|row| !row.is_empty());
     rows
@@ -98,6 +102,7 @@ pub(super) fn label(list: &CallList, choice: &Choice) -> Option<String> {
         Answer::Allow { scope: Scope::Mode { mode }, .. } => {
             format!("All, and mode {mode} this session")
         }
+        Answer::Allow { term: Term::Always, .. } => "All, always for this job".to_owned(),
         Answer::Allow { .. } if open < all => format!("Allow the other {open}"),
         Answer::Allow { .. } => format!("Allow all {open}"),
         Answer::Deny { .. } if open < all => "None of the others".to_owned(),
@@ -108,7 +113,7 @@ pub(super) fn label(list: &CallList, choice: &Choice) -> Option<String> {
 }
 
 fn yes(question: &Question) -> impl Iterator<Item = Button> {
-    choices(question, |answer| matches!(answer, Answer::Allow { scope: Scope::Exact, .. }))
+    choices(question, |answer| matches!(answer, Answer::Allow { term: Term::Once, .. }))
 }
 
 fn no(question: &Question) -> impl Iterator<Item = Button> {
@@ -137,6 +142,9 @@ pub(super) fn outcome(
             let (mode, word) = match answer {
                 Answer::Allow { scope: Scope::Mode { mode }, .. } => {
                     (format!(", and mode {mode} for this session"), String::new())
+                }
+                Answer::Allow { term: Term::Always, .. } => {
+                    (", always for this job".to_owned(), String::new())
                 }
                 Answer::Deny { word: Some(word) } => {
                     (String::new(), format!("\n“{}”", short(word)))
