@@ -234,10 +234,15 @@ fn each_library_stays_in_its_room() {
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),
         // `claw memory` is the owner's own hand on the notes, and the doctor looks at their index.
         ("claw_mcp_memory", &["src/cli/server.rs", "src/cli/memory/", "src/cli/doctor"]),
-        // `app` asks the scheduler's when a job would fire that is not made yet.
+        // `app` asks the scheduler's when a job would fire that is not made yet; a backup holds jobs.
         (
             "claw_mcp_scheduler",
-            &["src/cli/server.rs", "src/cli/schedule/", "crates/core/src/app/jobs.rs"],
+            &[
+                "src/cli/server.rs",
+                "src/cli/schedule/",
+                "src/cli/backup/schedule.rs",
+                "crates/core/src/app/jobs.rs",
+            ],
         ),
         // `app` asks the library of the bash server whether this system can hold its box, and which
         // variables it finds programs by, and which folders can be opened; it starts nothing.

@@ -10,7 +10,7 @@ use crate::store::{ApprovalRow, CallRow};
 
 pub(super) enum ListStanding {
     Nothing,
-    Once(Standing),
+    Once(Box<Standing>),
     Each(BTreeMap<ApprovalId, Standing>),
 }
 
@@ -59,7 +59,8 @@ impl Calls {
             (answer, &approval.question.session)
         {
             let mode = self.new_mode(*mode, session, &row.principal, Some(&approval.id)).await?;
-            return Ok(ListStanding::Once(Standing::mode(mode, self.reach_of_open_calls().await)));
+            let standing = Standing::mode(mode, self.reach_of_open_calls().await);
+            return Ok(ListStanding::Once(Box::new(standing)));
         }
         if !is_always(answer) {
             return Ok(ListStanding::Nothing);

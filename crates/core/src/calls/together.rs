@@ -218,7 +218,8 @@ impl Calls {
             return Err(DecideError::NotOffered(text.to_owned()));
         }
         may_answer(&approval.question, &list, answer).map_err(DecideError::NotOffered)?;
-        let standing = self.list_standing(&approval, &row, &list, answer).await?;
+        // Boxed: it is rare, and every answer's future would hold its size.
+        let standing = Box::pin(self.list_standing(&approval, &row, &list, answer)).await?;
         let (answer, by) = (answer.clone(), by.to_owned());
         killpoint::here("list.decided.before");
         let decided = self
