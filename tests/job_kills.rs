@@ -97,6 +97,10 @@ fn each_firing_becomes_exactly_one_message_or_one_turn() {
     let begun =
         "SELECT count(*) FROM events WHERE type = 'turn.started' AND body LIKE '%schedule:j%'";
     eventually("every turn was begun", || rig.number(begun) == turns);
+    // What was killed may have done all of it, and this one be still on its way up: until it answers,
+    // SIGTERM ends it as any program that has not said what it does then.
+    rig.anna.says(rig.anna.private(), "/model");
+    rig.telegram.wait_for_text(rig.anna.id, "The model is");
     rig.wait_delivered();
     rig.stop(last);
     let ids = |db: &rusqlite::Connection, sql: &str| -> BTreeSet<String> {
