@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "calls",
             "catalog",
             "chat_commands",
+            "clients",
             "config",
             "doors",
             "durable",
@@ -57,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "calls",
             "catalog",
+            "clients",
             "config",
             "chat_commands",
             "door_context",
@@ -84,6 +86,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "doors",
         &[
             "chat_commands",
+            "clients",
             "config",
             "door_context",
             "heartbeats",
@@ -95,13 +98,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("door_context", &["chat_commands", "heartbeats", "jobs", "mail", "router", "session"]),
+    (
+        "door_context",
+        &["chat_commands", "clients", "heartbeats", "jobs", "mail", "router", "session"],
+    ),
     ("mail", &["killpoint", "store"]),
     ("router", &["calls", "catalog", "gate", "killpoint", "mail", "redact", "session", "store"]),
     (
         "chat_commands",
         &["calls", "config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
     ),
+    ("clients", &["config", "durable", "gate", "killpoint", "mail", "session", "store", "turn"]),
     ("heartbeats", &["config", "gate", "killpoint", "session", "store"]),
     ("jobs", &["gate", "killpoint", "store"]),
     ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
@@ -124,6 +131,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("doors", "config", "config::Telegram"),
     ("doors", "config", "config::Pairing"),
     ("doors", "config", "config::MAIN"),
+    ("doors", "config", "config::ServeSection"),
     ("chat_commands", "calls", "calls::modes"),
     ("chat_commands", "calls", "calls::openings"),
     // An owner's order about the notes.
@@ -136,6 +144,10 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("session", "config", "config::HeartbeatBudget"),
     ("session", "config", "config::HeartbeatBudgets"),
     ("session", "config", "config::end_of_day"),
+    // A client waits for the end of its calls, and another process goes on with them.
+    ("clients", "config", "config::ServeSection"),
+    ("clients", "mail", "mail::Instance"),
+    ("clients", "session", "session::Ending"),
     // The one word by which a model says that there is nothing to tell.
     ("heartbeats", "session", "session::NOTHING_TO_TELL"),
     ("catalog", "config", "config::Tools"),

@@ -1,5 +1,6 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
+mod clients;
 mod doors;
 mod folders;
 mod gate;
@@ -22,6 +23,7 @@ use tokio::sync::OnceCell;
 use crate::chat_commands::{
     AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore,
 };
+use crate::clients::Clients;
 use crate::config::{Config, Heartbeat, KeptApart, MAIN, Written, is_agent_name};
 use crate::domain::{Address, Approvers, Origin};
 use crate::gate::{Gate, GateParts};
@@ -53,6 +55,8 @@ pub struct App {
     pub mail: Mail,
     /// A handle of `mail` and `gate`; doors have clones.
     pub router: Router,
+    /// MCP clients that call claw; doors have clones.
+    pub clients: Clients,
     /// What the author of `mcp.json` should know, one sentence each.
     pub warnings: Vec<String>,
     /// Why `heartbeats.toml` was refused at the start, in a sentence or two.
@@ -67,7 +71,7 @@ pub struct App {
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
     /// What claw follows of the files now. Replaced whole when they change.
-    settings: RwLock<Arc<LiveSettings>>,
+    settings: Arc<RwLock<Arc<LiveSettings>>>,
     /// What is in force, key by key.
     written: Mutex<Written>,
     /// The models. Chosen at the first need; replaced whole with the settings.
@@ -125,7 +129,8 @@ impl App {
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
         let router = Router::new(mail.clone(), gate.clone());
         let (settings, written) =
-            (RwLock::new(Arc::new(settings)), Mutex::new(config.written.clone()));
+            (Arc::new(RwLock::new(Arc::new(settings))), Mutex::new(config.written.clone()));
+        let clients = clients::clients(&config, (&store, &gate), &settings, &ending);
         let (chosen, worker, chat_commands) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         Ok(Self {
             config,
@@ -133,6 +138,7 @@ impl App {
             gate,
             mail,
             router,
+            clients,
             warnings,
             memory,
             scheduler,

@@ -11,6 +11,7 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 
 use crate::chat_commands::ChatCommands;
+use crate::clients::Clients;
 use crate::domain::{Origin, SessionId};
 use crate::heartbeats::Heartbeats;
 use crate::jobs::Jobs;
@@ -37,6 +38,8 @@ pub struct Context {
     pub jobs: Jobs,
     /// Wakes the agent up by itself, in the one door of a process that runs it.
     pub heartbeats: Heartbeats,
+    /// MCP clients that call claw.
+    pub clients: Clients,
     pub settings: DoorSettings,
     pub files: FileAccess,
 }

@@ -26,6 +26,9 @@ pub mod jobs;
 /// The agent wakes up by itself, and a check decides before a model is asked.
 pub mod heartbeats;
 
+/// MCP clients that call claw: who they are, their calls, what they may take and read.
+pub mod clients;
+
 /// One mailbox, one turn at a time, one log.
 pub mod session;
 

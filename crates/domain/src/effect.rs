@@ -35,6 +35,9 @@ pub struct Effect {
     /// A job asks, so that "always" is for this job alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_job: bool,
+    /// An MCP client asks, so that "always" is for this client alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_client: bool,
     /// What the workspace had when the sentence was made, as a mark to compare with. `None` where
     /// the sentence rests on the arguments alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

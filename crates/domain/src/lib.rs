@@ -9,6 +9,7 @@ mod call;
 mod call_id;
 mod call_list;
 pub mod canonical;
+mod client;
 mod command;
 mod compaction;
 mod denied_by;
@@ -48,12 +49,16 @@ pub use blame::{Blame, Blamed};
 pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
 pub use call_id::{CallId, CallOwner, PauseCause};
 pub use call_list::{CallList, ListedCall};
+pub use client::{
+    CLIENT_SESSIONS, ClientName, InvalidClientName, InvalidClientSession, client_of,
+    client_of_calls, client_of_session,
+};
 pub use command::ChatCommand;
 pub use compaction::{Compaction, CutResult, Kept};
 pub use denied_by::DeniedBy;
 pub use effect::Effect;
 pub use event::{Event, EventBody, Spent, TurnEnd};
-pub use ids::{Address, ApprovalId, InvalidSessionId, SessionId};
+pub use ids::{Address, ApprovalId, InvalidSessionId, SESSION_ID_MAX_BYTES, SessionId};
 pub use image::{IMAGE_BYTES_MAX, image_mime};
 pub use inbound::{Inbound, InboundBody};
 pub use level::{HeldLevels, Level};

@@ -129,6 +129,69 @@ impl Tx<'_> {
         Ok(events)
     }
 
+    /// At most so many events behind the one with this number.
+    pub fn some_events_after(
+        &self,
+        session: &SessionId,
+        after: u64,
+        most: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.event_rows(
+            "SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq > ?2
+             ORDER BY seq LIMIT ?3",
+            params![session.as_str(), after as i64, most],
+            session,
+        )
+    }
+
+    /// The number of the turn that has taken this message of the inbox in.
+    pub fn turn_of_message(
+        &self,
+        session: &SessionId,
+        inbox_id: i64,
+    ) -> Result<Option<u64>, StoreError> {
+        // From the end, because somebody asks about what was just said.
+        let mut query = self.conn.prepare_cached(
+            "SELECT (SELECT max(seq) FROM events AS begun
+                     WHERE begun.session = ?1 AND begun.seq < said.seq AND begun.type = 'turn.started')
+             FROM events AS said WHERE said.session = ?1 AND said.type = 'user.message'
+                 AND json_extract(said.body, '$.inbox_id') = ?2
+             ORDER BY said.seq DESC LIMIT 1",
+        )?;
+        let found: Option<Option<i64>> =
+            query.query_row(params![session.as_str(), inbox_id], |row| row.get(0)).optional()?;
+        Ok(found.flatten().map(|seq| seq as u64))
+    }
+
+    /// The events of the turn that begins with this number, to its end.
+    pub fn turn_events(&self, session: &SessionId, from: u64) -> Result<Vec<Event>, StoreError> {
+        self.event_rows(
+            "SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2
+                 AND seq <= coalesce((SELECT min(seq) FROM events
+                     WHERE session = ?1 AND seq > ?2 AND type = 'turn.ended'), 9223372036854775807)
+             ORDER BY seq",
+            params![session.as_str(), from as i64],
+            session,
+        )
+    }
+
+    fn event_rows(
+        &self,
+        sql: &str,
+        given: &[&dyn rusqlite::ToSql],
+        session: &SessionId,
+    ) -> Result<Vec<Event>, StoreError> {
+        let mut query = self.conn.prepare_cached(sql)?;
+        let mut rows = query.query(given)?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            let seq: i64 = row.get(0)?;
+            let at = || RowAt::Event { session: session.clone(), seq };
+            events.push(Event { seq: seq as u64, at_ms: row.get(1)?, body: json_at(row, 2, at)? });
+        }
+        Ok(events)
+    }
+
     /// The event with this number, and the newest message of a person before it, as far as both are
     /// there.
     pub fn event_and_message_before(

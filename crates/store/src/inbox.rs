@@ -71,6 +71,17 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// The row with this id, and whether it still waits to be absorbed.
+    pub fn inbound(&self, id: i64) -> Result<Option<(InboxRow, bool)>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("SELECT at_ms, body, state FROM inbox WHERE id = ?1")?;
+        let mut rows = query.query([id])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let inbound = json_at(row, 1, || RowAt::Inbox(id))?;
+        let is_queued = row.get::<_, String>(2)? == "queued";
+        Ok(Some((InboxRow { id, at_ms: row.get(0)?, inbound }, is_queued)))
+    }
+
     /// Whether the owner has asked to stop this session's turn and the worker has not seen it yet.
     pub fn stop_queued(&self, session: &SessionId) -> Result<bool, StoreError> {
         let mut query = self.conn.prepare_cached(

@@ -21,6 +21,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_25,
     MIGRATION_26,
     MIGRATION_27,
+    MIGRATION_28,
 ];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
@@ -151,4 +152,34 @@ CREATE INDEX firings_said ON firings(session, at_ms) WHERE said IS NOT NULL;
 const MIGRATION_27: &str = "
 ALTER TABLE artifacts ADD COLUMN alias TEXT;
 CREATE UNIQUE INDEX artifacts_alias ON artifacts(alias) WHERE alias IS NOT NULL;
+";
+
+// MCP clients that call claw, what each has used today, and which process sees to each of their
+// calls, so that none is driven by two and each end is given out once.
+const MIGRATION_28: &str = "
+CREATE TABLE clients(
+    name TEXT PRIMARY KEY NOT NULL,
+    since_ms INTEGER NOT NULL,
+    seen_ms INTEGER,
+    revoked_ms INTEGER,
+    last_number INTEGER NOT NULL DEFAULT 0,
+    day TEXT NOT NULL DEFAULT '',
+    day_calls INTEGER NOT NULL DEFAULT 0,
+    day_tokens INTEGER NOT NULL DEFAULT 0,
+    told_day TEXT NOT NULL DEFAULT ''
+) STRICT, WITHOUT ROWID;
+CREATE TABLE client_calls(
+    client TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    driver TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    ended_ms INTEGER,
+    handed_ms INTEGER,
+    PRIMARY KEY(client, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX client_calls_like ON client_calls(client, digest, number);
+CREATE INDEX client_calls_open ON client_calls(client, number) WHERE ended_ms IS NULL;
+CREATE INDEX client_calls_ended ON client_calls(ended_ms) WHERE ended_ms IS NOT NULL;
 ";

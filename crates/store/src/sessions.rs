@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{StoreError, Tx, now_ms};
-use claw_domain::{SessionId, UnixMillis};
+use claw_domain::{CLIENT_SESSIONS, ClientName, SessionId, UnixMillis};
 
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct SessionRow {
@@ -68,13 +68,29 @@ impl Tx<'_> {
     }
 
     pub fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(
+        self.session_rows("", &[])
+    }
+
+    /// The sessions of one client, the newest first.
+    pub fn sessions_of_client(&self, client: &ClientName) -> Result<Vec<SessionRow>, StoreError> {
+        let usual = format!("{CLIENT_SESSIONS}{client}");
+        // The character behind the dot.
+        let (from, to) = (format!("{usual}."), format!("{usual}/"));
+        self.session_rows("WHERE name = ?1 OR (name >= ?2 AND name < ?3)", &[&usual, &from, &to])
+    }
+
+    fn session_rows(
+        &self,
+        which: &str,
+        given: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
             "SELECT name, created_ms, last_ms,
                     (SELECT count(*) FROM events WHERE session = name),
                     (SELECT count(*) FROM events WHERE session = name AND type = 'turn.started')
-             FROM sessions ORDER BY last_ms DESC",
-        )?;
-        let rows = query.query_map([], |row| {
+             FROM sessions {which} ORDER BY last_ms DESC",
+        ))?;
+        let rows = query.query_map(given, |row| {
             Ok(SessionRow {
                 name: row.get(0)?,
                 created_ms: row.get(1)?,

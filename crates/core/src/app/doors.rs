@@ -35,6 +35,7 @@ impl App {
             chat_commands: self.chat_commands(agents).await?,
             jobs: self.jobs(),
             heartbeats: self.heartbeats(),
+            clients: self.clients.clone(),
             settings: door_settings(self),
             files: door_files(self),
         })

@@ -23,6 +23,13 @@ pub(super) fn secret_pairs(config: &Config) -> Vec<(String, String)> {
     let exposed =
         |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
     let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
+    for card in &config.agents {
+        let home = match card.name.as_str() {
+            MAIN => config.home.root().join("clients"),
+            name => config.home.of_agent(name).client_tokens(),
+        };
+        pairs.extend(crate::clients::secrets_in(&home));
+    }
     // What is a secret of one agent is one for all, also while that agent's file cannot be used.
     for path in manifests(config) {
         let text = crate::config::read_if_there(&path).ok().flatten();

@@ -11,7 +11,7 @@ use super::servers::load_manifest;
 use crate::config::model::ModelSection;
 use crate::config::{
     AuditSection, ChangedKey, Config, Limits, MemorySection, OpenFolder, Overrides, PersonaSources,
-    Prices, PromptSection, Retention, Tools,
+    Prices, PromptSection, Retention, ServeSection, Tools,
 };
 use crate::domain::Opening;
 
@@ -29,6 +29,7 @@ pub struct LiveSettings {
     pub tools: Tools,
     pub memory: MemorySection,
     pub prompt: PromptSection,
+    pub serve: ServeSection,
     pub persona: PersonaSources,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
@@ -47,6 +48,7 @@ impl LiveSettings {
             tools: config.tools.clone(),
             memory: config.memory.clone(),
             prompt: config.prompt,
+            serve: config.serve.clone(),
             persona: config.persona.clone(),
             open_folders: config.open_folders.clone(),
             openings: config.openings.clone(),

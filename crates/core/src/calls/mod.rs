@@ -3,6 +3,7 @@
 
 mod abandon;
 mod approvals;
+mod client;
 mod context;
 mod copy;
 mod difference;

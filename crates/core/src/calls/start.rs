@@ -90,6 +90,7 @@ impl Calls {
         let question = self.question_about(call, grounds)?;
         self.offer(call, &grounds.rule, &question.choices, &mut effect);
         self.name_job(call, &question.choices, &mut effect)?;
+        Self::name_client(call, &question.choices, &mut effect);
         let freeze = Freeze {
             state: CallState::Waiting,
             pin: &tool.pin,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tokio::sync::RwLock;
 
-pub use offered::Offered;
+pub use offered::{Definition, Offered};
 pub use pinning::{Tool, destructive_hint, no_tool};
 pub use quarantine::{PinAnswer, QuarantineError, ToolChange};
 

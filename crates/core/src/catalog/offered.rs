@@ -28,6 +28,9 @@ pub struct Offered {
     pub notices: Vec<String>,
 }
 
+/// An offered name, its server, the tool's name there, and the definition.
+pub type Definition = (String, String, String, Value);
+
 /// The tools that are offered, by the name under which they are, as of one moment.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
@@ -55,6 +58,22 @@ impl Catalog {
 
     pub async fn offered_names(&self) -> Vec<String> {
         self.snapshot().await.names.keys().cloned().collect()
+    }
+
+    /// Every tool that is offered, by its offered name: its server, its name there, and its
+    /// definition as it was accepted.
+    pub async fn definitions(&self) -> Result<Vec<Definition>, StoreError> {
+        let snapshot = self.snapshot().await;
+        let pins = self.store.read(|tx| tx.pins(None))?;
+        let mut raw: BTreeMap<(String, String), Value> =
+            pins.into_iter().map(|pin| ((pin.server, pin.tool), pin.raw)).collect();
+        let names = snapshot.names.iter();
+        Ok(names
+            .filter_map(|(name, at)| {
+                let (server, tool) = at.clone();
+                Some((name.clone(), server, tool, raw.remove(at)?))
+            })
+            .collect())
     }
 
     async fn snapshot(&self) -> Arc<Snapshot> {

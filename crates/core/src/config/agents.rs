@@ -21,6 +21,8 @@ const AGENTS_MAX: usize = 64;
 /// itself, too.
 const OWN_TELEGRAM_KEYS: [&str; 5] =
     ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
+/// Where clients reach an agent and which of them may answer for its owner is never inherited.
+const OWN_SERVE_KEYS: [&str; 2] = ["http", "approve_in_client"];
 /// What describes one agent and no other.
 const OWN_KEYS: [&str; 7] =
     ["description", "capabilities", "servers", "workspace", "persona", "roles", "default_role"];
@@ -91,9 +93,9 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
     for key in OWN_KEYS {
         table.remove(key);
     }
-    if let Some(telegram) = section(&mut table, "telegram") {
-        for key in OWN_TELEGRAM_KEYS {
-            telegram.remove(key);
+    for (name, keys) in [("telegram", &OWN_TELEGRAM_KEYS[..]), ("serve", &OWN_SERVE_KEYS[..])] {
+        if let Some(section) = section(&mut table, name) {
+            keys.iter().for_each(|key| drop(section.remove(*key)));
         }
     }
     let own = agents.and_then(|agents| match agents.into_inner() {

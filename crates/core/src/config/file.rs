@@ -20,6 +20,7 @@ use super::prices::Prices;
 use super::prompt::PromptSection;
 use super::retention::Retention;
 use super::roles::RoleSection;
+use super::serve::ServeSection;
 use super::telegram::TelegramSection;
 use super::toml_fault;
 use super::tools::{Tools, ToolsSection};
@@ -74,6 +75,7 @@ pub(super) struct ClawToml {
     pub(super) tools: ToolsSection,
     pub(super) memory: MemorySection,
     pub(super) prompt: PromptSection,
+    pub(super) serve: ServeSection,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
@@ -204,6 +206,7 @@ pub(super) fn read(
         .and_then(|()| file.retention.check())
         .and_then(|()| file.memory.check())
         .and_then(|()| file.prompt.check())
+        .and_then(|()| file.serve.check())
         .map_err(|(key, message)| out_of_range(message, key))?;
     if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
         let names =

@@ -195,6 +195,11 @@ impl Home {
         self.path.join("servers")
     }
 
+    /// The tokens of MCP clients that call this agent over HTTP.
+    pub fn client_tokens(&self) -> PathBuf {
+        self.path.join("clients")
+    }
+
     pub fn locks(&self) -> PathBuf {
         self.path.join("locks")
     }

@@ -27,6 +27,7 @@ mod retention;
 mod roles;
 mod secrets;
 mod seen;
+mod serve;
 mod telegram;
 mod tools;
 mod transcription;
@@ -71,6 +72,7 @@ pub use retention::Retention;
 pub use roles::PersonaRole;
 pub use secrets::secret_values;
 pub use seen::{Found, Seen};
+pub use serve::ServeSection;
 pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use tools::Tools;
 pub use transcription::{Transcription, TranscriptionSection};
@@ -131,6 +133,8 @@ pub struct Config {
     pub tools: Tools,
     pub memory: MemorySection,
     pub prompt: PromptSection,
+    /// Of MCP clients that call claw.
+    pub serve: ServeSection,
     pub console: ConsoleSection,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
@@ -327,6 +331,7 @@ impl Config {
             tools: written.tools,
             memory: written.file.memory,
             prompt: written.file.prompt,
+            serve: written.file.serve,
             console,
             open_folders,
             openings: written.file.openings.open,

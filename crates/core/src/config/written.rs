@@ -9,6 +9,7 @@ use toml::de::{DeTable, Deserializer};
 
 use super::agents::MAIN;
 use super::limits::Limits;
+use super::serve::ServeSection;
 use crate::domain::AgentCard;
 
 /// The agents that a file describes, as a key of its own.
@@ -89,6 +90,7 @@ fn counts_now(key: &str) -> bool {
     match section {
         "limits" => !Limits::is_for_starts(name),
         "tools" => name != "pins",
+        "serve" => !ServeSection::is_for_starts(name),
         // What `[update]` says is read by `claw update` alone.
         "model" | "prices" | "retention" | "audit" | "memory" | "prompt" | "persona" | "roles"
         | "default_role" | "redact" | "update" | "box" => true,

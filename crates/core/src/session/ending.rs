@@ -24,8 +24,13 @@ impl Ending {
         self.cut.cancel();
     }
 
-    pub(super) fn has_begun(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         self.begun.is_cancelled()
+    }
+
+    /// Waits for the beginning of the end.
+    pub async fn begun(&self) {
+        self.begun.cancelled().await;
     }
 
     /// Cancelled with the beginning of the end; cancelling it ends nothing else.
@@ -34,7 +39,7 @@ impl Ending {
     }
 
     /// Cancelled when running calls are to be cut; cancelling it ends nothing else.
-    pub(super) fn no_running_call(&self) -> CancellationToken {
+    pub fn no_running_call(&self) -> CancellationToken {
         self.cut.child_token()
     }
 }

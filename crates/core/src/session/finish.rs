@@ -3,8 +3,9 @@
 
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{Block, EventBody, Finish, OutboundBody, TurnEnd, text_of};
+use crate::domain::{EventBody, OutboundBody, TurnEnd};
 use crate::killpoint;
+use crate::turn::last_words;
 use crate::turn::next::is_over_the_window;
 
 impl Drive<'_> {
@@ -26,7 +27,7 @@ impl Drive<'_> {
         let turn_seq = self.turn_seq();
         // Before anybody reads the answer and changes something.
         self.worker.gate.snapshots().note(&self.turn_id(turn_seq)).await;
-        let text = self.last_words(&end);
+        let text = last_words(&self.turn(), &end);
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         let told = self.told_at_end(&end, text)?;
         let is_silent = told.is_none();
@@ -46,36 +47,4 @@ impl Drive<'_> {
         killpoint::here("turn.end.after");
         Ok(())
     }
-
-    /// What the person reads. Nothing ends without a word.
-    fn last_words(&self, end: &TurnEnd) -> String {
-        match end {
-            TurnEnd::Stopped { .. } => "Stopped.".to_owned(),
-            TurnEnd::Limit { text } | TurnEnd::Failed { text } => text.clone(),
-            TurnEnd::Answered => self.answer(),
-        }
-    }
-
-    fn answer(&self) -> String {
-        let turn = self.turn();
-        let Some(last) = turn.replies.last() else { return String::new() };
-        let text = text_of(last.blocks);
-        match last.finish {
-            Finish::MaxTokens => {
-                with_mark(&text, "cut here: the answer hit the model's output limit; say “go on”")
-            }
-            Finish::Refusal { reason } => with_mark(&text, &format!("the model refused: {reason}")),
-            _ if text.trim().is_empty()
-                && !last.blocks.iter().any(|b| matches!(b, Block::Image { .. })) =>
-            {
-                with_mark("", "the model gave an empty answer")
-            }
-            _ => text,
-        }
-    }
-}
-
-fn with_mark(text: &str, mark: &str) -> String {
-    let text = text.trim_end();
-    if text.is_empty() { format!("*[{mark}]*") } else { format!("{text}\n\n*[{mark}]*") }
 }

@@ -13,6 +13,7 @@ pub mod export;
 pub mod git_status;
 mod kept;
 mod kinds;
+mod last_words;
 pub mod log;
 pub mod next;
 pub mod persona;
@@ -27,6 +28,7 @@ pub mod summarise;
 pub mod transcript;
 pub mod window;
 
+pub use last_words::last_words;
 pub use log::Log;
 pub use next::{Bounds, Step, next};
-pub use state::Turn;
+pub use state::{Call as CallInTurn, Turn};

@@ -1,0 +1,222 @@
+//! The beginning of a client's call: a new one, or one that this client was told to ask for again.
+//! Must not know how a call is driven or how it ends.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use serde_json::{Value, json};
+use std::time::Instant;
+
+use super::{ClientRefusal, Clients, Shared, budget};
+use crate::domain::canonical::digest;
+use crate::domain::{Address, CallId, ClientName, LiveSink, Origin, ToolCall};
+use crate::killpoint;
+use crate::mail::Instance;
+use crate::store::{ClientCallRow, StoreError, Tx, now_ms};
+
+/// For so long the end of a call is given out again whose client may not have received it, because
+/// the process that gave it out is gone.
+pub(super) const GIVEN_AGAIN_MS: i64 = 60_000;
+
+/// A request of a client that waits for the end of a call. When it is dropped without that, the
+/// call goes on, and the same request made again takes it up.
+pub struct ClientCall {
+    pub(super) shared: Arc<Shared>,
+    pub(super) client: ClientName,
+    pub(super) number: u64,
+    pub(super) me: Address,
+    /// Nobody has to be told that this request waits no longer.
+    pub(super) is_let_go: AtomicBool,
+    /// It had its end when it was asked for: an earlier request has brought it about.
+    pub(super) had_ended: bool,
+}
+
+impl ClientCall {
+    pub fn id(&self) -> CallId {
+        CallId::Client { principal: self.client.principal(), number: self.number }
+    }
+
+    pub fn client(&self) -> &ClientName {
+        &self.client
+    }
+}
+
+impl Drop for ClientCall {
+    fn drop(&mut self) {
+        if self.is_let_go.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (client, number, me) = (self.client.clone(), self.number, self.me.clone());
+        self.shared.store.write_soon(move |tx| {
+            tx.hold_client_call(&client, number, (Some(&me), None)).map(drop)
+        });
+    }
+}
+
+/// What was given out in the last minute, the oldest first.
+pub(super) type Handed = VecDeque<(Instant, ClientName, u64)>;
+
+impl Shared {
+    /// Notes that the end of a call was given out.
+    pub(super) fn handed(&self, call: &ClientCall) {
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        while handed
+            .front()
+            .is_some_and(|(at, ..)| (now - *at).as_millis() > GIVEN_AGAIN_MS as u128)
+        {
+            handed.pop_front();
+        }
+        handed.push_back((now, call.client.clone(), call.number));
+    }
+
+    /// This process ends in order, so that clients have received what was given out.
+    pub(super) async fn all_received(&self) -> Result<(), StoreError> {
+        let Some(me) = self.instance.get().map(|me| me.address().clone()) else { return Ok(()) };
+        let handed = {
+            let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *handed)
+        };
+        let received = move |tx: &Tx<'_>| {
+            handed.iter().try_for_each(|(_, client, number)| {
+                tx.hold_client_call(client, *number, (Some(&me), None)).map(drop)
+            })
+        };
+        self.store.write(received).await
+    }
+}
+
+/// What a request comes to.
+enum Begun {
+    New(u64),
+    /// The driver that it had.
+    TakenUp(ClientCallRow),
+    /// Somebody else was faster; look again.
+    Again,
+    Refused(ClientRefusal),
+}
+
+impl Clients {
+    /// Begins a call of a client, or takes up the same call (server, tool, arguments) that the
+    /// client was told to wait for, or whose request was cut. Two equal requests at once are two
+    /// calls.
+    pub async fn begin_call(
+        &self,
+        client: &ClientName,
+        name: &str,
+        arguments: Value,
+        live: LiveSink,
+    ) -> Result<ClientCall, ClientRefusal> {
+        if self.shared.ending.has_begun() {
+            let text = "claw is just ending; make the same call again, it is not done twice";
+            return Err(ClientRefusal::Odd(text.to_owned()));
+        }
+        let (server, tool) = self.resolve(name).await?;
+        let me = self.shared.instance()?;
+        let mark = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
+        let begun = loop {
+            match self.shared.begun(client, &mark, &me).await? {
+                Begun::Again => {}
+                begun => break begun,
+            }
+        };
+        let (number, earlier) = match begun {
+            Begun::New(number) => (number, None),
+            Begun::TakenUp(row) => (row.number, Some(row)),
+            Begun::Refused(why) => return Err(why),
+            Begun::Again => return Err(ClientRefusal::Odd("ask again".to_owned())),
+        };
+        let principal = client.principal();
+        let call = ToolCall {
+            id: CallId::Client { principal: principal.clone(), number },
+            server,
+            tool,
+            arguments,
+            origin: Origin::McpClient,
+            principal,
+        };
+        let had_ended = earlier.as_ref().is_some_and(|row| row.ended_ms.is_some());
+        let request = ClientCall {
+            shared: self.shared.clone(),
+            client: client.clone(),
+            number,
+            me: me.address().clone(),
+            is_let_go: AtomicBool::new(false),
+            had_ended,
+        };
+        killpoint::here("client.begun.after");
+        if !had_ended {
+            self.shared.see_to(client, call, live);
+        }
+        Ok(request)
+    }
+}
+
+impl Shared {
+    async fn begun(
+        &self,
+        client: &ClientName,
+        mark: &str,
+        me: &Instance,
+    ) -> Result<Begun, StoreError> {
+        let again_after = now_ms() - GIVEN_AGAIN_MS;
+        let alike = self.store.read(|tx| tx.client_calls_like(client, mark, again_after))?;
+        let waiting = alike.into_iter().find(|row| is_free(row, me));
+        let budget = budget::Limits::of(&(self.settings)(), self.today());
+        let (client, mark, me) = (client.clone(), mark.to_owned(), me.address().clone());
+        let alive = waiting.as_ref().map(|row| row.driver == me || self.is_alive(&row.driver));
+        killpoint::here("client.begun.before");
+        self.store
+            .write(move |tx| match waiting {
+                Some(row) => take_up(tx, row, &me, alive.unwrap_or(true)),
+                None => begin(tx, &client, &mark, &me, &budget),
+            })
+            .await
+    }
+}
+
+/// Whether nobody waits for its end: the client was told to ask again, its request was cut, or the
+/// process that held the request is gone.
+fn is_free(row: &ClientCallRow, me: &Instance) -> bool {
+    match (&row.holder, row.handed_ms) {
+        (None, handed) => handed.is_none(),
+        (Some(holder), _) => holder != me.address() && !me.knows_alive(holder),
+    }
+}
+
+fn take_up(
+    tx: &Tx<'_>,
+    row: ClientCallRow,
+    me: &Address,
+    driver_lives: bool,
+) -> Result<Begun, StoreError> {
+    if !tx.hold_client_call(&row.client, row.number, (row.holder.as_ref(), Some(me)))? {
+        return Ok(Begun::Again);
+    }
+    // Whoever has taken it over meanwhile drives it.
+    if !driver_lives {
+        tx.drive_client_call(&row.client, row.number, (&row.driver, me))?;
+    }
+    // Its end may have come since it was looked at.
+    let row = tx.client_call(&row.client, row.number)?;
+    Ok(row.map_or(Begun::Again, Begun::TakenUp))
+}
+
+fn begin(
+    tx: &Tx<'_>,
+    client: &ClientName,
+    mark: &str,
+    me: &Address,
+    limits: &budget::Limits,
+) -> Result<Begun, StoreError> {
+    if let Err(why) = limits.look(tx, client)? {
+        return Ok(Begun::Refused(why));
+    }
+    let open = tx.open_calls_of_client(client)?;
+    if open >= limits.calls_open_max {
+        return Ok(Begun::Refused(ClientRefusal::TooManyOpen { client: client.clone(), open }));
+    }
+    tx.count_client(client, &limits.day, (1, 0))?;
+    Ok(Begun::New(tx.add_client_call(client, mark, me)?))
+}

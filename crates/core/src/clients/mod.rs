@@ -1,0 +1,153 @@
+//! MCP clients that call claw: which there are and how each proves its name, their calls from the
+//! first request to the end that is given out once, what they may take in a day, and what they may
+//! read of their own sessions. Must not know MCP's wire, doors, or how a verdict is reached.
+//!
+//! A client is a principal of its own (`mcp:NAME`) of the origin `mcp_client`. It profits from
+//! nothing of its owner's: no grant, no mode, no session, no note.
+
+mod answer;
+mod ask;
+mod begin;
+mod budget;
+mod drive;
+mod events;
+mod known;
+mod read;
+mod token;
+mod tools;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+
+use crate::config::ServeSection;
+use crate::domain::{Blame, Blamed, ClientName};
+use crate::gate::Gate;
+use crate::mail::Instance;
+use crate::session::Ending;
+use crate::store::{Store, StoreError};
+
+pub use answer::{ClientCallState, OpenQuestion};
+pub use ask::{AskState, CallOfTurn};
+pub use begin::ClientCall;
+pub use budget::ClientBudget;
+pub use events::{ClientEvent, EventsPart};
+pub use known::{KnownClient, Revoked};
+pub use read::{ClientSession, SessionPart, SessionRow};
+pub use token::{NewToken, secrets_in};
+pub use tools::ClientTool;
+
+use begin::Handed;
+use drive::Driving;
+use token::Tokens;
+
+/// What the room is made of.
+pub struct ClientsParts {
+    pub store: Store,
+    pub gate: Arc<Gate>,
+    /// The folder of the locks by which instances know each other to be alive.
+    pub locks: PathBuf,
+    /// The folder of the tokens, which need not be there.
+    pub tokens: PathBuf,
+    /// Where the owner lives, for whom a day begins.
+    pub zone: TimeZone,
+    /// What is in force now.
+    pub settings: AskServe,
+    /// The most time that a call may take, its question not counted.
+    pub call_time: Duration,
+    /// By which the process tells that it ends.
+    pub ending: Ending,
+}
+
+/// Asks for the section `[serve]` of this moment.
+pub type AskServe = Arc<dyn Fn() -> ServeSection + Send + Sync>;
+
+/// The clients of one agent. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct Clients {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Store,
+    gate: Arc<Gate>,
+    locks: PathBuf,
+    zone: TimeZone,
+    settings: AskServe,
+    call_time: Duration,
+    ending: Ending,
+    tokens: Mutex<Tokens>,
+    /// This process among those that serve the home. Made with the first call.
+    instance: OnceLock<Arc<Instance>>,
+    /// The calls that this process takes through the gate.
+    driving: Driving,
+    /// The newest ends that were given out. Their clients may not have received them yet.
+    handed: Mutex<Handed>,
+}
+
+/// Why something of a client is not done; nothing has changed. Each is one sentence for the client.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientRefusal {
+    #[error(
+        "the client `{0}` was revoked by its owner; `claw clients add {0}` on the owner's machine \
+         lets it in again"
+    )]
+    Revoked(ClientName),
+    #[error(
+        "the client `{client}` has used today's budget: {what}. It goes on after midnight, or \
+         after the owner has raised the limit in claw.toml"
+    )]
+    Budget { client: ClientName, what: String },
+    #[error(
+        "{open} calls of the client `{client}` have no end yet (serve.calls_open_max); wait for \
+         one of them"
+    )]
+    TooManyOpen { client: ClientName, open: u64 },
+    #[error("there is no tool `{name}`{close}; `tools/list` names those that there are")]
+    NoTool { name: String, close: String },
+    /// Also for what is another client's: the same words as for what never was.
+    #[error("there is no such session")]
+    NoSession,
+    #[error("{0}")]
+    Odd(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Blamed for ClientRefusal {
+    fn blame(&self) -> Blame {
+        match self {
+            Self::Store(error) => error.blame(),
+            _ => Blame::User,
+        }
+    }
+}
+
+impl Clients {
+    pub fn new(parts: ClientsParts) -> Self {
+        let ClientsParts { store, gate, locks, tokens, zone, settings, call_time, ending } = parts;
+        let tokens = Mutex::new(Tokens::new(tokens));
+        let (instance, driving) = (OnceLock::new(), Driving::default());
+        let shared = Shared {
+            store,
+            gate,
+            locks,
+            zone,
+            settings,
+            call_time,
+            ending,
+            tokens,
+            instance,
+            driving,
+            handed: Mutex::default(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The section `[serve]` as it is in force now.
+    pub fn settings(&self) -> ServeSection {
+        (self.shared.settings)()
+    }
+}

@@ -1,0 +1,204 @@
+//! The name of an MCP client that calls claw, and what is made of it: its principal, its address,
+//! its sessions. Must not know how a client proves its name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Address, SessionId};
+
+/// The longest name of a client, and the longest own name of one of its sessions, in bytes.
+pub const CLIENT_NAME_BYTES_MAX: usize = 32;
+/// Before the name, in a principal.
+const PRINCIPAL: &str = "mcp:";
+/// Before the name, in an address.
+const ADDRESS: &str = "mcp/";
+/// Before the name, in the name of a session. The name has no dot, so the rest is unmistakable.
+pub const CLIENT_SESSIONS: &str = "mcp.";
+/// Behind the name, in the name of the session that holds what a client's calls have changed. No
+/// client can name one so, because its names have no underscore.
+const CALLS: &str = "_calls";
+
+/// The name of an MCP client: 1 to 32 small ASCII letters, digits and `-`, not starting with `-`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ClientName(String);
+
+/// A name outside of the allowed alphabet or length.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a name of a client: use 1 to 32 small letters, digits or `-`, not starting \
+     with `-`"
+)]
+pub struct InvalidClientName(pub String);
+
+impl crate::Blamed for InvalidClientName {
+    fn blame(&self) -> crate::Blame {
+        crate::Blame::User
+    }
+}
+
+/// A client has asked for a session that it cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a name of a session: use small letters, digits or `-`, not starting with `-`, \
+     at most {1} characters"
+)]
+pub struct InvalidClientSession(pub String, pub usize);
+
+fn is_plain(name: &str) -> bool {
+    let allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+    !name.is_empty() && !name.starts_with('-') && name.bytes().all(allowed)
+}
+
+impl ClientName {
+    pub fn new(name: impl Into<String>) -> Result<Self, InvalidClientName> {
+        let name = name.into();
+        if is_plain(&name) && name.len() <= CLIENT_NAME_BYTES_MAX {
+            return Ok(Self(name));
+        }
+        Err(InvalidClientName(crate::escape::visible(&name)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Who it is for grants and the audit.
+    pub fn principal(&self) -> String {
+        format!("{PRINCIPAL}{self}")
+    }
+
+    /// Where its answers go.
+    pub fn address(&self) -> Address {
+        Address(format!("{ADDRESS}{self}"))
+    }
+
+    /// One of its sessions, by the client's own name for it; without one its usual session.
+    pub fn session(&self, own: Option<&str>) -> Result<SessionId, InvalidClientSession> {
+        let room = super::SESSION_ID_MAX_BYTES - CLIENT_SESSIONS.len() - self.0.len() - 1;
+        let wrong = |own: &str| InvalidClientSession(crate::escape::visible(own), room);
+        let name = match own {
+            None => format!("{CLIENT_SESSIONS}{self}"),
+            Some(own) if is_plain(own) => format!("{CLIENT_SESSIONS}{self}.{own}"),
+            Some(own) => return Err(wrong(own)),
+        };
+        SessionId::new(name).map_err(|_| wrong(own.unwrap_or_default()))
+    }
+
+    /// What stands for its own calls where changes of the workspace are remembered by turns.
+    pub fn calls_session(&self) -> Option<SessionId> {
+        SessionId::new(format!("{CLIENT_SESSIONS}{self}.{CALLS}")).ok()
+    }
+
+    /// Whether a session is this client's.
+    pub fn has(&self, session: &SessionId) -> bool {
+        client_of_session(session).as_ref() == Some(self)
+    }
+
+    /// What the client itself calls one of its sessions; `None` for its usual one.
+    pub fn own_name<'s>(&self, session: &'s SessionId) -> Option<&'s str> {
+        session
+            .as_str()
+            .strip_prefix(CLIENT_SESSIONS)?
+            .strip_prefix(self.as_str())?
+            .strip_prefix('.')
+    }
+}
+
+/// The client that a principal stands for, if it stands for one.
+pub fn client_of(principal: &str) -> Option<ClientName> {
+    ClientName::new(principal.strip_prefix(PRINCIPAL)?).ok()
+}
+
+/// The client whose session it is, if it is one's.
+pub fn client_of_session(session: &SessionId) -> Option<ClientName> {
+    let rest = session.as_str().strip_prefix(CLIENT_SESSIONS)?;
+    ClientName::new(rest.split_once('.').map_or(rest, |(name, _)| name)).ok()
+}
+
+/// The client whose own calls a name of a session stands for, which has no log.
+pub fn client_of_calls(session: &SessionId) -> Option<ClientName> {
+    let client = client_of_session(session)?;
+    (client.own_name(session) == Some(CALLS)).then_some(client)
+}
+
+impl TryFrom<String> for ClientName {
+    type Error = InvalidClientName;
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::new(name)
+    }
+}
+
+impl From<ClientName> for String {
+    fn from(name: ClientName) -> String {
+        name.0
+    }
+}
+
+impl FromStr for ClientName {
+    type Err = InvalidClientName;
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::new(name)
+    }
+}
+
+impl fmt::Display for ClientName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(name: &str) -> ClientName {
+        ClientName::new(name).unwrap()
+    }
+
+    #[test]
+    fn a_name_is_plain_and_short() {
+        for bad in ["", "-a", "A", "a.b", "a_b", "a/b", "a:b", "ä", "a b", &"x".repeat(33)] {
+            assert!(ClientName::new(bad).is_err(), "{bad:?}");
+        }
+        for good in ["a", "0-9", &"x".repeat(32)] {
+            assert_eq!(client(good).as_str(), good);
+        }
+    }
+
+    #[test]
+    fn what_is_made_of_a_name_leads_back_to_it_alone() {
+        let laptop = client("laptop");
+        assert_eq!(client_of(&laptop.principal()), Some(laptop.clone()));
+        for other in ["mcp:", "mcp:Laptop", "mcp:laptop/7", "telegram:7", "laptop"] {
+            assert_eq!(client_of(other), None, "{other}");
+        }
+        assert_eq!(laptop.address().door(), "mcp");
+        let (usual, own) = (laptop.session(None).unwrap(), laptop.session(Some("x-1")).unwrap());
+        assert_eq!((usual.as_str(), own.as_str()), ("mcp.laptop", "mcp.laptop.x-1"));
+        assert!(laptop.has(&usual) && laptop.has(&own));
+        assert_eq!((laptop.own_name(&usual), laptop.own_name(&own)), (None, Some("x-1")));
+        for other in ["laptop-2", "lap", "x"] {
+            assert!(!client(other).has(&usual) && !client(other).has(&own), "{other}");
+        }
+        let main = SessionId::new("main").unwrap();
+        assert!(!laptop.has(&main) && client_of_session(&main).is_none());
+    }
+
+    #[test]
+    fn no_session_of_a_client_is_that_of_its_calls_or_of_another_client() {
+        let laptop = client("laptop");
+        let calls = laptop.calls_session().unwrap();
+        assert_eq!(client_of_calls(&calls), Some(laptop.clone()));
+        assert_eq!(client_of_calls(&laptop.session(None).unwrap()), None);
+        for bad in ["_calls", "", ".", "a.b", "X", "-a", "../x", &"x".repeat(54)] {
+            assert!(laptop.session(Some(bad)).is_err(), "{bad:?}");
+        }
+        let long = client(&"x".repeat(32));
+        assert!(long.calls_session().is_some());
+        assert!(long.session(Some(&"y".repeat(27))).is_ok());
+        assert!(long.session(Some(&"y".repeat(28))).is_err());
+    }
+}
