@@ -136,6 +136,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_packaged_unit_is_the_one_that_claw_writes() {
+        let packaged = include_str!("../../../packaging/deb/claw.service");
+        let service = Service {
+            program: Path::new("/usr/bin/claw"),
+            home: Path::new("/HOME/.claw"),
+            environment: Path::new("/HOME/.claw/service.env"),
+            log: Path::new("/HOME/.claw/logs"),
+        };
+        let lines = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+        };
+        // `%h` is the home of whoever runs it (systemd.unit(5), "Specifiers").
+        let written = service.systemd().replace("/HOME", "%h");
+        assert_eq!(lines(packaged), lines(&written));
+    }
+
+    #[test]
     fn values_keep_their_signs() {
         assert_eq!(setting("A_KEY", "sk-1").unwrap(), "A_KEY=\"sk-1\"\n");
         assert_eq!(setting("A", "a\"b\\c$d`e f").unwrap(), "A=\"a\\\"b\\\\c\\$d\\`e f\"\n");
