@@ -3,8 +3,11 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::context;
+use crate::context::{self, Said};
+use crate::dated;
+use crate::days::Days;
 use crate::error::Result;
+use crate::holders::{self, Holders};
 use crate::index::words::Query;
 use crate::index::{Entry, entry_of_row};
 use crate::narrow;
@@ -16,6 +19,8 @@ use crate::vectors::fused;
 pub struct Question {
     /// Without words the newest notes come first.
     pub words: Query,
+    /// What it names of the calendar. Notes of that time come first.
+    pub days: Days,
     pub kind: Option<Kind>,
     pub tag: Option<String>,
     /// Of the date of a note, both included.
@@ -59,17 +64,26 @@ const BY_DATE: &str =
 /// # Errors
 /// SQLite refuses.
 pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
-    if let Some(narrow) = narrow::expression(db, &question.words.words, question.limit)? {
-        let hits = found(db, question, Some(narrow))?;
+    let words = &question.words.words;
+    // One word alone has nothing to be compared with.
+    let holders = if words.len() < 2 { Vec::new() } else { Holders::of(db, words)? };
+    let said = Said { notes: holders::notes(db)?, holders: &holders };
+    if let Some(narrow) = narrow::expression(said.notes, &holders, question.limit) {
+        let hits = found(db, question, Some(narrow), &said)?;
         if hits.len() >= question.limit {
             return Ok(hits);
         }
         // The filters have left too few of them.
     }
-    found(db, question, question.words.expression())
+    found(db, question, question.words.expression(), &said)
 }
 
-fn found(db: &Connection, question: &Question, expression: Option<String>) -> Result<Vec<Hit>> {
+fn found(
+    db: &Connection,
+    question: &Question,
+    expression: Option<String>,
+    said: &Said<'_>,
+) -> Result<Vec<Hit>> {
     let sql = if expression.is_some() { BY_WORDS } else { BY_DATE };
     let mut limit = ROWS_FIRST.max(question.limit);
     loop {
@@ -78,13 +92,7 @@ fn found(db: &Connection, question: &Question, expression: Option<String>) -> Re
             .query_map(params![expression, limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
         let is_all = rows.len() < limit;
-        let rows = match expression {
-            Some(_) => {
-                let rows = if question.is_nearest_alone { Vec::new() } else { rows };
-                context::ranked(db, fused(rows, &question.nearest))?
-            }
-            None => rows,
-        };
+        let rows = if expression.is_some() { ranked(db, question, rows, said)? } else { rows };
         let mut hits = Vec::new();
         for (row, _) in &rows {
             if hits.len() == question.limit {
@@ -99,6 +107,26 @@ fn found(db: &Connection, question: &Question, expression: Option<String>) -> Re
         }
         limit *= ROWS_FACTOR;
     }
+}
+
+/// All that counts beside the words of each note by itself: nearness in meaning, the date, and what
+/// was said around it.
+fn ranked(
+    db: &Connection,
+    question: &Question,
+    mut rows: Vec<(i64, f64)>,
+    said: &Said<'_>,
+) -> Result<Vec<(i64, f64)>> {
+    let spans = dated::spans(db, &question.days)?;
+    if question.is_nearest_alone {
+        let rows = dated::favoured(db, fused(Vec::new(), &question.nearest), &spans)?;
+        return Ok(context::ranked(db, rows, &Said { holders: &[], ..*said })?);
+    }
+    if let Some(expression) = question.words.expression() {
+        dated::add(db, &mut rows, &spans, &expression, ROWS_FIRST)?;
+    }
+    let rows = dated::favoured(db, fused(rows, &question.nearest), &spans)?;
+    Ok(context::ranked(db, rows, said)?)
 }
 
 /// A note as a hit, if it fits the filters and the time that is asked about.

@@ -11,17 +11,13 @@ use crate::{Collection, Question};
 /// The others are kept for judging.
 const CONVERSATIONS: usize = 5;
 
-/// The weights were found on the first three; the last two are told apart.
-const TUNED_ON: usize = 3;
-
 pub fn read(path: &str) -> Vec<Collection> {
     let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let conversations = all.as_array().unwrap().iter().take(CONVERSATIONS).enumerate();
-    let collections = conversations.map(|(at, one)| collection(one, at < TUNED_ON));
-    collections.collect()
+    conversations.map(|(at, one)| collection(at, one)).collect()
 }
 
-fn collection(conversation: &Value, is_tuned_on: bool) -> Collection {
+fn collection(at: usize, conversation: &Value) -> Collection {
     let room = Room::new();
     let session_of = write_turns(&room, &conversation["conversation"]);
     let mut questions = Vec::new();
@@ -31,23 +27,23 @@ fn collection(conversation: &Value, is_tuned_on: bool) -> Collection {
             continue;
         }
         let text = question["question"].as_str().unwrap().to_owned();
-        let part = if is_tuned_on { "0-2" } else { "3-4" };
-        let categories = vec![format!("cat {}", question["category"]), part.to_owned()];
+        let categories = vec![format!("cat {}", question["category"]), format!("conv {at}")];
         questions.push(Question { text, categories, evidence });
     }
     Collection { room, session_of, questions }
 }
 
-/// A note for each turn, named like the turn. Gives the names with their sessions.
+/// A note for each turn, named like the turn and dated like its session. Gives the names with their sessions.
 fn write_turns(room: &Room, conversation: &Value) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for session in 1..100 {
         let Some(turns) = conversation[format!("session_{session}")].as_array() else { continue };
+        let day = day(conversation[format!("session_{session}_date_time")].as_str().unwrap());
         for (turn, said) in turns.iter().enumerate() {
             let name = said["dia_id"].as_str().unwrap().replace(':', "-");
             let shared = said["blip_caption"].as_str().map(|text| format!(" [shares {text}]"));
             let text = format!(
-                "---\nid: {name}\nsubject: turn\nsource_session: s{session}\nsource_turn: {turn}\ncreated: 2026-01-01\n---\n{}: {}{}\n",
+                "---\nid: {name}\nsubject: turn\nsource_session: s{session}\nsource_turn: {turn}\ncreated: {day}\n---\n{}: {}{}\n",
                 said["speaker"].as_str().unwrap(),
                 said["text"].as_str().unwrap_or_default(),
                 shared.unwrap_or_default(),
@@ -57,6 +53,16 @@ fn write_turns(room: &Room, conversation: &Value) -> BTreeMap<String, String> {
         }
     }
     names
+}
+
+/// `1:56 pm on 8 May, 2023` as `2023-05-08`.
+fn day(said: &str) -> String {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let (_, date) = said.split_once(" on ").unwrap();
+    let (day, rest) = date.split_once(' ').unwrap();
+    let (month, year) = rest.split_once(", ").unwrap();
+    let month = MONTHS.find(&month[..3]).unwrap() / 3 + 1;
+    format!("{year}-{month:02}-{:02}", day.parse::<u8>().unwrap())
 }
 
 /// The turns that answer: `D1:3`, sometimes several in one text.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, Shared, ToolDef, is_false, is_zero, limit, time_of};
+use crate::days::Days;
 use crate::error::Result;
 use crate::graph::{self, Brought};
 use crate::index::words::Query;
@@ -116,6 +117,7 @@ fn run(memory: &mut Memory, input: Input, asked: &Asked) -> Result<Reply<Output>
     let is_day = input.until.as_ref().is_some_and(|until| until.trim().len() == 10);
     let question = Question {
         words: Query::of(input.query.as_deref().unwrap_or_default()),
+        days: Days::of(input.query.as_deref().unwrap_or_default()),
         kind: input.kind,
         tag: input.tag.map(|tag| tag.trim_start_matches('#').to_owned()),
         since: time_of("since", input.since.as_deref())?,
