@@ -185,6 +185,68 @@ async fn a_long_line_costs_the_thread_that_asks_no_more_than_short_ones() {
     assert!(long < 2 * short, "{long} ns for one line, {short} ns for 3,072");
 }
 
+/// What this process's threads of that name have computed so far, in nanoseconds.
+#[cfg(target_os = "linux")]
+fn computed_by(name: &str) -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+    let named = tasks.filter(|task| {
+        std::fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name)
+    });
+    let stat = |task: std::path::PathBuf| std::fs::read_to_string(task.join("schedstat")).unwrap();
+    named.map(|task| stat(task).split_whitespace().next().unwrap().parse::<u64>().unwrap()).sum()
+}
+
+/// Only started by the test below: other tests' replies are read by the same threads.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+#[ignore = "runs in a process of its own: see a_long_line_in_small_pieces_costs_little_more_than_in_large_ones"]
+async fn a_long_line_in_pieces() {
+    let Ok(piece_bytes) = std::env::var("CLAW_TEST_PIECE_BYTES") else { return };
+    let text = "x".repeat(4 << 20);
+    let frames = Turn::text(&text).frames(Wire::OpenAi).concat();
+    let pieces =
+        frames.as_bytes().chunks(piece_bytes.parse().unwrap()).map(<[u8]>::to_vec).collect();
+    let answer = Answer::Raw { pieces, pause: Duration::ZERO, then: Then::End };
+    let stand_in = Threaded::start(Wire::OpenAi, [answer]);
+    let patient =
+        Target { timeout: Duration::from_secs(120), ..target(Wire::OpenAi, &stand_in.base_url) };
+    let reply = ask_with(patient, &go()).await.0.unwrap();
+    assert!(text_of(&reply.blocks) == text);
+    println!("computed {} ns", computed_by("model-reader"));
+}
+
+/// `genai` copies what it has of a line with each piece: 3,000 pieces of it took 50 times as long
+/// as 20.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_line_in_small_pieces_costs_little_more_than_in_large_ones() {
+    let cost = |piece_bytes: &str| {
+        let ended = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_long_line_in_pieces", "--ignored", "--nocapture"])
+            .env("CLAW_TEST_PIECE_BYTES", piece_bytes)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let ns = said.split_once("computed ").and_then(|(_, rest)| rest.split_once(" ns"));
+        ns.unwrap_or_else(|| panic!("{}: {said}", ended.status)).0.parse::<u64>().unwrap()
+    };
+    let (small, large) = (cost("1400"), cost("200000"));
+    assert!(small < 5 * large, "{small} ns in pieces of 1.4 KB, {large} ns in pieces of 200 KB");
+}
+
+#[tokio::test]
+async fn an_event_that_grows_without_end_is_refused_by_its_size() {
+    for wire in WIRES {
+        let pieces = std::iter::once(b"data: {".to_vec()).chain(vec![vec![b'x'; 1 << 20]; 12]);
+        let answer =
+            Answer::Raw { pieces: pieces.collect(), pause: Duration::ZERO, then: Then::Silence };
+        let stand_in = StandIn::start(wire, [answer]).await;
+        let error = ask(&stand_in, wire, &go()).await.0.unwrap_err();
+        assert!(matches!(error, ModelError::Malformed { .. }), "{wire:?}: {error:?}");
+        assert!(error.to_string().contains("sent an event of more than 8 MiB"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn a_line_that_never_ends_is_given_up() {
     let pieces = std::iter::once(b"data: {".to_vec()).chain(vec![b"x".to_vec(); 1500]).collect();

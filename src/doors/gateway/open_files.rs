@@ -1,10 +1,10 @@
 //! How many files this process may have open: a turn in hand has a lock, a connection to the model
-//! and one to Telegram, and what a login or a service gives (1,024) is used up by 300 of them. Must
-//! not know who opens what.
+//! (three with both ends of the relay's) and one to Telegram, and what a login or a service gives
+//! (1,024) is used up by 200 of them. Must not know who opens what.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Enough for several thousand turns at the same time.
+/// Enough for three thousand turns at the same time.
 const FILES_MAX: u64 = 16_384;
 
 /// Raises the soft limit, as far as the system allows. What it is good for comes much later, so a

@@ -174,6 +174,16 @@ pub(super) fn by_status(
     }
 }
 
+/// What must not be used has come: `what` is half a sentence about it.
+pub(super) fn malformed(what: &str, target: &Target) -> ModelError {
+    let why = format!(
+        "{} sent {what}; nothing of that reply was used. Write again to ask once more, or \
+         choose another model with /model",
+        target.provider
+    );
+    ModelError::Malformed { why }
+}
+
 fn refused_key(target: &Target, detail: &str) -> ModelError {
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
     let why = format!(

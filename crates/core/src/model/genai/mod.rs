@@ -8,6 +8,7 @@ mod names;
 mod odd_answer;
 mod reading;
 mod receive;
+mod relay;
 mod send;
 mod stream_inspector;
 mod target;
@@ -23,6 +24,7 @@ use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 
 use self::receive::Receiver;
+use self::relay::{Passage, Relay};
 use self::stream_inspector::StreamInspector;
 use self::tools::Tools;
 use super::wire_schema::Fitted;
@@ -42,47 +44,74 @@ const FRAME_TIMEOUTS: u32 = 2;
 /// time or all at once.
 const REFUSALS_MAX: usize = 8;
 
+/// The clients of one model.
+struct Clients {
+    genai: Client,
+    /// Sends on what `genai` leaves with the relay.
+    relayed: Option<(&'static Relay, reqwest::Client)>,
+}
+
+impl Clients {
+    fn build(target: &Target) -> Result<Self, String> {
+        let upstream = http::client_for(&target.base_url).map_err(|error| error.to_string())?;
+        let relayed = Relay::get().map(|relay| (relay, upstream.clone()));
+        let reqwest = match relayed {
+            Some((relay, _)) => relay.client().map_err(|error| error.to_string())?,
+            None => upstream,
+        };
+        let genai = Client::builder().with_reqwest(reqwest).build();
+        Ok(Self { genai: genai.map_err(|error| error.to_string())?, relayed })
+    }
+
+    fn passage(&self, target: &Target) -> Option<Passage> {
+        let (relay, upstream) = self.relayed.as_ref()?;
+        relay.open(upstream, target)
+    }
+}
+
 /// One model behind one provider's wire.
 pub struct GenaiModel {
     target: Target,
     /// Built at the first request: reading the system's certificates costs more than a whole cold
     /// start otherwise does.
-    client: OnceLock<Client>,
+    clients: OnceLock<Clients>,
     tools: Tools,
 }
 
 impl GenaiModel {
     pub fn new(target: Target) -> Self {
-        Self { target, client: OnceLock::new(), tools: Tools::default() }
+        Self { target, clients: OnceLock::new(), tools: Tools::default() }
     }
 
-    fn client(&self) -> Result<&Client, ModelError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
+    fn clients(&self) -> Result<&Clients, ModelError> {
+        if let Some(clients) = self.clients.get() {
+            return Ok(clients);
         }
-        let reqwest = http::client_for(&self.target.base_url).map_err(|error| {
+        let clients = Clients::build(&self.target).map_err(|error| {
             ModelError::permanent(format!("no HTTPS client could be built: {error}"))
         })?;
-        let client = Client::builder().with_reqwest(reqwest).build().map_err(|error| {
-            ModelError::permanent(format!("no HTTPS client could be built: {error}"))
-        })?;
-        Ok(self.client.get_or_init(|| client))
+        Ok(self.clients.get_or_init(|| clients))
     }
 
-    fn service_target(target: &Target) -> ServiceTarget {
+    fn service_target(target: &Target, passage: Option<&Passage>) -> ServiceTarget {
         // Local servers need no key, but the wire wants the header.
         let key = target.api_key.as_ref().map_or("none", |key| key.expose_secret());
+        let base_url = passage.map_or(target.base_url.as_str(), Passage::base_url);
         ServiceTarget {
-            endpoint: Endpoint::from_owned(target.base_url.as_str()),
+            endpoint: Endpoint::from_owned(base_url),
             auth: AuthData::from_single(key),
             model: ModelIden::new(target.wire.adapter(), target.model.as_str()),
         }
     }
 
-    fn options(target: &Target, request: &Request, inspector: Arc<StreamInspector>) -> ChatOptions {
+    fn options(
+        target: &Target,
+        request: &Request,
+        inspector: Arc<StreamInspector>,
+        passage: Option<&Passage>,
+    ) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_stream_header_timeout(target.timeout)
-            .with_stream_read_timeout(target.timeout)
             .with_capture_usage(true)
             .with_capture_content(true)
             // Of chat completions the inspector keeps the calls: genai would make room for every
@@ -99,7 +128,13 @@ impl GenaiModel {
         options.max_tokens = target.max_tokens;
         options.temperature = target.temperature;
         options.reasoning_effort = target.effort_that_keeps_the_name();
-        options
+        match passage {
+            // The relay looks to silence, and withholds what is not whole: `next` gives that up.
+            Some(passage) => options
+                .with_extra_headers((relay::ERRAND, passage.number()))
+                .with_stream_read_timeout(target.timeout * (FRAME_TIMEOUTS + 1)),
+            None => options.with_stream_read_timeout(target.timeout),
+        }
     }
 
     /// Asks, and asks again without the tools that the provider refuses by name, as long as it
@@ -144,14 +179,19 @@ impl GenaiModel {
     ) -> Result<Reply, Failed> {
         let inspector = Arc::new(StreamInspector::new(target.wire));
         let chat = send::chat_request(request, target, fitted);
+        let clients = self.clients()?;
+        let passage = clients.passage(target);
+        let passage = passage.as_ref();
         let failed = |error: &::genai::Error| Failed {
             blamed: failure::blamed(error, fitted),
-            error: failure::of(error, target),
+            error: passage
+                .and_then(|passage| passage.error(target))
+                .unwrap_or_else(|| failure::of(error, target)),
         };
-        let options = Self::options(target, request, inspector.clone());
-        let answer = self
-            .client()?
-            .exec_chat_stream(Self::service_target(target), chat, Some(&options))
+        let options = Self::options(target, request, inspector.clone(), passage);
+        let answer = clients
+            .genai
+            .exec_chat_stream(Self::service_target(target, passage), chat, Some(&options))
             .await
             .map_err(|error| failed(&error))?;
         let mut events = reading::begin(answer.stream, inspector.clone());

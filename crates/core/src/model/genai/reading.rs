@@ -1,5 +1,5 @@
-//! Reads providers' streams on a few threads of their own. `genai` copies all that it has of a
-//! frame with each piece that comes, so one long line takes seconds of computing, which the one
+//! Reads providers' streams on a few threads of their own. `genai` copies all that it has of an event
+//! with each piece that comes, so a long one takes tenths of a second of computing, which the one
 //! thread of the gateway must not pay. Must not know what an event means.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,14 +57,21 @@ impl Drop for Counted {
     }
 }
 
-/// The events of `stream`, in their order. The reading ends with the stream, behind a frame that
-/// must not be used, or when the receiver is dropped. The connection stays with the runtime of the
-/// caller.
-pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<StreamEvent> {
+fn all() -> &'static [Reader] {
     static ALL: OnceLock<Vec<Reader>> = OnceLock::new();
+    ALL.get_or_init(|| (0..READERS).filter_map(|_| Reader::start()).collect())
+}
+
+/// A runtime that lives as long as the process, if the system gives a thread for it.
+pub(super) fn runtime() -> Option<Handle> {
+    all().first().map(|reader| reader.runtime.clone())
+}
+
+/// The events of `stream`, in their order. The reading ends with the stream, behind a frame that
+/// must not be used, or when the receiver is dropped.
+pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<StreamEvent> {
     let (send, events) = mpsc::channel(EVENTS_MAX);
-    let readers = ALL.get_or_init(|| (0..READERS).filter_map(|_| Reader::start()).collect());
-    match readers.iter().min_by_key(|reader| reader.replies.load(Ordering::Relaxed)) {
+    match all().iter().min_by_key(|reader| reader.replies.load(Ordering::Relaxed)) {
         Some(reader) => {
             let counted = Counted::on(reader);
             reader.runtime.spawn(async move {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ::genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde_json::Value;
 
+use super::failure;
 use super::target::{Target, Wire};
 use crate::model::ModelError;
 
@@ -66,12 +67,7 @@ impl StreamInspector {
     /// reads it.
     pub(super) fn check(&self, target: &Target) -> Result<(), ModelError> {
         let Some(what) = self.seen().malformed.clone() else { return Ok(()) };
-        let why = format!(
-            "{} sent {what}; nothing of that reply was used. Write again to ask once more, or \
-             choose another model with /model",
-            target.provider
-        );
-        Err(ModelError::Malformed { why })
+        Err(failure::malformed(&what, target))
     }
 
     /// Nothing of this reply may be used; `what` was sent.
