@@ -8,6 +8,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::program::peak::peak_memory;
 use crate::program::{House, Ran, Running, SERVER_WAIT, eventually, example, outcomes};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
@@ -82,7 +83,7 @@ impl Strange {
     #[track_caller]
     fn turn(&self) -> Seen {
         let running = self.house.start(&["ask", "go"]);
-        let memory = memory_of(&running);
+        let memory = peak_memory(&running);
         let ran = running.ends().expect(0);
         self.leaves_nothing();
         let peak = memory.join().unwrap();
@@ -155,25 +156,6 @@ impl Seen {
     fn person_sees(&self, text: &str) {
         assert!(self.ran.err.contains(text), "the person did not see {text:?}: {:?}", self.ran);
     }
-}
-
-/// The most memory that a process ever held apart from its program, in KiB, once it has ended
-/// (proc_pid_status(5), `VmHWM` without `RssFile`).
-fn memory_of(running: &Running) -> std::thread::JoinHandle<u64> {
-    let path = format!("/proc/{}/status", running.id());
-    std::thread::spawn(move || {
-        let mut peak = 0;
-        while let Ok(status) = fs::read_to_string(&path) {
-            let kib = |name: &str| -> Option<u64> {
-                let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-                line.split_whitespace().next()?.parse().ok()
-            };
-            let (Some(most), Some(program)) = (kib("VmHWM:"), kib("RssFile:")) else { break };
-            peak = peak.max(most.saturating_sub(program));
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        peak
-    })
 }
 
 /// Nobody in claw can act while claw is stopped: it is the kernel that ends the server with its

@@ -60,17 +60,25 @@ async fn another_look() -> bool {
 async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
     let mut calls = CallTable::default();
     // One state of the audit: what is added meanwhile is read by the next look.
-    let (rows, mut last) = app.store.read(|tx| {
+    let (mut from, mut last) = app.store.read(|tx| {
         tx.at_one_moment(|| {
-            let rows = if limit == 0 {
-                Vec::new()
-            } else {
-                tx.audit_begun_at(tx.audit_begins(limit)?.unwrap_or(0))?
-            };
-            Ok((rows, tx.newest_audit()?.number))
+            let newest = tx.newest_audit()?.number;
+            let none = newest + 1;
+            let begins =
+                if limit == 0 { none } else { tx.audit_begins(limit)?.unwrap_or_default() };
+            Ok((begins, newest))
         })
     })?;
-    calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
+    loop {
+        let page = app.store.read(|tx| tx.audit_lines(from, last, PAGE))?;
+        let Some(newest) = page.last().and_then(|rows| rows.first()) else { break };
+        from = newest.id + 1;
+        calls.lines(&page.concat()).iter().try_for_each(|line| out::line(line))?;
+        // What has been said of a call is wanted once more only where its next row is waited for.
+        if !follow {
+            calls = CallTable::default();
+        }
+    }
     while follow && another_look().await {
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
         last = rows.last().map_or(last, |row| row.id);

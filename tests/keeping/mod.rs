@@ -10,6 +10,7 @@ mod damaged_tables;
 mod doctor;
 mod explains;
 mod logs;
+mod long_audit;
 mod manual;
 mod retention;
 mod stores;

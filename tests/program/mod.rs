@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
+pub mod peak;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write as _};

@@ -217,13 +217,32 @@ impl Tx<'_> {
         Ok(query.query_row([count.saturating_sub(1)], |row| row.get(0)).optional()?)
     }
 
-    /// All rows from `first` on, oldest first, but for those of calls that have begun before it.
-    pub fn audit_begun_at(&self, first: i64) -> Result<Vec<AuditRow>, StoreError> {
-        self.audit_rows(
-            "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS older
-                 WHERE older.call = audit.call AND older.call <> '' AND older.id < ?1) ORDER BY id",
-            params![first],
-        )
+    /// The next `count` lines of a list, from the row `from` on: of each the rows up to `through`,
+    /// oldest first. The lines behind them begin after the first row of the last one.
+    pub fn audit_lines(
+        &self,
+        from: i64,
+        through: i64,
+        count: u32,
+    ) -> Result<Vec<Vec<AuditRow>>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT id, call FROM audit AS line WHERE id >= ?1 AND id <= ?2 AND NOT EXISTS
+                 (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
+             ORDER BY id LIMIT ?3",
+        )?;
+        let mut lines = query.query(params![from, through, count])?;
+        let mut found = Vec::new();
+        while let Some(line) = lines.next()? {
+            let id: i64 = line.get(0)?;
+            let call = text_at(line, 1, || RowAt::Audit(id))?;
+            found.push(if call.is_empty() {
+                self.audit_rows("WHERE id = ?1", params![id])?
+            } else {
+                let which = "WHERE call = ?1 AND call <> '' AND id <= ?2 ORDER BY id";
+                self.audit_rows(which, params![call, through])?
+            });
+        }
+        Ok(found)
     }
 
     /// All rows of one call, oldest first, also those from when its id was written otherwise.
