@@ -63,6 +63,7 @@ mod narrow;
 mod offers;
 mod opened_services;
 mod openings;
+mod papers;
 mod persona;
 mod poison;
 mod program;

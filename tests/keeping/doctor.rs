@@ -242,3 +242,14 @@ fn the_doctor_warns_about_root_and_nobody_else() {
         "{shown}"
     );
 }
+
+#[test]
+fn a_look_that_takes_long_is_told_before_it_begins() {
+    let house = House::new();
+    let told = |house: &House| house.claw(&["doctor"]).err.contains("this takes a while");
+    assert!(!told(&house));
+    // 64 MiB and a little more.
+    let row = "INSERT INTO meta(key, value) VALUES('padding', hex(zeroblob(33 << 20)))";
+    house.db().execute(row, []).unwrap();
+    assert!(told(&house));
+}

@@ -169,6 +169,18 @@ async fn the_status_says_what_runs_and_what_waits() {
 }
 
 #[tokio::test]
+async fn a_status_names_folders_and_processes_to_the_owner_alone() {
+    let mut rig = Rig::new();
+    rig.gate.parked(echo(3, "x")).await;
+    let own = rig.says(ChatCommand::Status, "").await;
+    assert!(own.contains("- workspace: `/w`") && own.contains("up (process "), "{own}");
+    rig.visitor.origin = Origin::Forwarded;
+    let theirs = rig.says(ChatCommand::Status, "").await;
+    assert!(theirs.contains("`legacy`: up\n"), "{theirs}");
+    assert!(!theirs.contains("/w") && !theirs.contains("process"), "{theirs}");
+}
+
+#[tokio::test]
 async fn the_status_counts_questions_and_messages() {
     let rig = Rig::new();
     rig.gate.parked(echo(3, "x")).await;

@@ -271,3 +271,11 @@ async fn what_a_full_disk_lost_is_told_as_that() {
     store.write(|tx| Ok(tx.conn.pragma_update(None, "max_page_count", 1_000_000)?)).await.unwrap();
     store.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
 }
+
+/// SQLite would parse a cached statement again at each new value of what it asks for.
+#[tokio::test]
+async fn a_cached_statement_keeps_its_plan_for_every_value() {
+    let store = Rig::new().open();
+    let settled = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+    assert!(store.read(|tx| Ok(tx.conn.db_config(settled)?)).unwrap());
+}
