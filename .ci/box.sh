@@ -13,7 +13,7 @@ claw="$(realpath "$1")"
 work="$(mktemp -d /var/tmp/claw-box.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" "$here/box/refusing.py" \
+cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/looking.py" "$here/box/staying.py" "$here/box/opened.py" "$here/box/older.py" "$here/box/ubuntu.py" "$here/box/refusing.py" \
     "$here/box/openings.py" "$here/box/granted.py" "$here/../docs/box.md" "$work/"
 python="$(command -v /usr/bin/python3 || command -v python3)"
 
@@ -58,6 +58,27 @@ refused() { # USER WHAT ERROR
     echo "$user, $2 refused with $3: every level's sentence is so"
 }
 
+# Ubuntu 24.04 gives a user namespaces without powers, and has a setting that says so. No such system is
+# here, so ubuntu.py answers as its AppArmor does. The doctor names the setting, and each level's sentence is so.
+ubuntu() { # USER ABI LEVELS CODE-OF-A-COMMAND-THAT-LOOKS
+    local user="$1" abi="$2" levels="$3" folder said code=0
+    folder="$(mktemp -d "$work/ubuntu.XXXXXX")"
+    chown "$user" "$folder"
+    local words=(env -i -C "$folder" "HOME=$folder" PATH=/usr/bin:/bin CLAW_AGENT=demo "$python" "$work/older.py" "$abi" --ubuntu shown "$work/claw")
+    [ "$user" = "$(id -un)" ] || words=(setpriv --reuid "$user" --regid "$user" --clear-groups -- "${words[@]}")
+    # The words are claw's, backticks and all.
+    # shellcheck disable=SC2016
+    said="$("${words[@]}" ask 'run `ls` to look' 2>&1)" || code=$?
+    [ "$code" = "$4" ] || { echo "FAILED: as on Ubuntu 24.04, Landlock $abi, a command that looks ends with $code and not $4: $said" >&2; return 1; }
+    said="$("${words[@]}" doctor 2>&1 || true)"
+    for line in "AppArmor gives user namespaces to no program without a profile" "level read  *$levels" "level write  *$levels" \
+        "level network .* every network that you reach"; do
+        grep -q -- "$line" <<<"$said" || { echo "FAILED: as on Ubuntu 24.04, Landlock $abi, the doctor does not say '$line':"$'\n'"$said" >&2; return 1; }
+    done
+    for setting in shown hidden; do probe "$user" --landlock "$abi" --ubuntu "$setting" || return 1; done
+    echo "$user, as on Ubuntu 24.04, Landlock $abi: every level's sentence is so"
+}
+
 failed=0
 users=("$(id -un)")
 if [ "$(id -u)" = 0 ]; then
@@ -79,5 +100,10 @@ for user in "${users[@]}"; do
         [ "$user" = root ] || refused "$user" unshare "$error" || failed=1
         refused "$user" mount "$error" || failed=1
     done
+    # Root has the powers already. Ubuntu's first kernel has Landlock 4, its newer ones 6 and 7.
+    if [ "$user" != root ]; then
+        ubuntu "$user" 4 "not held on this system, so its commands ask" 3 || failed=1
+        ubuntu "$user" 7 "held: " 0 || failed=1
+    fi
 done
 exit "$failed"

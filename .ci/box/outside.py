@@ -2,10 +2,11 @@
 `claw server bash`, and looks afterwards whether anything has changed. Every way has to be held, or to be open and named in the guide.
 Anything else is an exit code of 1.
 
-Usage: outside.py CLAW BOX.MD FOLDER [--landlock ABI] [SERVER OPTION...]    (FOLDER: empty, and the user's own)
+Usage: outside.py CLAW BOX.MD FOLDER [--landlock ABI [--ubuntu shown|hidden]] [SERVER OPTION...]    (FOLDER: empty, and the user's own)
 
-With --landlock the server sees the Landlock of an older kernel (older.py). Then the levels `read` and `write` are tried, and what is opened
-to commands, and what the server says of the levels has to be true: that they are held, or that they are not and their commands ask.
+With --landlock the server sees the Landlock of an older kernel, and with --ubuntu user namespaces without powers, as Ubuntu 24.04 has them
+(older.py). Then the levels `read` and `write` are tried, and what is opened to commands, and what the server says of the levels has to be
+true: that they are held, or that they are not and their commands ask.
 """
 
 import ctypes
@@ -24,9 +25,12 @@ import time
 import openings
 
 CLAW, GUIDE, FOLDER, OPTIONS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
-OLDER = None
+OLDER, UBUNTU = None, []
 if OPTIONS[:1] == ["--landlock"]:
     OLDER, OPTIONS = int(OPTIONS[1]), OPTIONS[2:]
+if OPTIONS[:1] == ["--ubuntu"]:
+    UBUNTU, OPTIONS = OPTIONS[:2], OPTIONS[2:]
+NAMESPACES = not UBUNTU and "--without-namespaces" not in OPTIONS
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = os.geteuid() == 0
 SECRET = "TOP-SECRET-4711"
@@ -40,7 +44,7 @@ OPEN = {
     "TCP to a service on loopback": "services on loopback included", "UDP to a service on loopback": "services on loopback included",
 }
 WITHOUT_NAMESPACES = "Without namespaces a command can do these"
-if "--without-namespaces" in OPTIONS:
+if not NAMESPACES:
     for name in ("chmod", "chmod of the home", "fchmodat2", "chown", "utimensat", "setxattr", "lsetxattr", "removexattr", "chmod by O_PATH"):
         OPEN[name] = WITHOUT_NAMESPACES
     OPEN["the list of processes"] = "reads the list of processes"
@@ -60,9 +64,9 @@ PROCESSES = "sees no process but its own"
 ITS_OWN = {"list /tmp": "`/tmp` is its temporary folder", "UDP to a service on loopback": "a loopback of its own", "read: read /tmp": "`/tmp` is its temporary folder"}
 ITS_OWN |= {f"read: a {kind} socket of family {family}": "a loopback of its own"
             for family, kind in [(2, "stream"), (2, "datagram"), (10, "stream"), (10, "datagram"), (16, "datagram"), (16, "raw")]}
-if "--without-namespaces" not in OPTIONS:
+if NAMESPACES:
     OPEN["list /tmp"] = ITS_OWN["list /tmp"]
-if OLDER is not None and OLDER < 6 and "--without-namespaces" not in OPTIONS:
+if OLDER is not None and OLDER < 6 and NAMESPACES:
     # The supervisor is process 1 there, which the kernel spares the signals of its own namespace.
     SPARED = "Linux before 6.12 lets a command signal its supervisor"
     ITS_OWN |= {name: SPARED for name in ("read: kill(process 1, 0)", *(f"kill(the supervisor, {number})" for number in (0, 19, 15, 9)))}
@@ -148,6 +152,8 @@ def older(house):
     abi, apart = tried["landlock_abi"], tried["own_mounts"]
     if abi != OLDER:
         faults.append(f"it says that it has Landlock {abi}")
+    if UBUNTU and (tried["namespaces"] or apart or tried["own_networks"]):
+        faults.append(f"it says that it has namespaces: {tried}")
     stands_in = abi >= 1 and apart and tried["sealed"] and tried["seccomp"]
     expected = (abi >= 3 or stands_in) and (abi >= 6 or tried["namespaces"])
     for level in ("read", "write"):
@@ -179,9 +185,9 @@ def older(house):
         faults += ways_beside(house, server, tried["own_networks"], "" if expected else "opened:")
     server.end()
     house.close()
-    print(f"{'root' if ROOT else 'an ordinary user'}, {server.level}: {'; '.join(said)}")
+    print(f"{'root' if ROOT else 'an ordinary user'}{', as on Ubuntu 24.04' if UBUNTU else ''}, {server.level}: {'; '.join(said)}")
     for fault in faults:
-        print(f"FAILED: Landlock {OLDER}: {fault}", file=sys.stderr)
+        print(f"FAILED: Landlock {OLDER}{' '.join(['', *UBUNTU])}: {fault}", file=sys.stderr)
     sys.exit(bool(faults))
 
 
@@ -196,9 +202,9 @@ def judged(level, rows, named):
 
 def open_at_read(name):
     """Where docs/box.md says that this is open at level `read`; None if it is to be held."""
-    if "--without-namespaces" not in OPTIONS and (name.startswith("read: read /proc") or name in SHUT[2:]):
+    if NAMESPACES and (name.startswith("read: read /proc") or name in SHUT[2:]):
         return PROCESSES
-    if "--without-namespaces" not in OPTIONS and name in ITS_OWN:
+    if NAMESPACES and name in ITS_OWN:
         return ITS_OWN[name]
     return AT_READ.get(name)
 
@@ -264,7 +270,7 @@ def swapped(house, server):
 OPENED = {"opened: Docker, which is what was opened": "`DOCKER_HOST` on the loopback of the command"}
 
 
-def ways_beside(house, server, has_docker="--without-namespaces" not in OPTIONS, only=""):
+def ways_beside(house, server, has_docker=NAMESPACES, only=""):
     """All ways, or those whose names begin so, as a command to which ssh-agent and Docker are open; gives what is wrong."""
     mark = house.home / "started"
     (house.workspace / "hostile").write_text(f"Host *\n ProxyCommand touch {mark}\n")
@@ -449,7 +455,7 @@ class Server:
     def __init__(self, house):
         self.program = [CLAW, "server", "bash", *OPTIONS]
         if OLDER is not None:
-            self.program[:0] = [sys.executable, str(HERE / "older.py"), str(OLDER)]
+            self.program[:0] = [sys.executable, str(HERE / "older.py"), str(OLDER), *UBUNTU]
         command = [*self.program, "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"), *house.openings,
                    "--command-processes-max", "200", "--timeout-s", "300", "--output-bytes-max", "1000000"]
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(house.home), "TMPDIR": str(house.tmp), "API_KEY": SECRET,

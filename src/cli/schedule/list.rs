@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use claw_mcp_scheduler::Jobs;
 use serde_json::{Value, json};
 
-use super::{JobWords, heartbeats, id, say, tell_if_nothing_fires, tool};
+use super::{JobWords, heartbeats, id, no_job, say, tell_if_nothing_fires, tool};
 use crate::app::App;
-use crate::cli::fail::UserError;
 use crate::cli::{fail, out};
 
 pub async fn run(app: &App, jobs: &Jobs, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -29,10 +28,7 @@ pub async fn show(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow:
     let wanted = id(typed);
     let job = all(jobs).await?.into_iter().find(|job| job["id"] == wanted.as_str());
     let Some(job) = job else {
-        return Err(UserError::because(format!(
-            "there is no job {typed}; `claw schedule list` shows all, `claw schedule history` what became of \
-             others"
-        )));
+        return Err(no_job(typed));
     };
     let done = say(&job, as_json, whole(&job))?;
     tell_if_nothing_fires(app);

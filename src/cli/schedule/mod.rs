@@ -17,7 +17,7 @@ use super::args::ScheduleAction;
 use super::fail::UserError;
 use super::{fail, out, server};
 use crate::app::App;
-use crate::calls::job_words::{JobWords, id};
+use crate::calls::job_words::{JobWords, id, says_no_job};
 use crate::mail::Instance;
 
 /// How a home that has no scheduler gets it.
@@ -58,6 +58,19 @@ fn open(app: &App) -> anyhow::Result<Jobs> {
     Jobs::open(&server::scheduler_args(launch)?).map_err(mistake)
 }
 
+/// A job that was named and is not there.
+fn no_job(typed: &str) -> anyhow::Error {
+    UserError::because(format!(
+        "there is no job {typed}; `claw schedule list` shows all, `claw schedule history` what became of \
+         others"
+    ))
+}
+
+/// What a tool refuses about a job that was named.
+fn mistake_about(typed: &str, why: String) -> anyhow::Error {
+    if says_no_job(&why) { no_job(typed) } else { mistake(why) }
+}
+
 /// What a tool refuses is about what was typed, or about the file.
 fn mistake(why: String) -> anyhow::Error {
     UserError::because(why.trim_end_matches('.').to_owned())
@@ -72,7 +85,8 @@ async fn tool(jobs: &Jobs, name: &str, mut arguments: Value) -> anyhow::Result<V
 }
 
 async fn change(jobs: &Jobs, name: &str, typed: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let job = tool(jobs, name, json!({ "id": id(typed) })).await?;
+    let done = jobs.run(name, json!({ "id": id(typed) })).await;
+    let job = done.map_err(|why| mistake_about(typed, why))?.structured;
     let words = JobWords(&job);
     say(
         &job,
@@ -85,7 +99,7 @@ async fn change(jobs: &Jobs, name: &str, typed: &str, as_json: bool) -> anyhow::
 }
 
 fn fire(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let fired = jobs.fire(&id(typed)).map_err(mistake)?.structured;
+    let fired = jobs.fire(&id(typed)).map_err(|why| mistake_about(typed, why))?.structured;
     let words = format!("Job {typed} is due now; its own times stay as they are.");
     let done = say(&fired, as_json, words)?;
     tell_if_nothing_fires(app);

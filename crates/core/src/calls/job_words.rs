@@ -114,10 +114,20 @@ impl<'a> JobWords<'a> {
     }
 }
 
+/// Whether the server has refused because it has no such job. Its words are a model's, and name
+/// tools.
+pub fn says_no_job(refused: &str) -> bool {
+    refused.starts_with("there is no job `")
+}
+
 /// What a person is told of their own order about a job. `None` where nothing is known but what is
 /// said of every action.
-pub fn of_order(tool: &str, outcome: &Outcome) -> Option<String> {
+pub fn of_order(tool: &str, arguments: &Value, outcome: &Outcome) -> Option<String> {
     let Outcome::Ended { output } = outcome else { return None };
+    if output.is_error && says_no_job(&output.text) {
+        let number = number(text_at(arguments, "id"));
+        return Some(format!("Not done: there is no job {number}. /schedule lists what comes."));
+    }
     if output.is_error {
         let not = if tool == "schedule" { "Not scheduled" } else { "Not done" };
         return Some(format!("{not}: {}", output.text.trim()));
