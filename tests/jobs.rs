@@ -384,6 +384,29 @@ fn a_firing_whose_take_was_cut_is_taken_again_and_neither_told_nor_begun_again()
 }
 
 #[test]
+fn while_the_stop_switch_is_on_nothing_comes_and_all_of_it_stays_due() {
+    let rig = rig([Answer::text("It is green.")]);
+    rig.anna.starts();
+    let words = json!({"say": "Drink tea.", "cron": "0 0 29 2 *", "session": rig.session()});
+    let words = schedule(&rig.house, words);
+    rig.house.claw(&["panic", "on"]).expect(0);
+    rig.has_fired(1);
+    rig.fires(&words);
+    let gateway = rig.start();
+    rig.says("/status");
+    rig.waits_for("the stop switch is on");
+    drop(gateway);
+    assert_eq!((rig.taken(), rig.told("Drink tea."), rig.begun()), (0, 0, 0));
+    rig.house.claw(&["panic", "off"]).expect(0);
+    let gateway = rig.start();
+    rig.waits_for("⏰ Drink tea.");
+    rig.hears("It is green.");
+    eventually("both are taken", || rig.taken() == 2);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
 fn a_sixth_turn_of_jobs_within_a_minute_waits() {
     let rig = rig((1..=6).map(|number| Answer::text(&format!("Green {number}."))));
     rig.anna.starts();

@@ -35,6 +35,7 @@ mod heartbeats_proposed;
 mod host_grants;
 mod job_kills;
 mod jobs;
+mod jobs_in_topics;
 mod jobs_rig;
 mod keeping;
 mod kept_results;

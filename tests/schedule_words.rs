@@ -106,6 +106,7 @@ fn what_is_read_at_the_command_line() {
         &["add", "--cron", "0 9 * * 1-5", "--text", "write the report", "--until", "2090-01-01"],
         &["add", "--every", "2h", "--session", "main", "--say", "drink", "--if-missed", "skip"],
         &["list"],
+        &["show", "2"],
         &["show", "3"],
         &["pause", "3"],
         &["run", "3"],
@@ -119,6 +120,7 @@ fn what_is_read_at_the_command_line() {
         &["add", "--in", "2d", "--say", "hello"],
         &["add", "--at", "09:00", "--date", "2020-01-01", "--say", "hello"],
         &["add", "--every", "10s", "--say", "hello"],
+        &["add", "--every", "1d", "--say", "hello"],
         &["add", "--in", "5m", "--chat", "12", "--say", "hello"],
     ] {
         let ran = house.claw(&[&["schedule"], words].concat());

@@ -84,10 +84,18 @@ pub fn read(words: &str) -> Result<SpokenReminder, String> {
 /// # Errors
 /// A sentence with an example.
 pub fn wait_s(text: &str) -> Result<u64, String> {
+    seconds(text, "give a date and a time instead")
+}
+
+/// The same of an interval.
+///
+/// # Errors
+/// A sentence with an example, and `instead` for one in days.
+pub fn seconds(text: &str, instead: &str) -> Result<u64, String> {
     let text = text.trim().to_lowercase();
     match waits(&text) {
         Some(Wait::Seconds(seconds)) => Ok(seconds),
-        Some(Wait::Days) => Err(format!("`{text}` is in days: give a date and a time instead")),
+        Some(Wait::Days) => Err(format!("`{text}` is in days: {instead}")),
         None => Err(format!("`{text}` is no time; write for example 90s, 20m or 2h")),
     }
 }

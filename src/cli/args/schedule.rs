@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::domain::spoken_time::wait_s;
+use crate::domain::spoken_time::{seconds, wait_s};
 
 #[derive(Debug, Subcommand)]
 pub enum ScheduleAction {
@@ -82,7 +82,7 @@ pub struct WhenArgs {
     #[arg(long, value_name = "HH:MM")]
     pub at: Option<String>,
     /// Again and again by real time: 30m, 2h
-    #[arg(long, value_name = "TIME", value_parser = wait_s)]
+    #[arg(long, value_name = "TIME", value_parser = interval_s)]
     pub every: Option<u64>,
     /// Again and again by local time, as five fields: '0 9 * * 1' is every Monday at 09:00
     #[arg(long, value_name = "PATTERN")]
@@ -117,4 +117,9 @@ impl IfMissedArg {
             Self::All => "all",
         }
     }
+}
+
+/// A day of local time is no interval.
+fn interval_s(text: &str) -> Result<u64, String> {
+    seconds(text, "`--cron '0 9 * * *'` is every day at 09:00, `--cron '0 9 * * 1'` every Monday")
 }

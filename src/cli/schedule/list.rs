@@ -65,9 +65,11 @@ fn lines(job: &JobWords<'_>) -> String {
 fn whole(value: &Value) -> String {
     let job = JobWords(value);
     let paused = if job.is_paused() { ", paused" } else { "" };
+    // A single time names its zone itself.
+    let zone = if job.repeats() { format!(" ({})", job.zone()) } else { String::new() };
     let mut lines = vec![
         format!("{} {}, revision {}{paused}", job.kind(), job.number(), value["revision"]),
-        format!("when      {} ({})", job.rule(), job.zone()),
+        format!("when      {}{zone}", job.rule()),
     ];
     if let Some(cron) = value["cron"].as_str() {
         lines.push(format!("pattern   {cron}"));
