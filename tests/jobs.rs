@@ -384,7 +384,7 @@ fn a_firing_whose_take_was_cut_is_taken_again_and_neither_told_nor_begun_again()
 }
 
 #[test]
-fn while_the_stop_switch_is_on_nothing_comes_and_all_of_it_stays_due() {
+fn what_came_due_while_the_stop_switch_was_on_comes_when_it_is_off() {
     let rig = rig([Answer::text("It is green.")]);
     rig.anna.starts();
     let words = json!({"say": "Drink tea.", "cron": "0 0 29 2 *", "session": rig.session()});

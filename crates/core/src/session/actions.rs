@@ -134,12 +134,11 @@ impl Drive<'_> {
         let told = self.worker.gate.calls().told_of(&call)?;
         let text = match self.worker.gate.hub().builtin(&action.server) {
             Some("memory") => words_of_notes(&action, &outcome),
-            Some("scheduler") => {
-                job_words::of_order(&action.tool, &action.arguments, &outcome).map_or_else(
+            Some("scheduler") => job_words::of_order(&action.tool, &action.arguments, &outcome)
+                .map_or_else(
                     || words(&action, &outcome),
                     |words| literal(&escape::visible(&words)),
-                )
-            }
+                ),
             _ => words(&action, &outcome),
         };
         self.tell_all(&told, &OutboundBody::Notice { text });

@@ -33,4 +33,4 @@ pub use undo::TURN_IS_OPEN;
 pub use worker::{Ran, SessionError, TurnSettings, Worker, WorkerParts};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -32,6 +32,26 @@ fn a_firing_that_somebody_asks_for_changes_nothing_of_the_jobs_own() {
     assert!(held.schedule.run(job.number).unwrap_err().to_string().contains("no job"));
 }
 
+#[test]
+fn a_paused_job_fires_nothing_and_nothing_of_that_time_is_made_up() {
+    let mut held = Held::at("2026-11-23T08:00Z");
+    let all = json!({"say": "x", "cron": "0 9 * * *", "if_missed": "all"});
+    let job = held.add(all);
+    assert_eq!(held.schedule.pause(job.number).unwrap().planned, None);
+    held.set(second("2026-11-26T12:00Z"));
+    assert!(held.due().is_empty(), "it is paused");
+    let resumed = held.schedule.resume(job.number).unwrap();
+    assert_eq!(resumed.planned, Some(second("2026-11-27T09:00Z")));
+    assert!(held.due().is_empty(), "three days are not made up");
+    // Also where it had fired before.
+    assert_eq!(held.pass(second("2026-11-27T10:00Z")).len(), 1);
+    held.schedule.pause(job.number).unwrap();
+    held.set(second("2026-11-30T12:00Z"));
+    held.schedule.resume(job.number).unwrap();
+    assert!(held.due().is_empty());
+    assert_eq!(held.pass(second("2026-12-01T10:00Z")).len(), 1);
+}
+
 #[tokio::test]
 async fn an_end_is_taken_away_by_never() {
     let folder = tempfile::tempdir().unwrap();

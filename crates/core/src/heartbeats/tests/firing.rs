@@ -11,6 +11,9 @@ use super::when::heartbeat;
 use crate::config::{Heartbeat, HeartbeatCheck, HeartbeatTimes};
 use crate::domain::{Address, Inbound, Origin, OutboundBody, heartbeat_of, heartbeat_session};
 use crate::gate::tests::rig::{ALLOW, Rig};
+use crate::model::{Script, Scripted};
+use crate::session::Ran;
+use crate::session::tests::rig::{BOUNDS, worker};
 
 const DAY_MINUTES: i64 = 24 * 60;
 
@@ -180,6 +183,47 @@ async fn a_budget_that_is_used_up_is_told_once_a_day() {
     spend("2026-11-24").await.unwrap();
     assert_eq!(beats.minutes(DAY_MINUTES + 2..DAY_MINUTES + 9).await, []);
     assert_eq!(beats.notices().len(), 2);
+}
+
+#[tokio::test]
+async fn another_text_of_its_entry_gives_it_no_new_budget() {
+    let mut beats = Beats::every_minute("", None);
+    beats.look(start()).await;
+    let spend = |tx: &crate::store::Tx<'_>| {
+        let mut state = tx.heartbeat("inbox")?;
+        (0..20).for_each(|_| state.add_request("2026-11-23", 10));
+        tx.set_heartbeat("inbox", &state)
+    };
+    beats.rig.store.write(spend).await.unwrap();
+    beats.heartbeat.prompt = "Look again.".into();
+    beats.heartbeat.revision += 1;
+    assert_eq!(beats.minutes(1..5).await, []);
+    assert_eq!(beats.notices().len(), 1, "it says that it has stopped");
+}
+
+/// A whole day with a model that has nothing to tell: as many requests as the budget has, one word.
+#[tokio::test]
+async fn a_day_of_minutes_with_a_model_keeps_to_its_budget_and_says_once_that_it_has_stopped() {
+    let beats = Beats::every_minute("", None);
+    let model = Arc::new(Scripted::new((0..100).map(|_| Script::text("HEARTBEAT_OK"))));
+    let worker = worker(&beats.rig, model.clone(), BOUNDS);
+    let session = heartbeat_session("inbox").unwrap();
+    // What a worker uses counts for the day of the real clock.
+    let today = || Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let day = today();
+    let start = day.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
+    for minute in 0..DAY_MINUTES {
+        beats.look(start.checked_add(minute.minutes()).unwrap()).await;
+        let ran = worker.run(&session, &beats.rig.live()).await.unwrap();
+        assert_eq!(ran, Ran::Idle);
+    }
+    if today() != day {
+        return;
+    }
+    assert_eq!(model.requests().len(), 20, "its budget of a day");
+    let told = beats.notices();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("`inbox` has stopped for today: it has used 20 of 20"), "{told:?}");
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
 //! A session with the scripted model, a real gate and a real server: what a person sees, what is on
 //! the disk, and what really ran.
 
-mod rig;
+pub(crate) mod rig;
 mod staging;
 
 mod actions;
 mod budget;
 mod compactions;
 mod heartbeats;
+mod jobs;
 mod kills;
 mod long_talk;
 mod personas;

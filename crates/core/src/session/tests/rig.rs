@@ -18,7 +18,7 @@ use crate::turn::Bounds;
 use crate::turn::persona::{Persona, Personas};
 use crate::turn::run::Runner;
 
-pub(super) const BOUNDS: Bounds = Bounds {
+pub(crate) const BOUNDS: Bounds = Bounds {
     model_steps_max: 6,
     window_tokens: 100_000,
     window_messages: 0,
@@ -110,7 +110,7 @@ pub(super) fn main() -> SessionId {
     session("main")
 }
 
-pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> Worker {
+pub(crate) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> Worker {
     worker_of(gate, model, bounds, Personas::fixed(Persona::of("test", "/w", "test")))
 }
 
