@@ -3,8 +3,9 @@
 
 /// The rooms behind the doors, by their short names.
 pub use claw_core::{
-    app, calls, catalog, chat_commands, config, domain, door_context, gate, heartbeats, hub, jobs,
-    logging, mail, model, policy, redact, router, session, snapshot, store, turn, undo, workspace,
+    app, calls, catalog, chat_commands, clients, config, domain, door_context, gate, heartbeats,
+    hub, jobs, logging, mail, model, policy, redact, router, session, snapshot, store, turn, undo,
+    workspace,
 };
 
 /// Chat doors: the console, Telegram.

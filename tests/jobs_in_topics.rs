@@ -1,6 +1,5 @@
 //! What is scheduled in a topic of a group comes there and nowhere else, also after a restart; and a
 //! job that is at work makes none for itself.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::botapi::Message;
 use crate::jobs_rig::{JobsRig as _, jobs_of, schedule};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::program::peak::peak_memory;
-use crate::program::{House, Ran, Running, SERVER_WAIT, eventually, example, outcomes};
+use crate::program::{House, Ran, SERVER_WAIT, eventually, example, outcomes};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use base64::Engine as _;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::out;
 use crate::domain::{Blame, Blamed};
 use crate::{
-    calls, catalog, config, domain, doors, hub, mail, model, policy, redact, session, snapshot,
-    store, turn, undo, workspace,
+    calls, catalog, clients, config, domain, doors, hub, mail, model, policy, redact, session,
+    snapshot, store, turn, undo, workspace,
 };
 
 /// Done.
@@ -50,9 +50,12 @@ crate::domain::asked!(
     out::Unwritten,
     calls::DecideError,
     catalog::QuarantineError,
+    clients::ClientRefusal,
     config::ConfigError,
     config::model::InvalidModelSection,
     config::model::UnknownAgent,
+    domain::InvalidClientName,
+    domain::InvalidClientSession,
     domain::InvalidSessionId,
     domain::InvalidTurnId,
     domain::escape::InvalidEscape,

@@ -47,6 +47,12 @@ impl crate::Blamed for InvalidClientName {
 )]
 pub struct InvalidClientSession(pub String, pub usize);
 
+impl crate::Blamed for InvalidClientSession {
+    fn blame(&self) -> crate::Blame {
+        crate::Blame::User
+    }
+}
+
 fn is_plain(name: &str) -> bool {
     let allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
     !name.is_empty() && !name.starts_with('-') && name.bytes().all(allowed)

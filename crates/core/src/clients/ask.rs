@@ -99,7 +99,7 @@ fn state_of(
     let turn_seq = turn.seq;
     if let Some(end) = turn.end {
         let joined = turn.messages.first().is_some_and(|first| first.inbox_id != inbox_id);
-        let (text, end, usage) = (last_words(&turn, end), end.clone(), turn.usage.clone());
+        let (text, end, usage) = (last_words(&turn, end), end.clone(), turn.usage);
         return Ok(Some(AskState::Done { turn_seq, text, end, calls, usage, joined }));
     }
     let mut questions = Vec::new();

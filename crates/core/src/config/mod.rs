@@ -293,9 +293,8 @@ impl Config {
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
         let zone = zone::zone_of(written.file.time_zone.as_deref(), &place)?;
-        let transcription = written.file.transcription.resolve();
-        let transcription = transcription
-            .map_err(|message| ConfigError::new(&place, message, "Correct the section"))?;
+        let wrong = |message| ConfigError::new(&place, message, "Correct the section");
+        let transcription = written.file.transcription.resolve().map_err(wrong)?;
         let secrets = file::secrets_of_all(&place, &text, &env)?;
         let secrets = all_secrets(&env, secrets, telegram.as_ref());
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
