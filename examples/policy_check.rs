@@ -37,6 +37,7 @@ fn main() -> ExitCode {
             tool,
             arguments: &arguments,
             origin,
+            client: None,
             destructive_hint: None,
             held: HeldLevels::ALL,
             workspace: Path::new("/home/ann/work"),

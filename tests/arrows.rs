@@ -144,6 +144,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("session", "config", "config::HeartbeatBudget"),
     ("session", "config", "config::HeartbeatBudgets"),
     ("session", "config", "config::end_of_day"),
+    ("session", "config", "config::ServeSection"),
     // A client waits for the end of its calls, and another process goes on with them.
     ("clients", "config", "config::ServeSection"),
     ("clients", "mail", "mail::Instance"),

@@ -5,7 +5,8 @@
 //! `cargo test --workspace --features kill-points --test client_calls`.
 //!
 //! What drives the call is this program itself (`drive NUMBER`), by the gate's own interface, as a
-//! server that clients call will.
+//! server that clients call does. Beside it three clients make calls side by side
+//! (`client_calls/three.rs`); `CLAW_CLIENT_KILLS` says how many kills they live through.
 
 #![expect(
     clippy::print_stdout,
@@ -17,6 +18,8 @@
 #[path = "killing/points.rs"]
 mod points;
 mod program;
+#[path = "client_calls/three.rs"]
+mod three;
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
@@ -33,7 +36,7 @@ use program::{House, SOON, example};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-const CLIENT: &str = "mcp:laptop";
+const CLIENT: &str = "mcp:editor";
 /// Where a driver is ended before its call has started: it still runs, once.
 const UNSTARTED_AT: [&str; 5] = [
     "gate.asked.before:1",
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
             let outcome = runtime.block_on(drive(number.parse().unwrap())).unwrap();
             println!("{}", serde_json::to_string(&outcome).unwrap());
         }
+        [_, "serve"] => runtime.block_on(three::serve()).unwrap(),
         // What runners of tests ask before they start one.
         [_, rest @ ..] if rest.contains(&"--list") => {
             if !rest.contains(&"--ignored") {
@@ -144,6 +148,7 @@ impl Client {
         let record = house.user_home().join("effects");
         let legacy = json!({"command": example("hub-stranger"), "args": ["legacy", record]});
         house.write("mcp.json", &json!({"mcpServers": {"legacy": legacy}}).to_string());
+        house.write("claw.toml", "[serve]\ncalls_day_max = 1000000\n");
         // Makes the home, and knows the server's tools from here on.
         house.claw(&["tools"]).expect(0);
         Self { house, runtime, number: 0, killed: BTreeSet::new(), kills: 0 }
@@ -165,6 +170,8 @@ impl Client {
             let of_calls = point.starts_with("gate.") || point.starts_with("store.");
             assert!(!of_calls || self.killed.contains(&point), "nothing was killed at {point}");
         }
+        three::named(&self.house);
+        three::Three::new(&self.house, &self.runtime).run();
         self.house.is_whole();
         println!("{} calls of a client, {} kills on their way", self.number, self.kills);
     }

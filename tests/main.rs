@@ -16,6 +16,7 @@ mod bad_input;
 mod botapi;
 mod boxed;
 mod chat_commands;
+mod clients_listed;
 #[path = "../crates/snapshot/tests/common/mod.rs"]
 mod common;
 mod console_look;

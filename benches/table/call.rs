@@ -1,10 +1,11 @@
 //! One call through the gate and the hub, against the same call by bare rmcp, to the same server,
 //! in one run. The commit that a call waits for is counted apart, by the store, in the very same
-//! calls.
+//! calls. And the same call of an MCP client, whose row, end and budget are on the disk, too.
 
 use std::time::{Duration, Instant};
 
-use claw::domain::{CallId, Origin, Outcome, SessionId, ToolCall, unseen};
+use claw::clients::ClientCallState;
+use claw::domain::{CallId, ClientName, Origin, Outcome, SessionId, ToolCall, unseen};
 use claw::gate::CallContext;
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
@@ -28,12 +29,15 @@ pub fn rows() -> Vec<Row> {
             json!({"command": env!("CARGO_BIN_EXE_claw"), "args": ["server", "filesystem", "--workspace", workspace]});
         home.write("mcp.json", &json!({"mcpServers": {"filesystem": server}}).to_string());
         home.write("policy.toml", "[classes]\n\"filesystem/*\" = \"safe\"\n");
+        home.write("claw.toml", "[serve]\ncalls_day_max = 1000000\n");
         let app = home.app();
         std::fs::write(workspace.join("a.txt"), "a\n").unwrap();
         let bare = bare(&workspace).await;
         let (gated, commits) = gated(&app).await;
+        let (of_client, its_commits) = of_client(&app).await;
         app.close().await;
         let own = gated - commits - bare;
+        let over = of_client - its_commits - bare;
         vec![
             Row::new("a call by bare rmcp", format!("{bare:.0} µs"), "`filesystem/read_file`, one small file"),
             Row::new("the same through gate and hub", format!("{gated:.0} µs"), "audit and commits included"),
@@ -42,6 +46,11 @@ pub fn rows() -> Vec<Row> {
                 "gate and hub over bare rmcp",
                 format!("{:+.0} %", own / bare * 100.0),
                 format!("{own:+.0} µs apart from the commit"),
+            ),
+            Row::new(
+                "the same call of an MCP client",
+                format!("{of_client:.0} µs"),
+                format!("{over:+.0} µs over bare rmcp, apart from {its_commits:.0} µs of commits"),
             ),
         ]
     })
@@ -100,6 +109,28 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
         let took = micros(began);
         let committed = app.store.commits_spent().1 - before;
         assert!(matches!(outcome, Outcome::Ended { .. }), "{outcome:?}");
+        if number >= WARM_UP {
+            times.push(took);
+            commits.push(committed as f64);
+        }
+    }
+    (median(times), median(commits))
+}
+
+/// The same of a client, from its request to its end.
+async fn of_client(app: &claw::app::App) -> (f64, f64) {
+    let name = ClientName::new("bench").unwrap();
+    let (mut times, mut commits) = (Vec::new(), Vec::new());
+    for number in 0..CALLS + WARM_UP {
+        let before = app.store.commits_spent().1;
+        let began = Instant::now();
+        let arguments = json!({"path": "a.txt"});
+        let call =
+            app.clients.begin_call(&name, "filesystem__read_file", arguments, unseen()).await;
+        let end = app.clients.end_of(&call.unwrap(), Duration::from_secs(60)).await.unwrap();
+        let took = micros(began);
+        let committed = app.store.commits_spent().1 - before;
+        assert!(matches!(end, ClientCallState::Ended { .. }), "{end:?}");
         if number >= WARM_UP {
             times.push(took);
             commits.push(committed as f64);

@@ -95,6 +95,7 @@ fn worker(app: &Arc<App>) -> Worker {
             idle_window_s: 0,
             budget: app.budget(),
             heartbeats: Default::default(),
+            serve: claw::config::ServeSection::default(),
         },
     })
 }

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::{approval_answers, ask, fail, out};
 use crate::app::App;
-use crate::domain::{Answer, ApprovalId, CallList, CallOwner, Question, SessionId, Term};
+use crate::domain::{
+    Answer, ApprovalId, CallList, CallOwner, Question, SessionId, Term, client_name_of,
+};
 use crate::doors::console::paint;
 use crate::doors::console::question::brief_lines;
 use crate::doors::console::style::Look;
@@ -230,7 +232,10 @@ pub fn question_text(question: &Question) -> String {
 fn whose(question: &Question) -> String {
     match question.call.owner() {
         CallOwner::Session(session) => format!("Session `{session}`"),
-        CallOwner::Client(client) => format!("Client `{}`", out::clean(client)),
+        CallOwner::Client(principal) => {
+            let client = client_name_of(principal).unwrap_or(principal);
+            format!("MCP client `{}`", out::clean(client))
+        }
         CallOwner::Claw => "Claw itself".to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 
 mod artifacts;
 mod audit;
+mod clients;
 mod memory;
 mod modes;
 mod persona;
@@ -21,6 +22,7 @@ use crate::domain::TurnId;
 
 pub use artifacts::ArtifactsAction;
 pub use audit::AuditAction;
+pub use clients::ClientsAction;
 pub use memory::MemoryAction;
 pub use modes::{GivenMode, ModeArg};
 pub use persona::PersonaAction;
@@ -218,6 +220,13 @@ pub enum AtHome {
     Grants {
         #[command(subcommand)]
         action: Option<GrantsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// List the MCP clients that call claw, make a token for one, or revoke one
+    Clients {
+        #[command(subcommand)]
+        action: Option<ClientsAction>,
         #[command(flatten)]
         json: Json,
     },

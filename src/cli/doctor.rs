@@ -1,6 +1,7 @@
 //! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do.
 //! Changes nothing but what every start makes, unless it is told to repair.
 
+mod clients;
 mod disk;
 mod heartbeats;
 mod leftovers;
@@ -287,6 +288,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
     }
     toolbox::openings_by_name(&app, report);
     heartbeats::look(&app, report);
+    clients::look(&app, report);
     store(&app, report);
     leftovers::look(&app, report);
     let (ok, text) = super::memory::look(&app);

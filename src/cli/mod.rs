@@ -11,6 +11,7 @@ mod audit;
 mod audit_calls;
 mod backup;
 mod chat;
+mod clients;
 mod digest;
 mod doctor;
 mod explain;
@@ -58,8 +59,8 @@ use crate::config::{self, Config, MAIN, Overrides, Started};
 use crate::domain::{Answer, Mode, Scope, SessionId, Term};
 use crate::store::{AuditHead, Store};
 use args::{
-    ArtifactsAction, AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionArg,
-    SessionsAction, ToolsAction,
+    ArtifactsAction, AtHome, AuditAction, Cli, ClientsAction, Command, For, GrantsAction,
+    PanicWhat, SessionArg, SessionsAction, ToolsAction,
 };
 
 /// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was
@@ -221,6 +222,11 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
         AtHome::Grants { action, json } => match action {
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
+        },
+        AtHome::Clients { action, json } => match action {
+            None | Some(ClientsAction::List) => clients::list(app, json.json),
+            Some(ClientsAction::Add { name }) => clients::add(app, &name, json.json).await,
+            Some(ClientsAction::Revoke { name }) => clients::revoke(app, &name, json.json).await,
         },
         AtHome::Memory { action, json } => memory::run(app, action, json.json).await,
         AtHome::Schedule { action, json } => schedule::run(app, action, json.json).await,

@@ -171,6 +171,10 @@ fn as_read_in<D: ChatDoor>(door: &D, to: &Address, question: &Question) -> Quest
 pub fn from_elsewhere(question: &Question) -> Question {
     let place = match question.call.owner() {
         CallOwner::Session(session) => format!("in the session `{session}`"),
+        // The question names it.
+        CallOwner::Client(_) if question.effect.as_ref().is_some_and(|it| it.for_client) => {
+            return question.clone();
+        }
         CallOwner::Client(client) => format!("for the client `{}`", escape::visible(client)),
         CallOwner::Claw => "for claw itself".to_owned(),
     };

@@ -218,3 +218,10 @@ pub fn about(question: &Question) -> String {
         None => format!("{}/{}", question.server, question.tool),
     }
 }
+/// For whom "always" holds, where a job or a client asks.
+pub fn always_for(question: &Question) -> &'static str {
+    match question.effect.as_ref().is_some_and(|effect| effect.for_client) {
+        true => "always for this client",
+        false => "always for this job",
+    }
+}

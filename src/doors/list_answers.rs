@@ -83,7 +83,7 @@ pub fn in_words(answer: &Answer, list: &CallList) -> String {
             format!("Allowed all {}, and mode {mode} for this session.", open.len())
         }
         Answer::Allow { term: Term::Always, .. } => {
-            format!("Allowed all {}, always for this job.", open.len())
+            format!("Allowed all {}, always with exactly these arguments.", open.len())
         }
         Answer::Allow { .. } => format!("Allowed all {}.", open.len()),
         _ => format!("Denied all {}.", open.len()),

@@ -18,6 +18,8 @@ pub enum Rig {
     Jobs,
     /// `tests/heartbeats.rs`.
     Heartbeats,
+    /// `tests/client_calls.rs`.
+    Clients,
 }
 
 /// By what the name of a point begins with.
@@ -41,6 +43,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("jobs.", Rig::Jobs),
     // Nor does anybody write a file of heartbeats.
     ("heartbeats.", Rig::Heartbeats),
+    // A call of an MCP client, which nobody makes in the other rigs.
+    ("client.", Rig::Clients),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

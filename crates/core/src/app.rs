@@ -247,6 +247,7 @@ impl App {
             idle_window_s: settings.limits.idle_window_s,
             budget: self.budget(),
             heartbeats: self.heartbeat_budgets(),
+            serve: settings.serve.clone(),
         }
     }
 

@@ -115,7 +115,13 @@ impl ClientName {
 
 /// The client that a principal stands for, if it stands for one.
 pub fn client_of(principal: &str) -> Option<ClientName> {
-    ClientName::new(principal.strip_prefix(PRINCIPAL)?).ok()
+    ClientName::new(client_name_of(principal)?).ok()
+}
+
+/// The same, as a part of the principal.
+pub fn client_name_of(principal: &str) -> Option<&str> {
+    let name = principal.strip_prefix(PRINCIPAL)?;
+    (is_plain(name) && name.len() <= CLIENT_NAME_BYTES_MAX).then_some(name)
 }
 
 /// The client whose session it is, if it is one's.

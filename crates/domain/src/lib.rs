@@ -50,8 +50,8 @@ pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
 pub use call_id::{CallId, CallOwner, PauseCause};
 pub use call_list::{CallList, ListedCall};
 pub use client::{
-    CLIENT_SESSIONS, ClientName, InvalidClientName, InvalidClientSession, client_of,
-    client_of_calls, client_of_session,
+    CLIENT_SESSIONS, ClientName, InvalidClientName, InvalidClientSession, client_name_of,
+    client_of, client_of_calls, client_of_session,
 };
 pub use command::ChatCommand;
 pub use compaction::{Compaction, CutResult, Kept};

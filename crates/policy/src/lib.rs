@@ -7,6 +7,7 @@ mod deny;
 pub mod level;
 pub mod mode;
 pub mod openings;
+mod private;
 mod rules;
 pub mod shape;
 pub mod shell;
@@ -39,6 +40,8 @@ pub struct Facts<'a> {
     pub tool: &'a str,
     pub arguments: &'a Value,
     pub origin: Origin,
+    /// The name of the MCP client that calls, if one does.
+    pub client: Option<&'a str>,
     /// The tool's `destructiveHint`, if it states one (MCP, tool annotations). `true` raises safe
     /// to mutating; nothing else that a server says about itself counts.
     pub destructive_hint: Option<bool>,
@@ -197,8 +200,10 @@ impl Policy {
     }
 
     fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
-        let fits =
-            |rule: &&Rule| rule.is_match(facts.server, facts.tool, facts.arguments, facts.origin);
+        let fits = |rule: &&Rule| {
+            let from = (facts.origin, facts.client);
+            rule.is_match(facts.server, facts.tool, facts.arguments, from)
+        };
         // `max_by_key` gives the last of equals; the reversed order makes that the first in the
         // file.
         let strictest = self.rules.iter().filter(fits).rev().max_by_key(|rule| rule.decision)?;
@@ -226,6 +231,13 @@ impl Policy {
             && !classes::only_proposes(facts.builtin, facts.tool);
         if gives_notes && is_of_others(facts.origin) {
             let why = format!("{name} gives what only the owner may know, and somebody else asks");
+            return Verdict::Ask { rule: "class.private".to_owned(), why };
+        }
+        if class == Class::Safe
+            && facts.origin == Origin::McpClient
+            && let Some(what) = private::shows(facts)
+        {
+            let why = format!("{name} would show {what}, and a client asks");
             return Verdict::Ask { rule: "class.private".to_owned(), why };
         }
         match class {

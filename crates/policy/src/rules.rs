@@ -34,6 +34,8 @@ pub(super) struct Rule {
     pub(super) tool: NameGlob,
     pub(super) args: Vec<ArgPattern>,
     pub(super) origins: Vec<Origin>,
+    /// The names of the MCP clients that it speaks about; empty: whoever calls.
+    pub(super) clients: Vec<NameGlob>,
     pub(super) decision: Decision,
     pub(super) why: String,
 }
@@ -100,11 +102,14 @@ impl Rule {
         server: &str,
         tool: &str,
         arguments: &Value,
-        origin: Origin,
+        (origin, client): (Origin, Option<&str>),
     ) -> bool {
+        let is_meant =
+            || client.is_some_and(|client| self.clients.iter().any(|name| name.is_match(client)));
         self.server.is_match(server)
             && self.tool.is_match(tool)
             && self.origins.contains(&origin)
+            && (self.clients.is_empty() || is_meant())
             && self.args.iter().all(|pattern| pattern.is_match(arguments))
     }
 
@@ -113,10 +118,15 @@ impl Rule {
     pub(super) fn effective(&self) -> Value {
         let args: Vec<Value> = self.args.iter().map(|arg| json!([arg.name, arg.text])).collect();
         let origins: Vec<&str> = self.origins.iter().map(|origin| origin.as_str()).collect();
-        json!({
+        let mut decides = json!({
             "server": self.server.text, "tool": self.tool.text, "args": args, "origins": origins,
             "decision": self.decision,
-        })
+        });
+        if let (Some(map), false) = (decides.as_object_mut(), self.clients.is_empty()) {
+            let names = self.clients.iter().map(|name| name.text.as_str()).collect();
+            map.insert("clients".to_owned(), names);
+        }
+        decides
     }
 }
 

@@ -261,6 +261,9 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
             Term::TenMinutes => "for 10 minutes",
             Term::Session => "until this session ends or /new",
             Term::Always if of_job => "always for this job, until it ends or changes",
+            Term::Always if facts.origin == Origin::McpClient => {
+                "always for this client, until you revoke it"
+            }
             Term::Always => "until you revoke it",
         };
         choice(key, format!("allow {what}, {until}"), Answer::Allow { term, scope: scope.clone() })

@@ -9,6 +9,7 @@ use super::*;
 /// A call of the owner, in the box. The servers `bash` and `filesystem` are ours.
 pub(crate) fn facts<'a>(server: &'a str, tool: &'a str, arguments: &'a Value) -> Facts<'a> {
     Facts {
+        client: None,
         server,
         builtin: matches!(server, "bash" | "filesystem").then_some(server),
         tool,
@@ -61,6 +62,77 @@ fn what_the_memory_holds_is_given_to_others_only_after_a_question() {
     }
     // A rule of the owner's says more than what is usual.
     assert_eq!(judged(&policy(ALLOW_ALL), Origin::Forwarded, "recall"), "allow policy.toml:1");
+}
+
+#[test]
+fn what_is_the_owners_alone_is_shown_to_a_client_only_after_a_question() {
+    let policy = policy("");
+    let judged = |origin, server, tool, arguments: Value| {
+        let builtin = Some(server);
+        let verdict = policy.judge(&Facts { builtin, origin, ..facts(server, tool, &arguments) });
+        kind(&verdict).0
+    };
+    let out = json!({"path": "/home/ann/.claw/MEMORY.md"});
+    let several = json!({"paths": ["a", "../x"]});
+    for (server, tool, arguments) in [
+        ("filesystem", "read_file", out),
+        ("filesystem", "read_file", several),
+        ("scheduler", "list", json!({})),
+        ("bash", "output", json!({"id": "1"})),
+    ] {
+        assert_eq!(judged(Origin::McpClient, server, tool, arguments.clone()), "ask", "{tool}");
+        assert_eq!(judged(Origin::Owner, server, tool, arguments), "allow", "{tool}");
+    }
+    for inside in [json!({"path": "notes/a.md"}), json!({"path": "/home/ann/work/a"}), json!({})] {
+        assert_eq!(judged(Origin::McpClient, "filesystem", "read_file", inside), "allow");
+    }
+}
+
+#[test]
+fn a_rule_may_name_clients_and_speaks_about_no_other() {
+    let none = json!({});
+    let judged = |policy: &Policy, origin, client| {
+        let verdict = policy.judge(&Facts { origin, client, ..facts("db", "x", &none) });
+        kind(&verdict).0
+    };
+    let rule = |rest: &str| format!("[[rule]]\nserver = \"db\"\nwhy = \"w\"\n{rest}\n");
+    let one = policy(&rule("client = \"laptop\"\ndecision = \"allow\""));
+    assert_eq!(judged(&one, Origin::McpClient, Some("laptop")), "allow");
+    for client in [Some("laptop-2"), Some("lap"), Some("phone"), None] {
+        assert_eq!(judged(&one, Origin::McpClient, client), "ask", "{client:?}");
+    }
+    assert_eq!(judged(&one, Origin::Owner, None), "ask", "it is for that client alone");
+    let several = policy(&rule("client = [\"desk*\", \"phone\"]\ndecision = \"deny\""));
+    assert_eq!(judged(&several, Origin::McpClient, Some("desktop")), "deny");
+    assert_eq!(judged(&several, Origin::McpClient, Some("laptop")), "ask");
+    // A rule that allows and names no client is for no client, unless it names the origin.
+    let owners = policy(&rule("decision = \"allow\""));
+    assert_eq!(judged(&owners, Origin::McpClient, Some("laptop")), "ask");
+    // Who is meant decides, so a call that was frozen under another name is judged again.
+    let other = policy(&rule("client = \"phone\"\ndecision = \"allow\""));
+    assert_ne!(one.version(), other.version());
+    assert_ne!(one.version(), owners.version());
+}
+
+#[test]
+fn examples_of_a_rule_that_names_a_client_are_tried() {
+    let rule = |rest: &str| {
+        format!(
+            "[[rule]]\nserver = \"db\"\ntool = \"x\"\nwhy = \"w\"\ndecision = \"allow\"\n{rest}\n"
+        )
+    };
+    policy(&rule(
+        "client = \"laptop\"\nmatch = [{}, { client = \"laptop\" }]\n\
+         not_match = [{ client = \"phone\" }, { origin = \"owner\" }]",
+    ));
+    let wrong = said(&rule("client = \"laptop\"\nmatch = [{ client = \"phone\" }]"));
+    assert!(wrong.contains("does not match its example"), "{wrong}");
+    let wrong = said(&rule("client = \"desk*\"\nmatch = [{}]"));
+    assert!(wrong.contains("needs a `client`"), "{wrong}");
+    let wrong = said(&rule("client = \"laptop\"\norigin = \"owner\""));
+    assert!(wrong.contains("speaks about nothing"), "{wrong}");
+    let wrong = said(&rule("client = []"));
+    assert!(wrong.contains("`client` is an empty list"), "{wrong}");
 }
 
 #[test]

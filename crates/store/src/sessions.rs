@@ -81,14 +81,14 @@ impl Tx<'_> {
 
     fn session_rows(
         &self,
-        which: &str,
+        of_client: &str,
         given: &[&dyn rusqlite::ToSql],
     ) -> Result<Vec<SessionRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT name, created_ms, last_ms,
                     (SELECT count(*) FROM events WHERE session = name),
                     (SELECT count(*) FROM events WHERE session = name AND type = 'turn.started')
-             FROM sessions {which} ORDER BY last_ms DESC",
+             FROM sessions {of_client} ORDER BY last_ms DESC",
         ))?;
         let rows = query.query_map(given, |row| {
             Ok(SessionRow {

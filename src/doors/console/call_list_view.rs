@@ -2,7 +2,7 @@
 //! Must not know how an answer is read, or which lines there is room for (`doors/call_list.rs`).
 
 use crate::domain::{Answer, Question, Scope, Term};
-use crate::doors::call_list::{ListBrief, list_brief, texts_left_out, whole_list};
+use crate::doors::call_list::{ListBrief, always_for, list_brief, texts_left_out, whole_list};
 use crate::doors::clock::Clock;
 
 use super::question_view::{hang, one_row, remark};
@@ -108,7 +108,7 @@ fn keys(question: &Question, left_out: bool, look: Look) -> String {
             Some((one_row(&choice.key), format!("all, mode {mode}")))
         }
         Answer::Allow { term: Term::Always, .. } => {
-            Some((one_row(&choice.key), "all, always for this job".to_owned()))
+            Some((one_row(&choice.key), format!("all, {}", always_for(question))))
         }
         _ => None,
     }));

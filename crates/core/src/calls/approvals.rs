@@ -12,7 +12,7 @@ use super::wake::wake;
 use super::{Calls, job};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
-    Question, Staged, Term, ToolCall, UnixMillis, escape, job_of,
+    Question, Staged, Term, ToolCall, UnixMillis, client_of, escape, job_of,
 };
 use crate::killpoint;
 use crate::policy::shape::{self, Shape};
@@ -189,9 +189,11 @@ impl Calls {
                 row.server, row.tool, approval.id
             )));
         };
-        let says = match job_of(&row.principal) {
-            Some((job, _)) => format!("{}: {}", job::called(job), says_of(&shape, row)),
-            None => says_of(&shape, row),
+        let says = says_of(&shape, row);
+        let says = match (job_of(&row.principal), client_of(&row.principal)) {
+            (Some((job, _)), _) => format!("{}: {says}", job::called(job)),
+            (None, Some(client)) => format!("MCP client {client}: {says}"),
+            (None, None) => says,
         };
         let given = Given::Grant(NewGrant {
             effect,

@@ -1,5 +1,5 @@
 //! What an answer to several calls leaves standing: a mode of the session, given once, or for a job
-//! each of them for good. Must not know how a list is made, or doors.
+//! or a client each of them for good. Must not know how a list is made, or doors.
 
 use std::collections::BTreeMap;
 
@@ -26,16 +26,24 @@ impl ListStanding {
     }
 }
 
-/// "Always, for this job" of several calls, if each of them offers it.
-pub(super) fn always_for_job(joined: &[ApprovalRow]) -> Option<Choice> {
+/// "Always, for this job" or "for this client" of several calls, if each of them offers it.
+pub(super) fn always_for_asker(joined: &[ApprovalRow]) -> Option<Choice> {
+    let asks = |row: &ApprovalRow| {
+        let effect = row.question.effect.as_ref()?;
+        match (effect.for_job, effect.for_client) {
+            (true, _) => Some("job"),
+            (false, true) => Some("client"),
+            (false, false) => None,
+        }
+    };
+    let asker = asks(joined.first()?)?;
     let always = joined.iter().map(|row| {
-        let for_job = row.question.effect.as_ref().is_some_and(|effect| effect.for_job);
-        let mut choices = row.question.choices.iter().filter(|_| for_job);
+        let mut choices = row.question.choices.iter().filter(|_| asks(row) == Some(asker));
         choices.find(|choice| is_always(&choice.answer))
     });
     let always: Option<Vec<&Choice>> = always.collect();
     let label = format!(
-        "all {} of them, and from now on each of them with exactly these arguments, for this job",
+        "all {} of them, and from now on each of them with exactly these arguments, for this {asker}",
         joined.len()
     );
     always?.first().map(|choice| Choice { label, ..(*choice).clone() })

@@ -50,6 +50,7 @@ pub use together::{AskedTogether, NewList};
 use crate::catalog::Catalog;
 use crate::domain::{
     ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, SessionId, ToolCall,
+    client_name_of,
 };
 use crate::hub::Hub;
 use crate::policy::{Denial, Facts, Policy};
@@ -291,6 +292,7 @@ fn facts_without_box<'a>(
         tool: &call.tool,
         arguments: &call.arguments,
         origin: call.origin,
+        client: client_name_of(&call.principal),
         destructive_hint,
         held: HeldLevels::NONE,
         workspace: &surroundings.workspace,

@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::approvals::{DecideError, Standing, decide_in};
 use super::frozen::Freeze;
-use super::list_standing::{ListStanding, always_for_job};
+use super::list_standing::{ListStanding, always_for_asker};
 use super::{Calls, approvals};
 use crate::domain::canonical::digest;
 use crate::domain::{
@@ -179,6 +179,9 @@ impl Calls {
             says: format!("claw wants to do {} things", list.items.len()),
             danger: list.items.iter().any(|item| item.danger),
             asker,
+            for_client: joined
+                .iter()
+                .any(|row| row.question.effect.as_ref().is_some_and(|it| it.for_client)),
             ..Effect::default()
         };
         let arguments = list.numbered();
@@ -318,7 +321,7 @@ fn choices(list: &CallList, joined: &[ApprovalRow]) -> Vec<Choice> {
             choices.push(Choice { label, ..offered.clone() });
         }
     }
-    choices.extend(always_for_job(joined));
+    choices.extend(always_for_asker(joined));
     choices.push(choice("n", "no, none of them".to_owned(), Answer::Deny { word: None }));
     choices.extend(list.numbered().map(|(number, item)| {
         let answer = Answer::Pick { yes: vec![number], no: Vec::new() };

@@ -2,7 +2,7 @@
 //! Must not know doors.
 
 use super::code;
-use crate::domain::{CallOwner, Staged, escape, first_sentence};
+use crate::domain::{CallOwner, Staged, client_name_of, escape, first_sentence};
 use crate::gate::Gate;
 use crate::hub::names::{as_read, look};
 use crate::store::{ApprovalRow, Store, StoreError};
@@ -81,7 +81,10 @@ fn approval(row: &ApprovalRow) -> String {
     };
     let whose = match question.call.owner() {
         CallOwner::Session(session) => format!("in `{session}`"),
-        CallOwner::Client(client) => format!("for the client {}", code(client)),
+        CallOwner::Client(principal) => {
+            let client = client_name_of(principal).unwrap_or(principal);
+            format!("for the MCP client {}", code(client))
+        }
         CallOwner::Claw => "for claw itself".to_owned(),
     };
     let staged =

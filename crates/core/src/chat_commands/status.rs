@@ -62,6 +62,9 @@ pub(super) async fn markdown(
             names.join(", ")
         ));
     }
+    if owner {
+        text.push_str(&clients(parts)?);
+    }
     text.push_str(&match panic {
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
@@ -69,6 +72,17 @@ pub(super) async fn markdown(
     text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
+}
+
+/// Who calls claw, if anybody has ever called.
+fn clients(parts: &ChatCommandsParts) -> Result<String, StoreError> {
+    let (rows, open) = parts.store.read(|tx| Ok((tx.clients()?, tx.open_client_calls()?)))?;
+    let active = rows.iter().filter(|row| row.revoked_ms.is_none() && row.seen_ms.is_some());
+    let active = active.count();
+    if active == 0 {
+        return Ok(String::new());
+    }
+    Ok(format!("- MCP clients: {active}; calls without an end: {}\n", open.len()))
 }
 
 /// Those whose budget of the day is used up, as their owner was told.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{ClientRefusal, Clients, Shared, budget};
 use crate::domain::canonical::digest;
@@ -18,6 +18,10 @@ use crate::store::{ClientCallRow, StoreError, Tx, now_ms};
 /// For so long the end of a call is given out again whose client may not have received it, because
 /// the process that gave it out is gone.
 pub(super) const GIVEN_AGAIN_MS: i64 = 60_000;
+
+/// How often, and after what time, a process is looked at again that seems to be alive.
+const LOOKS: u32 = 4;
+const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
 /// A request of a client that waits for the end of a call. When it is dropped without that, the
 /// call goes on, and the same request made again takes it up.
@@ -154,6 +158,24 @@ impl Clients {
 }
 
 impl Shared {
+    /// Whether nobody waits for its end: the client was told to ask again, its request was cut, or
+    /// the process that held the request is gone. One that seems to be alive is looked at again: a
+    /// program that a process was just about to start keeps its lock for a moment longer, and a call
+    /// that is taken for a new one would run twice.
+    async fn is_free(&self, row: &ClientCallRow, me: &Instance) -> bool {
+        let Some(holder) = &row.holder else { return row.handed_ms.is_none() };
+        if holder == me.address() {
+            return false;
+        }
+        for _ in 0..LOOKS {
+            if !me.knows_alive(holder) {
+                return true;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        false
+    }
+
     async fn begun(
         &self,
         client: &ClientName,
@@ -162,26 +184,29 @@ impl Shared {
     ) -> Result<Begun, StoreError> {
         let again_after = now_ms() - GIVEN_AGAIN_MS;
         let alike = self.store.read(|tx| tx.client_calls_like(client, mark, again_after))?;
-        let waiting = alike.into_iter().find(|row| is_free(row, me));
+        let mut waiting = None;
+        for row in alike {
+            if self.is_free(&row, me).await {
+                waiting = Some(row);
+                break;
+            }
+        }
         let budget = budget::Limits::of(&(self.settings)(), self.today());
         let (client, mark, me) = (client.clone(), mark.to_owned(), me.address().clone());
         let alive = waiting.as_ref().map(|row| row.driver == me || self.is_alive(&row.driver));
         killpoint::here("client.begun.before");
+        // The start of the call is synced, and this with it. Before that nothing can have come of it.
         self.store
-            .write(move |tx| match waiting {
-                Some(row) => take_up(tx, row, &me, alive.unwrap_or(true)),
-                None => begin(tx, &client, &mark, &me, &budget),
+            .write_relaxed(move |tx| {
+                if tx.client(&client)?.is_some_and(|row| row.revoked_ms.is_some()) {
+                    return Ok(Begun::Refused(ClientRefusal::Revoked(client)));
+                }
+                match waiting {
+                    Some(row) => take_up(tx, row, &me, alive.unwrap_or(true)),
+                    None => begin(tx, &client, &mark, &me, &budget),
+                }
             })
             .await
-    }
-}
-
-/// Whether nobody waits for its end: the client was told to ask again, its request was cut, or the
-/// process that held the request is gone.
-fn is_free(row: &ClientCallRow, me: &Instance) -> bool {
-    match (&row.holder, row.handed_ms) {
-        (None, handed) => handed.is_none(),
-        (Some(holder), _) => holder != me.address() && !me.knows_alive(holder),
     }
 }
 

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{ClientRefusal, Clients, Shared};
 use crate::domain::{
-    Address, CallId, ClientName, Live, LiveSink, Outcome, ToolCall, TurnId, unseen,
+    Address, CallId, CallState, ClientName, Live, LiveSink, Outcome, ToolCall, TurnId, unseen,
 };
 use crate::gate::CallContext;
 use crate::killpoint;
@@ -140,12 +140,18 @@ impl Shared {
     }
 
     async fn drive(self: Arc<Self>, client: ClientName, call: ToolCall, driven: Driven) {
+        // What an earlier process has asked about is not judged again while it is answered: that
+        // would ask once more.
+        let mut waits = self.is_asked_about(&call.id);
         let end = loop {
-            driven.progress.send_replace(Progress::Running);
-            match self.pass(&client, &call, &driven).await {
-                Outcome::Parked { .. } => {}
-                outcome => break Progress::Ended(Box::new(outcome)),
+            if !waits {
+                driven.progress.send_replace(Progress::Running);
+                match self.pass(&client, &call, &driven).await {
+                    Outcome::Parked { .. } => {}
+                    outcome => break Progress::Ended(Box::new(outcome)),
+                }
             }
+            waits = false;
             driven.progress.send_replace(Progress::Waiting);
             killpoint::here("client.waits");
             let decided = tokio::select! {
@@ -169,6 +175,11 @@ impl Shared {
         }
         driven.progress.send_replace(end);
         self.driving.calls().remove(&call.id);
+    }
+
+    fn is_asked_about(&self, call: &CallId) -> bool {
+        let row = self.store.read(|tx| tx.call(call)).ok().flatten();
+        row.is_some_and(|row| row.state == CallState::Waiting)
     }
 
     /// Once through the gate.
@@ -221,7 +232,7 @@ impl Shared {
     }
 
     /// Takes over what processes have left behind that are gone.
-    async fn take_over(self: &Arc<Self>) -> Result<(), ClientRefusal> {
+    pub(super) async fn take_over(self: &Arc<Self>) -> Result<(), ClientRefusal> {
         let open = self.store.read(|tx| tx.open_client_calls())?;
         let mine = self.instance.get().map(|me| me.address().clone());
         let mut left = open;

@@ -119,6 +119,13 @@ impl Clients {
         Ok(row.is_none_or(|row| row.revoked_ms.is_none()).then_some(client))
     }
 
+    /// Tokens that do not count, and why, a sentence each.
+    pub fn token_faults(&self) -> Vec<String> {
+        let mut tokens = self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        self.learn(tokens.look());
+        tokens.faults().to_vec()
+    }
+
     fn learn(&self, secrets: Vec<(String, String)>) {
         if let Err(error) = self.shared.gate.redactor().learn(secrets) {
             tracing::error!(%error, "a token of a client is not masked");

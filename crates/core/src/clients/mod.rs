@@ -151,3 +151,6 @@ impl Clients {
         (self.shared.settings)()
     }
 }
+
+#[cfg(test)]
+mod tests;

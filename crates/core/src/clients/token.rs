@@ -36,6 +36,8 @@ pub(super) struct Tokens {
     folder: PathBuf,
     /// As they were read last, by client.
     read: BTreeMap<ClientName, ReadToken>,
+    /// What is wrong with others, a sentence each.
+    faults: Vec<String>,
 }
 
 struct ReadToken {
@@ -48,7 +50,7 @@ type Stamp = (u64, u64, u64, i64, i64);
 
 impl Tokens {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, read: BTreeMap::new() }
+        Self { folder, read: BTreeMap::new(), faults: Vec::new() }
     }
 
     fn path(&self, client: &ClientName) -> PathBuf {
@@ -58,7 +60,7 @@ impl Tokens {
     /// Looks at the files. The names and values of those that are new.
     pub(super) fn look(&mut self) -> Vec<(String, String)> {
         let mut found = BTreeMap::new();
-        let mut new = Vec::new();
+        let (mut new, mut faults) = (Vec::new(), Vec::new());
         for (client, path) in files(&self.folder) {
             let before = self.read.remove(&client);
             match read_if_changed(&path, before) {
@@ -69,11 +71,14 @@ impl Tokens {
                     found.insert(client, token);
                 }
                 Err(error) => {
-                    tracing::warn!(file = %path.display(), %error, "a token does not count");
+                    faults.push(format!("{} does not count: {error}", path.display()));
                 }
             }
         }
-        self.read = found;
+        if self.faults != faults {
+            faults.iter().for_each(|fault| tracing::warn!(fault, "a token of a client"));
+        }
+        (self.read, self.faults) = (found, faults);
         new
     }
 
@@ -93,6 +98,11 @@ impl Tokens {
     /// Those that have one.
     pub(super) fn clients(&self) -> impl Iterator<Item = ClientName> + '_ {
         self.read.keys().cloned()
+    }
+
+    /// What is wrong with those that do not count.
+    pub(super) fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     pub(super) fn has(&self, client: &ClientName) -> bool {

@@ -105,7 +105,8 @@ impl Instance {
     pub fn alive(locks: &Path, address: &Address) -> bool {
         let path = lock_path(locks, address);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return false };
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        // Shared, because somebody who looks at the same moment must not be taken for the instance.
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
             Ok(()) => {
                 // A stale file that cannot be removed is harmless: it is only looked at again.
                 let _ = std::fs::remove_file(&path);

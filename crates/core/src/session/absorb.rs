@@ -156,7 +156,9 @@ impl Drive<'_> {
     fn may_join(&self, row: &InboxRow) -> bool {
         let turn = self.turn();
         self.log.open_turn().is_none()
-            || (job_of(&row.inbound.principal).is_none() && job_of(turn.principal).is_none())
+            || (job_of(&row.inbound.principal).is_none()
+                && job_of(turn.principal).is_none()
+                && self.client_may_join(row))
     }
 
     /// The one line that says which job begins to work.

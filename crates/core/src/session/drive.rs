@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
 use super::active_time::between_ms;
+use super::client::ClientSpent;
 use super::heartbeat::Noted;
 use super::lock::Held;
 use super::pending_rows::PendingRows;
@@ -157,6 +158,10 @@ impl<'w> Drive<'w> {
                 let noted = Noted::Request { day: day.clone(), tokens: spent.tokens };
                 self.note_heartbeat(name, noted);
             }
+            if let Some(client) = self.client() {
+                let (day, tokens) = (day.clone(), spent.tokens);
+                self.pending.clients.push(ClientSpent { client, day, tokens });
+            }
             self.pending.day_spent.push((day, spent));
         }
         let is_result =
@@ -212,7 +217,10 @@ impl<'w> Drive<'w> {
     }
 
     async fn ask_model(&mut self) -> Result<(), SessionError> {
-        if self.heartbeat_stops().await? || self.budget_stops().await? {
+        if self.heartbeat_stops().await?
+            || self.client_stops().await?
+            || self.budget_stops().await?
+        {
             return Ok(());
         }
         let persona = self.persona().await?;

@@ -6,6 +6,7 @@ mod actions;
 mod active_time;
 mod budget;
 mod calls;
+mod client;
 mod compaction;
 mod drive;
 mod ending;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::client::ClientSpent;
 use super::heartbeat::Noted;
 use crate::calls::{NewList, StagedList, modes};
 use crate::domain::{Event, Outbound, SessionId, UnixMillis};
@@ -17,6 +18,8 @@ pub(super) struct PendingRows {
     pub(super) day_spent: Vec<(String, DaySpent)>,
     /// What is noted of heartbeats, each by its name.
     pub(super) heartbeats: Vec<(String, Noted)>,
+    /// What models have taken in turns of clients.
+    pub(super) clients: Vec<ClientSpent>,
     /// What tools have proposed and the owner is asked about now.
     pub(super) actions: Vec<StagedList>,
     /// Questions about several calls, which are parked now.
@@ -56,6 +59,7 @@ impl PendingRows {
             tx.add_day_spent(day, *spent)?;
         }
         self.heartbeats.iter().try_for_each(|(name, noted)| noted.write(name, tx))?;
+        self.clients.iter().try_for_each(|spent| spent.write(tx))?;
         self.actions.iter().try_for_each(|list| list.write(tx))?;
         self.lists.iter().try_for_each(|list| list.write(tx))?;
         for id in &self.absorbed {

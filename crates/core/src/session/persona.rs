@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{Origin, OutboundBody};
+use crate::domain::{Origin, OutboundBody, client_of_session};
 use crate::turn::persona::Persona;
 
 impl Drive<'_> {
@@ -36,7 +36,11 @@ impl Drive<'_> {
             let project = std::mem::take(&mut self.project_faults);
             self.tell_news(files.into_iter().chain(gone).chain(memory).chain(project)).await?;
         }
-        Ok(seen.persona)
+        // Of each request of the session, so that they begin with the same bytes.
+        Ok(match client_of_session(&self.session) {
+            Some(_) => seen.persona.without_owner(),
+            None => seen.persona,
+        })
     }
 
     /// The newest turn's, also where it has ended: a summary is written by whom the conversation

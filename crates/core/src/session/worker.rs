@@ -13,7 +13,7 @@ use super::lock::{Held, SessionLock};
 use super::recall::Rest;
 use super::recent::Recent;
 use super::watch::Watch;
-use crate::config::HeartbeatBudgets;
+use crate::config::{HeartbeatBudgets, ServeSection};
 use crate::domain::{InboundBody, LiveSink, SessionId};
 use crate::gate::Gate;
 use crate::store::{InboxRow, Store, StoreError};
@@ -86,6 +86,8 @@ pub struct TurnSettings {
     pub budget: Budget,
     /// Of each heartbeat.
     pub heartbeats: HeartbeatBudgets,
+    /// Of MCP clients.
+    pub serve: ServeSection,
 }
 
 /// Runs any session of a home, one at a time each.

@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The texts about the owner: what the agent has noted of them, and what it remembers.
+const OF_OWNER: [&str; 2] = ["USER.md", "MEMORY.md"];
+
 /// What the system prompt is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Persona {
@@ -73,6 +76,14 @@ impl Personas {
 }
 
 impl Persona {
+    /// The same for somebody else's eyes: without what it says of its owner, and without the files
+    /// that it keeps.
+    pub fn without_owner(mut self) -> Self {
+        self.texts.retain(|text| !OF_OWNER.contains(&text.of.as_str()));
+        self.notes = None;
+        self
+    }
+
     /// A single text.
     pub fn of(text: &str, workspace: &str, platform: &str) -> Self {
         let (text, of) = (text.to_owned(), "persona".to_owned());

@@ -68,6 +68,8 @@ struct RuleText {
     args: BTreeMap<String, String>,
     #[serde(default)]
     origin: Option<OneOrMany>,
+    #[serde(default)]
+    client: Option<OneOrMany>,
     decision: Decision,
     why: String,
     #[serde(default, rename = "match")]
@@ -83,6 +85,15 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
+impl OneOrMany {
+    fn all(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        }
+    }
+}
+
 /// A call that a rule must speak about, or must not.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +103,7 @@ struct Example {
     #[serde(default)]
     args: serde_json::Map<String, Value>,
     origin: Option<String>,
+    client: Option<String>,
 }
 
 const ORIGINS: [Origin; 6] = [
@@ -178,6 +190,7 @@ fn compile(line: usize, text: &RuleText) -> Result<Rule, (String, String)> {
         tool: NameGlob::new(&text.tool).map_err(correct)?,
         args: args.map_err(correct)?,
         origins: origins(text).map_err(correct)?,
+        clients: clients(text).map_err(correct)?,
         decision: text.decision,
         why: text.why.clone(),
     };
@@ -197,15 +210,30 @@ fn compile(line: usize, text: &RuleText) -> Result<Rule, (String, String)> {
 /// speaks about all.
 fn origins(text: &RuleText) -> Result<Vec<Origin>, String> {
     let names: &[String] = match &text.origin {
+        None if text.client.is_some() => return Ok(vec![Origin::McpClient]),
         None if text.decision == Decision::Allow => return Ok(vec![Origin::Owner, Origin::Button]),
         None => return Ok(ORIGINS.to_vec()),
-        Some(OneOrMany::One(name)) => std::slice::from_ref(name),
-        Some(OneOrMany::Many(names)) => names,
+        Some(names) => names.all(),
     };
     if names.is_empty() {
         return Err("`origin` is an empty list, so that the rule speaks about nothing".to_owned());
     }
-    names.iter().map(|name| origin(name)).collect()
+    let found: Vec<Origin> = names.iter().map(|name| origin(name)).collect::<Result<_, _>>()?;
+    if text.client.is_some() && !found.contains(&Origin::McpClient) {
+        return Err("`client` names a client, whose calls are of the origin `mcp_client`, and \
+                    `origin` leaves that out, so that the rule speaks about nothing"
+            .to_owned());
+    }
+    Ok(found)
+}
+
+/// The clients that a rule speaks about.
+fn clients(text: &RuleText) -> Result<Vec<NameGlob>, String> {
+    let Some(names) = &text.client else { return Ok(Vec::new()) };
+    if names.all().is_empty() {
+        return Err("`client` is an empty list, so that the rule speaks about nothing".to_owned());
+    }
+    names.all().iter().map(|name| NameGlob::new(name)).collect()
 }
 
 fn origin(name: &str) -> Result<Origin, String> {
@@ -233,10 +261,16 @@ fn check(rule: &Rule, wanted: bool, example: &Example) -> Result<(), (String, St
         Some(written) => origin(written).map_err(|message| {
             (format!("in an example of `{list}` {message}"), "Correct the example".to_owned())
         })?,
+        None if example.client.is_some() => Origin::McpClient,
         None => rule.origins.iter().copied().max().unwrap_or(Origin::Owner),
     };
+    let client = match (&example.client, rule.clients.first()) {
+        (Some(client), _) => Some(client.clone()),
+        (None, Some(glob)) => Some(name(&None, glob, "client")?),
+        (None, None) => None,
+    };
     let arguments = Value::Object(example.args.clone());
-    if rule.is_match(&server, &tool, &arguments, from) == wanted {
+    if rule.is_match(&server, &tool, &arguments, (from, client.as_deref())) == wanted {
         return Ok(());
     }
     let shown = claw_domain::canonical::canonical_json(&arguments);

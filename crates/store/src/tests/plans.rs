@@ -9,6 +9,7 @@ use super::*;
 /// Tables that stay small, whatever happens.
 const LITTLE: &[&str] = &[
     "blocked",
+    "clients",
     "daily_digests",
     "drafts",
     "grants",
@@ -32,6 +33,7 @@ const SMALL: &[&str] = &[
     "outbox_waiting",
     "calls_open",
     "calls_started",
+    "client_calls_open",
     "approvals_waiting",
     "posted_live",
     "posted_open",
@@ -83,6 +85,9 @@ const BEGUN_AT: &str = "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS ol
 /// What stands for the placeholders of texts that are put together.
 const PARTS: &[(&str, &[&str])] = &[
     ("{COLUMNS}", &["*"]),
+    ("{CLIENT}", &["*"]),
+    ("{CALL}", &["*"]),
+    ("{of_client}", &["", "WHERE name = ?1 OR (name >= ?2 AND name < ?3)"]),
     ("{UNASKED}", &["(rule GLOB 'grant.*' OR NOT EXISTS
         (SELECT 1 FROM approvals WHERE approvals.call = calls.id AND approvals.state = 'approved'))"]),
     (

@@ -59,6 +59,7 @@ async fn pass_on(ctx: &GatewayContext) -> Result<(), MailError> {
     head_of_the_audit(ctx).await?;
     digest_of_the_day(ctx).await?;
     proposals_of_the_day(ctx).await?;
+    clients_of_today(ctx).await;
     budget_of_today(ctx).await
 }
 
@@ -109,6 +110,17 @@ async fn proposals_of_the_day(ctx: &GatewayContext) -> Result<(), MailError> {
         ctx.shared.wake();
     }
     Ok(())
+}
+
+/// Says once a day of each MCP client that it has used its budget up.
+async fn clients_of_today(ctx: &GatewayContext) {
+    let Some(to) = ctx.notify_place() else { return };
+    let Ok(session) = to.session() else { return };
+    match ctx.shared.context.clients.tell_owner(&session, &to.address()).await {
+        Ok(true) => ctx.shared.wake(),
+        Ok(false) => {}
+        Err(error) => tracing::error!(%error, "what MCP clients have used cannot be read"),
+    }
 }
 
 /// Says once a day that hardly anything of the day's budget is left.

@@ -12,6 +12,7 @@ fn facts<'a>(
     origin: Origin,
 ) -> Facts<'a> {
     Facts {
+        client: None,
         server: builtin,
         builtin: Some(builtin).filter(|name| *name != "shop"),
         tool,

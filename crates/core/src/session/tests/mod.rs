@@ -6,6 +6,7 @@ mod staging;
 
 mod actions;
 mod budget;
+mod clients;
 mod compactions;
 mod heartbeats;
 mod jobs;

@@ -149,6 +149,7 @@ pub(super) fn worker_of(
                 zone: jiff::tz::TimeZone::UTC,
             },
             heartbeats: crate::config::HeartbeatBudgets::default(),
+            serve: crate::config::ServeSection::default(),
         },
     })
 }

@@ -6,7 +6,7 @@ use super::keyboard::{button, choices};
 use super::value::shown_value;
 use super::{cleaned_line, short};
 use crate::domain::{Answer, ApprovalState, CallList, Choice, Question, Scope, Term};
-use crate::doors::call_list::{ListBrief, texts_left_out};
+use crate::doors::call_list::{ListBrief, always_for, texts_left_out};
 use crate::doors::clock::Clock;
 use crate::doors::door::Closed;
 use crate::doors::telegram::api::callback::{Button, Tap};
@@ -96,13 +96,15 @@ pub(super) fn numbers(question: &Question, list: &CallList) -> Vec<Vec<Button>> 
 }
 
 /// What a choice of a list is called on its button. `None` for one that is called as everywhere.
-pub(super) fn label(list: &CallList, choice: &Choice) -> Option<String> {
+pub(super) fn label(question: &Question, list: &CallList, choice: &Choice) -> Option<String> {
     let (open, all) = (list.open().len(), list.items.len());
     Some(match &choice.answer {
         Answer::Allow { scope: Scope::Mode { mode }, .. } => {
             format!("All, and mode {mode} this session")
         }
-        Answer::Allow { term: Term::Always, .. } => "All, always for this job".to_owned(),
+        Answer::Allow { term: Term::Always, .. } => {
+            format!("All, {}", always_for(question))
+        }
         Answer::Allow { .. } if open < all => format!("Allow the other {open}"),
         Answer::Allow { .. } => format!("Allow all {open}"),
         Answer::Deny { .. } if open < all => "None of the others".to_owned(),
@@ -144,7 +146,7 @@ pub(super) fn outcome(
                     (format!(", and mode {mode} for this session"), String::new())
                 }
                 Answer::Allow { term: Term::Always, .. } => {
-                    (", always for this job".to_owned(), String::new())
+                    (format!(", {}", always_for(question)), String::new())
                 }
                 Answer::Deny { word: Some(word) } => {
                     (String::new(), format!("\n“{}”", short(word)))

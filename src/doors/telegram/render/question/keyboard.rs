@@ -95,7 +95,7 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         return cleaned_line(&label.shown);
     }
     if let Some(list) = &question.list
-        && let Some(label) = call_list::label(list, choice)
+        && let Some(label) = call_list::label(question, list, choice)
     {
         return label;
     }
@@ -108,16 +108,21 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
         Answer::Press { .. } => return cleaned_line(&choice.label),
         Answer::Pick { .. } => return choice.key.clone(),
     };
-    let for_job = question.effect.as_ref().is_some_and(|effect| effect.for_job);
+    let effect = question.effect.as_ref();
+    let for_one =
+        match (effect.is_some_and(|it| it.for_job), effect.is_some_and(|it| it.for_client)) {
+            (true, _) => Some("Always for this job"),
+            (false, true) => Some("Always for this client"),
+            (false, false) => None,
+        };
     let name = match term {
         Term::Once => "Allow once",
         Term::TenMinutes => "10 min",
         Term::Session => "This session",
-        Term::Always if for_job => "Always for this job",
-        Term::Always => "Always",
+        Term::Always => for_one.unwrap_or("Always"),
     };
     match scope {
-        Scope::Exact if term == Term::Always && for_job => name.to_owned(),
+        Scope::Exact if term == Term::Always && for_one.is_some() => name.to_owned(),
         Scope::Exact if term == Term::Always => format!("{name}: exactly these arguments"),
         Scope::Exact => name.to_owned(),
         Scope::Below { path } => format!("{name}: any path below {}", path_end(path)),
