@@ -22,9 +22,15 @@ fn main() -> ExitCode {
         .or_else(|| cli.command.runs_unwatched().then(|| "warn".to_owned()));
     let filter = if cli.command.hears_new_secrets() { Some("off".to_owned()) } else { filter };
     claw::logging::init(filter.as_deref());
+    let leaves_its_input = cli.command.leaves_its_input();
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
-            runtime.block_on(claw::cli::run(cli)).unwrap_or_else(|error| fail::report(&error))
+            let done = runtime.block_on(claw::cli::run(cli));
+            let code = done.unwrap_or_else(|error| fail::report(&error));
+            if leaves_its_input {
+                runtime.shutdown_background();
+            }
+            code
         }
         Err(error) => fail::report(&error.into()),
     }

@@ -232,7 +232,8 @@ fn each_library_stays_in_its_room() {
     const HOMES: &[(&str, &[&str])] = &[
         ("rusqlite", &["crates/store/"]),
         ("genai", &["crates/core/src/model/genai/"]),
-        ("rmcp", &["crates/hub/", "crates/server-kit/"]),
+        ("rmcp", &["crates/hub/", "crates/server-kit/", "src/doors/mcp/"]),
+        ("hyper", &["src/doors/mcp/http/"]),
         ("rustyline", &["src/doors/console/"]),
         ("teloxide_core", &["src/doors/telegram/"]),
         // A property of Telegram's painter compares with what the parser calls text.

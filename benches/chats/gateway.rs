@@ -58,7 +58,7 @@ impl Home {
         self.dir.path().join("claw")
     }
 
-    fn env(&self, stand_ins: &StandIns, chats: &[i64]) -> BTreeMap<&'static str, String> {
+    pub fn env(&self, stand_ins: &StandIns, chats: &[i64]) -> BTreeMap<&'static str, String> {
         let ids: Vec<String> = chats.iter().map(i64::to_string).collect();
         BTreeMap::from([
             ("HOME", self.dir.path().display().to_string()),

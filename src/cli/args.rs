@@ -11,6 +11,7 @@ mod schedule;
 mod sessions;
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,6 +64,8 @@ pub enum Command {
     },
     /// Run the Telegram door until stopped (TELEGRAM_BOT_TOKEN, CLAW_ALLOWED_CHATS)
     Gateway,
+    /// Be an MCP server on stdin and stdout, for a desktop client that starts it
+    Serve(ServeArgs),
     /// Run one of claw's own tool servers on stdin and stdout
     Server {
         /// bash, filesystem or memory
@@ -334,13 +337,31 @@ pub enum AtHome {
 impl Command {
     /// Whether it runs on with nobody in front of it.
     pub fn runs_unwatched(&self) -> bool {
-        matches!(self, Self::Gateway)
+        matches!(self, Self::Gateway | Self::Serve(_))
+    }
+
+    /// Whether its input may still be waited for when all is done.
+    pub fn leaves_its_input(&self) -> bool {
+        matches!(self, Self::Serve(_))
     }
 
     /// Whether it is told secrets that no redactor knows yet, so that nothing may be logged.
     pub fn hears_new_secrets(&self) -> bool {
         matches!(self, Self::Init)
     }
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// What claw calls the client: its sessions, grants and budget go by this name
+    #[arg(long, value_name = "NAME", default_value = "stdio")]
+    pub client: String,
+    /// Offer the tools of claw's servers, too, each call behind the gate
+    #[arg(long)]
+    pub tools: bool,
+    /// Over HTTP at a loopback address instead, for clients with a token (`claw clients add NAME`)
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "client")]
+    pub http: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]

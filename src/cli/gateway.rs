@@ -20,6 +20,10 @@ use crate::app::App;
 use crate::config::{Config, OfAgent, Overrides, Telegram, locate_home};
 use crate::doors::gateway::fleet::Fleet;
 use crate::doors::gateway::{open_files, service};
+use crate::doors::mcp::door::Serves;
+use crate::doors::mcp::http::Http;
+use crate::doors::mcp::serving::Serving;
+use crate::doors::mcp::socket::SOCKET;
 use crate::doors::telegram::run::member::{self, Member};
 use crate::mail::Instance;
 
@@ -219,12 +223,58 @@ async fn run_member(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -> an
         }),
     };
     let retention = tokio::spawn(super::retention::keep(app.clone()));
+    let clients = tokio::spawn(serve_clients(fleet.clone(), app.clone()));
     let done = member::run(&fleet, &member).await;
     // The gateway context knows the fleet, which must not keep it.
     fleet.down(&member.agent, "it has ended".to_owned());
+    match fleet.closing.is_cancelled() {
+        // They end in order, too.
+        true => drop(clients.await),
+        false => clients.abort(),
+    }
     retention.abort();
     app.close().await;
     done
+}
+
+/// Serves MCP clients of an agent until the gateway ends: on the socket of its home, and over HTTP
+/// where that is configured. What goes wrong with it ends nothing else.
+async fn serve_clients(fleet: Arc<Fleet>, app: Arc<App>) {
+    let agents = fleet.clone();
+    let context = match app.door_context(Arc::new(move || agents.shown())).await {
+        Ok(context) => context,
+        // The bot says the same, and ends with it.
+        Err(error) => {
+            return tracing::debug!(error = format!("{error:#}"), "no clients are served");
+        }
+    };
+    let serving = Serving::start(context, Serves::All);
+    let socket = app.config.home.path().join(SOCKET);
+    let served = async {
+        tokio::join!(serving.listen(&socket), serve_http(&app, &serving));
+        // One that cannot listen has said so.
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = served => {}
+        () = fleet.closing.cancelled() => {}
+    }
+    serving.wind_down().await;
+}
+
+async fn serve_http(app: &App, serving: &Arc<Serving>) {
+    let Some(address) = app.config.serve.http else { return };
+    match Http::bind(address).await {
+        Ok(http) => {
+            let url = http.url();
+            out::err_line(&format!("claw: MCP clients with a token are served at {url}."));
+            http.serve(serving.clone(), false).await;
+        }
+        Err(error) => out::err_line(&format!(
+            "claw: MCP clients are not served over HTTP, because {address} cannot be used \
+             (serve.http in claw.toml): {error}."
+        )),
+    }
 }
 
 /// An agent that cannot be at work in this run: in the log, and told by another one.

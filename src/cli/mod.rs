@@ -33,6 +33,7 @@ mod proof;
 mod replay;
 mod retention;
 mod schedule;
+mod serve;
 pub mod server;
 mod service;
 mod sessions;
@@ -135,6 +136,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Man { dir } => manual::man(dir.as_deref()),
         Command::Service { action } => service::run(overrides, &action),
         Command::Gateway => gateway::run(overrides).await,
+        Command::Serve(args) => Box::pin(serve::run(overrides, args)).await,
         Command::Init => init::run().await,
         Command::Update { check } => update::run(check).await,
         Command::Server { name, rest } => Ok(server::run(&name, &rest)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::door::{Door, DoorFault};
 use super::shared::Shared;
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, SessionId};
-use crate::mail::MailError;
+use crate::mail::{AskedQuestion, MailError};
 
 /// One thing that a door sends for a row of the outbox.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +80,12 @@ pub trait ChatDoor: Door + Paint<<Self as Door>::Text> {
     /// The conversation of a session; `None` for another door's.
     fn place_of(&self, session: &SessionId) -> Option<Address>;
 
+    /// What the names of the sessions begin with that this instance sees to at once. Other sessions
+    /// are left to other processes for a moment.
+    fn sees_to_first(&self) -> String {
+        format!("{}.", Self::NAME)
+    }
+
     /// Where an owner reads what no conversation of theirs shows.
     fn owners_place(&self) -> Option<Address>;
 
@@ -89,8 +95,8 @@ pub trait ChatDoor: Door + Paint<<Self as Door>::Text> {
     /// Whether this principal is an owner at this door.
     fn is_owner(&self, principal: &str) -> bool;
 
-    /// Whether the questions of other doors are put to an owner here.
-    fn asks_for_others(&self) -> bool {
+    /// Whether this question of another door is put to an owner here.
+    fn asks_for_others(&self, _: &AskedQuestion) -> bool {
         false
     }
 

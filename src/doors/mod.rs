@@ -20,6 +20,7 @@ pub mod instance_outbox;
 pub mod list_answers;
 pub mod live;
 pub mod markdown;
+pub mod mcp;
 pub mod parts;
 pub mod patience;
 pub mod questions;
@@ -36,6 +37,7 @@ pub use door::Door;
 crate::domain::asked!(
     console::editor::EditorError,
     door::DoorFault,
+    mcp::socket::Refused,
     telegram::api::fault::ApiFault,
     telegram::api::files::FetchError,
     telegram::run::member::NotTaken,

@@ -224,7 +224,7 @@ fn no_owner_sees<D: ChatDoor>(door: &D, row: &AskedQuestion) -> bool {
     };
     let unseen = match place_of_question(door, &row.question) {
         Some(place) => !door.has_an_owner(&place),
-        None => door.asks_for_others() && !of_another_instance(),
+        None => door.asks_for_others(row) && !of_another_instance(),
     };
     unseen && row.approvers.iter().any(|who| door.is_owner(who))
 }

@@ -34,7 +34,7 @@ pub async fn keep<D: ChatDoor>(door: Arc<D>) {
         Vec::new()
     });
     let is_own = |session: &SessionId| {
-        session.as_str().starts_with(&prefix::<D>()) || is_heartbeat_session(session)
+        session.as_str().starts_with(&door.sees_to_first()) || is_heartbeat_session(session)
     };
     for session in open.into_iter().filter(is_own) {
         launch(&door, session);
@@ -69,7 +69,7 @@ fn waiting<D: ChatDoor>(
     all: bool,
 ) -> Result<Vec<SessionId>, MailError> {
     let (mail, now_ms) = (door.shared().mail(), Clock::system().now_ms);
-    let mut sessions = mail.sessions_with_work(&prefix::<D>(), now_ms - OTHERS_FIRST_MS)?;
+    let mut sessions = mail.sessions_with_work(&door.sees_to_first(), now_ms - OTHERS_FIRST_MS)?;
     let mut kept = Vec::new();
     for session in sessions {
         // Messages wait behind an open question. What ends that is an answer, an order, or time.

@@ -25,7 +25,7 @@ use crate::chat_commands::{
 };
 use crate::clients::Clients;
 use crate::config::{Config, Heartbeat, KeptApart, MAIN, Written, is_agent_name};
-use crate::domain::{Address, Approvers, Origin};
+use crate::domain::{Address, Approvers, ClientName, Origin};
 use crate::gate::{Gate, GateParts};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
@@ -317,15 +317,15 @@ impl App {
         names.into_iter().map(store).collect()
     }
 
-    /// Who answers chat commands, at any door.
+    /// Who answers chat commands, at any door. All doors of a process have the same, which follow
+    /// the settings.
     pub async fn chat_commands(&self, agents: Agents) -> anyhow::Result<ChatCommands> {
-        let chain = self.model().await?;
-        let chat_commands =
-            ChatCommands::new(self.chat_commands_parts(&chain, agents, self.other_stores()));
-        // A process has one door that stays, and so one set of chat commands whose settings can
-        // change.
-        drop(self.chat_commands.set(chat_commands.clone()));
-        Ok(chat_commands)
+        let made = self.chat_commands.get_or_try_init(|| async {
+            let chain = self.model().await?;
+            let parts = self.chat_commands_parts(&chain, agents, self.other_stores());
+            anyhow::Ok(ChatCommands::new(parts))
+        });
+        Ok(made.await?.clone())
     }
 
     /// What the chat commands are made of now.
@@ -421,10 +421,12 @@ pub fn owner_principal() -> String {
     format!("console:uid:{}", rustix::process::getuid().as_raw())
 }
 
-/// Everybody who may answer questions: the person at this machine, and the owners at other doors.
+/// Everybody who may answer questions: the person at this machine, the owners at other doors, and
+/// the owner in a client where that is configured.
 fn approvers(config: &Config) -> Approvers {
     let others = config.owners_in_chats();
-    std::iter::once(owner_principal()).chain(others).collect()
+    let in_clients = config.serve.approve_in_client.iter().map(ClientName::owner_in);
+    std::iter::once(owner_principal()).chain(others).chain(in_clients).collect()
 }
 
 /// Moves this process into a cgroup beside those of commands, before it starts a server. Where that

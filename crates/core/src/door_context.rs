@@ -101,12 +101,17 @@ pub struct NearlySpent {
 pub struct FileAccess {
     pub workspace: PathBuf,
     pub keep: KeepBytes,
+    /// What was kept, by its digest.
+    pub kept: KeptBytes,
     /// Makes speech a text, where that is configured.
     pub transcribe: Option<Transcribe>,
 }
 
 /// Keeps bytes for the model, and gives back their digest.
 pub type KeepBytes = Arc<dyn Fn(&[u8]) -> io::Result<String> + Send + Sync>;
+
+/// Gives bytes back that were kept under this digest.
+pub type KeptBytes = Arc<dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync>;
 
 /// Takes a file's name, its media type and its bytes. An error is half a sentence.
 pub type Transcribe = Arc<

@@ -73,6 +73,14 @@ pub struct UpdateMessage {
     pub with_overheard: bool,
 }
 
+/// A message with all that belongs to it.
+#[derive(Clone, Debug)]
+pub struct OwnMessage {
+    pub blocks: Vec<Block>,
+    /// The same for the same message, however often its sender sends it.
+    pub mark: Option<String>,
+}
+
 /// The way in. Cheap to clone.
 #[derive(Clone)]
 pub struct Router {
@@ -97,6 +105,27 @@ impl Router {
         let text = self.gate.redactor().redact(text).into_owned();
         self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] })
             .await
+    }
+
+    /// Commits a message, and one with a mark once. Gives back its number in the inbox.
+    pub async fn own_message(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        message: OwnMessage,
+    ) -> Result<i64, MailError> {
+        let blocks = message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
+        let inbound = inbound(visitor, session, InboundBody::Message { blocks });
+        self.submit_marked(inbound, message.mark).await
+    }
+
+    fn redacted_block(&self, block: Block) -> Block {
+        match block {
+            Block::Text { text } => {
+                Block::Text { text: self.gate.redactor().redact(&text).into_owned() }
+            }
+            other => other,
+        }
     }
 
     /// The same, if no turn is open in the session and nothing waits there: the message then begins
@@ -219,11 +248,8 @@ impl Router {
         (bot, updates): (i64, &[i64]),
     ) -> Result<bool, MailError> {
         let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
-        let blocks = message.blocks.into_iter().map(|block| match block {
-            Block::Text { text } => Block::Text { text: redact(text) },
-            other => other,
-        });
-        let inbound = inbound(visitor, session, InboundBody::Message { blocks: blocks.collect() });
+        let blocks = message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
+        let inbound = inbound(visitor, session, InboundBody::Message { blocks });
         let notice = |text| {
             let body = OutboundBody::Notice { text: redact(text) };
             Outbound { session: session.clone(), to: visitor.from.clone(), body }
@@ -252,9 +278,19 @@ impl Router {
         session: &SessionId,
         body: InboundBody,
     ) -> Result<i64, MailError> {
-        let inbound = inbound(visitor, session, body);
+        self.submit_marked(inbound(visitor, session, body), None).await
+    }
+
+    async fn submit_marked(
+        &self,
+        inbound: Inbound,
+        mark: Option<String>,
+    ) -> Result<i64, MailError> {
         crate::killpoint::here("router.submit.before");
-        let id = self.mail.submit(inbound).await;
+        let id = match mark {
+            Some(mark) => self.mail.submit_once(inbound, mark).await,
+            None => self.mail.submit(inbound).await,
+        };
         crate::killpoint::here("router.submit.after");
         id
     }

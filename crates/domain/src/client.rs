@@ -6,12 +6,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, SessionId};
+use super::{Address, CallId, CallOwner, SessionId};
 
 /// The longest name of a client, and the longest own name of one of its sessions, in bytes.
 pub const CLIENT_NAME_BYTES_MAX: usize = 32;
 /// Before the name, in a principal.
 const PRINCIPAL: &str = "mcp:";
+/// Before the principal, where it is the owner who has answered in the client.
+const OWNER_IN: &str = "owner-in-";
 /// Before the name, in an address.
 const ADDRESS: &str = "mcp/";
 /// Before the name, in the name of a session. The name has no dot, so the rest is unmistakable.
@@ -76,6 +78,16 @@ impl ClientName {
         format!("{PRINCIPAL}{self}")
     }
 
+    /// Its owner, who answers in the client where that is configured.
+    pub fn owner_in(&self) -> String {
+        format!("{OWNER_IN}{PRINCIPAL}{self}")
+    }
+
+    /// Whether a call, and so a question about it, is one of this client's.
+    pub fn calls(&self, call: &CallId) -> bool {
+        client_of_call(call).as_ref() == Some(self)
+    }
+
     /// Where its answers go.
     pub fn address(&self) -> Address {
         Address(format!("{ADDRESS}{self}"))
@@ -122,6 +134,24 @@ pub fn client_of(principal: &str) -> Option<ClientName> {
 pub fn client_name_of(principal: &str) -> Option<&str> {
     let name = principal.strip_prefix(PRINCIPAL)?;
     (is_plain(name) && name.len() <= CLIENT_NAME_BYTES_MAX).then_some(name)
+}
+
+/// The client that has made a call, or in whose session it was made.
+pub fn client_of_call(call: &CallId) -> Option<ClientName> {
+    match call.owner() {
+        CallOwner::Client(principal) => client_of(principal),
+        CallOwner::Session(session) => client_of_session(session),
+        CallOwner::Claw => None,
+    }
+}
+
+/// Whether this principal may answer a question about this call, as far as the client says in which
+/// its owner is: there only what that client asks for.
+pub fn may_answer_about(principal: &str, call: &CallId) -> bool {
+    match principal.strip_prefix(OWNER_IN) {
+        Some(client) => client_of(client).is_some_and(|client| client.calls(call)),
+        None => true,
+    }
 }
 
 /// The client whose session it is, if it is one's.
@@ -197,6 +227,25 @@ mod tests {
         }
         let main = SessionId::new("main").unwrap();
         assert!(!laptop.has(&main) && client_of_session(&main).is_none());
+    }
+
+    #[test]
+    fn an_owner_in_a_client_answers_what_that_client_asks_for_and_nothing_else() {
+        let [laptop, other] = ["laptop", "other"].map(client);
+        let call = CallId::Client { principal: laptop.principal(), number: 7 };
+        let turn = |session: &str| CallId::Reply {
+            session: SessionId::new(session).unwrap(),
+            reply_seq: 1,
+            block: 0,
+        };
+        assert!(may_answer_about(&laptop.owner_in(), &call));
+        assert!(may_answer_about(&laptop.owner_in(), &turn("mcp.laptop.work")));
+        assert!(may_answer_about("telegram:7", &call));
+        for foreign in [turn("main"), turn("mcp.laptop-2"), turn("mcp.other")] {
+            assert!(!may_answer_about(&laptop.owner_in(), &foreign), "{foreign}");
+        }
+        assert!(!may_answer_about(&other.owner_in(), &call));
+        assert_eq!(client_of(&laptop.owner_in()), None, "an owner is no client");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use call_id::{CallId, CallOwner, PauseCause};
 pub use call_list::{CallList, ListedCall};
 pub use client::{
     CLIENT_SESSIONS, ClientName, InvalidClientName, InvalidClientSession, client_name_of,
-    client_of, client_of_calls, client_of_session,
+    client_of, client_of_call, client_of_calls, client_of_session, may_answer_about,
 };
 pub use command::ChatCommand;
 pub use compaction::{Compaction, CutResult, Kept};

@@ -56,6 +56,8 @@ pub struct HubSettings {
     pub base_env: BTreeMap<String, String>,
     /// What strangers' servers get beside [`BASIC_VARIABLES`], where their entry says nothing else.
     pub inherit: Vec<String>,
+    /// What every stranger's server gets, whatever its entry says.
+    pub marks: BTreeMap<String, String>,
     /// The folder of `mcp.json`, to which a relative `command` and `cwd` refer. Claw's own servers
     /// run here.
     pub working_dir: PathBuf,
@@ -113,6 +115,7 @@ impl HubSettings {
         Self {
             base_env,
             inherit: INHERITED_VARIABLES.map(str::to_owned).to_vec(),
+            marks: BTreeMap::new(),
             server_dirs: working_dir.join("servers"),
             working_dir,
             supervisor: None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
 use super::damaged::json_at;
 use super::{RowAt, StoreError, Tx, now_ms};
@@ -47,6 +47,24 @@ impl Tx<'_> {
             .execute(params![inbound.session.as_str(), kind, now, serde_json::to_string(inbound)?])
             .map_err(|error| self.numbers_over(error, "inbox", RowAt::Inbox))?;
         Ok(self.conn.last_insert_rowid())
+    }
+
+    /// Adds a row unless one with this mark was added before, whose id is returned then.
+    pub fn add_inbound_once(
+        &self,
+        inbound: &Inbound,
+        mark: &str,
+        queued_messages_max: u32,
+    ) -> Result<i64, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT id FROM inbox WHERE mark = ?1")?;
+        if let Some(id) = query.query_row([mark], |row| row.get(0)).optional()? {
+            return Ok(id);
+        }
+        let id = self.add_inbound(inbound, queued_messages_max)?;
+        self.conn
+            .prepare_cached("UPDATE inbox SET mark = ?2 WHERE id = ?1")?
+            .execute(params![id, mark])?;
+        Ok(id)
     }
 
     pub fn queued_messages(&self, session: &SessionId) -> Result<u32, StoreError> {

@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_26,
     MIGRATION_27,
     MIGRATION_28,
+    MIGRATION_29,
 ];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
@@ -182,4 +183,10 @@ CREATE TABLE client_calls(
 CREATE INDEX client_calls_like ON client_calls(client, digest, number);
 CREATE INDEX client_calls_open ON client_calls(client, number) WHERE ended_ms IS NULL;
 CREATE INDEX client_calls_ended ON client_calls(ended_ms) WHERE ended_ms IS NOT NULL;
+";
+
+// A message that its sender sends again because claw was restarted is known by its mark.
+const MIGRATION_29: &str = "
+ALTER TABLE inbox ADD COLUMN mark TEXT;
+CREATE UNIQUE INDEX inbox_mark ON inbox(mark) WHERE mark IS NOT NULL;
 ";

@@ -81,9 +81,11 @@ fn door_files(app: &App) -> FileAccess {
             })
         })
     });
+    let kept = app.artifacts();
     FileAccess {
         workspace: app.config.workspace.clone(),
         keep: Arc::new(move |bytes| artifacts.put(bytes)),
+        kept: Arc::new(move |digest| std::fs::read(kept.path(digest))),
         transcribe,
     }
 }

@@ -1,6 +1,7 @@
 //! Where the servers come from: `mcp.json` of the agents, what claw adds to its own servers, and
 //! the secrets of all. Must not know who starts a server, or when.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{LiveSettings, jobs, notes, openings, variables};
-use crate::config::{Config, MAIN};
+use crate::config::{BEHIND, Config, MAIN};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, HubSettings, secrets, supervisor};
@@ -195,6 +196,7 @@ pub(super) fn hub_settings(
         .map_or_else(|| config.home.path().to_owned(), Path::to_owned);
     let mut settings = HubSettings::new(variables(config), beside);
     settings.server_dirs = config.home.servers();
+    settings.marks = BTreeMap::from([(BEHIND.to_owned(), config.behind())]);
     // The link in /proc still leads to this program after its file was replaced by an update.
     let own = if cfg!(target_os = "linux") {
         PathBuf::from("/proc/self/exe")

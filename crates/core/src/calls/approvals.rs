@@ -12,7 +12,7 @@ use super::wake::wake;
 use super::{Calls, job};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
-    Question, Staged, Term, ToolCall, UnixMillis, client_of, escape, job_of,
+    Question, Staged, Term, ToolCall, UnixMillis, client_of, escape, job_of, may_answer_about,
 };
 use crate::killpoint;
 use crate::policy::shape::{self, Shape};
@@ -99,7 +99,7 @@ impl Calls {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());
         };
-        if !approval.approvers.include(by) {
+        if !approval.approvers.include(by) || !may_answer_about(by, &approval.call) {
             return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
         }
         if approval.question.staged.is_some() {

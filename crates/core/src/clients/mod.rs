@@ -7,14 +7,17 @@
 
 mod answer;
 mod ask;
+mod audit;
 mod begin;
 mod budget;
 mod drive;
 mod events;
 mod known;
 mod read;
+mod said;
 mod token;
 mod tools;
+mod welcome;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -31,6 +34,7 @@ use crate::store::{Store, StoreError};
 
 pub use answer::{ClientCallState, OpenQuestion};
 pub use ask::{AskState, CallOfTurn};
+pub use audit::ClientAuditRow;
 pub use begin::ClientCall;
 pub use budget::ClientBudget;
 pub use events::{ClientEvent, EventsPart};

@@ -3,6 +3,7 @@
 
 mod agents;
 mod audit;
+mod behind;
 mod chat_folder;
 mod draft;
 mod embeddings;
@@ -46,6 +47,7 @@ use claw_toml_fault as toml_fault;
 
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
+pub use behind::BEHIND;
 pub use draft::{ConfigDraft, ModelKeys};
 pub use embeddings::{EmbeddingsForm, EmbeddingsKey, EmbeddingsSection, EmbeddingsUse};
 pub use env::Env;

@@ -66,7 +66,7 @@ impl Default for ServeSection {
 impl ServeSection {
     /// Whether a key of this section counts from the next start alone.
     pub(super) fn is_for_starts(key: &str) -> bool {
-        ["http", "clients_max"].contains(&key)
+        ["approve_in_client", "http", "clients_max"].contains(&key)
     }
 
     /// The first key outside of its range, and what is wrong with it.

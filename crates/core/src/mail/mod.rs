@@ -77,6 +77,12 @@ impl Mail {
         self.write(move |tx| tx.add_inbound(&inbound, limit)).await
     }
 
+    /// The same, unless it was committed before under this mark: the id that it got then.
+    pub async fn submit_once(&self, inbound: Inbound, mark: String) -> Result<i64, MailError> {
+        let limit = self.queued_messages_max();
+        self.write(move |tx| tx.add_inbound_once(&inbound, &mark, limit)).await
+    }
+
     /// The same, unless a turn is open in the session or something waits there already; `None`
     /// then.
     pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, MailError> {

@@ -148,6 +148,9 @@ pub(crate) fn child_env(
         env.extend(variables);
     }
     env.extend(launch.env.clone());
+    if launch.own.is_none() {
+        env.extend(settings.marks.clone());
+    }
     Ok(env)
 }
 

@@ -12,7 +12,8 @@ use super::{
     reminder_button, undo_button, updates,
 };
 use crate::domain::{
-    Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
+    Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, client_of_call,
+    telegram_principal,
 };
 use crate::doors::chat_door::{ChatDoor, DoorPiece, File, Paint, UndoButton};
 use crate::doors::door::{Asked, Closed, Door, DoorFault};
@@ -26,7 +27,7 @@ use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::markdown::render_prefix;
 use crate::doors::telegram::render::running;
-use crate::mail::{MailError, PostedQuestion};
+use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
@@ -161,8 +162,9 @@ impl ChatDoor for GatewayContext {
         self.telegram.owners.iter().any(|owner| telegram_principal(*owner) == principal)
     }
 
-    fn asks_for_others(&self) -> bool {
-        self.telegram.console_questions
+    /// A client has no place where its owner would be asked.
+    fn asks_for_others(&self, question: &AskedQuestion) -> bool {
+        self.telegram.console_questions || client_of_call(&question.call).is_some()
     }
 
     fn answers_on_the_way(&self, of: &[ApprovalId]) -> Result<HashSet<ApprovalId>, MailError> {

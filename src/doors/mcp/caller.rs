@@ -1,0 +1,60 @@
+//! Who calls: a client that has proven its name, and how it came. Must not know what it calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::serving::Serving;
+use crate::clients::Clients;
+use crate::domain::canonical::sha256_hex;
+use crate::domain::{ClientName, Origin, SessionId};
+use crate::router::Visitor;
+
+/// One client on one connection, or of one request where there are none.
+#[derive(Clone)]
+pub struct Caller {
+    pub serving: Arc<Serving>,
+    pub client: ClientName,
+    /// Whether it is offered the gated tools.
+    pub tools: bool,
+    /// The front behind which it is; `None` over HTTP.
+    pub front: Option<String>,
+    /// Its place among the connections, which goes with the last who holds it.
+    pub _place: Option<Arc<OwnedSemaphorePermit>>,
+}
+
+impl Caller {
+    pub fn clients(&self) -> &Clients {
+        &self.serving.door.shared.context.clients
+    }
+
+    pub fn visitor(&self) -> Visitor {
+        Visitor {
+            from: self.client.address(),
+            principal: self.client.principal(),
+            origin: Origin::McpClient,
+        }
+    }
+
+    /// One of the client's sessions, by its own name for it.
+    pub fn session(&self, own: Option<&str>) -> Result<SessionId, String> {
+        self.client.session(own).map_err(|odd| odd.to_string())
+    }
+
+    /// How long a request may wait.
+    pub fn patience(&self, wait_s: Option<u64>) -> Duration {
+        let most = self.clients().settings().answer_wait_s;
+        Duration::from_secs(wait_s.unwrap_or(most).min(most))
+    }
+
+    /// What makes a request known that the front sends again because claw was restarted. The
+    /// content is part of it: a client may give one number to two requests.
+    pub fn mark_of(&self, context: &RequestContext<RoleServer>, content: &str) -> Option<String> {
+        let front = self.front.as_ref()?;
+        let said = format!("{front}\n{}\n{}\n{content}", self.client, context.id);
+        Some(sha256_hex(said.as_bytes()))
+    }
+}

@@ -1,0 +1,24 @@
+//! The door for MCP clients that call claw: what they are offered, over what, and the front that a
+//! client starts. Must not know how a call is judged, or what a turn does.
+
+mod answer;
+mod attachments;
+mod caller;
+mod catalog;
+pub mod door;
+mod elicit;
+pub mod front;
+mod gated;
+mod handle;
+mod handler;
+pub mod http;
+mod progress;
+mod ranking;
+mod rate;
+mod resources;
+pub mod serving;
+pub mod socket;
+mod tasks;
+mod tools;
+mod wait;
+mod watched;

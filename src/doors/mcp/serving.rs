@@ -1,0 +1,167 @@
+//! A process that serves clients: the door with its tasks, the connections, and its end. Must not
+//! know over what a client comes, or what it calls.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServiceExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio_util::task::TaskTracker;
+
+use super::caller::Caller;
+use super::door::{Mcp, Serves};
+use super::handler::Handler;
+use super::rate::Rate;
+use super::socket::{self, Hello, Socket};
+use super::watched::Watched;
+use crate::door_context::Context;
+use crate::doors::parts;
+use crate::doors::shared::Shared;
+
+/// How long calls in hand may go on after a request to end; then they are cut.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long the servers of calls that were cut have to end.
+const LAST: Duration = Duration::from_secs(5);
+/// After a fault of the socket.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// It lives until the process ends.
+pub struct Serving {
+    pub door: Arc<Mcp>,
+    pub rate: Rate,
+    /// One place for each connection.
+    pub room: Arc<Semaphore>,
+    /// The requests of a connection end with it.
+    connections: TaskTracker,
+    /// The tasks of the door, until it ends.
+    parts: Mutex<JoinSet<()>>,
+}
+
+impl Serving {
+    /// Begins to serve.
+    pub fn start(context: Context, serves: Serves) -> Arc<Self> {
+        let room = context.clients.settings().clients_max as usize;
+        let shared = Shared::new(context);
+        let door = Arc::new(Mcp { shared, serves, watched: Watched::default() });
+        // Nothing waits outside that this door would have to ask for.
+        door.shared.catch_up();
+        let mut parts = parts::start(&door);
+        let clients = door.shared.context.clients.clone();
+        parts.spawn(async move { clients.keep().await });
+        Arc::new(Self {
+            door,
+            rate: Rate::default(),
+            room: Arc::new(Semaphore::new(room)),
+            connections: TaskTracker::new(),
+            parts: Mutex::new(parts),
+        })
+    }
+
+    /// Answers a client on a stream, until one of them closes it.
+    pub fn answer(
+        self: &Arc<Self>,
+        hello: Hello,
+        place: Option<Arc<OwnedSemaphorePermit>>,
+        (reads, writes): (
+            impl AsyncRead + Send + Unpin + 'static,
+            impl AsyncWrite + Send + Unpin + 'static,
+        ),
+    ) {
+        let bytes_max = self.door.shared.context.clients.settings().body_bytes_max;
+        let Hello { client, tools, front, .. } = hello;
+        let serving = self.clone();
+        let caller = Caller { serving, client, tools, front: Some(front), _place: place };
+        let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(reads, writes)
+            .with_max_line_length(usize::try_from(bytes_max).unwrap_or(usize::MAX));
+        self.connections.spawn(async move {
+            let client = caller.client.clone();
+            match Handler::new(caller).serve(transport).await {
+                Ok(running) => {
+                    let ended = running.waiting().await;
+                    tracing::debug!(%client, ?ended, "a client has gone");
+                }
+                // A client that looks and leaves without a word is no failure.
+                Err(ServerInitializeError::ConnectionClosed(_)) => {}
+                Err(error) => tracing::warn!(%client, %error, "a client does not speak MCP"),
+            }
+        });
+    }
+
+    /// Listens for fronts on the socket of a home, until the door closes.
+    pub async fn listen(self: &Arc<Self>, path: &Path) {
+        let socket = match Socket::listen(path) {
+            Ok(socket) => socket,
+            Err(error) => {
+                let path = path.display();
+                tracing::error!(%error, %path, "clients are not served by this gateway");
+                return;
+            }
+        };
+        loop {
+            let accepted = tokio::select! {
+                accepted = socket.accept() => accepted,
+                () = self.door.shared.closing.cancelled() => return,
+            };
+            match accepted {
+                Ok(stream) => drop(tokio::spawn(self.clone().greets(stream))),
+                Err(error) => {
+                    tracing::error!(%error, "a client could not connect");
+                    tokio::time::sleep(RETRY).await;
+                }
+            }
+        }
+    }
+
+    async fn greets(self: Arc<Self>, stream: tokio::net::UnixStream) {
+        let greeted = match socket::greet(stream).await {
+            Ok(greeted) => greeted,
+            Err(error) => {
+                tracing::warn!(%error, "somebody at the socket is no front of claw");
+                return;
+            }
+        };
+        if let Err(why) = self.door.shared.context.clients.is_welcome(&greeted.hello.client) {
+            return greeted.refuse(format!("{why}.")).await;
+        }
+        let Ok(place) = self.room.clone().try_acquire_owned() else {
+            let most = self.door.shared.context.clients.settings().clients_max;
+            let why = format!(
+                "{most} clients are connected already (serve.clients_max in claw.toml); close one \
+                 of them, or raise the limit and start the gateway again"
+            );
+            return greeted.refuse(why).await;
+        };
+        let hello = greeted.hello.clone();
+        match greeted.welcome().await {
+            Ok(stream) => {
+                self.answer(hello, Some(Arc::new(place)), tokio::io::split(stream));
+            }
+            Err(error) => tracing::debug!(%error, "a front has gone at once"),
+        }
+    }
+
+    /// Takes nothing new, lets turns and calls in hand end, and leaves the rest to the next start.
+    pub async fn wind_down(&self) {
+        let context = &self.door.shared.context;
+        self.door.shared.closing.cancel();
+        context.worker.ending().begin();
+        let settled = async {
+            self.door.shared.settled().await;
+            context.clients.settled().await;
+        };
+        tokio::pin!(settled);
+        if tokio::time::timeout(GRACE, &mut settled).await.is_err() {
+            tracing::warn!("calls are still running and are cut; nobody knows what they have done");
+            context.worker.ending().cut();
+            if tokio::time::timeout(LAST, &mut settled).await.is_err() {
+                tracing::error!("turns still run; they go on from their logs at the next start");
+            }
+        }
+        self.parts.lock().await.shutdown().await;
+    }
+}
