@@ -188,6 +188,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             deaths_of_turn_max: 2,
             idle_window_s: 0,
             heartbeats: Default::default(),
+            serve: Default::default(),
             budget: Budget {
                 tokens_day_max: 1_000_000,
                 usd_cents_day_max: None,

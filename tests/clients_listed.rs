@@ -16,7 +16,9 @@ const WIDTHS: [u16; 2] = [40, 80];
 fn shows(house: &House, args: &[&str], all: &[&str]) {
     for columns in WIDTHS {
         let mut pty = Pty::sized(house, args, 40, columns);
-        all.iter().for_each(|text| drop(pty.shows(text)));
+        for text in all {
+            pty.shows(text);
+        }
         let shown = pty.ends(0);
         let wide = shown.lines().filter(|line| line.trim_end().chars().count() > columns.into());
         assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new(), "{args:?} at {columns}: {shown}");

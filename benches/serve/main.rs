@@ -8,20 +8,19 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say where")]
 
 #[path = "../chats/bot.rs"]
-#[allow(dead_code, reason = "the other benchmark uses more of it")]
+#[expect(dead_code, reason = "the other benchmark uses more of it")]
 mod bot;
 mod client;
 #[path = "../chats/gateway.rs"]
-#[allow(dead_code, reason = "the other benchmark uses more of it")]
+#[expect(dead_code, reason = "the other benchmark uses more of it")]
 mod gateway;
 #[path = "../chats/model.rs"]
-#[allow(dead_code, reason = "the other benchmark uses more of it")]
+#[expect(dead_code, reason = "the other benchmark uses more of it")]
 mod model;
 #[path = "../chats/stand_ins.rs"]
-#[allow(dead_code, reason = "the other benchmark uses more of it")]
+#[expect(dead_code, reason = "the other benchmark uses more of it")]
 mod stand_ins;
 #[path = "../../tests/wires/mod.rs"]
-#[allow(dead_code, reason = "the stand-in for a model needs a part of it")]
 mod wires;
 
 use std::collections::BTreeMap;

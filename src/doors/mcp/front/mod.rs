@@ -57,7 +57,7 @@ pub async fn run(
             }
             Next::Client(Read::End) | Next::End => break,
             Next::Backend(Read::Line(line)) => {
-                if front.relay.from_backend(&line) == Way::Pass {
+                if front.relay.backend_says(&line) == Way::Pass {
                     front.gives(line).await;
                 }
             }
@@ -114,7 +114,7 @@ impl Front<'_> {
 
     /// A line of the client's.
     async fn takes(&mut self, line: Line) {
-        match self.relay.from_client(&line) {
+        match self.relay.client_says(&line) {
             Way::Drop => {}
             Way::Answer(text) => self.tells(text).await,
             Way::Pass => match &self.backend {

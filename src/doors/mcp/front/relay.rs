@@ -82,7 +82,7 @@ pub enum Way {
 
 impl Relay {
     /// Takes a line of the client's.
-    pub fn from_client(&mut self, line: &[u8]) -> Way {
+    pub fn client_says(&mut self, line: &[u8]) -> Way {
         let Ok(head) = serde_json::from_slice::<Head>(line) else {
             // Whoever answers it says what is wrong with it.
             return Way::Pass;
@@ -116,7 +116,7 @@ impl Relay {
     }
 
     /// Takes a line of the backend's.
-    pub fn from_backend(&mut self, line: &[u8]) -> Way {
+    pub fn backend_says(&mut self, line: &[u8]) -> Way {
         let Ok(head) = serde_json::from_slice::<Head>(line) else { return Way::Pass };
         match (head.method, head.id) {
             (Some(_), Some(id)) => {
@@ -257,9 +257,9 @@ mod tests {
     /// A relay with a client that has shaken hands.
     fn shaken() -> Relay {
         let mut relay = Relay::default();
-        relay.from_client(&request(0, "initialize"));
-        assert_eq!(relay.from_backend(&answer(0)), Way::Pass);
-        relay.from_client(&initialized());
+        relay.client_says(&request(0, "initialize"));
+        assert_eq!(relay.backend_says(&answer(0)), Way::Pass);
+        relay.client_says(&initialized());
         relay
     }
 
@@ -268,49 +268,49 @@ mod tests {
     {
         let mut relay = shaken();
         for id in 1..=3 {
-            assert_eq!(relay.from_client(&request(id, "tools/call")), Way::Pass);
+            assert_eq!(relay.client_says(&request(id, "tools/call")), Way::Pass);
         }
-        relay.from_backend(&answer(2));
+        relay.backend_says(&answer(2));
         let (sent, told) = relay.begins_anew();
         let all = [request(0, "initialize"), initialized(), request(1, "tools/call")];
         assert_eq!(sent, [&all[..], &[request(3, "tools/call")]].concat());
         assert!(told.is_empty());
-        assert_eq!(relay.from_backend(&answer(0)), Way::Drop, "it has shaken hands before");
-        assert_eq!(relay.from_backend(&answer(1)), Way::Pass);
-        assert_eq!(relay.from_backend(&answer(3)), Way::Pass);
+        assert_eq!(relay.backend_says(&answer(0)), Way::Drop, "it has shaken hands before");
+        assert_eq!(relay.backend_says(&answer(1)), Way::Pass);
+        assert_eq!(relay.backend_says(&answer(3)), Way::Pass);
         assert!(relay.is_idle());
     }
 
     #[test]
     fn a_handshake_without_an_answer_is_sent_again_and_its_answer_passes() {
         let mut relay = Relay::default();
-        relay.from_client(&request(7, "initialize"));
+        relay.client_says(&request(7, "initialize"));
         assert_eq!(relay.begins_anew(), (vec![request(7, "initialize")], Vec::new()));
-        assert_eq!(relay.from_backend(&answer(7)), Way::Pass);
+        assert_eq!(relay.backend_says(&answer(7)), Way::Pass);
         assert!(relay.is_idle());
     }
 
     #[test]
     fn a_client_of_the_new_era_has_no_handshake_to_repeat() {
         let mut relay = Relay::default();
-        relay.from_client(&request(1, "server/discover"));
-        relay.from_backend(&answer(1));
+        relay.client_says(&request(1, "server/discover"));
+        relay.backend_says(&answer(1));
         assert_eq!(relay.begins_anew(), (Vec::new(), Vec::new()));
     }
 
     #[test]
     fn what_the_client_has_given_up_is_not_sent_again() {
         let mut relay = shaken();
-        relay.from_client(&request(1, "tools/call"));
+        relay.client_says(&request(1, "tools/call"));
         let cancelled = json!({"method": "notifications/cancelled", "params": {"requestId": 1}});
-        assert_eq!(relay.from_client(&line(&cancelled)), Way::Pass);
+        assert_eq!(relay.client_says(&line(&cancelled)), Way::Pass);
         assert_eq!(relay.begins_anew().0.len(), 2);
     }
 
     #[test]
     fn a_request_that_ends_every_backend_is_given_up_with_words() {
         let mut relay = shaken();
-        relay.from_client(&request(1, "tools/call"));
+        relay.client_says(&request(1, "tools/call"));
         for _ in 1..TRIES_MAX {
             assert_eq!(relay.begins_anew().0.len(), 3);
         }
@@ -325,8 +325,8 @@ mod tests {
     #[test]
     fn when_nothing_can_be_reached_every_request_gets_an_answer() {
         let mut relay = shaken();
-        relay.from_client(&request(1, "tools/call"));
-        relay.from_client(&line(&json!({"id": "two", "method": "tools/list"})));
+        relay.client_says(&request(1, "tools/call"));
+        relay.client_says(&line(&json!({"id": "two", "method": "tools/list"})));
         let told: Vec<Value> = relay
             .gives_up("the home is gone")
             .iter()
@@ -342,12 +342,12 @@ mod tests {
     fn questions_of_a_backend_that_is_gone_are_taken_back_and_their_answers_go_nowhere() {
         let mut relay = shaken();
         let question = request(5, "elicitation/create");
-        assert_eq!(relay.from_backend(&question), Way::Pass);
+        assert_eq!(relay.backend_says(&question), Way::Pass);
         let (_, told) = relay.begins_anew();
         assert!(told[0].contains("notifications/cancelled") && told[0].contains("\"requestId\":5"));
-        assert_eq!(relay.from_client(&answer(5)), Way::Drop);
-        relay.from_backend(&question);
-        assert_eq!(relay.from_client(&answer(5)), Way::Pass);
+        assert_eq!(relay.client_says(&answer(5)), Way::Drop);
+        relay.backend_says(&question);
+        assert_eq!(relay.client_says(&answer(5)), Way::Pass);
     }
 
     #[test]
@@ -357,9 +357,9 @@ mod tests {
             line(&json!({"id": id, "method": "tools/call", "params": "x".repeat(1 << 20)}))
         };
         for id in 1..=64 {
-            assert_eq!(relay.from_client(&big(id)), Way::Pass);
+            assert_eq!(relay.client_says(&big(id)), Way::Pass);
         }
-        let Way::Answer(refused) = relay.from_client(&big(65)) else { panic!() };
+        let Way::Answer(refused) = relay.client_says(&big(65)) else { panic!() };
         assert!(refused.contains("\"id\":65") && refused.contains("64 requests wait"));
         assert!(relay.kept_bytes <= KEPT_BYTES_MAX);
         let (sent, told) = relay.begins_anew();

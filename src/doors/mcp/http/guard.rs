@@ -33,7 +33,11 @@ pub struct Allowed {
 }
 
 /// Looks at path, host and page.
-pub fn look(settings: &ServeSection, uri: &Uri, headers: &HeaderMap) -> Result<Allowed, Answer> {
+pub fn look(
+    settings: &ServeSection,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Allowed, Box<Answer>> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if !is_allowed_host(settings, host) {
         let text = "This host is not one of claw's names here. serve.allowed_hosts in claw.toml \
@@ -74,7 +78,7 @@ pub fn client(
     serving: &Arc<Serving>,
     headers: &HeaderMap,
     settings: &ServeSection,
-) -> Result<(ClientName, OwnedSemaphorePermit), Answer> {
+) -> Result<(ClientName, OwnedSemaphorePermit), Box<Answer>> {
     let clients = &serving.door.shared.context.clients;
     let token = headers.get(AUTHORIZATION).and_then(bearer).ok_or_else(unknown)?;
     let found = clients.client_of_token(token).map_err(|error| {
@@ -116,7 +120,7 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
 }
 
 /// Also for a token that was revoked.
-fn unknown() -> Answer {
+fn unknown() -> Box<Answer> {
     let text = "No client of claw has this token. `claw clients add NAME` on the owner's machine \
         makes one; send it as `Authorization: Bearer TOKEN`.";
     let mut answer = refused(StatusCode::UNAUTHORIZED, text);
@@ -124,13 +128,13 @@ fn unknown() -> Answer {
     answer
 }
 
-fn refused(status: StatusCode, text: &str) -> Answer {
+fn refused(status: StatusCode, text: &str) -> Box<Answer> {
     let mut answer = Response::new(Full::new(Bytes::from(format!("{text}\n"))).boxed());
     *answer.status_mut() = status;
     answer
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    answer
+    Box::new(answer)
 }
 
 /// What a browser asks before a page of an allowed origin may send its request.

@@ -117,7 +117,7 @@ async fn answer(serving: &Arc<Serving>, tools: bool, request: Request<Incoming>)
     let settings = clients.settings();
     let allowed = match guard::look(&settings, request.uri(), request.headers()) {
         Ok(allowed) => allowed,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     if request.method() == Method::OPTIONS {
         return guard::preflight(&allowed);
@@ -133,7 +133,7 @@ async fn answer(serving: &Arc<Serving>, tools: bool, request: Request<Incoming>)
             };
             mcp(caller, settings.body_bytes_max, request).await
         }
-        Err(refused) => refused,
+        Err(refused) => *refused,
     };
     guard::for_page(&allowed, answered)
 }
