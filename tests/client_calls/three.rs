@@ -40,7 +40,7 @@ pub async fn serve() -> anyhow::Result<()> {
         }
     });
     while let Some(line) = lines.recv().await {
-        let clients = clients.clone();
+        let (clients, store) = (clients.clone(), app.store.clone());
         tokio::spawn(async move {
             let asked: Value = serde_json::from_str(&line).unwrap();
             let name = ClientName::new(asked["client"].as_str().unwrap()).unwrap();
@@ -48,8 +48,12 @@ pub async fn serve() -> anyhow::Result<()> {
             let begun = clients.begin_call(&name, "legacy__echo", arguments, unseen()).await;
             let answer = match begun {
                 Err(refused) => json!({"refused": refused.to_string()}),
-                // Its connection is cut.
-                Ok(_) if asked["cut"] == true => json!({"waits": "cut"}),
+                // Its connection is cut, and the server has noticed it.
+                Ok(call) if asked["cut"] == true => {
+                    drop(call);
+                    store.write(|_| Ok(())).await.unwrap();
+                    json!({"waits": "cut"})
+                }
                 Ok(call) => match clients.end_of(&call, PATIENCE).await {
                     Ok(claw::clients::ClientCallState::Ended { outcome, kept }) => {
                         json!({"outcome": outcome, "kept": kept})
@@ -367,6 +371,7 @@ impl<'h> Three<'h> {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         for desk in &self.desks {
             for (text, outcome) in &desk.ends {
+                self.is_one_call(desk.name, text);
                 let kind = outcome["kind"].as_str().unwrap();
                 let ran = effects.get(text.as_str()).copied().unwrap_or_default();
                 match kind {
@@ -377,7 +382,6 @@ impl<'h> Three<'h> {
                     _ => assert_eq!(ran, 0, "{text} ran: {outcome}"),
                 }
                 *kinds.entry(kind.to_owned()).or_default() += 1;
-                self.is_one_call(desk.name, text);
             }
         }
         assert!(kinds.get("ended").copied().unwrap_or_default() > 0, "{kinds:?}");

@@ -42,7 +42,7 @@ pub struct ClientCallRow {
     pub digest: String,
     /// The instance that takes the call through the gate.
     pub driver: Address,
-    /// The instance whose request waits for its end; `None` where nobody waits.
+    /// The request that waits for its end; `None` where nobody waits.
     pub holder: Option<Address>,
     pub at_ms: UnixMillis,
     pub ended_ms: Option<UnixMillis>,
@@ -151,12 +151,13 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// Allocates the next number of a client's calls, driven and waited for by this instance.
+    /// Allocates the next number of a client's calls, driven by this instance and waited for by
+    /// this request.
     pub fn add_client_call(
         &self,
         client: &ClientName,
         digest: &str,
-        by: &Address,
+        (driver, holder): (&Address, &Address),
     ) -> Result<u64, StoreError> {
         let now = now_ms();
         self.add_client(client)?;
@@ -170,9 +171,9 @@ impl Tx<'_> {
         self.conn
             .prepare_cached(
                 "INSERT INTO client_calls(client, number, digest, driver, holder, at_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![client.as_str(), number, digest, by.0, now])?;
+            .execute(params![client.as_str(), number, digest, driver.0, holder.0, now])?;
         self.conn
             .prepare_cached("DELETE FROM client_calls WHERE ended_ms < ?1")?
             .execute([now - KEPT_MS])?;
@@ -293,7 +294,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Hands the end of a call to the request of this instance. False: another one holds it.
+    /// Hands the end of a call to this request. False: another one holds it.
     pub fn hand_client_call(
         &self,
         client: &ClientName,

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::answer::OpenQuestion;
 use super::{ClientRefusal, Clients};
-use crate::domain::{ApprovalState, ClientName, InboundBody, Outcome, SessionId, TurnEnd, Usage};
+use crate::domain::{ApprovalState, ClientName, InboundBody, SessionId, TurnEnd, Usage};
 use crate::store::{StoreError, Tx};
-use crate::turn::{Turn, last_words};
+use crate::turn::{Turn, became, last_words};
 
 /// What has become of a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,15 +126,4 @@ fn calls_of(turn: &Turn<'_>) -> Vec<CallOfTurn> {
         CallOfTurn { name: call.tool_use.name.clone(), state, reason }
     };
     turn.calls.iter().map(call).collect()
-}
-
-/// In a word, and why if it did not run to its end.
-pub(super) fn became(outcome: &Outcome) -> (&'static str, Option<String>) {
-    match outcome {
-        Outcome::Ended { output } if output.is_error => ("failed", None),
-        Outcome::Ended { .. } => ("ended", None),
-        Outcome::Denied { reason, .. } => ("refused", Some(reason.clone())),
-        Outcome::Unknown { reason } => ("unknown", Some(reason.clone())),
-        Outcome::Parked { .. } => ("waiting", None),
-    }
 }

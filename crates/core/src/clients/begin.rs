@@ -1,7 +1,7 @@
 //! The beginning of a client's call: a new one, or one that this client was told to ask for again.
 //! Must not know how a call is driven or how it ends.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -48,6 +48,7 @@ impl ClientCall {
 
 impl Drop for ClientCall {
     fn drop(&mut self) {
+        self.shared.ends_request(&self.me);
         if self.is_let_go.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -58,8 +59,50 @@ impl Drop for ClientCall {
     }
 }
 
+/// The requests that wait in one process. Each is a holder of its own: the address of its process,
+/// and behind it its number.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    last: u64,
+    /// Each goes with its [`ClientCall`].
+    live: HashSet<u64>,
+}
+
+/// Between a process and the number of its request.
+const REQUEST: char = '#';
+
+/// The process that has a request, and the request's number.
+fn request_of(holder: &Address) -> (Address, Option<u64>) {
+    match holder.0.split_once(REQUEST) {
+        Some((process, number)) => (Address(process.to_owned()), number.parse().ok()),
+        None => (holder.clone(), None),
+    }
+}
+
+impl Shared {
+    fn begins_request(&self, me: &Instance) -> Address {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.last += 1;
+        let number = requests.last;
+        requests.live.insert(number);
+        Address(format!("{}{REQUEST}{number}", me.address()))
+    }
+
+    fn ends_request(&self, holder: &Address) {
+        if let (_, Some(number)) = request_of(holder) {
+            let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+            requests.live.remove(&number);
+        }
+    }
+
+    fn waits(&self, request: Option<u64>) -> bool {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        request.is_some_and(|number| requests.live.contains(&number))
+    }
+}
+
 /// What was given out in the last minute, the oldest first.
-pub(super) type Handed = VecDeque<(Instant, ClientName, u64)>;
+pub(super) type Handed = VecDeque<(Instant, ClientName, u64, Address)>;
 
 impl Shared {
     /// Notes that the end of a call was given out.
@@ -72,22 +115,36 @@ impl Shared {
         {
             handed.pop_front();
         }
-        handed.push_back((now, call.client.clone(), call.number));
+        handed.push_back((now, call.client.clone(), call.number, call.me.clone()));
     }
 
     /// This process ends in order, so that clients have received what was given out.
     pub(super) async fn all_received(&self) -> Result<(), StoreError> {
-        let Some(me) = self.instance.get().map(|me| me.address().clone()) else { return Ok(()) };
         let handed = {
             let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *handed)
         };
         let received = move |tx: &Tx<'_>| {
-            handed.iter().try_for_each(|(_, client, number)| {
-                tx.hold_client_call(client, *number, (Some(&me), None)).map(drop)
+            handed.iter().try_for_each(|(_, client, number, holder)| {
+                tx.hold_client_call(client, *number, (Some(holder), None)).map(drop)
             })
         };
         self.store.write(received).await
+    }
+}
+
+/// A request that has begun and has no call yet.
+struct Waiting<'s>(&'s Shared, Address);
+
+impl Waiting<'_> {
+    fn becomes_call(mut self) -> Address {
+        std::mem::replace(&mut self.1, Address(String::new()))
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.ends_request(&self.1);
     }
 }
 
@@ -119,17 +176,15 @@ impl Clients {
         let (server, tool) = self.resolve(name).await?;
         let me = self.shared.instance()?;
         let mark = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
-        let begun = loop {
-            match self.shared.begun(client, &mark, &me).await? {
+        // Ends with this function, unless it becomes a `ClientCall`.
+        let waiting = Waiting(&self.shared, self.shared.begins_request(&me));
+        let (number, earlier) = loop {
+            match self.shared.begun(client, &mark, (&me, &waiting.1)).await? {
                 Begun::Again => {}
-                begun => break begun,
+                Begun::New(number) => break (number, None),
+                Begun::TakenUp(row) => break (row.number, Some(row)),
+                Begun::Refused(why) => return Err(why),
             }
-        };
-        let (number, earlier) = match begun {
-            Begun::New(number) => (number, None),
-            Begun::TakenUp(row) => (row.number, Some(row)),
-            Begun::Refused(why) => return Err(why),
-            Begun::Again => return Err(ClientRefusal::Odd("ask again".to_owned())),
         };
         let principal = client.principal();
         let call = ToolCall {
@@ -145,7 +200,7 @@ impl Clients {
             shared: self.shared.clone(),
             client: client.clone(),
             number,
-            me: me.address().clone(),
+            me: waiting.becomes_call(),
             is_let_go: AtomicBool::new(false),
             had_ended,
         };
@@ -164,11 +219,12 @@ impl Shared {
     /// that is taken for a new one would run twice.
     async fn is_free(&self, row: &ClientCallRow, me: &Instance) -> bool {
         let Some(holder) = &row.holder else { return row.handed_ms.is_none() };
-        if holder == me.address() {
-            return false;
+        let (process, request) = request_of(holder);
+        if process == *me.address() {
+            return row.handed_ms.is_none() && !self.waits(request);
         }
         for _ in 0..LOOKS {
-            if !me.knows_alive(holder) {
+            if !me.knows_alive(&process) {
                 return true;
             }
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -180,7 +236,7 @@ impl Shared {
         &self,
         client: &ClientName,
         mark: &str,
-        me: &Instance,
+        (me, request): (&Instance, &Address),
     ) -> Result<Begun, StoreError> {
         let again_after = now_ms() - GIVEN_AGAIN_MS;
         let alike = self.store.read(|tx| tx.client_calls_like(client, mark, again_after))?;
@@ -193,6 +249,7 @@ impl Shared {
         }
         let budget = budget::Limits::of(&(self.settings)(), self.today());
         let (client, mark, me) = (client.clone(), mark.to_owned(), me.address().clone());
+        let request = request.clone();
         let alive = waiting.as_ref().map(|row| row.driver == me || self.is_alive(&row.driver));
         killpoint::here("client.begun.before");
         // The start of the call is synced, and this with it. Before that nothing can have come of it.
@@ -202,8 +259,8 @@ impl Shared {
                     return Ok(Begun::Refused(ClientRefusal::Revoked(client)));
                 }
                 match waiting {
-                    Some(row) => take_up(tx, row, &me, alive.unwrap_or(true)),
-                    None => begin(tx, &client, &mark, &me, &budget),
+                    Some(row) => take_up(tx, row, (&me, &request), alive.unwrap_or(true)),
+                    None => begin(tx, &client, &mark, (&me, &request), &budget),
                 }
             })
             .await
@@ -213,10 +270,10 @@ impl Shared {
 fn take_up(
     tx: &Tx<'_>,
     row: ClientCallRow,
-    me: &Address,
+    (me, request): (&Address, &Address),
     driver_lives: bool,
 ) -> Result<Begun, StoreError> {
-    if !tx.hold_client_call(&row.client, row.number, (row.holder.as_ref(), Some(me)))? {
+    if !tx.hold_client_call(&row.client, row.number, (row.holder.as_ref(), Some(request)))? {
         return Ok(Begun::Again);
     }
     // Whoever has taken it over meanwhile drives it.
@@ -232,7 +289,7 @@ fn begin(
     tx: &Tx<'_>,
     client: &ClientName,
     mark: &str,
-    me: &Address,
+    (me, request): (&Address, &Address),
     limits: &budget::Limits,
 ) -> Result<Begun, StoreError> {
     if let Err(why) = limits.look(tx, client)? {
@@ -243,5 +300,5 @@ fn begin(
         return Ok(Begun::Refused(ClientRefusal::TooManyOpen { client: client.clone(), open }));
     }
     tx.count_client(client, &limits.day, (1, 0))?;
-    Ok(Begun::New(tx.add_client_call(client, mark, me)?))
+    Ok(Begun::New(tx.add_client_call(client, mark, (me, request))?))
 }

@@ -6,9 +6,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 
-use super::read::{SessionRow, part_of};
+use super::read::part_of;
 use super::{ClientRefusal, Clients};
 use crate::domain::{ClientName, SessionId};
+use crate::turn::SessionRow;
 
 /// The most sessions that are looked at without being named.
 const SESSIONS_MAX: usize = 50;

@@ -32,6 +32,7 @@ use crate::mail::Instance;
 use crate::session::Ending;
 use crate::store::{Store, StoreError};
 
+pub use crate::turn::SessionRow;
 pub use answer::{ClientCallState, OpenQuestion};
 pub use ask::{AskState, CallOfTurn};
 pub use audit::ClientAuditRow;
@@ -39,11 +40,11 @@ pub use begin::ClientCall;
 pub use budget::ClientBudget;
 pub use events::{ClientEvent, EventsPart};
 pub use known::{KnownClient, Revoked};
-pub use read::{ClientSession, SessionPart, SessionRow};
+pub use read::{ClientSession, SessionPart};
 pub use token::{NewToken, secrets_in};
 pub use tools::ClientTool;
 
-use begin::Handed;
+use begin::{Handed, Requests};
 use drive::Driving;
 use token::Tokens;
 
@@ -89,6 +90,8 @@ struct Shared {
     driving: Driving,
     /// The newest ends that were given out. Their clients may not have received them yet.
     handed: Mutex<Handed>,
+    /// The requests that wait in this process.
+    requests: Mutex<Requests>,
 }
 
 /// Why something of a client is not done; nothing has changed. Each is one sentence for the client.
@@ -146,6 +149,7 @@ impl Clients {
             instance,
             driving,
             handed: Mutex::default(),
+            requests: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }

@@ -3,12 +3,10 @@
 
 use serde::Serialize;
 
-use super::ask::became;
 use super::{ClientRefusal, Clients};
-use crate::domain::{
-    Block, ClientName, Event, EventBody, Origin, SessionId, TurnEnd, UnixMillis, text_of,
-};
+use crate::domain::{ClientName, SessionId, UnixMillis};
 use crate::store::{StoreError, Tx};
+use crate::turn::SessionRow;
 
 /// The most rows of one part.
 const ROWS_MAX: usize = 200;
@@ -31,100 +29,6 @@ pub struct SessionPart {
     pub rows: Vec<SessionRow>,
     /// The number behind which the next part begins; `None` where nothing is left.
     pub next_after: Option<u64>,
-}
-
-/// What a client may know of an event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum SessionRow {
-    Message {
-        seq: u64,
-        at_ms: UnixMillis,
-        from: &'static str,
-        text: String,
-    },
-    Reply {
-        seq: u64,
-        at_ms: UnixMillis,
-        text: String,
-        calls: Vec<String>,
-    },
-    /// A call of the agent waits for the owner's answer.
-    Asked {
-        seq: u64,
-        at_ms: UnixMillis,
-        call: String,
-        question: String,
-    },
-    /// A question has its answer, or was closed.
-    Answered {
-        seq: u64,
-        at_ms: UnixMillis,
-        call: String,
-        allowed: bool,
-    },
-    Result {
-        seq: u64,
-        at_ms: UnixMillis,
-        call: String,
-        state: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-        #[serde(skip_serializing_if = "String::is_empty")]
-        text: String,
-    },
-    TurnStarted {
-        seq: u64,
-        at_ms: UnixMillis,
-    },
-    TurnEnded {
-        seq: u64,
-        at_ms: UnixMillis,
-        end: TurnEnd,
-    },
-}
-
-impl SessionRow {
-    /// `None` for what is claw's own business: what was packed, recalled, cut or summarised.
-    pub(super) fn of(event: &Event) -> Option<Self> {
-        let (seq, at_ms) = (event.seq, event.at_ms);
-        Some(match &event.body {
-            EventBody::TurnStarted { .. } => Self::TurnStarted { seq, at_ms },
-            EventBody::UserMessage { blocks, origin, .. } => {
-                let from = match origin {
-                    Origin::McpClient => "client",
-                    Origin::Owner | Origin::Button => "owner",
-                    _ => "other",
-                };
-                Self::Message { seq, at_ms, from, text: text_of(blocks) }
-            }
-            EventBody::ModelReply { blocks, .. } => {
-                let name = |block: &Block| match block {
-                    Block::ToolUse(tool_use) => Some(tool_use.name.clone()),
-                    _ => None,
-                };
-                let calls = blocks.iter().filter_map(name).collect();
-                Self::Reply { seq, at_ms, text: text_of(blocks), calls }
-            }
-            EventBody::CallParked { call, approval } => {
-                Self::Asked { seq, at_ms, call: call.to_string(), question: approval.to_string() }
-            }
-            EventBody::CallAnswered { call, answer, .. } => {
-                let allowed = matches!(answer, Some(crate::domain::Answer::Allow { .. }));
-                Self::Answered { seq, at_ms, call: call.to_string(), allowed }
-            }
-            EventBody::ToolResult { call, outcome } => {
-                let (state, reason) = became(outcome);
-                let text = match outcome {
-                    crate::domain::Outcome::Ended { output } => output.text.clone(),
-                    _ => String::new(),
-                };
-                Self::Result { seq, at_ms, call: call.to_string(), state, reason, text }
-            }
-            EventBody::TurnEnded { end } => Self::TurnEnded { seq, at_ms, end: end.clone() },
-            _ => return None,
-        })
-    }
 }
 
 impl Clients {

@@ -25,6 +25,7 @@ pub mod run;
 mod standing;
 pub mod state;
 pub mod summarise;
+mod told;
 pub mod transcript;
 pub mod window;
 
@@ -32,3 +33,4 @@ pub use last_words::last_words;
 pub use log::Log;
 pub use next::{Bounds, Step, next};
 pub use state::{Call as CallInTurn, Turn};
+pub use told::{SessionRow, became};
