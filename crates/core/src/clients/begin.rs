@@ -20,7 +20,7 @@ use crate::store::{ClientCallRow, StoreError, Tx, now_ms};
 pub(super) const GIVEN_AGAIN_MS: i64 = 60_000;
 
 /// How often, and after what time, a process is looked at again that seems to be alive.
-const LOOKS: u32 = 4;
+const LOOKS: u32 = 40;
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
 /// A request of a client that waits for the end of a call. When it is dropped without that, the
