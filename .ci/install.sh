@@ -55,7 +55,7 @@ if [ ! -e "$installed" ]; then
         @modelcontextprotocol/server-postgres @modelcontextprotocol/server-google-maps \
         @modelcontextprotocol/server-brave-search @notionhq/notion-mcp-server @playwright/mcp \
         @modelcontextprotocol/inspector @modelcontextprotocol/conformance@0.1.16 @copilotkit/aimock \
-        @modelcontextprotocol/client@2.3.1
+        @modelcontextprotocol/client@2.3.1 @agentclientprotocol/sdk@2.4.0 @anthropic-ai/mcpb@2.1.2
     # From here on nothing may be fetched.
     echo 'offline=true' >"$CI_SCRATCH/user/.npmrc"
     touch "$installed"

@@ -4,6 +4,9 @@
 //!
 //! `cargo test --test whole doors::` runs one module.
 
+mod acp;
+#[path = "support/acp_client.rs"]
+mod acp_client;
 mod agents;
 mod approvals;
 mod artifacts;
@@ -81,6 +84,7 @@ mod serve_agent;
 mod serve_foreign;
 mod serve_gateway;
 mod serve_http;
+mod serve_install;
 mod serve_more;
 mod serve_rig;
 mod serve_tools;

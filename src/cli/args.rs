@@ -8,10 +8,10 @@ mod memory;
 mod modes;
 mod persona;
 mod schedule;
+mod serve;
 mod sessions;
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +28,7 @@ pub use memory::MemoryAction;
 pub use modes::{GivenMode, ModeArg};
 pub use persona::PersonaAction;
 pub use schedule::{AddArgs, ScheduleAction};
+pub use serve::{ClientApp, ServeArgs};
 pub use sessions::SessionsAction;
 
 /// A personal agent that asks before it acts.
@@ -138,6 +139,9 @@ pub enum AtHome {
         #[arg(long, value_name = "MODE")]
         mode: Option<ModeArg>,
     },
+    /// Be the agent of an editor (Zed, JetBrains, Neovim): the Agent Client Protocol on stdin and
+    /// stdout
+    Acp,
     /// Ask once: the reply on stdout, everything else on stderr
     ///
     /// Exit codes: 0 done, 1 broken, 2 a mistake in what was typed or configured, 3 a call waits
@@ -349,19 +353,6 @@ impl Command {
     pub fn hears_new_secrets(&self) -> bool {
         matches!(self, Self::Init)
     }
-}
-
-#[derive(Debug, Args)]
-pub struct ServeArgs {
-    /// What claw calls the client: its sessions, grants and budget go by this name
-    #[arg(long, value_name = "NAME", default_value = "stdio")]
-    pub client: String,
-    /// Offer the tools of claw's servers, too, each call behind the gate
-    #[arg(long)]
-    pub tools: bool,
-    /// Over HTTP at a loopback address instead, for clients with a token (`claw clients add NAME`)
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "client")]
-    pub http: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]

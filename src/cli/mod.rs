@@ -1,6 +1,7 @@
 //! The command line: one file a command. Here and in the doors is the only printing. Must not know
 //! how a room works.
 
+mod acp;
 mod approval_answers;
 mod approvals;
 pub mod args;
@@ -191,12 +192,18 @@ fn tell_migration(store: &Store) {
     }
 }
 
+/// Whether turns run in it, or are undone.
+fn works_in_turns(command: &AtHome) -> bool {
+    matches!(command, AtHome::Acp | AtHome::Chat { .. } | AtHome::Ask { .. } | AtHome::Undo { .. })
+}
+
 /// What is done in an open home.
 async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
-    if matches!(command, AtHome::Chat { .. } | AtHome::Ask { .. } | AtHome::Undo { .. }) {
+    if works_in_turns(&command) {
         undo::finish_cut(app, |line| out::err_line(&format!("claw: {}", out::clean(line)))).await;
     }
     match command {
+        AtHome::Acp => acp::run(app.clone()).await,
         AtHome::Chat { session, mode, .. } => {
             let session = self::session(app, session).await?;
             chat::run(app.clone(), session, mode.map(Mode::from)).await

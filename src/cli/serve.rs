@@ -1,6 +1,12 @@
 //! `claw serve`: an MCP server on standard input and output, which a client starts. Owns what
 //! answers behind it where no gateway runs. Standard output belongs to MCP. Must not know what is asked.
 
+mod client_file;
+mod edit;
+mod entry;
+mod install;
+mod setup;
+
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,16 +27,23 @@ use crate::doors::mcp::http::Http;
 use crate::doors::mcp::serving::Serving;
 use crate::doors::mcp::socket::{Hello, SOCKET};
 
+/// What a client is called that was given no name.
+const CLIENT: &str = "stdio";
 /// Between the front and the agent in one process so many bytes may be on their way.
 const DUPLEX_BYTES: usize = 64 * 1024;
 /// A front is known by so many random bytes.
 const FRONT_BYTES: usize = 16;
 
 pub async fn run(overrides: Overrides, wanted: ServeArgs) -> anyhow::Result<ExitCode> {
+    if let Some(app) = wanted.install.or(wanted.print_config) {
+        let print = wanted.print_config.is_some();
+        let (yes, client, tools) = (wanted.yes, wanted.client, wanted.tools);
+        return setup::run(overrides, setup::Setup { app, print, yes, client, tools }).await;
+    }
     if let Some(address) = wanted.http {
         return over_http(overrides, address, wanted.tools).await;
     }
-    let client = ClientName::new(wanted.client)?;
+    let client = ClientName::new(wanted.client.as_deref().unwrap_or(CLIENT))?;
     let config = Config::load(overrides.clone())?;
     if config.is_behind_itself() {
         return Err(UserError::because(

@@ -8,6 +8,8 @@ pub use crate::domain::ChatCommand;
 pub enum DoorKind {
     Console,
     Chat,
+    /// The agent panel of an editor.
+    Editor,
 }
 
 pub struct CommandInfo {
@@ -23,6 +25,11 @@ pub struct CommandInfo {
 }
 
 impl CommandInfo {
+    /// Without the slash.
+    pub fn bare_name(&self) -> &'static str {
+        self.name.trim_start_matches('/')
+    }
+
     fn is_at(&self, door: DoorKind) -> bool {
         self.only_at.is_none_or(|only| only == door)
     }
@@ -158,8 +165,14 @@ impl CommandInfo {
     }
 
     /// For a door that does not have it, with what does the same there.
-    fn where_it_is(&self) -> String {
+    fn where_it_is(&self, door: DoorKind) -> String {
         match (self.command, self.only_at) {
+            (ChatCommand::Here, _) if door == DoorKind::Editor => {
+                "/here is for chats in Telegram. \
+                A conversation of an editor works in the folder that is open there; /role sets the \
+                role and /mode the mode."
+                    .to_owned()
+            }
             (ChatCommand::Here, _) => "/here is for chats in Telegram. Here `claw chat -C FOLDER` \
                 sets the folder, /role the role and /mode the mode."
                 .to_owned(),
@@ -225,7 +238,7 @@ fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
             Parsed::Command(known.command, rest.to_owned())
         }
         Some(known) => Parsed::Unknown(match door {
-            DoorKind::Console => format!(
+            DoorKind::Console | DoorKind::Editor => format!(
                 "{} takes no words after it. To send this line as a message, start it with a space.",
                 known.name
             ),
@@ -234,7 +247,7 @@ fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
                 format!("{0} takes no words after it. Send {0} alone.", known.name)
             }
         }),
-        None if let Some(known) = elsewhere(&wanted) => Parsed::Unknown(known.where_it_is()),
+        None if let Some(known) = elsewhere(&wanted) => Parsed::Unknown(known.where_it_is(door)),
         None => Parsed::Unknown(match closest(&wanted, door) {
             Some(name) => format!("There is no command {word}. Did you mean {name}?"),
             None => format!("There is no command {word}. /help lists them all."),

@@ -1,5 +1,6 @@
 //! The doors: chat wires, what they show, and what runs them. Must not know: model, hub, SQL.
 
+pub mod acp;
 pub mod asking;
 mod beat;
 pub mod brief;

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+mod acp;
 mod console;
 mod lines;
 mod rig;
@@ -63,6 +64,7 @@ macro_rules! scenes_of {
     };
 }
 
+scenes_of!(in_an_editor, crate::doors::acp::Acp);
 scenes_of!(at_the_console, crate::doors::console::Console);
 scenes_of!(by_lines, crate::doors::lines::Lines);
 scenes_of!(in_telegram, crate::doors::telegram::Telegram);

@@ -33,6 +33,8 @@ pub struct Context {
     pub worker: Arc<Worker>,
     /// The worker of the folder that a session works in.
     pub worker_of: WorkerOf,
+    /// Lets a session work where somebody is.
+    pub place: PlaceSession,
     pub chat_commands: ChatCommands,
     /// Sees to what is due, in the one door of a process that runs it.
     pub jobs: Jobs,
@@ -61,6 +63,11 @@ pub struct WorkerHere {
 /// Finds the worker for a session, or says in a sentence why it cannot go on now, and what to do.
 pub type WorkerOf =
     Arc<dyn Fn(SessionId) -> BoxFuture<'static, Result<WorkerHere, String>> + Send + Sync>;
+
+/// Gives a session the workspace that a folder means, as `-C FOLDER` does, and gives that back; or
+/// says in a sentence why it cannot be one.
+pub type PlaceSession =
+    Arc<dyn Fn(SessionId, PathBuf) -> BoxFuture<'static, Result<PathBuf, String>> + Send + Sync>;
 
 /// What can change while claw runs, so that it is asked for each time.
 #[derive(Clone)]

@@ -192,6 +192,17 @@ impl Tx<'_> {
         Ok(events)
     }
 
+    /// The message with which a session began.
+    pub fn first_message(&self, session: &SessionId) -> Result<Option<EventBody>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT seq, body FROM events WHERE session = ?1 AND type = 'user.message' ORDER BY seq LIMIT 1",
+        )?;
+        let mut rows = query.query([session.as_str()])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let seq: i64 = row.get(0)?;
+        json_at(row, 1, || RowAt::Event { session: session.clone(), seq }).map(Some)
+    }
+
     /// The event with this number, and the newest message of a person before it, as far as both are
     /// there.
     pub fn event_and_message_before(

@@ -47,7 +47,7 @@ fn for_how_long(term: Term) -> &'static str {
 
 /// What became of a question that was not answered here; completes "The question about … ".
 /// `owner` is the principal of whoever sits at this machine.
-pub(super) fn closed(how: &Closed, question: &Question, owner: &str) -> String {
+pub(in crate::doors) fn closed(how: &Closed, question: &Question, owner: &str) -> String {
     match how {
         Closed::Expired { .. } => "has expired".to_owned(),
         Closed::Superseded { why, .. } => {

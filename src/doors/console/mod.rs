@@ -5,7 +5,7 @@
 //! [`chat::run`] is the way in to the screen: it turns typed lines into [`chat::ConsoleEvent`]s and
 //! shows every [`chat::ConsoleShow`]. [`run`] joins it with claw.
 
-mod answer_words;
+pub(super) mod answer_words;
 mod call_list_view;
 pub mod chat;
 pub mod clean;
@@ -26,7 +26,7 @@ mod staged_answers;
 mod staged_list;
 mod state;
 pub mod stream;
-mod streamed;
+pub(super) mod streamed;
 pub mod style;
 mod table;
 pub mod wrap;

@@ -120,11 +120,11 @@ fn near_miss(lower: &str, question: &Question) -> Option<String> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::doors) mod tests {
     use super::*;
     use crate::domain::{ApprovalId, CallId, Choice, SessionId};
 
-    pub(in crate::doors::console) fn question() -> Question {
+    pub(in crate::doors) fn question() -> Question {
         let allow = |term, scope| Answer::Allow { term, scope };
         let below = || Scope::Below { path: "src".into() };
         let choice = |key: &str, answer| Choice { key: key.into(), label: "…".into(), answer };

@@ -38,6 +38,6 @@ impl Streamed {
 }
 
 /// Equal but for white space: the reply joins its blocks with blank lines, the stream does not.
-pub(super) fn same_words(a: &str, b: &str) -> bool {
+pub(in crate::doors) fn same_words(a: &str, b: &str) -> bool {
     a.chars().filter(|c| !c.is_whitespace()).eq(b.chars().filter(|c| !c.is_whitespace()))
 }

@@ -32,6 +32,16 @@ impl App {
                     })
                 })
             },
+            place: {
+                let app = self.clone();
+                Arc::new(move |session, folder| {
+                    let app = app.clone();
+                    Box::pin(async move {
+                        let placed = app.place_session(&session, folder).await;
+                        placed.map_err(|error| format!("{error:#}"))
+                    })
+                })
+            },
             chat_commands: self.chat_commands(agents).await?,
             jobs: self.jobs(),
             heartbeats: self.heartbeats(),

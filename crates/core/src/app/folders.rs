@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 use super::App;
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, Started};
 use crate::domain::SessionId;
 use crate::door_context::WorkerHere;
 
@@ -47,6 +47,26 @@ impl App {
             None => Ok(WorkerHere { worker: self.worker().await?, folder: None }),
             Some(folder) => self.folders().at(&folder).await,
         }
+    }
+
+    /// Gives a session the workspace that `-C FOLDER` means.
+    ///
+    /// # Errors
+    /// A sentence for the person: the folder is not there, or cannot be a workspace.
+    pub async fn place_session(
+        &self,
+        session: &SessionId,
+        folder: PathBuf,
+    ) -> anyhow::Result<PathBuf> {
+        let started = Some(Started { folder, is_meant: true });
+        let agent = Some(self.config.agent.name.clone());
+        let overrides = Overrides { agent, started, ..Overrides::default() };
+        let workspace = Config::load_from(self.config.env.clone(), overrides)?.workspace;
+        let own =
+            (workspace != self.config.usual_workspace).then(|| workspace.display().to_string());
+        let session = session.clone();
+        self.store.write(move |tx| tx.set_session_workspace(&session, own.as_deref())).await?;
+        Ok(workspace)
     }
 
     fn folders(self: &Arc<Self>) -> &Folders {

@@ -23,6 +23,7 @@ mod role;
 mod schedule;
 mod status;
 mod switch;
+mod told;
 mod undo_files;
 mod usage;
 
@@ -47,6 +48,7 @@ pub use open_proposals::WordOfDay;
 pub use reminder::ReminderTold;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
+pub use told::{Conversation, Told, ToldCall};
 pub use undo_files::UndoTold;
 
 /// A chat command as somebody has given it: where, with which words, and where the answer goes.

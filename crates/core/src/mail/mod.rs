@@ -21,8 +21,8 @@ use crate::store::{OutboxRow, Store, StoreError, Tx};
 pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
 pub use rows::{
-    AccessRequest, AccessRequestState, AnsweredCall, AskedQuestion, DraftMessage, MailError,
-    OutboxMessage, Overheard, PinQuestion, PostedQuestion, RunningCall, WaitingUpdate,
+    AccessRequest, AccessRequestState, AnsweredCall, AskedQuestion, CallSubject, DraftMessage,
+    MailError, OutboxMessage, Overheard, PinQuestion, PostedQuestion, RunningCall, WaitingUpdate,
 };
 pub use updates::Accepted;
 

@@ -2,7 +2,7 @@
 //! who may answer, or what an answer does.
 
 use super::Mail;
-use super::rows::{AnsweredCall, AskedQuestion, MailError, all, one};
+use super::rows::{AnsweredCall, AskedQuestion, CallSubject, MailError, all, one};
 use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Question, SessionId, Staged};
 use crate::store::{CallRow, StoreError};
 
@@ -30,6 +30,11 @@ impl Mail {
     /// The list in which an action was staged.
     pub fn list_of(&self, action: &CallId) -> Result<Option<CallId>, MailError> {
         Ok(self.read(|tx| tx.staged(action))?.map(|staged| staged.list))
+    }
+
+    /// What a call is about; `None` for one that was never frozen.
+    pub fn call_subject(&self, call: &CallId) -> Result<Option<CallSubject>, MailError> {
+        one(self.read(|tx| tx.call(call)))
     }
 
     /// The calls that an answer is about: of several buttons the one that was pressed, and of all

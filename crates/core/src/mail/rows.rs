@@ -1,6 +1,8 @@
 //! What a door reads and writes of what is kept, as it needs it: the store's rows become these
 //! types here, and nowhere else. Must not know any statement.
 
+use std::path::PathBuf;
+
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
     Outcome, PinState, PostedState, Question, SessionId, UnixMillis,
@@ -177,6 +179,24 @@ pub struct AnsweredCall {
 impl From<CallRow> for AnsweredCall {
     fn from(row: CallRow) -> Self {
         Self { id: row.id, server: row.server, tool: row.tool, outcome: row.outcome }
+    }
+}
+
+/// What a call is about, while it runs.
+#[derive(Clone, Debug)]
+pub struct CallSubject {
+    pub server: String,
+    pub tool: String,
+    /// As they were frozen, and as they go to the tool.
+    pub arguments: serde_json::Value,
+    /// The workspace that it was frozen in.
+    pub folder: PathBuf,
+}
+
+impl From<CallRow> for CallSubject {
+    fn from(row: CallRow) -> Self {
+        let arguments = serde_json::from_str(&row.arguments).unwrap_or_default();
+        Self { server: row.server, tool: row.tool, arguments, folder: row.cwd.into() }
     }
 }
 

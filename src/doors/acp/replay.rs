@@ -1,0 +1,111 @@
+//! What a conversation has said so far, as an editor shows it that opens it again. Pure. Must not
+//! know where it was kept.
+
+use std::path::Path;
+
+use agent_client_protocol::v1::schema::{SessionUpdate, ToolCall, ToolCallStatus};
+
+use super::blocks::{content, fenced, persons_words, words};
+use super::call_view::{kind, locations};
+use crate::chat_commands::{Told, ToldCall};
+use crate::domain::{Outcome, escape};
+
+/// The longest result that is shown again, in characters. The whole is for `claw sessions show`.
+const RESULT_CHARS_MAX: usize = 4_000;
+/// The longest argument in a title, in characters.
+const TITLE_CHARS_MAX: usize = 100;
+
+pub fn updates(told: &[Told], session: &str, workspace: &Path) -> Vec<SessionUpdate> {
+    told.iter().map(|one| update(one, session, workspace)).collect()
+}
+
+fn update(told: &Told, session: &str, workspace: &Path) -> SessionUpdate {
+    match told {
+        Told::Cut => words(&format!(
+            "*What was said before is left out; `claw sessions show {session}` has all of it.*\n\n"
+        )),
+        Told::Person { text } => persons_words(text),
+        // Words of a model and of claw that follow each other stay apart.
+        Told::Model { text } | Told::Claw { text } => words(&format!("{}\n\n", text.trim_end())),
+        Told::Call(call) => SessionUpdate::ToolCall(tool_call(call, workspace)),
+    }
+}
+
+fn tool_call(told: &ToldCall, workspace: &Path) -> ToolCall {
+    let (status, text) = match &told.outcome {
+        None | Some(Outcome::Parked { .. }) => (ToolCallStatus::Pending, String::new()),
+        Some(Outcome::Ended { output }) if output.is_error => {
+            (ToolCallStatus::Failed, fenced(&cut(&output.text)))
+        }
+        Some(Outcome::Ended { output }) => (ToolCallStatus::Completed, fenced(&cut(&output.text))),
+        Some(Outcome::Denied { reason, .. }) => {
+            (ToolCallStatus::Failed, format!("Not run: {}", escape::visible(reason)))
+        }
+        Some(Outcome::Unknown { reason }) => (
+            ToolCallStatus::Failed,
+            format!("May or may not have run: {}", escape::visible(reason)),
+        ),
+    };
+    let call = ToolCall::new(told.call.to_string(), title(told))
+        .kind(kind(&told.server, &told.tool))
+        .status(status)
+        .locations(locations(&told.server, &told.arguments, workspace));
+    if text.is_empty() { call } else { call.content(vec![content(&text)]) }
+}
+
+/// Server, tool, and the beginning of the most telling argument.
+fn title(told: &ToldCall) -> String {
+    let telling = ["command", "path", "query", "pattern", "url", "name"];
+    let argument = telling.iter().find_map(|name| told.arguments.get(name)?.as_str());
+    let whole = match argument {
+        Some(text) => format!("{}/{}  {}", told.server, told.tool, escape::visible(text)),
+        None => format!("{}/{}", told.server, told.tool),
+    };
+    shortened(&whole, TITLE_CHARS_MAX)
+}
+
+fn cut(text: &str) -> String {
+    shortened(text, RESULT_CHARS_MAX)
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::{CallId, SessionId, ToolOutput};
+
+    fn told(outcome: Option<Outcome>) -> ToolCall {
+        let session = SessionId::new("acp.a").unwrap();
+        let call = ToldCall {
+            call: CallId::Reply { session, reply_seq: 3, block: 0 },
+            server: "filesystem".to_owned(),
+            tool: "write_file".to_owned(),
+            arguments: json!({"path": "a.txt"}),
+            outcome,
+        };
+        tool_call(&call, Path::new("/w"))
+    }
+
+    #[test]
+    fn a_call_is_shown_again_with_what_became_of_it() {
+        let waits = told(None);
+        assert_eq!(
+            (waits.status, &*waits.title),
+            (ToolCallStatus::Pending, "filesystem/write_file  a.txt")
+        );
+        let output = ToolOutput { text: "x".repeat(9_000), ..ToolOutput::default() };
+        let ended = told(Some(Outcome::Ended { output }));
+        assert_eq!(ended.status, ToolCallStatus::Completed);
+        assert!(format!("{:?}", ended.content).len() < 5_000);
+        let lost = told(Some(Outcome::Unknown { reason: "claw was ended".into() }));
+        assert_eq!(lost.status, ToolCallStatus::Failed);
+    }
+}
