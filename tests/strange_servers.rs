@@ -214,7 +214,7 @@ fn garbage_on_stdout() {
     let seen = strange.turn();
     seen.model_gets("said");
     let log = fs::read_to_string(strange.house.home().join("logs/garbage.log")).unwrap();
-    assert!(log.contains("[no JSON on stdout] Hello, I am a friendly server!"), "{log}");
+    assert!(log.contains("[no JSON] Hello, I am a friendly server!"), "{log}");
 }
 
 #[test]

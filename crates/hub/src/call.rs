@@ -15,9 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::files::ResultFile;
-use super::output::{read_error, read_result};
-use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink};
+use super::output::{read_error, read_refusal, read_result};
+use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED};
 use super::transport::Ticket;
+use super::transport::http::mirror;
 use crate::permit::Permit;
 use claw_domain::ToolOutput;
 
@@ -77,7 +78,8 @@ enum Stop {
     Ended,
 }
 
-/// Sends the call and waits for its end. The permit is used up. The caller has compared the pin.
+/// Sends the call and waits for its end. The permit is used up. The caller has compared the pin;
+/// `schema` is the tool's for its arguments.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that sends tools/call, and it takes a Permit"
@@ -86,6 +88,7 @@ pub(super) async fn forward(
     connection: &Connection,
     permit: Permit,
     context: CallControl,
+    schema: &Value,
 ) -> CallEnd {
     let arguments = match permit.arguments() {
         Value::Object(arguments) => arguments.clone(),
@@ -99,9 +102,9 @@ pub(super) async fn forward(
     let ticket = Arc::new(Ticket::default());
     let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
     let mut request = CallToolRequest::new(params);
-    request
-        .extensions
-        .insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
+    let mirrored = mirror::of_arguments(schema, permit.arguments());
+    let (progress, tag_ticket) = (context.progress.clone(), ticket.clone());
+    request.extensions.insert(CallTag { progress, mirrored, ticket: tag_ticket });
 
     let deadline = Instant::now() + permit.timeout();
     let send = connection
@@ -178,6 +181,16 @@ async fn read_answer(
             unknown(format!(
                 "the server sent a message of more than {limit} bytes, which may have been the answer"
             ))
+        }
+        Err(ServiceError::McpError(error)) if error.code == REQUEST_REFUSED => {
+            read_refusal(&connection.server, &error.message)
+        }
+        Err(ServiceError::McpError(error)) if error.code == REQUEST_FAILED => {
+            let reason = error.message;
+            match ticket.revoke() {
+                true => CallEnd::NotForwarded { reason: reason.into_owned() },
+                false => unknown(format!("the exchange ended before it answered: {reason}")),
+            }
         }
         Err(ServiceError::McpError(error)) => read_error(
             &connection.server,

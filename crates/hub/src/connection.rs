@@ -22,9 +22,9 @@ use super::manifest::{Launch, ServerEntry};
 use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::resources;
 use super::rpc::era::Era;
-use super::rpc::{Agreement, Bridge, LOG_LINES_MAX, News, RpcState, ServerLog};
+use super::rpc::{Agreement, Bridge, LOG_LINES_MAX, News, RpcState, ServerLog, in_words};
 use super::settings::{HubNotice, HubSettings};
-use super::text::cut;
+use super::transport::http::mirror;
 use super::transport::{Receive, Transport};
 
 /// Until an unasked subscription is acknowledged. Without it the tools are listed again before
@@ -33,6 +33,9 @@ const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What was just sent may still be on its way into the pipe.
 const STUCK_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How long a list of a server over HTTP that would not announce a change is believed.
+const LIST_FRESH: Duration = Duration::from_secs(60);
 
 /// By which our bash server hears what is closed again.
 const CLOSED: &str = "notifications/claw/closed";
@@ -77,12 +80,26 @@ pub(super) struct Connection {
     /// Whether a change of the tools would be announced: the server does not announce changes, or
     /// the announcements come.
     hears_changes: Arc<AtomicBool>,
-    /// The tools and the count of changes before they were listed.
-    listed: tokio::sync::Mutex<Option<(u64, Arc<ServerTools>)>>,
+    /// It is reached over HTTP.
+    remote: bool,
+    /// It has said that it announces changes of its tools.
+    announces: bool,
+    /// The tools as they were listed last.
+    listed: tokio::sync::Mutex<Option<Listed>>,
     /// Of the last list, plus one; zero before it.
     tool_count: AtomicUsize,
     /// The resources that were subscribed to.
     subscribed: Mutex<BTreeSet<String>>,
+}
+
+/// A list of tools, and what says whether it is still true.
+struct Listed {
+    tools: Arc<ServerTools>,
+    /// The count of changes before it was asked for.
+    changes: u64,
+    /// By which stream changes were heard of then.
+    hearing: Option<u64>,
+    at: Instant,
 }
 
 /// What the handshake leaves.
@@ -147,6 +164,8 @@ impl Connection {
             state,
             service: Mutex::new(Some(service)),
             hears_changes,
+            remote: matches!(&entry.launch, Launch::Http(_)),
+            announces,
             listed: tokio::sync::Mutex::new(None),
             tool_count: AtomicUsize::new(0),
             subscribed: Mutex::default(),
@@ -246,19 +265,28 @@ impl Connection {
     /// The tools, remembered while no change is announced.
     pub(super) async fn tools(&self) -> Result<Arc<ServerTools>, String> {
         let mut listed = self.listed.lock().await;
-        if let Some((changes, tools)) = &*listed
-            && *changes == self.state.list_changes()
-            && self.hears_changes.load(Ordering::SeqCst)
-        {
-            return Ok(tools.clone());
+        if let Some(listed) = listed.as_ref().filter(|listed| self.is_true(listed)) {
+            return Ok(listed.tools.clone());
         }
         // Read before listing: a change that comes meanwhile makes this list old.
-        let changes = self.state.list_changes();
+        let (changes, hearing) = (self.state.list_changes(), self.transport.hearing());
         let tools = Arc::new(self.list().await?);
         self.state.note_listed();
         self.tool_count.store(tools.tools.len() + 1, Ordering::Relaxed);
-        *listed = Some((changes, tools.clone()));
+        *listed = Some(Listed { tools: tools.clone(), changes, hearing, at: Instant::now() });
         Ok(tools)
+    }
+
+    /// Nothing has been heard of a change since, and one would have been heard of. What runs on
+    /// another machine may be replaced without its end being seen here.
+    fn is_true(&self, listed: &Listed) -> bool {
+        let would_hear = match self.announces {
+            true if self.era == Era::Modern => self.hears_changes.load(Ordering::SeqCst),
+            true => self.transport.hearing().is_some_and(|now| listed.hearing == Some(now)),
+            false => !self.remote,
+        };
+        let is_fresh = self.remote && listed.at.elapsed() < LIST_FRESH;
+        listed.changes == self.state.list_changes() && (would_hear || is_fresh)
     }
 
     async fn list(&self) -> Result<ServerTools, String> {
@@ -282,6 +310,16 @@ impl Connection {
             if pages >= PAGES_MAX {
                 return Err(format!("its list has more than {PAGES_MAX} pages"));
             }
+        }
+        // What such a tool would be called with is not what its server expects.
+        if self.remote && self.era == Era::Modern {
+            tools.retain(|tool| match mirror::check(&tool.input_schema) {
+                Ok(()) => true,
+                Err(why) => {
+                    odd.push(format!("its tool `{}` is left out: {why}", tool.name));
+                    false
+                }
+            });
         }
         // Reported once a connection: a server that announces no changes is listed before every
         // use.
@@ -317,11 +355,7 @@ impl Connection {
         match answer {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(_) => Err("its answer has an unknown shape".to_owned()),
-            Err(rmcp::ServiceError::McpError(error)) => Err(format!(
-                "{} (JSON-RPC error {})",
-                cut(&error.message, REASON_BYTES_MAX),
-                error.code.0
-            )),
+            Err(rmcp::ServiceError::McpError(error)) => Err(in_words(&error, REASON_BYTES_MAX)),
             Err(_) => Err(self.wait_for_end_reason().await),
         }
     }

@@ -9,12 +9,12 @@ pub enum HubError {
     UnknownServer { server: String },
     #[error("the server `{server}` is disabled in mcp.json")]
     Disabled { server: String },
-    #[error("the server `{server}` is reached by a URL; remote servers are not supported yet")]
-    Remote { server: String },
     #[error("the server `{server}` cannot be started: {reason}")]
     Unusable { server: String, reason: String },
     #[error("the server `{server}` did not start: {reason}")]
     Start { server: String, reason: String },
+    #[error("claw cannot use the server `{server}`: {reason}")]
+    Connect { server: String, reason: String },
     #[error(
         "the server `{server}` is not up after {} s; `{installer}` may be installing it and goes \
          on for up to {} min",
@@ -43,11 +43,10 @@ pub enum HubError {
 impl claw_domain::Blamed for HubError {
     fn blame(&self) -> claw_domain::Blame {
         match self {
-            Self::UnknownServer { .. } | Self::Disabled { .. } | Self::Remote { .. } => {
-                claw_domain::Blame::User
-            }
+            Self::UnknownServer { .. } | Self::Disabled { .. } => claw_domain::Blame::User,
             Self::Unusable { .. }
             | Self::Start { .. }
+            | Self::Connect { .. }
             | Self::BackingOff { .. }
             | Self::List { .. }
             | Self::Read { .. }

@@ -33,7 +33,7 @@ pub(super) struct Health {
 pub(super) enum Phase {
     Idle,
     Starting,
-    Up { connection: Weak<Connection>, pid: u32 },
+    Up { connection: Weak<Connection>, pid: Option<u32> },
     Failed { reason: String, at: Instant },
 }
 

@@ -9,6 +9,7 @@ mod error;
 mod files;
 mod health;
 mod in_flight;
+mod known;
 pub mod manifest;
 pub mod names;
 mod output;

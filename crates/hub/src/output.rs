@@ -100,6 +100,13 @@ pub(super) fn read_error(
     CallEnd::Ended(bounded(output, bytes_max), Beside::default())
 }
 
+/// The server said no before it read the call: by HTTP's own status.
+pub(super) fn read_refusal(server: &str, reason: &str) -> CallEnd {
+    let text = format!("The server `{server}` refused the call: {reason}.");
+    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
+    CallEnd::Ended(output, Beside::default())
+}
+
 /// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by
 /// it.
 pub(super) fn note_misfit(output: &mut ToolOutput, schema: &Value) {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use super::manifest::{Launch, ServerEntry};
+use super::manifest::{HttpLaunch, Launch, ServerEntry};
 use claw_domain::canonical::digest;
 
 /// What a launch pin covers: command, arguments, the **names** of the variables (values may be
@@ -30,8 +30,12 @@ pub fn launch_form(entry: &ServerEntry) -> Value {
             }
             form
         }
-        Launch::Http { url, headers } => {
-            json!({"headers": headers.keys().collect::<Vec<_>>(), "url": url})
+        Launch::Http(HttpLaunch { url, headers, private_hosts }) => {
+            let mut form = json!({"headers": headers.keys().collect::<Vec<_>>(), "url": url});
+            if let Some(form) = form.as_object_mut().filter(|_| !private_hosts.is_empty()) {
+                form.insert("private_hosts".to_owned(), json!(private_hosts));
+            }
+            form
         }
         Launch::Unusable { reason } => json!({"unusable": reason}),
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::manifest::{Launch, Manifest, parse_env_file};
+use super::manifest::{HttpLaunch, Launch, Manifest, parse_env_file};
 use claw_domain::secret::{in_arguments, in_named, in_value};
 
 /// Names and values of the variables that look like secrets.
@@ -32,7 +32,7 @@ pub fn secrets(manifest: &Manifest) -> Vec<(String, String)> {
                     .for_each(|(name, value)| keep(name, in_named(name, value)));
                 keep(&format!("{server}.args"), in_arguments(&launch.args));
             }
-            Launch::Http { url, headers } => {
+            Launch::Http(HttpLaunch { url, headers, .. }) => {
                 keep(&format!("{server}.url"), in_value(url));
                 headers.iter().for_each(|(name, value)| keep(name, in_named(name, value)));
             }

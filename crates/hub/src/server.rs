@@ -14,9 +14,10 @@ use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::in_flight::InFlight;
-use super::manifest::{Launch, ServerEntry, StdioLaunch};
+use super::manifest::{Launch, ServerEntry};
 use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
+use super::start::Way;
 use super::starting::Starting;
 use crate::permit::Permit;
 
@@ -160,7 +161,7 @@ impl Server {
                 permit.tool()
             ));
         }
-        let mut end = forward(&connection, permit, context).await;
+        let mut end = forward(&connection, permit, context, &tool.input_schema).await;
         if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
             note_misfit(output, schema);
         }
@@ -223,7 +224,11 @@ impl Server {
     }
 
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
-        self.launch()?;
+        self.way()?;
+        let up = self.slot.lock().await.up.clone();
+        if let Some(up) = up {
+            up.ask_whether_known().await;
+        }
         let joined = {
             let mut slot = self.slot.lock().await;
             if let Some(connection) = slot.up.as_ref().filter(|connection| !connection.is_dead()) {
@@ -250,7 +255,7 @@ impl Server {
     }
 
     /// A start has come to its good end.
-    pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>, pid: u32) {
+    pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>, pid: Option<u32>) {
         self.slot.lock().await.up = Some(connection.clone());
         connection.subscribe();
         {
@@ -280,14 +285,14 @@ impl Server {
         }
     }
 
-    pub(super) fn launch(&self) -> Result<&StdioLaunch, HubError> {
+    pub(super) fn way(&self) -> Result<Way<'_>, HubError> {
         let server = self.entry.name.clone();
         if self.entry.disabled {
             return Err(HubError::Disabled { server });
         }
         match &self.entry.launch {
-            Launch::Stdio(launch) => Ok(launch),
-            Launch::Http { .. } => Err(HubError::Remote { server }),
+            Launch::Stdio(launch) => Ok(Way::Process(launch)),
+            Launch::Http(launch) => Ok(Way::Http(launch)),
             Launch::Unusable { reason } => {
                 Err(HubError::Unusable { server, reason: reason.clone() })
             }
@@ -317,6 +322,10 @@ impl Server {
     async fn note_death(&self, connection: &Arc<Connection>) {
         // Reported once, by whoever sees it first.
         if connection.ending.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        if connection.transport.ended_in_peace() {
+            self.health().phase = Phase::Idle;
             return;
         }
         let lived = connection.started.elapsed();

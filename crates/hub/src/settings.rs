@@ -12,6 +12,8 @@ use tokio::sync::Semaphore;
 use super::resources::Hearers;
 use super::rpc::era::Era;
 use super::transport::Limits;
+use super::transport::http::Times;
+use super::transport::http::address::{Lookup, system_lookup};
 
 /// Takes one line of a server's stderr or of its log messages: the server's name, then the line.
 /// Called from tasks of the hub, so it must return at once. Redaction is the sink's work.
@@ -100,6 +102,10 @@ pub struct HubSettings {
     pub known_eras: BTreeMap<String, Era>,
     /// Servers of whose tools only names and schemas are pinned.
     pub schema_pinned: BTreeSet<String>,
+    /// For servers over HTTP; their requests may take as long as their start.
+    pub(crate) times: Times,
+    /// How the names of hosts become addresses.
+    pub(crate) lookup: Lookup,
     /// Who wants to hear of which resource.
     pub(crate) resources: Arc<Hearers>,
     pub log: LogSink,
@@ -131,6 +137,8 @@ impl HubSettings {
             busy_grace: Duration::from_secs(5),
             client_version: env!("CARGO_PKG_VERSION").to_owned(),
             known_eras: BTreeMap::new(),
+            times: Times::new(Duration::from_secs(60)),
+            lookup: system_lookup(),
             resources: Arc::default(),
             schema_pinned: BTreeSet::new(),
             log: Arc::new(|_, _| {}),
@@ -180,7 +188,8 @@ pub enum ServerState {
         era: Era,
         /// The protocol revision in use, for example `2025-11-25`.
         protocol: String,
-        pid: u32,
+        /// `None` for a server over HTTP.
+        pid: Option<u32>,
         /// `None` until its tools were listed.
         tool_count: Option<usize>,
     },

@@ -1,4 +1,4 @@
-//! From a launch entry to an open connection: spawns, makes the handshake, and where a server ended
+//! From a launch entry to an open connection: spawns or dials, makes the handshake, and where a server ended
 //! at the first opening or refused it, spawns once more. Must not know when a server is needed or
 //! how often it failed.
 
@@ -9,18 +9,19 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Parts};
 use super::in_flight::InFlight;
-use super::manifest::{ServerEntry, StdioLaunch};
+use super::manifest::{HttpLaunch, ServerEntry, StdioLaunch};
 use super::process::spawn::{misplaced, spawn};
 use super::rpc::era::Era;
 use super::rpc::{Opening, OpeningError, open};
 use super::settings::HubSettings;
 use super::tls;
-use super::transport::{Stdio, Transport as _};
+use super::transport::http::Times;
+use super::transport::{Http, Stdio, Transport as _};
 
 /// What a start needs.
 pub(super) struct Start<'a> {
     pub(super) entry: &'a ServerEntry,
-    pub(super) launch: &'a StdioLaunch,
+    pub(super) way: Way<'a>,
     pub(super) settings: &'a Arc<HubSettings>,
     pub(super) reapers: &'a InFlight,
     /// From an earlier life.
@@ -31,10 +32,17 @@ pub(super) struct Start<'a> {
     pub(super) limit: Duration,
 }
 
+/// How a server is reached.
+#[derive(Clone, Copy)]
+pub(super) enum Way<'a> {
+    Process(&'a StdioLaunch),
+    Http(&'a HttpLaunch),
+}
+
 /// A server that is up.
 pub(super) struct Up {
     pub(super) connection: Connection,
-    pub(super) pid: u32,
+    pub(super) pid: Option<u32>,
 }
 
 /// Why there is no connection.
@@ -77,8 +85,20 @@ impl Start<'_> {
     }
 
     async fn attempt(&self, opening: Opening, by: Instant) -> Result<Up, Failed> {
+        match self.way {
+            Way::Process(launch) => self.start(launch, opening, by).await,
+            Way::Http(launch) => self.dial(launch, opening, by).await,
+        }
+    }
+
+    async fn start(
+        &self,
+        launch: &StdioLaunch,
+        opening: Opening,
+        by: Instant,
+    ) -> Result<Up, Failed> {
         let settings = self.settings;
-        let spawned = spawn(&self.entry.name, self.launch, settings, self.reapers);
+        let spawned = spawn(&self.entry.name, launch, settings, self.reapers);
         let spawned = match timeout_at(by, spawned).await {
             Ok(spawned) => spawned.map_err(Failed::for_good)?,
             Err(_) => return Err(Failed::for_good("its process did not start in time".to_owned())),
@@ -91,22 +111,57 @@ impl Start<'_> {
                 let pid = stdio.process().pid;
                 let parts = Parts { transport: Arc::new(stdio), receiver, agreement };
                 let connection = Connection::new(self.entry, parts, settings.clone());
-                return Ok(Up { connection, pid });
+                return Ok(Up { connection, pid: Some(pid) });
             }
             Err(error) => error,
         };
-        Err(self.failed(error, opening, &stdio).await)
+        Err(self.failed(error, launch, opening, &stdio).await)
     }
 
-    async fn failed(&self, error: OpeningError, opening: Opening, stdio: &Stdio) -> Failed {
+    async fn dial(&self, launch: &HttpLaunch, opening: Opening, by: Instant) -> Result<Up, Failed> {
+        let settings = self.settings;
+        let request = self.entry.startup_timeout.unwrap_or(settings.startup_timeout);
+        let times = Times { request, ..settings.times };
+        let http = Http::new(launch, settings.limits(), times, settings.lookup.clone());
+        let (http, mut receiver) = http.map_err(Failed::for_good)?;
+        let (version, probe_timeout) = (&settings.client_version, settings.probe_timeout);
+        let agreed = open(&mut receiver, &http, opening, version, probe_timeout, by).await;
+        let error = match agreed {
+            Ok(agreement) => {
+                let parts = Parts { transport: Arc::new(http), receiver, agreement };
+                let connection = Connection::new(self.entry, parts, settings.clone());
+                return Ok(Up { connection, pid: None });
+            }
+            Err(error) => error,
+        };
+        let was_silent = error == OpeningError::Silent;
+        let (reason, again) = match error {
+            OpeningError::Closed => (http.end_reason(), http.was_reached()),
+            OpeningError::Failed(reason) => (reason, http.was_reached()),
+            OpeningError::Silent => (self.silent(), false),
+            OpeningError::Refused(reason) => (reason, opening != Opening::Probe),
+        };
+        Err(Failed { why: StartFailed { reason, was_silent }, again })
+    }
+
+    fn silent(&self) -> String {
+        format!("it did not answer within {} s", self.limit.as_secs_f32())
+    }
+
+    async fn failed(
+        &self,
+        error: OpeningError,
+        launch: &StdioLaunch,
+        opening: Opening,
+        stdio: &Stdio,
+    ) -> Failed {
         let (settings, stderr) = (self.settings, &stdio.process().stderr_tail);
         let was_silent = error == OpeningError::Silent;
         stdio.close_stdin();
         let (reason, again) = match error {
             OpeningError::Closed => ("it closed the connection".to_owned(), true),
-            OpeningError::Silent => {
-                (format!("it did not answer within {} s", self.limit.as_secs_f32()), false)
-            }
+            OpeningError::Failed(reason) => (reason, true),
+            OpeningError::Silent => (self.silent(), false),
             OpeningError::Refused(reason) => (reason, opening != Opening::Probe),
         };
         // Its exit reason says more than ours, once it has ended.
@@ -120,7 +175,7 @@ impl Start<'_> {
         if tls::is_distrusted(&stderr.text()) {
             reason = format!("{reason}; {}", tls::HINT);
         }
-        if let Some(hint) = misplaced(self.launch, settings) {
+        if let Some(hint) = misplaced(launch, settings) {
             reason = format!("{reason}; {hint}");
         }
         Failed { why: StartFailed { reason, was_silent }, again }

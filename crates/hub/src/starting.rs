@@ -18,7 +18,7 @@ use super::error::HubError;
 use super::health::Phase;
 use super::manifest::StdioLaunch;
 use super::server::Server;
-use super::start::{Start, StartFailed, Up};
+use super::start::{Start, StartFailed, Up, Way};
 
 /// How long an installing program may go on after its start was told to be late.
 const INSTALL_MAX: Duration = Duration::from_secs(600);
@@ -137,24 +137,28 @@ async fn run(server: Arc<Server>, tell: watch::Sender<Progress>, give_up: Cancel
 
 /// Waits for a place among those that start, then starts.
 async fn start(server: &Arc<Server>, tell: &watch::Sender<Progress>) -> Result<Up, HubError> {
-    let launch = server.launch()?;
+    let way = server.way()?;
     if let Some(behind) = &server.behind {
         behind.cancelled().await;
     }
-    // Claw's own servers are up in a moment; behind strangers they would wait for minutes.
-    let place = match launch.own {
-        Some(_) => None,
-        None => server.settings.starts.acquire().await.ok(),
+    // Claw's own servers are up in a moment; behind strangers they would wait for minutes. What
+    // runs elsewhere takes no processor here.
+    let place = match way {
+        Way::Process(launch) if launch.own.is_none() => server.settings.starts.acquire().await.ok(),
+        Way::Process(_) | Way::Http(_) => None,
     };
     let (whole, name) = (server.startup_timeout(), server.entry.name.clone());
-    let installer = installer(launch);
+    let installer = match way {
+        Way::Process(launch) => installer(launch),
+        Way::Http(_) => None,
+    };
     let (era, doubted) = {
         let health = server.health();
         (health.era, health.doubts_opening)
     };
     let limit = if installer.is_some() { whole + INSTALL_MAX } else { whole };
     let (entry, settings, reapers) = (&server.entry, &server.settings, &server.reapers);
-    let attempt = Start { entry, launch, settings, reapers, era, doubted, limit };
+    let attempt = Start { entry, way, settings, reapers, era, doubted, limit };
     let mut running = std::pin::pin!(attempt.run());
     let started = match (timeout(whole, &mut running).await, installer) {
         (Ok(started), _) => started,
@@ -172,7 +176,10 @@ async fn start(server: &Arc<Server>, tell: &watch::Sender<Progress>) -> Result<U
     started.map_err(|StartFailed { reason, was_silent }| {
         server.health().doubts_opening ^= was_silent;
         server.is_not_up(&reason);
-        HubError::Start { server: name, reason }
+        match way {
+            Way::Process(_) => HubError::Start { server: name, reason },
+            Way::Http(_) => HubError::Connect { server: name, reason },
+        }
     })
 }
 

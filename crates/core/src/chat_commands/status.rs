@@ -155,7 +155,12 @@ fn state(server: &ServerStatus, owner: bool) -> String {
         ServerState::Starting => "starting".to_owned(),
         ServerState::Up { .. } if !owner => "up".to_owned(),
         ServerState::Failed { .. } if !owner => "failed".to_owned(),
-        ServerState::Up { pid, protocol, .. } => format!("up (process {pid}, MCP {protocol})"),
+        ServerState::Up { pid: Some(pid), protocol, .. } => {
+            format!("up (process {pid}, MCP {protocol})")
+        }
+        ServerState::Up { pid: None, protocol, .. } => {
+            format!("up (over HTTP, MCP {protocol})")
+        }
         ServerState::Failed { reason, retry_in, .. } => {
             let again = match retry_in.as_secs_f32().ceil() {
                 0.0 => "on next need".to_owned(),

@@ -137,7 +137,7 @@ impl Expander<'_> {
         value
     }
 
-    fn warn(&mut self, what: String) {
+    pub(super) fn warn(&mut self, what: String) {
         self.warnings.push(format!("mcp.json, server `{}`: {what}", self.server));
     }
 }

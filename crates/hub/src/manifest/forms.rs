@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 
 use super::expand::{Dialect, Expander};
 use super::{
-    Expansion, Launch, Manifest, ManifestError, OWN_COMMAND, OwnProgram, ServerEntry, StdioLaunch,
+    Expansion, HttpLaunch, Launch, Manifest, ManifestError, OWN_COMMAND, OwnProgram, ServerEntry,
+    StdioLaunch,
 };
 use crate::names::safe_name;
+use crate::transport::http;
 use claw_domain::inherit::is_inheritable;
 
 /// The longest start that a file may allow.
@@ -98,15 +100,7 @@ fn read_entry(
     let startup_timeout = fields.startup_timeout()?;
     let mut launch = match transport(&fields)? {
         Transport::Stdio => Launch::Stdio(read_stdio(&fields, expander)?),
-        Transport::Http => {
-            let url = fields.text("url")?.ok_or_else(|| wrong(name, "`url` is missing"))?;
-            let headers = fields.text_map("headers")?;
-            let url = expander.text(&url);
-            Launch::Http {
-                url,
-                headers: headers.iter().map(|(k, v)| (k.clone(), expander.text(v))).collect(),
-            }
-        }
+        Transport::Http => Launch::Http(read_http(&fields, expander)?),
         Transport::Unknown(kind) => {
             Launch::Unusable { reason: format!("the transport `{kind}` is not supported") }
         }
@@ -140,6 +134,27 @@ fn transport(fields: &Fields<'_>) -> Result<Transport, ManifestError> {
                 "needs a `command` (a local server) or a `url` (a remote one)",
             ));
         }
+    })
+}
+
+fn read_http(
+    fields: &Fields<'_>,
+    expander: &mut Expander<'_>,
+) -> Result<HttpLaunch, ManifestError> {
+    let url = fields.text("url")?.ok_or_else(|| wrong(fields.server, "`url` is missing"))?;
+    let mut headers = fields.text_map("headers")?;
+    // Many clients need these spelled out; claw does not.
+    headers.retain(|name, _| {
+        let is_usual = ["accept", "content-type"].contains(&name.to_ascii_lowercase().as_str());
+        if http::is_claws(name) && !is_usual {
+            expander.warn(format!("claw sets the header `{name}` itself, and leaves this one out"));
+        }
+        !http::is_claws(name)
+    });
+    Ok(HttpLaunch {
+        url: expander.text(&url),
+        headers: headers.iter().map(|(k, v)| (k.clone(), expander.text(v))).collect(),
+        private_hosts: fields.text_list("private_hosts")?,
     })
 }
 

@@ -10,26 +10,33 @@ use serde_json::{Map, Value};
 
 use super::ManifestError;
 
+/// What is JSON here.
+pub(super) const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// The text behind a byte order mark.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// The document, or `None` where there is nothing but white space and comments.
 pub(super) fn parse(text: &str) -> Result<Option<Value>, ManifestError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(syntax)?;
+    let text = without_mark(text);
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(syntax)?;
     parsed.value.as_ref().map(|ast| to_value(ast, text)).transpose()
 }
 
-fn syntax(error: ParseError) -> ManifestError {
+pub(super) fn syntax(error: ParseError) -> ManifestError {
     ManifestError::Syntax {
         line: error.line_display(),
         column: error.column_display(),

@@ -2,6 +2,7 @@
 //! what an entry means; must not know processes or connections. Pure: the environment and the
 //! folders come in with [`Expansion`].
 
+mod edit;
 mod env_file;
 mod expand;
 mod forms;
@@ -11,6 +12,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::transport::http::address::Destination;
+
+pub use edit::{NewEntry, add, remove};
 pub(crate) use env_file::parse_env_file;
 pub use expand::Expansion;
 
@@ -44,15 +48,21 @@ pub struct ServerEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Launch {
     Stdio(StdioLaunch),
-    /// Parsed and kept; starting one is answered with an error that says so.
-    Http {
-        url: String,
-        headers: BTreeMap<String, String>,
-    },
+    Http(HttpLaunch),
     /// Understood, but it cannot be started; the reason says what is missing.
     Unusable {
         reason: String,
     },
+}
+
+/// A server that is reached at a URL (Streamable HTTP).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HttpLaunch {
+    pub url: String,
+    /// Sent with each request, to this server alone.
+    pub headers: BTreeMap<String, String>,
+    /// Hosts that may lead to private addresses (`private_hosts`).
+    pub private_hosts: Vec<String>,
 }
 
 /// A child process that speaks MCP on its standard input and output.
@@ -110,6 +120,26 @@ impl claw_domain::Blamed for ManifestError {
     fn blame(&self) -> claw_domain::Blame {
         claw_domain::Blame::User
     }
+}
+
+/// The JSON of a file as other programs write it, with comments. `None` for an empty one.
+///
+/// # Errors
+/// Broken JSON, and a key that is there twice.
+pub fn read_json(text: &str) -> Result<Option<serde_json::Value>, ManifestError> {
+    json::parse(text)
+}
+
+/// Whether claw would connect to a server at this URL. One with variables may be anything.
+///
+/// # Errors
+/// Why not, as a sentence without its full stop.
+pub fn check_url(url: &str) -> Result<(), String> {
+    if url.contains("${") {
+        return Ok(());
+    }
+    let host = Destination::new(url, &[]);
+    host.map(|_| ()).map_err(|why| format!("this server cannot be used: {why}"))
 }
 
 /// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine. A

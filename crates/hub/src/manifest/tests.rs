@@ -43,7 +43,9 @@ fn claude_code() {
     assert_eq!(manifest.servers["a"].timeout, Some(Duration::from_secs(90)));
     assert_eq!(manifest.warnings.len(), 1, "{:?}", manifest.warnings);
     assert!(manifest.warnings[0].contains("`a`") && manifest.warnings[0].contains("NOPE"));
-    let Launch::Http { url, headers } = &manifest.servers["b"].launch else { panic!() };
+    let Launch::Http(HttpLaunch { url, headers, .. }) = &manifest.servers["b"].launch else {
+        panic!()
+    };
     assert_eq!(
         (url.as_str(), headers["Authorization"].as_str()),
         ("https://h/s3cret", "Bearer s3cret")
@@ -86,7 +88,7 @@ fn cursor() {
     assert_eq!(launch.env["PORT"], "8080");
     let manifest = parse(text, &expansion()).unwrap();
     assert!(manifest.servers["a"].disabled);
-    assert!(matches!(manifest.servers["r"].launch, Launch::Http { .. }));
+    assert!(matches!(manifest.servers["r"].launch, Launch::Http(_)));
 }
 
 #[test]

@@ -16,10 +16,16 @@ use serde_json::Value;
 use super::server_log::ServerLog;
 use super::state::{Pending, ProgressSink, RpcState};
 use crate::text::cut;
-use crate::transport::{Receive, Received, SendError, Ticket, Transport};
+use crate::transport::{Escort, Receive, Received, SendError, Ticket, Transport};
 
 /// Our own code for "the answer was too long", far outside of what JSON-RPC reserves.
 pub(crate) const ANSWER_TOO_LONG: ErrorCode = ErrorCode(i32::MIN + 1);
+
+/// Our own code for a request that was refused without JSON-RPC.
+pub(crate) const REQUEST_REFUSED: ErrorCode = ErrorCode(i32::MIN + 3);
+
+/// Our own code for a request that gets no answer while its connection lasts.
+pub(crate) const REQUEST_FAILED: ErrorCode = ErrorCode(i32::MIN + 2);
 
 /// Our bash server's own notification: `{"running": N}`, whenever N has changed.
 const BACKGROUND_JOBS: &str = "notifications/claw/background_jobs";
@@ -31,6 +37,8 @@ const PROGRESS_BYTES_MAX: usize = 64 * 1024;
 #[derive(Clone)]
 pub(crate) struct CallTag {
     pub(crate) progress: ProgressSink,
+    /// See [`Escort`].
+    pub(crate) mirrored: Vec<(String, String)>,
     pub(crate) ticket: Arc<Ticket>,
 }
 
@@ -78,8 +86,12 @@ impl<R: Receive> rmcp::transport::Transport<RoleClient> for Bridge<R> {
                 Received::Message(message) => self.decode(message),
                 // Prints to stdout are common among servers; they belong into the log like prints
                 // to stderr.
-                Received::NoJson(text) => self.log.line(&format!("[no JSON on stdout] {text}")),
+                Received::NoJson(text) => self.log.line(&format!("[no JSON] {text}")),
                 Received::TooLong { answers } => self.fail_too_long(answers),
+                Received::Refused { answers, reason } => {
+                    self.fail(answers, REQUEST_REFUSED, reason)
+                }
+                Received::Failed { answers, reason } => self.fail(answers, REQUEST_FAILED, reason),
                 Received::End => return None,
             }
         }
@@ -132,7 +144,11 @@ impl<R: Receive> Bridge<R> {
             self.state.pending().insert(id.clone(), pending);
             id
         });
-        let sent = self.transport.send(message, tag.map(|tag| tag.ticket));
+        let escort = tag.map_or_else(Escort::default, |tag| Escort {
+            ticket: Some(tag.ticket),
+            mirrored: tag.mirrored,
+        });
+        let sent = self.transport.send(message, escort);
         if sent.is_err() {
             id.map(|id| self.state.pending().remove(&id));
         }
@@ -220,6 +236,14 @@ impl<R: Receive> Bridge<R> {
         sink(cut(&text, PROGRESS_BYTES_MAX).to_owned());
     }
 
+    fn fail(&mut self, answers: i64, code: ErrorCode, reason: String) {
+        let id = RequestId::Number(answers);
+        if self.state.pending().remove(&id).is_some() {
+            let error = ErrorData::new(code, reason, None);
+            self.decoded.push_back(ServerJsonRpcMessage::error(error, Some(id)));
+        }
+    }
+
     /// Where the id is not known, everything in flight may be the request that it answers.
     fn fail_too_long(&mut self, answers: Option<i64>) {
         let mut pending = self.state.pending();
@@ -233,6 +257,15 @@ impl<R: Receive> Bridge<R> {
             let error = ErrorData::new(ANSWER_TOO_LONG, "the answer was too long", None);
             self.decoded.push_back(ServerJsonRpcMessage::error(error, Some(id)));
         }
+    }
+}
+
+/// An error for a human, as the end of a sentence.
+pub(crate) fn in_words(error: &ErrorData, bytes_max: usize) -> String {
+    let message = cut(&error.message, bytes_max);
+    match error.code {
+        ANSWER_TOO_LONG | REQUEST_REFUSED | REQUEST_FAILED => message.to_owned(),
+        code => format!("{message} (JSON-RPC error {})", code.0),
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
 use crate::text::cut;
-use crate::transport::{Receive, Received, Transport};
+use crate::transport::{Escort, Receive, Received, Transport};
 use claw_domain::canonical::sha256_hex;
 
 /// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
@@ -74,6 +74,8 @@ pub(crate) struct Agreement {
 pub(crate) enum OpeningError {
     /// The server ended the connection.
     Closed,
+    /// The exchange failed, though the connection may last.
+    Failed(String),
     /// Nothing came in time.
     Silent,
     /// The server said no.
@@ -90,7 +92,7 @@ pub(crate) async fn open<R: Receive>(
     probe_timeout: Duration,
     deadline: Instant,
 ) -> Result<Agreement, OpeningError> {
-    let mut talk = Talk { receiver, transport, client_version };
+    let mut talk = Talk { receiver, transport, client_version, has_initialized: false };
     match opening {
         Opening::Initialize => talk.initialize(deadline).await,
         Opening::Discover => {
@@ -124,6 +126,8 @@ struct Talk<'a, R> {
     receiver: &'a mut R,
     transport: &'a dyn Transport,
     client_version: &'a str,
+    /// `initialize` is out.
+    has_initialized: bool,
 }
 
 impl<R: Receive> Talk<'_, R> {
@@ -149,6 +153,7 @@ impl<R: Receive> Talk<'_, R> {
     /// the probe, a legacy one that ignores unknown requests answers `initialize`, a slow legacy
     /// one answers both.
     async fn both(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
+        self.has_initialized = true;
         self.send(self.initialize_request())?;
         let mut refusal = None;
         let mut modern = None;
@@ -177,6 +182,7 @@ impl<R: Receive> Talk<'_, R> {
     }
 
     async fn initialize(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
+        self.has_initialized = true;
         self.send(self.initialize_request())?;
         match self.answer(INITIALIZE_ID, deadline).await? {
             Reply::Initialize(Ok(result)) => self.finish_initialize(&result),
@@ -206,7 +212,7 @@ impl<R: Receive> Talk<'_, R> {
     }
 
     fn send(&self, message: Value) -> Result<(), OpeningError> {
-        self.transport.send(message, None).map_err(|_| OpeningError::Closed)
+        self.transport.send(message, Escort::default()).map_err(|_| OpeningError::Closed)
     }
 
     /// The answer with this id, whatever else comes before it.
@@ -227,6 +233,15 @@ impl<R: Receive> Talk<'_, R> {
             match timeout_at(deadline, self.receiver.receive()).await {
                 Err(_) => return Err(OpeningError::Silent),
                 Ok(Received::End) => return Err(OpeningError::Closed),
+                // While `initialize` is out, a probe may fail as it likes.
+                Ok(Received::Failed { answers: DISCOVER_ID, .. }) if self.has_initialized => {}
+                Ok(Received::Failed { reason, .. }) => return Err(OpeningError::Failed(reason)),
+                Ok(Received::Refused { answers, reason }) => {
+                    let refused = json!({"id": answers, "error": {"message": reason}});
+                    if let Some(reply) = self.sort(refused)? {
+                        return Ok(reply);
+                    }
+                }
                 // Greetings on stdout are common and no reason to give up.
                 Ok(Received::TooLong { .. } | Received::NoJson(_)) => {}
                 Ok(Received::Message(message)) => {

@@ -7,7 +7,9 @@ mod handshake;
 mod server_log;
 mod state;
 
-pub(super) use bridge::{ANSWER_TOO_LONG, Bridge, CallTag, News};
+pub(super) use bridge::{
+    ANSWER_TOO_LONG, Bridge, CallTag, News, REQUEST_FAILED, REQUEST_REFUSED, in_words,
+};
 pub(super) use handshake::{Agreement, Opening, OpeningError, open};
 pub(super) use server_log::{LOG_LINES_MAX, ServerLog};
 pub(super) use state::{ProgressSink, RpcState};

@@ -103,21 +103,14 @@ async fn a_remembered_era_saves_the_probe_and_a_wrong_one_is_repaired() {
 }
 
 #[tokio::test]
-async fn remote_and_unknown_servers_are_refused_in_words() {
+async fn unusable_and_unknown_servers_are_refused_in_words() {
     let dir = tempfile::TempDir::new().unwrap();
     let rig = Rig::from_servers(
-        json!({"r": {"url": "http://x"}, "d": {"command": "x", "disabled": true}}),
+        json!({"r": {"url": "ftp://x"}, "d": {"command": "x", "disabled": true}}),
         dir,
         |_| {},
     );
-    assert!(
-        rig.hub
-            .tools("r")
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("remote servers are not supported yet")
-    );
+    assert!(rig.hub.tools("r").await.unwrap_err().to_string().contains("begins with ftp"));
     assert!(matches!(rig.hub.tools("d").await, Err(HubError::Disabled { .. })));
     assert!(matches!(rig.hub.tools("nobody").await, Err(HubError::UnknownServer { .. })));
 }

@@ -6,6 +6,7 @@ mod rig;
 mod calls;
 mod eras;
 mod foreign_bytes;
+mod http;
 mod life;
 mod starts;
 mod transports;

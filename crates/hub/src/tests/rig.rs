@@ -123,7 +123,7 @@ impl Rig {
 
     pub(super) fn pid(&self, server: &str) -> u32 {
         match self.state(server) {
-            ServerState::Up { pid, .. } => pid,
+            ServerState::Up { pid: Some(pid), .. } => pid,
             other => panic!("{other:?}"),
         }
     }

@@ -284,7 +284,7 @@ fn a_server_that_keeps_the_lock_of_its_pipe_holds_up_nobody() {
                     let limit = Duration::from_millis(300);
                     let permit = rig.permit_for(mode, "echo", json!({}), limit).await;
                     if let ServerState::Up { pid, .. } = rig.state(mode) {
-                        tell.send(Some(pid)).unwrap();
+                        tell.send(pid).unwrap();
                     }
                     rig.hub.call(permit, context()).await;
                 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, Receive, Received, SendError, Ticket, Transport};
+use super::{Escort, Limits, Receive, Received, SendError, Ticket, Transport};
 
 /// What a pipe would hold: so much can wait for the server without being queued.
 const PIPE_BYTES: usize = 64 * 1024;
@@ -71,9 +71,9 @@ pub(crate) fn pair(limits: Limits) -> (Memory, MemoryReceiver, Peer) {
 }
 
 impl Transport for Memory {
-    fn send(&self, message: Value, ticket: Option<Arc<Ticket>>) -> Result<(), SendError> {
+    fn send(&self, message: Value, escort: Escort) -> Result<(), SendError> {
         let length = message.to_string().len();
-        Ticket::settle(ticket.as_deref(), || {
+        Ticket::settle(escort.ticket.as_deref(), || {
             if self.shared.closed.is_cancelled() {
                 return Err(SendError::Closed);
             }

@@ -1,8 +1,6 @@
 //! The transport over stdin and stdout of a child process: one line of JSON a message (MCP
 //! 2025-11-25 and 2026-07-28, "stdio"). Must not know what a message says.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
@@ -10,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::line_queue::LineQueue;
 use super::lines::{Line, LineReader};
-use super::{Limits, Receive, Received, SendError, Ticket, Transport};
+use super::{Escort, Limits, Receive, Received, SendError, Ticket, Transport};
 use crate::process::child::ChildHandle;
 use crate::process::spawn::Spawned;
 
@@ -54,9 +52,9 @@ impl Stdio {
 }
 
 impl Transport for Stdio {
-    fn send(&self, message: Value, ticket: Option<Arc<Ticket>>) -> Result<(), SendError> {
+    fn send(&self, message: Value, escort: Escort) -> Result<(), SendError> {
         let line = serde_json::to_vec(&message)?;
-        Ticket::settle(ticket.as_deref(), || self.line_queue.push(line))
+        Ticket::settle(escort.ticket.as_deref(), || self.line_queue.push(line))
     }
 
     fn queued_bytes(&self) -> watch::Receiver<usize> {

@@ -34,6 +34,11 @@ impl Ticket {
         put().inspect_err(|_| state.store(Self::REVOKED, Ordering::SeqCst))
     }
 
+    /// The caller has given up, and nothing was sent.
+    pub(crate) fn is_revoked(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == Self::REVOKED
+    }
+
     /// True if the message was not sent and never will be.
     pub(crate) fn revoke(&self) -> bool {
         match self.0.compare_exchange(Self::OPEN, Self::REVOKED, Ordering::SeqCst, Ordering::SeqCst)

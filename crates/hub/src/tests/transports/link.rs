@@ -11,17 +11,19 @@ use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, timeout};
 
+use super::http_peer::HttpPeer;
 use crate::call::forward;
 use crate::connection::{Connection, Parts};
 use crate::era::{Era, LEGACY_PROTOCOL, MODERN_PROTOCOL};
 use crate::in_flight::InFlight;
-use crate::manifest::{Launch, ServerEntry, StdioLaunch};
+use crate::manifest::{HttpLaunch, Launch, ServerEntry, StdioLaunch};
 use crate::permit::{HubMark, PermitMint};
 use crate::process::spawn::spawn;
 use crate::rpc::{Agreement, Opening, OpeningError, open};
-use crate::tests::rig::{context, example_exe, permit_parts};
+use crate::tests::rig::{context, eventually, example_exe, permit_parts};
+use crate::transport::http::Times;
 use crate::transport::memory::{self, MemoryReceiver};
-use crate::transport::{Receive, Received, Stdio, StdioReceiver, Transport};
+use crate::transport::{Http, HttpReceiver, Receive, Received, Stdio, StdioReceiver, Transport};
 use crate::{CallControl, CallEnd, HubNotice, HubSettings};
 
 /// For whatever a test waits for; long, because a busy machine is no fault.
@@ -34,6 +36,7 @@ pub(super) const QUEUE_BYTES_MAX: usize = 200_000;
 pub(super) enum Kind {
     Memory,
     Stdio,
+    Http,
 }
 
 /// How claw gets to the scripted server. Each [`Link::dial`] is a new connection.
@@ -56,6 +59,7 @@ impl Link {
         settings.startup_timeout = PATIENCE;
         settings.line_bytes_max = MESSAGE_BYTES_MAX;
         settings.queue_bytes_max = QUEUE_BYTES_MAX;
+        settings.times = Times { again: Duration::from_millis(5), ..Times::new(PATIENCE) };
         let (log, notices) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
         let (log_in, notices_in) = (log.clone(), notices.clone());
         settings.log = Arc::new(move |_, line| log_in.lock().unwrap().push(line.to_owned()));
@@ -63,11 +67,13 @@ impl Link {
         Self { kind, settings: Arc::new(settings), log, notices, dir }
     }
 
-    /// What a server that hung up has as its end's reason.
-    pub(super) fn end_reason(&self) -> &'static str {
+    /// Whether this says why a server that hung up has ended.
+    pub(super) fn says_why(&self, reason: &str) -> bool {
         match self.kind {
-            Kind::Memory => "the server closed the connection",
-            Kind::Stdio => "it exited with status 3",
+            Kind::Memory => reason.contains("the server closed the connection"),
+            Kind::Stdio => reason.contains("it exited with status 3"),
+            // In the middle of an answer, and afterwards.
+            Kind::Http => reason.contains("connection") || reason.contains("cannot be reached"),
         }
     }
 
@@ -88,6 +94,14 @@ impl Link {
             let (transport, receiver, peer) = memory::pair(self.settings.limits());
             let receiver = AnyReceiver::Memory(receiver);
             return (self.dialed(Arc::new(transport), receiver), Peer::Memory(peer));
+        }
+        if self.kind == Kind::Http {
+            let peer = HttpPeer::start();
+            let launch = HttpLaunch { url: peer.url.clone(), ..HttpLaunch::default() };
+            let (limits, lookup) = (self.settings.limits(), self.settings.lookup.clone());
+            let (http, receiver) = Http::new(&launch, limits, self.settings.times, lookup).unwrap();
+            let receiver = AnyReceiver::Http(receiver);
+            return (self.dialed(Arc::new(http), receiver), Peer::Http(peer));
         }
         let _ = std::fs::remove_file(self.socket());
         let listener = UnixListener::bind(self.socket()).unwrap();
@@ -125,6 +139,9 @@ impl Link {
                 tokio::join!(claw.open(Opening::Discover), script).0
             }
         };
+        if self.kind == Kind::Http && era == Era::Legacy {
+            eventually("it listens", || claw.transport.hearing().is_some()).await;
+        }
         (claw.connect(agreement.unwrap()), peer)
     }
 }
@@ -167,6 +184,7 @@ impl Dialed {
 enum AnyReceiver {
     Memory(MemoryReceiver),
     Stdio(StdioReceiver),
+    Http(HttpReceiver),
 }
 
 impl Receive for AnyReceiver {
@@ -174,6 +192,7 @@ impl Receive for AnyReceiver {
         match self {
             Self::Memory(receiver) => receiver.receive().await,
             Self::Stdio(receiver) => receiver.receive().await,
+            Self::Http(receiver) => receiver.receive().await,
         }
     }
 }
@@ -182,6 +201,7 @@ impl Receive for AnyReceiver {
 pub(super) enum Peer {
     Memory(memory::Peer),
     Process(BufReader<OwnedReadHalf>, OwnedWriteHalf),
+    Http(HttpPeer),
 }
 
 impl Peer {
@@ -190,6 +210,7 @@ impl Peer {
         let next = async {
             match self {
                 Self::Memory(peer) => peer.receive().await,
+                Self::Http(peer) => peer.receive().await,
                 Self::Process(lines, _) => {
                     let mut line = String::new();
                     lines.read_line(&mut line).await.ok()?;
@@ -211,6 +232,7 @@ impl Peer {
     pub(super) async fn send(&mut self, message: Value) {
         match self {
             Self::Memory(peer) => peer.send(message),
+            Self::Http(peer) => peer.send(message).await,
             Self::Process(_, write) => {
                 write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
             }
@@ -263,5 +285,5 @@ pub(super) async fn call_with(
 ) -> CallEnd {
     let permit = PermitMint::new(HubMark::default())
         .permit(permit_parts("scripted", "echo", arguments, "a pin", PATIENCE));
-    forward(connection, permit, context).await
+    forward(connection, permit, context, &json!({})).await
 }

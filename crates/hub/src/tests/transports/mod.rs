@@ -1,8 +1,10 @@
 //! JSON-RPC and both handshakes over every transport: each test of this list runs over the pair in
-//! memory and over the stdio of a child process. A new transport is one more [`link::Kind`].
+//! memory, over the stdio of a child process and over HTTP. A new transport is one more
+//! [`link::Kind`].
 
 mod exchanges;
 mod handshakes;
+pub(super) mod http_peer;
 mod link;
 
 macro_rules! over {
@@ -23,6 +25,9 @@ macro_rules! over_each_transport {
         }
         mod stdio {
             over!(Stdio: $($tests)*);
+        }
+        mod http {
+            over!(Http: $($tests)*);
         }
     };
 }

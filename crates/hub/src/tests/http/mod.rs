@@ -1,0 +1,7 @@
+//! The hub against servers over HTTP that misbehave: what is sent, what is shown, and how often an
+//! effect happens.
+
+mod hostile;
+mod server;
+mod sessions;
+mod words;
