@@ -4,12 +4,14 @@
 mod artifacts;
 mod audit;
 mod clients;
+mod mcp;
 mod memory;
 mod modes;
 mod persona;
 mod schedule;
 mod serve;
 mod sessions;
+mod tools;
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -24,12 +26,14 @@ use crate::domain::TurnId;
 pub use artifacts::ArtifactsAction;
 pub use audit::AuditAction;
 pub use clients::ClientsAction;
+pub use mcp::McpAction;
 pub use memory::MemoryAction;
 pub use modes::{GivenMode, ModeArg};
 pub use persona::PersonaAction;
 pub use schedule::{AddArgs, ScheduleAction};
 pub use serve::{ClientApp, ServeArgs};
 pub use sessions::SessionsAction;
+pub use tools::ToolsAction;
 
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
@@ -170,6 +174,13 @@ pub enum AtHome {
         action: Option<ToolsAction>,
         /// Start this one alone and list its tools
         server: Option<String>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// The servers of mcp.json: list, add, remove or test one, import those of other programs
+    Mcp {
+        #[command(subcommand)]
+        action: Option<McpAction>,
         #[command(flatten)]
         json: Json,
     },
@@ -404,16 +415,6 @@ pub enum ServiceAction {
     },
     /// Stop it and remove the unit; the home stays
     Uninstall,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ToolsAction {
-    /// All tools, or those of one server
-    List { server: Option<String> },
-    /// What changed since you accepted it
-    Diff,
-    /// Take the change of SERVER or SERVER/TOOL
-    Accept { what: String },
 }
 
 #[derive(Debug, Subcommand)]

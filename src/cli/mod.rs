@@ -22,6 +22,7 @@ mod grants;
 mod init;
 mod interrupt;
 mod manual;
+mod mcp;
 mod memory;
 mod new_file;
 mod open;
@@ -213,6 +214,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn, mode }).await
         }
         AtHome::Tools { action, server, json } => tools(app, action, server, json.json).await,
+        AtHome::Mcp { action, json } => mcp::run(app, action, json.json).await,
         AtHome::Approvals { id: None, json } => approvals::list(app, json.json),
         AtHome::Approvals { id: Some(id), json } => approvals::show(app, &id, json.json),
         AtHome::Approve { id, button: Some(number), json, .. } => {

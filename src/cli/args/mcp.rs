@@ -1,0 +1,51 @@
+//! What is typed behind `claw mcp`. Must not know what a command does.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum McpAction {
+    /// The servers of mcp.json, without starting one
+    List,
+    /// Write a server into mcp.json: `add NAME URL`, or `add NAME -- COMMAND ARGS…`
+    Add {
+        /// What claw is to call it
+        name: String,
+        /// Where a server is reached over HTTP, such as https://mcp.example/mcp
+        #[arg(required_unless_present = "command", conflicts_with = "command")]
+        url: Option<String>,
+        /// A header for each request to it, such as 'Authorization=Bearer ${TOKEN}'; `${TOKEN}` is
+        /// read from claw's environment. More than once for several
+        #[arg(long = "header", value_name = "NAME=VALUE", value_parser = pair, conflicts_with = "command")]
+        headers: Vec<(String, String)>,
+        /// A variable for a server that is started here. More than once for several
+        #[arg(long = "env", value_name = "NAME=VALUE", value_parser = pair, conflicts_with = "url")]
+        env: Vec<(String, String)>,
+        /// The command that starts a server here, behind `--`
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
+    /// Take a server out of mcp.json
+    Remove { name: String },
+    /// Start or reach a server alone, and list what it offers
+    Test { name: String },
+    /// Take in the servers that Claude Desktop, Claude Code, VS Code, Cursor and Codex have; shows
+    /// each and asks
+    ///
+    /// Exit codes: 0 done or nothing found, 3 something was shown and nothing was taken in.
+    Import {
+        /// One file of theirs, instead of all that are there
+        file: Option<PathBuf>,
+        /// Take in all without asking
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    // Headers are usually copied with a colon.
+    let at = text.find(['=', ':']).filter(|at| *at > 0);
+    let (name, value) = at.map(|at| text.split_at(at)).ok_or("write NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value[1..].trim().to_owned()))
+}

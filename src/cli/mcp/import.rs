@@ -1,0 +1,120 @@
+//! `claw mcp import`: servers of other programs become entries of `mcp.json`, each after it was
+//! shown. Without a terminal nothing is written. Must not know where the files are.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::found::{self, Found, Source};
+use super::{File, entry};
+use crate::app::App;
+use crate::cli::ask_person::{self, agreed};
+use crate::cli::fail::{self, UserError};
+use crate::cli::out;
+use crate::hub::manifest;
+
+pub(super) fn run(
+    app: &App,
+    only: Option<&Path>,
+    yes: bool,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let here = std::env::current_dir().context("this folder is gone")?;
+    let found = gather(app, only, &here)?;
+    let file = File::read(app)?;
+    let can_ask = yes || ask_person::possible();
+    let (mut text, mut taken, mut possible) = (file.text.clone(), Vec::new(), 0);
+    for one in &found {
+        out::err_line(&out::clean(&shown(one)));
+        let added = one.entry.clone().and_then(|entry| {
+            manifest::add(&text, &one.name, &entry).map_err(|error| error.to_string())
+        });
+        let is_taken = match added {
+            Ok(added) => {
+                possible += 1;
+                let wanted = yes || can_ask && agreed("Take it in?")?;
+                if wanted {
+                    text = added;
+                    taken.push(one.name.as_str());
+                }
+                wanted
+            }
+            Err(why) => {
+                out::err_line(&out::clean(&format!("    not taken in: {why}")));
+                false
+            }
+        };
+        if as_json {
+            let entry = one.entry.as_ref().ok().map(entry::shown);
+            let row = json!({"id": one.name, "of": one.of, "taken_in": is_taken, "shown": entry,
+                "reason": one.entry.as_ref().err(), "left_out": one.left_out});
+            out::line(&row.to_string())?;
+        }
+    }
+    if !taken.is_empty() {
+        file.replace(&text)?;
+    }
+    if !can_ask && possible > 0 {
+        out::err_line(
+            "Nothing was written, because nobody can be asked here; `--yes` takes in what is shown.",
+        );
+        return Ok(ExitCode::from(fail::WAITS));
+    }
+    if !as_json {
+        out::line(&out::clean(&summary(&file, &found, &taken)))?;
+    }
+    let done = if taken.is_empty() && possible > 0 { fail::WAITS } else { fail::DONE };
+    Ok(ExitCode::from(done))
+}
+
+fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Found>> {
+    let sources = match only {
+        Some(path) => {
+            if !path.exists() {
+                let what = format!("there is no file {}", path.display());
+                return Err(UserError::because(what));
+            }
+            vec![Source { of: "the file", path: path.to_owned() }]
+        }
+        None => found::sources(&app.config.user_home, here),
+    };
+    let mut all = Vec::new();
+    for source in &sources {
+        match found::read(source, here) {
+            Ok(found) => all.extend(found.into_iter().flatten()),
+            Err(why) if only.is_some() => return Err(UserError::because(why)),
+            // One that cannot be read holds up none of the others.
+            Err(why) => out::err_line(&out::clean(&format!("{}: {why}", source.of))),
+        }
+    }
+    Ok(all)
+}
+
+fn shown(one: &Found) -> String {
+    let mut text = match &one.entry {
+        Ok(entry) => format!("{} ({}): {}", one.name, one.of, entry::shown(entry)),
+        Err(_) => format!("{} ({})", one.name, one.of),
+    };
+    if !one.left_out.is_empty() {
+        text.push_str(&format!("\n    left out: {}", one.left_out.join(", ")));
+    }
+    text
+}
+
+fn summary(file: &File, found: &[Found], taken: &[&str]) -> String {
+    match (found.len(), taken.len()) {
+        (0, _) => {
+            "Claude Desktop, Claude Code, VS Code, Cursor and Codex have no MCP servers here."
+                .to_owned()
+        }
+        (all, 0) => format!("None of {all} servers was taken in."),
+        (all, some) => format!(
+            "Taken in: {some} of {all} servers, into {}. What stood there before is in {}.\n\
+             `claw mcp test NAME` tries one.",
+            file.path.display(),
+            file.copy().display(),
+        ),
+    }
+}

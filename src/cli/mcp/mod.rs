@@ -1,0 +1,63 @@
+//! `claw mcp`: the servers of `mcp.json`, seen, tried, put in and taken out. Must not know how a
+//! server is reached.
+
+mod add;
+mod entry;
+mod found;
+mod import;
+mod list;
+mod try_out;
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use super::args::McpAction;
+use super::fail::UserError;
+use crate::app::App;
+use crate::durable;
+use crate::hub::manifest::{self, Expansion};
+
+pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow::Result<ExitCode> {
+    match action {
+        None | Some(McpAction::List) => list::run(app, as_json),
+        Some(McpAction::Add { name, url, headers, env, command }) => {
+            add::run(app, &name, entry::typed(url, headers, env, command), as_json)
+        }
+        Some(McpAction::Remove { name }) => add::remove(app, &name, as_json),
+        Some(McpAction::Test { name }) => try_out::run(app, &name, as_json).await,
+        Some(McpAction::Import { file, yes }) => import::run(app, file.as_deref(), yes, as_json),
+    }
+}
+
+/// Where the servers of this agent stand.
+struct File {
+    path: std::path::PathBuf,
+    text: String,
+}
+
+impl File {
+    fn read(app: &App) -> anyhow::Result<Self> {
+        let path = app.config.home.mcp_json();
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("{} cannot be read", path.display()))?;
+        Ok(Self { path, text })
+    }
+
+    /// Puts another text in its place, once claw has read it as it would at its start. What was
+    /// there stays beside it.
+    fn replace(&self, text: &str) -> anyhow::Result<()> {
+        // Its variables do not matter here.
+        manifest::parse(text, &Expansion::default())
+            .map_err(|error| UserError::because(error.to_string()))?;
+        let copy = self.copy();
+        durable::replace(&copy, &self.text, 0o600)
+            .with_context(|| format!("{} cannot be written", copy.display()))?;
+        durable::replace(&self.path, text, 0o600)
+            .with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+
+    fn copy(&self) -> std::path::PathBuf {
+        self.path.with_extension("json.before")
+    }
+}
