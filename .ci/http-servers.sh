@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Other people's MCP servers over HTTP behind claw's gate, unchanged: the reference server (TypeScript
+# SDK, sessions), a file server behind supergateway with sessions, a clock in Python behind it
+# without, Playwright (its own HTTP server), and a server for workbooks in Python that wants a token.
+# Four come from a file in VS Code's form, one by `claw mcp add`. `claw tools` lists all, four are
+# called through the whole program by a stand-in model as in foreign-servers.sh, one of them again
+# after it was killed and started anew.
+# Usage: .ci/http-servers.sh PATH/TO/claw     (after .ci/install.sh)
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+. "$here/lib.sh"
+claw="$(realpath "$1")"
+
+work="$CI_SCRATCH/http"
+rm -rf "$work" "$CI_SCRATCH/user/claw"
+mkdir -p "$work/project" "$work/sheets"
+echo one >"$work/project/committed.txt"
+export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$CI_SCRATCH/user/claw" CLAW_WORKSPACE="$CI_SCRATCH/user/claw/workspace"
+json() { python "$here/json_rows.py" "$@"; }
+free_port() { python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+modules="$CI_SCRATCH/user/node_modules"
+
+servers=()
+end_all() {
+    for group in "${servers[@]}" "${model:-}"; do
+        [ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null || true
+    done
+}
+trap end_all EXIT
+
+# serve NAME PORT COMMAND...: starts a server in a group of its own.
+serve() {
+    local name="$1" port="$2"
+    shift 2
+    setsid "$@" >>"$work/$name.log" 2>&1 </dev/null &
+    served=$!
+    servers+=("$served")
+}
+
+wait_for() {
+    for _ in $(seq 300); do
+        python -c "import socket; socket.create_connection(('localhost', $2), 1)" 2>/dev/null && return
+        sleep 0.2
+    done
+    cat "$work/$1.log" >&2
+    fail "the server $1 does not listen"
+}
+
+everything=$(free_port) files=$(free_port) clock=$(free_port) browser=$(free_port) sheets=$(free_port)
+serve_everything() {
+    serve everything "$everything" env PORT="$everything" node "$modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
+}
+serve_everything
+first="$served"
+serve files "$files" "$modules/.bin/supergateway" --stdio "node $modules/.bin/mcp-server-filesystem $work/project" \
+    --outputTransport streamableHttp --stateful --port "$files"
+serve clock "$clock" "$modules/.bin/supergateway" --stdio mcp-server-time --outputTransport streamableHttp --port "$clock"
+serve browser "$browser" "$modules/.bin/playwright-mcp" --headless --port "$browser"
+serve sheets "$sheets" env EXCEL_FILES_PATH="$work/sheets" EXCEL_MCP_AUTH_TOKEN=tok-8c1f29d07ab34e61 excel-mcp-server streamable-http --port "$sheets"
+for pair in "everything $everything" "files $files" "clock $clock" "browser $browser" "sheets $sheets"; do
+    wait_for $pair
+done
+
+mkdir -m 700 "$CLAW_HOME"
+sed -e "s|@PORT_EVERYTHING@|$everything|; s|@PORT_FILES@|$files|; s|@PORT_CLOCK@|$clock|; s|@PORT_BROWSER@|$browser|" \
+    "$here/fixtures/http_servers.json" >"$CLAW_HOME/mcp.json"
+sed "s|@SCRATCH@|$work|g" "$here/fixtures/http_model.json" >"$work/model.json"
+cp "$CLAW_HOME/mcp.json" "$work/before.json"
+group_trap="$(trap -p EXIT)"
+start_model "$work"
+eval "$group_trap"
+
+expect_code "claw mcp add" 0 "$claw" mcp add sheets "http://127.0.0.1:$sheets/mcp" --header 'Authorization=Bearer ${SHEETS_TOKEN}'
+cmp "$work/before.json" "$CLAW_HOME/mcp.json.before" || fail "the copy of mcp.json is another"
+expect "mcp.json" "$(cat "$CLAW_HOME/mcp.json")" "// As a user of VS Code has it"
+expect_code "claw mcp test without a token" 1 "$claw" mcp test sheets
+expect "without a token" "$(cat "$CI_SCRATCH/err")" "holds a variable that is not set"
+export SHEETS_TOKEN=tok-8c1f29d07ab34e61
+expect_code "claw mcp test" 0 "$claw" mcp test sheets
+echo "ok  claw mcp add writes an entry, and claw mcp test says what is missing: a token"
+
+expect_code "claw tools" 0 "$claw" tools --json
+cp "$CI_SCRATCH/out" "$work/tools.jsonl"
+for tool in everything/echo files/list_directory clock/get_current_time browser/browser_navigate sheets/create_workbook; do
+    json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_SCRATCH/err" >&2; fail "claw tools does not list $tool"; }
+done
+echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of five servers over HTTP"
+
+called=0
+# call SESSION SERVER TOOL WORDS: asked, allowed, run, and its result has reached the model.
+call() {
+    local session="$1" server="$2" tool="$3" words="$4" id call
+    expect_code "claw ask ($session)" 3 "$claw" ask --session "$session" "use the $words server"
+    "$claw" approvals --json >"$work/approvals.jsonl"
+    json has "$work/approvals.jsonl" "session=$session" "server=$server" "tool=$tool" || fail "$session: no question about $tool"
+    id="$(json get id "$work/approvals.jsonl" "session=$session")"
+    expect_code "claw approve ($session)" 0 "$claw" approve "$id" --json
+    expect "$session" "$(json get reply "$CI_SCRATCH/out")" "The $words server has answered."
+    "$claw" audit --json --limit 1000 >"$work/audit.jsonl"
+    call="$(json get call "$work/audit.jsonl" kind=asked "body.approval=$id")"
+    expect "$session, audit" "$(json list kind "$work/audit.jsonl" "call=$call")" "received verdict asked answered verdict started ended"
+    json has "$work/audit.jsonl" "call=$call" kind=ended body.outcome=ended body.is_error=false || fail "$session: not ended well"
+    echo "ok  $server/$tool was asked about, allowed, run, and its result reached the model"
+    called=$((called + 1))
+}
+call everything everything echo everything
+call files files list_directory files
+call clock clock get_current_time clock
+call sheets sheets create_workbook sheets
+[ -e "$work/sheets/made.xlsx" ] || fail "the workbook is not there"
+
+kill -KILL -- "-$first"
+expect_code "claw mcp test of a dead server" 1 "$claw" mcp test everything
+expect "a dead server" "$(cat "$CI_SCRATCH/err")" "cannot be reached"
+serve_everything
+wait_for everything "$everything"
+call again everything echo "restarted everything"
+
+if grep -rqF "$SHEETS_TOKEN" "$CLAW_HOME"; then
+    grep -rlF "$SHEETS_TOKEN" "$CLAW_HOME" >&2
+    fail "the token is in the home"
+fi
+expect_code "claw audit verify" 0 "$claw" audit verify
+echo "servers over HTTP: $called calls through the gate, four servers"
