@@ -9,8 +9,11 @@ use tokio::sync::watch;
 use super::super::{HeartbeatHands, Heartbeats, HeartbeatsParts, Place};
 use super::when::heartbeat;
 use crate::config::{Heartbeat, HeartbeatCheck, HeartbeatTimes};
-use crate::domain::{Address, Inbound, Origin, OutboundBody, heartbeat_of, heartbeat_session};
-use crate::gate::tests::rig::{ALLOW, Rig};
+use crate::domain::{
+    Address, Inbound, Origin, OutboundBody, Term, heartbeat_job, heartbeat_of, heartbeat_session,
+    job_principal,
+};
+use crate::gate::tests::rig::{ALLOW, OWNER, Rig, allow, echo};
 use crate::model::{Script, Scripted};
 use crate::session::Ran;
 use crate::session::tests::rig::{BOUNDS, worker};
@@ -183,6 +186,35 @@ async fn a_budget_that_is_used_up_is_told_once_a_day() {
     spend("2026-11-24").await.unwrap();
     assert_eq!(beats.minutes(DAY_MINUTES + 2..DAY_MINUTES + 9).await, []);
     assert_eq!(beats.notices().len(), 2);
+}
+
+#[tokio::test]
+async fn the_check_of_a_time_is_made_once_by_all_processes() {
+    let beats = Beats::every_minute(ALLOW, Some(""));
+    let other = beats.rig.again(ALLOW);
+    let others = room(&other);
+    beats.look(start()).await;
+    let next = start().checked_add(1.minute()).unwrap();
+    for room in [&beats.room, &others, &beats.room] {
+        look(room, &beats.heartbeat, next).await;
+    }
+    assert_eq!(beats.rig.effects("legacy").len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_granted_to_it_ends_when_its_entry_is_another_one() {
+    let mut beats = Beats::every_minute("", None);
+    let mut call = echo(1, "hi");
+    call.origin = Origin::Schedule;
+    call.principal = job_principal(&heartbeat_job("inbox"), beats.heartbeat.revision);
+    let asked = beats.rig.parked(call).await;
+    beats.rig.gate.calls().decide(&asked, &allow(Term::Always), OWNER).await.unwrap();
+    let grants = |beats: &Beats| beats.rig.store.read(|tx| tx.grants()).unwrap().len();
+    beats.minutes(0..2).await;
+    assert_eq!(grants(&beats), 1, "the entry is as it was");
+    beats.heartbeat.revision += 1;
+    beats.minutes(2..3).await;
+    assert_eq!(grants(&beats), 0);
 }
 
 #[tokio::test]
