@@ -5,6 +5,8 @@ mod agents;
 mod audit;
 mod behind;
 mod chat_folder;
+#[cfg(test)]
+mod documented;
 mod draft;
 mod embeddings;
 mod env;

@@ -85,7 +85,7 @@ impl Written {
 }
 
 /// Whether a running claw follows this key.
-fn counts_now(key: &str) -> bool {
+pub(super) fn counts_now(key: &str) -> bool {
     let (section, name) = key.split_once('.').unwrap_or((key, ""));
     match section {
         "limits" => !Limits::is_for_starts(name),

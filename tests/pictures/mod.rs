@@ -1,0 +1,89 @@
+//! The pictures of the manual, made of what the real program shows: the phone in the README, and
+//! panes of a terminal. Each is compared with the file in `docs/pictures/`; `UPDATE_PICTURES=1`
+//! writes it. Must not know how a picture is drawn (`svg.rs`).
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod svg;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::telegram_model::Rig;
+use crate::wires::{Answer, Call, Turn};
+use svg::{Moment, phone, terminal};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compares a picture with the one that the manual shows.
+#[track_caller]
+fn is_in_the_manual(name: &str, picture: &str) {
+    let file: PathBuf = root().join("docs/pictures").join(name);
+    if std::env::var_os("UPDATE_PICTURES").is_some() {
+        fs::write(&file, picture).unwrap();
+    }
+    let shown = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        shown == picture,
+        "{} is not what the program shows now; look at it after `UPDATE_PICTURES=1 cargo test \
+         --workspace --test whole pictures::`",
+        file.display()
+    );
+}
+
+/// What stands on the phone now, without what differs from run to run.
+fn screen(rig: &Rig) -> String {
+    let screen = rig.telegram.screen(rig.anna.id);
+    let time = regex::Regex::new(r"\b\d\d:\d\d\b").unwrap();
+    let screen = time.replace_all(&screen, "09:41");
+    // The bot greets at its start; the picture begins with what is asked.
+    let from = screen.find("Anna: Rent").unwrap();
+    screen[from..].to_owned()
+}
+
+#[test]
+fn the_phone_shows_a_question_a_tap_and_the_end() {
+    let edit = json!({
+        "path": "budget.md",
+        "edits": [{"old_text": "Rent      780", "new_text": "Rent      820"}],
+    });
+    let rig = Rig::new([
+        Answer::Turn(Turn::calls(&[Call::new("1", "filesystem__edit_file", &edit.to_string())])),
+        Answer::text("Done: rent is 820 from now on. That leaves 410 a month."),
+    ]);
+    fs::create_dir_all(rig.house.workspace()).unwrap();
+    let budget = "# Budget\nIncome   1900\nRent      780\nFood      400\n";
+    fs::write(rig.house.workspace().join("budget.md"), budget).unwrap();
+    let gateway = rig.start();
+    rig.waits_for("I am claw");
+    rig.says("Rent is 820 from now on, put it into the budget");
+    rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    let asked = screen(&rig);
+    rig.anna.taps(rig.anna.private(), "Allow once");
+    rig.hears("Done: rent is 820");
+    rig.telegram.wait_for("the question shows how it ended", |world| {
+        let ended = |message: &crate::botapi::Message| message.text.contains("ran: ok");
+        world.messages(rig.anna.private()).any(ended).then_some(())
+    });
+    let done = screen(&rig);
+    let said = asked.lines().next().unwrap();
+    let moments = [
+        Moment { seconds: 3, screen: said, tapped: None },
+        Moment { seconds: 8, screen: &asked, tapped: None },
+        Moment { seconds: 2, screen: &asked, tapped: Some("Allow once") },
+        Moment { seconds: 7, screen: &done, tapped: None },
+    ];
+    is_in_the_manual("phone.svg", &phone(&moments));
+    drop(gateway);
+}
+
+#[test]
+fn the_panes_of_the_manual_are_those_that_the_console_is_compared_with() {
+    for (name, pane) in [("question", "question-open-80"), ("difference", "diff-question-80")] {
+        let text = fs::read_to_string(root().join("tests/screens").join(format!("{pane}.txt")));
+        is_in_the_manual(&format!("{name}.svg"), &terminal(&text.unwrap()));
+    }
+}
