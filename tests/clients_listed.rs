@@ -1,6 +1,5 @@
 //! What an owner sees of MCP clients in a terminal: the list, a token, the end of one. At 40 and 80
 //! columns, and as JSON. What a question of one says is tried by `client_calls`.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -1,6 +1,5 @@
 //! `claw serve` over standard streams, in both eras: the agent behind the tools of a client, its
 //! questions, its sessions, and what a client of another name gets of it.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::sync::Arc;
 

@@ -127,7 +127,7 @@ impl Begun {
     }
 
     /// The client gives it up.
-    pub fn is_given_up(self) {
+    pub fn give_up(&self) {
         self.0.abort();
     }
 }
@@ -193,7 +193,7 @@ impl Client {
 
     /// Closes the connection as a client does that is closed, and waits for the process.
     pub fn closes(mut self) -> std::process::ExitStatus {
-        let _reason = self.handle.block_on(async { self.service.cancellation_token().cancel() });
+        self.handle.block_on(async { self.service.cancellation_token().cancel() });
         self.ended()
     }
 

@@ -1,7 +1,6 @@
 //! `claw serve --tools`: the tools of claw's servers behind the gate, called by a client. A call is
 //! asked about at the owner's doors, runs once, and is answered once, also when client or claw was
 //! ended meanwhile.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -154,7 +153,7 @@ fn a_call_that_the_client_gives_up_keeps_its_question_and_its_answer() {
         eventually("the owner is asked", || {
             !house.claw(&["approvals", "--json"]).expect(0).rows().is_empty()
         });
-        call.is_given_up();
+        call.give_up();
         let question = house.waiting();
         house.claw(&["approve", &question]).expect(0);
         // The yes runs the frozen call, whether anybody waits for it or not.

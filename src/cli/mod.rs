@@ -257,20 +257,30 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             let wanted = undo::Wanted { turn, redo, yes, as_json: json.json };
             if list { undo::list(app, json.json).await } else { undo::run(app, wanted).await }
         }
-        AtHome::Audit { action, rows, follow, limit, json } => match action {
-            None | Some(AuditAction::List) => {
-                audit::list(app, audit::Listed { limit, rows, follow, as_json: json.json }).await
-            }
-            Some(AuditAction::Verify { head }) => {
-                let told = head.map(|(number, digest)| AuditHead { number, digest });
-                proof::verify(app, told.as_ref(), json.json)
-            }
-            Some(AuditAction::Head) => proof::head(app, json.json),
-            Some(AuditAction::Anchor { accept: true }) => proof::accept(app, json.json).await,
-            Some(AuditAction::Anchor { accept: false }) => proof::anchor(app, json.json),
-            Some(AuditAction::Explain { id }) => explain::run(app, &id, json.json),
-        },
+        AtHome::Audit { action, rows, follow, limit, json } => {
+            let listed = audit::Listed { limit, rows, follow, as_json: json.json };
+            audit(app, action, listed).await
+        }
         AtHome::Sessions { action, json } => sessions(app, action, json.json).await,
+    }
+}
+
+async fn audit(
+    app: &App,
+    action: Option<AuditAction>,
+    listed: audit::Listed,
+) -> anyhow::Result<ExitCode> {
+    let as_json = listed.as_json;
+    match action {
+        None | Some(AuditAction::List) => audit::list(app, listed).await,
+        Some(AuditAction::Verify { head }) => {
+            let told = head.map(|(number, digest)| AuditHead { number, digest });
+            proof::verify(app, told.as_ref(), as_json)
+        }
+        Some(AuditAction::Head) => proof::head(app, as_json),
+        Some(AuditAction::Anchor { accept: true }) => proof::accept(app, as_json).await,
+        Some(AuditAction::Anchor { accept: false }) => proof::anchor(app, as_json),
+        Some(AuditAction::Explain { id }) => explain::run(app, &id, as_json),
     }
 }
 
