@@ -36,8 +36,8 @@ const MONTHS: [&[&str]; 12] = [
 /// word: "may", "march", or somebody called June.
 const BEFORE_MONTH: &[&str] = &[
     "in", "of", "on", "during", "since", "until", "till", "by", "from", "to", "before", "after",
-    "between", "and", "last", "this", "early", "late", "mid", "im", "am", "vom", "bis", "seit",
-    "ab", "anfang", "mitte", "ende", "letzten", "diesen",
+    "between", "last", "this", "early", "late", "mid", "im", "am", "vom", "bis", "seit", "ab",
+    "anfang", "mitte", "ende", "letzten", "diesen",
 ];
 
 /// The dates that a question names.
@@ -144,7 +144,11 @@ fn of_month(words: &[String], at: usize, is_used: &mut [bool]) -> Option<Named> 
     let year = get(Some(next)).and_then(year);
     used.extend(year.map(|_| next));
     let is_date = day.is_some() || year.is_some();
-    if !is_date && !before.is_some_and(|word| BEFORE_MONTH.contains(&word)) {
+    let is_meant = |word| match word {
+        "and" | "und" => get(at.checked_sub(2)).is_some_and(is_month_or_year),
+        word => BEFORE_MONTH.contains(&word),
+    };
+    if !is_date && !before.is_some_and(is_meant) {
         return None;
     }
     for at in used {
@@ -153,6 +157,11 @@ fn of_month(words: &[String], at: usize, is_used: &mut [bool]) -> Option<Named> 
         }
     }
     Some(Named { year, month: i8::try_from(month + 1).ok(), day })
+}
+
+/// What a second date is joined to: "between April and May", "March 2023 and June".
+fn is_month_or_year(word: &str) -> bool {
+    MONTHS.iter().any(|names| names.contains(&word)) || year(word).is_some()
 }
 
 /// `8`, `8th`, and `8.`, whose dot is gone.
@@ -213,6 +222,8 @@ mod tests {
             named("im Mai 2023 und im Juni"),
             [(Some(2023), Some(5), None), (None, Some(6), None)]
         );
+        let both = [(None, Some(4), None), (None, Some(5), None)];
+        assert_eq!(named("between April and May"), both);
         assert_eq!(named("May of 2023"), [(Some(2023), Some(5), None)]);
         assert_eq!(named("2023-05"), [(Some(2023), Some(5), None)]);
         assert_eq!(named("December 31"), [(None, Some(12), Some(31))]);
