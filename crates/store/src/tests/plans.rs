@@ -32,7 +32,6 @@ const SMALL: &[&str] = &[
     "inbox_queued",
     "outbox_waiting",
     "calls_open",
-    "client_calls_open",
     "calls_started",
     "client_calls_open",
     "approvals_waiting",
