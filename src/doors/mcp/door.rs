@@ -79,8 +79,9 @@ impl ChatDoor for Mcp {
         &self.shared
     }
 
-    fn writes_to(&self, _: &Address) -> bool {
-        true
+    /// What another door of this process has shown is that door's to change.
+    fn writes_to(&self, to: &Address) -> bool {
+        to.door() == Self::NAME
     }
 
     fn place_of(&self, session: &SessionId) -> Option<Address> {
