@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `claw acp` in the hands of somebody else's editor: the official TypeScript library of the Agent
 # Client Protocol (npm @agentclientprotocol/sdk) talks, is asked, says yes and no, stops, leaves in
-# the middle and opens the conversation again; the model is aimock, strict.
+# the middle and opens the conversation again; the model is aimock, strict. A question is
+# answered in a terminal, too, while its dialog is open and while the editor is away.
 # Usage: .ci/acp.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -20,7 +21,7 @@ cat >"$work/model.json" <<'END'
    "response": {"toolCalls": [{"name": "filesystem__write_file", "arguments": {"path": "a.txt", "content": "bread\n"}}]}},
   {"match": {"userMessage": "write it", "toolResultContains": "a.txt"}, "response": {"content": "It is written."}},
   {"match": {"userMessage": "write it", "toolResultContains": "the owner said no"}, "response": {"content": "Then not."}},
-  {"match": {"userMessage": "hello"}, "response": {"content": "Hello from claw."}}
+  {"match": {"userMessage": "hello"}, "response": {"content": "Hello from claw, at some length, so that it comes in several pieces."}}
 ]}
 END
 start_model "$work"

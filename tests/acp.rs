@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::acp_client::{AcpClient, Item, is_message, keys};
 use crate::program::{House, eventually};
+use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
@@ -349,14 +350,43 @@ fn a_broken_line_is_answered_and_ends_nothing() {
     claw.types(
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n",
     );
+    eventually("the good one is answered", || claw.out().contains("agentCapabilities"));
     claw.types(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"no/such\",\"params\":{}}\n");
-    eventually("the good one is answered", || {
-        claw.out().contains("agentCapabilities") && claw.out().contains("-32601")
-    });
+    eventually("what there is not is refused", || claw.out().contains("-32601"));
     let ran = claw.ends().expect(0);
     for row in ran.rows() {
         assert_eq!(row["jsonrpc"], "2.0", "{ran:?}");
     }
     let codes: Vec<Value> = ran.rows().iter().map(|row| row["error"]["code"].clone()).collect();
     assert!(codes.contains(&json!(-32700)) && codes.contains(&json!(-32601)), "{codes:?}");
+}
+
+#[test]
+fn a_question_of_an_editor_is_answered_in_telegram_and_the_other_way_round() {
+    let rig = Rig::configured("[telegram]\nconsole_questions = true\n");
+    let gateway = rig.start();
+    fs::create_dir_all(rig.house.workspace()).unwrap();
+    let editor = AcpClient::start(&rig.house);
+    let session = editor.new_session(&rig.house.workspace());
+    editor.prompts(&session, "write c.txt: 1");
+    editor.waits_asked(&session, "c.txt");
+    let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    assert!(asked.text.contains("In the session"), "{}", asked.text);
+    rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
+    assert_eq!(editor.ends(&session, 1), StopReason::EndTurn);
+    assert!(editor.asked(&session, "c.txt").is_none(), "its dialog is still open");
+    let by = format!("was allowed once by the Telegram user {}", rig.anna.id);
+    assert!(editor.text(&session).contains(&by), "{}", editor.text(&session));
+    assert_eq!(rig.house.in_workspace("c.txt"), "1");
+    rig.wait_edited(&asked, "ran: ok");
+
+    editor.prompts(&session, "write d.txt: 2");
+    editor.waits_asked(&session, "d.txt");
+    let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    editor.answers(&session, "d.txt", Some("y"));
+    rig.wait_edited(&asked, "ran: ok");
+    assert_eq!(editor.ends(&session, 2), StopReason::EndTurn);
+    assert_eq!(rig.house.in_workspace("d.txt"), "2");
+    assert_eq!(editor.leaves(), Some(0));
+    rig.stop(gateway);
 }
