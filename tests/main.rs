@@ -87,6 +87,7 @@ mod serve_foreign;
 mod serve_gateway;
 mod serve_http;
 mod serve_install;
+mod serve_install_files;
 mod serve_more;
 mod serve_rig;
 mod serve_tools;

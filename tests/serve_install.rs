@@ -12,7 +12,7 @@ use crate::program::House;
 use crate::pty::Pty;
 
 /// Every client with its file below the home, on this system.
-fn clients() -> Vec<(&'static str, &'static str)> {
+pub fn clients() -> Vec<(&'static str, &'static str)> {
     let settings =
         if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" };
     let below = |path: &'static str| -> &'static str { format!("{settings}/{path}").leak() };
@@ -26,7 +26,7 @@ fn clients() -> Vec<(&'static str, &'static str)> {
     ]
 }
 
-fn file(house: &House, path: &str) -> PathBuf {
+pub fn file(house: &House, path: &str) -> PathBuf {
     let file = house.user_home().join(path);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     file

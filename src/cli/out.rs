@@ -18,6 +18,11 @@ pub fn line(text: &str) -> Result<(), Unwritten> {
     }
 }
 
+/// Text that is copied from here into a file, as it is: the terminal alone breaks its lines.
+pub fn to_copy(text: &str) -> Result<(), Unwritten> {
+    whole_line(text)
+}
+
 /// The same for what was laid out already.
 fn whole_line(text: &str) -> Result<(), Unwritten> {
     let mut stdout = io::stdout().lock();

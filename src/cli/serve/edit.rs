@@ -9,6 +9,22 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
 use super::client_file::Format;
 use super::entry::NAME;
 
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// What is JSON here: comments and commas at the end, which most of the clients read, and nothing
+/// that none of them does.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 /// What is to be done with a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
@@ -21,10 +37,39 @@ pub struct Edit {
 /// Puts `entry` under `servers` into `text`, which may be empty. What is wrong with the text is
 /// half a sentence.
 pub fn edit(format: Format, text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {
-    match format {
+    // Some editors write this mark before a text; it is none of the text's, and stays.
+    let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => (BYTE_ORDER_MARK, rest),
+        None => ("", text),
+    };
+    let done = match format {
         Format::Json => json(text, servers, entry),
         Format::Toml => toml(text, servers, entry),
+    }?;
+    Ok(Edit { before: done.before, text: format!("{mark}{}", done.text) })
+}
+
+/// Whatever was kept of the text: what comes out has to be read as what was meant, and everything
+/// else in it as before.
+fn checked(
+    (before, after): (Option<Value>, Option<Value>),
+    (servers, entry): (&str, &Value),
+) -> Result<(), String> {
+    let risk = "it cannot be changed without a risk";
+    let (mut before, mut after) = (before.ok_or(risk)?, after.ok_or(risk)?);
+    take(&mut before, servers);
+    let is_meant = take(&mut after, servers).as_ref() == Some(entry) && before == after;
+    is_meant.then_some(()).ok_or_else(|| risk.to_owned())
+}
+
+/// Takes claw's entry out of what a file holds. An empty list of servers is none.
+fn take(file: &mut Value, servers: &str) -> Option<Value> {
+    let list = file.get_mut(servers)?.as_object_mut()?;
+    let found = list.remove(NAME);
+    if list.is_empty() {
+        file.as_object_mut()?.remove(servers);
     }
+    found
 }
 
 /// The entry alone, as it stands in such a file.
@@ -36,10 +81,14 @@ fn json(text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {
     if text.trim().is_empty() {
         return Ok(Edit { before: None, text: new_json(servers, entry) });
     }
-    let options = ParseOptions::default();
     let root =
-        CstRootNode::parse(text, &options).map_err(|error| format!("it is not JSON: {error}"))?;
-    let object = root.object_value().ok_or("it holds no JSON object")?;
+        CstRootNode::parse(text, &OPTIONS).map_err(|error| format!("it is not JSON: {error}"))?;
+    // White space and comments alone are a file in which nothing is set yet.
+    let whole = match root.value() {
+        Some(_) => root.to_serde_value(),
+        None => Some(Value::Object(serde_json::Map::new())),
+    };
+    let object = root.object_value_or_create().ok_or("it holds no JSON object")?;
     // Of two of the same name each program takes another one.
     let named = |name: &str, of: &jsonc_parser::cst::CstObject| {
         of.properties().iter().filter(|one| one.decoded_name().as_deref() == Some(name)).count()
@@ -65,12 +114,9 @@ fn json(text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {
         }
     };
     let text = root.to_string();
-    // Whatever was kept of the text, what comes out has to be read as what was meant.
-    let read = CstRootNode::parse(&text, &options).ok().and_then(|root| root.to_serde_value());
-    match read.as_ref().and_then(|read| read.get(servers)?.get(NAME)) {
-        Some(found) if found == entry => Ok(Edit { before, text }),
-        _ => Err("it cannot be changed without a risk".to_owned()),
-    }
+    let after = CstRootNode::parse(&text, &OPTIONS).ok().and_then(|root| root.to_serde_value());
+    checked((whole, after), (servers, entry))?;
+    Ok(Edit { before, text })
 }
 
 fn new_json(servers: &str, entry: &Value) -> String {
@@ -94,41 +140,77 @@ fn input(entry: &Value) -> CstInputValue {
 }
 
 fn toml(text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+    let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         let said = error.message().lines().next().unwrap_or_default().to_owned();
         format!("it is not TOML: {said}")
     })?;
-    if !document.contains_key(servers) {
-        let mut list = Table::new();
-        list.set_implicit(true);
-        document.insert(servers, Item::Table(list));
+    let whole = as_json(document.as_item());
+    // A header of a table may stand at the end of every file that has no such table yet.
+    let is_free = match document.get(servers) {
+        None => true,
+        Some(Item::Table(list)) => !list.is_dotted() && !list.contains_key(NAME),
+        Some(_) => false,
+    };
+    let (before, text) = match is_free {
+        true => (None, below(text, &new_toml(servers, entry))),
+        false => replaced(document, text, servers, entry)?,
+    };
+    let after = text.parse().ok().map(|read: DocumentMut| as_json(read.as_item()));
+    checked((Some(whole), after), (servers, entry))?;
+    Ok(Edit { before, text })
+}
+
+fn table(entry: &Value) -> Table {
+    let mut table = Table::new();
+    for (name, written) in entry.as_object().into_iter().flatten() {
+        table.insert(name, item(written));
     }
+    table
+}
+
+fn new_toml(servers: &str, entry: &Value) -> String {
+    let mut list = Table::new();
+    list.set_implicit(true);
+    list.insert(NAME, Item::Table(table(entry)));
+    let mut document = DocumentMut::new();
+    document.insert(servers, Item::Table(list));
+    document.to_string()
+}
+
+/// The lines of `new` behind those of `text`, which stay byte for byte.
+fn below(text: &str, new: &str) -> String {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let ended = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
+    let apart = if text.is_empty() { "" } else { newline };
+    format!("{text}{ended}{apart}{}", new.replace('\n', newline))
+}
+
+/// The entry put into the place of the one that is there, or into a list on one line.
+fn replaced(
+    mut document: DocumentMut,
+    text: &str,
+    servers: &str,
+    entry: &Value,
+) -> Result<(Option<Value>, String), String> {
     let list = document
         .get_mut(servers)
         .and_then(Item::as_table_like_mut)
         .ok_or_else(|| format!("its `{servers}` is no table"))?;
     let before = list.get(NAME).map(as_json);
-    let mut table = Table::new();
-    for (name, written) in entry.as_object().into_iter().flatten() {
-        table.insert(name, item(written));
-    }
     match list.get_mut(NAME).and_then(Item::as_table_mut) {
         // Its place in the file and the comments above it stay.
         Some(there) => {
             there.clear();
-            for (name, written) in &table {
+            for (name, written) in &table(entry) {
                 there.insert(name, written.clone());
             }
         }
-        None => _ = list.insert(NAME, Item::Table(table)),
+        None => _ = list.insert(NAME, Item::Table(table(entry))),
     }
-    let text = document.to_string();
-    let read: Option<DocumentMut> = text.parse().ok();
-    let found = read.as_ref().and_then(|read| Some(as_json(read.get(servers)?.get(NAME)?)));
-    match found {
-        Some(found) if found == *entry => Ok(Edit { before, text }),
-        _ => Err("it cannot be changed without a risk".to_owned()),
-    }
+    let new = document.to_string();
+    // What writes it ends every line the same way.
+    let has_returns = text.contains("\r\n") && !new.contains('\r');
+    Ok((before, if has_returns { new.replace('\n', "\r\n") } else { new }))
 }
 
 fn item(written: &Value) -> Item {

@@ -40,6 +40,25 @@ fn a_file_of_toml_keeps_its_comments_and_tables() {
 }
 
 #[test]
+fn an_entry_of_toml_is_replaced_where_it_stands_and_its_lines_end_as_the_others() {
+    for list in [
+        "# a\n[mcp_servers.claw] # ours\ncommand = \"old\"\n\n[z]\nlast = 1 # b\n",
+        "mcp_servers.claw.command = \"old\"\nfirst = 1 # b\n",
+        "mcp_servers = { claw = { command = \"old\" } } # b\n[z]\nlast = 1\n",
+        "mcp_servers = {} # b\n",
+        "mcp_servers.other.command = \"o\" # b\n[z]\nlast = 1\n",
+    ] {
+        for before in [list.to_owned(), list.replace('\n', "\r\n")] {
+            let done = edit(Format::Toml, &before, "mcp_servers", &entry()).unwrap();
+            assert!(done.text.contains("# b") && !done.text.contains("old"), "{}", done.text);
+            let returns = done.text.matches("\r\n").count();
+            let wanted = if before.contains('\r') { done.text.matches('\n').count() } else { 0 };
+            assert_eq!(returns, wanted, "{:?}", done.text);
+        }
+    }
+}
+
+#[test]
 fn an_entry_with_other_words_is_given_back_whole() {
     let json_text = r#"{"mcpServers": {"claw": {"command": "old", "env": {"K": "v"}}}}"#;
     let done = edited(Format::Json, json_text);

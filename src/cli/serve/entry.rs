@@ -1,7 +1,7 @@
 //! What claw's entry in a client's configuration says: which program, with which words, for which
 //! home. Must not know any client's file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ pub const NAME: &str = "claw";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The whole path: programs of a desktop have another `PATH` than a shell.
-    pub program: PathBuf,
+    pub program: String,
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
 }
 
 impl Entry {
     /// `home` is the one that this environment sets, if it sets one: a client does not know it.
-    pub fn new(program: &Path, agent: Option<&str>, home: Option<&Path>, words: &[String]) -> Self {
+    pub fn new(program: &str, agent: Option<&str>, home: Option<&Path>, words: &[String]) -> Self {
         let agent = agent.into_iter().flat_map(|agent| ["--agent".to_owned(), agent.to_owned()]);
         let args = agent.chain(["serve".to_owned()]).chain(words.iter().cloned()).collect();
         let home = home.map(|home| ("CLAW_HOME".to_owned(), home.display().to_string()));
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_agent_stands_before_the_command() {
         let words = ["--client".to_owned(), "zed".to_owned()];
-        let entry = Entry::new(Path::new("/bin/claw"), Some("work"), None, &words);
+        let entry = Entry::new("/bin/claw", Some("work"), None, &words);
         assert_eq!(entry.args, ["--agent", "work", "serve", "--client", "zed"]);
         assert!(entry.env.is_empty());
     }

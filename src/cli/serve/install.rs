@@ -3,11 +3,10 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use serde_json::Value;
 
 use super::client_file::ClientFile;
@@ -28,12 +27,18 @@ pub fn print(file: &ClientFile, entry: &Value) -> anyhow::Result<ExitCode> {
     let text = edit::snippet(file.format, file.servers, entry)
         .map_err(|why| anyhow::anyhow!("the entry cannot be written: {why}"))?;
     out::err_line(&format!("{} reads this from {}:", file.client, shown(&file.path)));
-    out::line(text.trim_end())?;
+    out::to_copy(text.trim_end())?;
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// `yes`: without asking, which overwrites no entry of other words.
-pub async fn run(file: ClientFile, entry: Value, yes: bool) -> anyhow::Result<ExitCode> {
+/// `not_there`: variables that the client does not have. `yes`: without asking, which overwrites no
+/// entry of other words.
+pub async fn run(
+    file: ClientFile,
+    entry: Value,
+    not_there: &[String],
+    yes: bool,
+) -> anyhow::Result<ExitCode> {
     let before = read(&file)?;
     let text = before.as_deref().unwrap_or_default();
     let Edit { before: there, text: after } =
@@ -44,8 +49,10 @@ pub async fn run(file: ClientFile, entry: Value, yes: bool) -> anyhow::Result<Ex
             file.client,
             shown(&file.path)
         ))?;
+        say_what_is_not_there(&file, not_there)?;
         return Ok(ExitCode::from(fail::DONE));
     }
+    check_it_can_be_changed(&file)?;
     show(&file, there.as_ref(), &entry)?;
     if there.is_some() && yes {
         return Err(UserError::because(format!(
@@ -63,7 +70,21 @@ pub async fn run(file: ClientFile, entry: Value, yes: bool) -> anyhow::Result<Ex
         out::line(&format!("As it was before: {}", shown(&copy)))?;
     }
     out::line(file.next)?;
+    say_what_is_not_there(&file, not_there)?;
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// A client that starts claw gives it little of this environment, and a model may be chosen there.
+fn say_what_is_not_there(file: &ClientFile, names: &[String]) -> anyhow::Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    Ok(out::line(&format!(
+        "{} does not have the variables of this shell. What your model needs of {} has to stand in \
+         claw.toml: `claw init` puts it there.",
+        file.client,
+        names.join(", ")
+    ))?)
 }
 
 /// The text of the file; `None` where there is none yet.
@@ -77,9 +98,18 @@ fn read(file: &ClientFile) -> anyhow::Result<Option<String>> {
             shown(folder)
         )));
     }
+    // A pipe would be waited for.
+    if fs::metadata(&file.path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(unusable(file, "it is no plain file"));
+    }
     let opened = match fs::File::open(&file.path) {
         Ok(opened) => opened,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if file.path.is_symlink() {
+                return Err(unusable(file, "it is a link to a file that is not there"));
+            }
+            return Ok(None);
+        }
         Err(error) => return Err(unusable(file, &format!("it cannot be read ({error})"))),
     };
     let mut bytes = Vec::new();
@@ -90,6 +120,18 @@ fn read(file: &ClientFile) -> anyhow::Result<Option<String>> {
     }
     let text = String::from_utf8(bytes);
     text.map(Some).map_err(|_| unusable(file, "it is not UTF-8 text"))
+}
+
+/// A file that is to stay as it is, or is not this user's, is not put into the place of another one.
+fn check_it_can_be_changed(file: &ClientFile) -> anyhow::Result<()> {
+    let Ok(meta) = fs::metadata(&file.path) else { return Ok(()) };
+    if meta.permissions().mode() & 0o222 == 0 {
+        return Err(unusable(file, "it is read-only"));
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return Err(unusable(file, "it belongs to another user"));
+    }
+    Ok(())
 }
 
 fn unusable(file: &ClientFile, why: &str) -> anyhow::Error {
@@ -142,17 +184,23 @@ fn write(file: &ClientFile, before: Option<&str>, after: &str) -> anyhow::Result
         )));
     }
     let Some(before) = before else {
-        durable::write_new(&file.path, after)
-            .with_context(|| format!("{} cannot be written", file.path.display()))?;
+        durable::write_new(&file.path, after).map_err(|error| unwritten(&file.path, &error))?;
         return Ok(None);
     };
     // A link of the owner's stays a link.
     let target = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
     let copy = copy(&target, before)?;
     let mode = fs::metadata(&target).map_or(0o600, |meta| meta.permissions().mode() & 0o777);
-    durable::replace(&target, after, mode)
-        .with_context(|| format!("{} cannot be written", target.display()))?;
+    durable::replace(&target, after, mode).map_err(|error| unwritten(&target, &error))?;
     Ok(Some(copy))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
+    UserError::because(format!(
+        "{} cannot be written ({error}), so nothing was changed; correct that, or put in by hand \
+         what --print-config prints",
+        shown(path)
+    ))
 }
 
 /// Under the first free name beside it, for its owner alone.
@@ -165,10 +213,8 @@ fn copy(target: &Path, text: &str) -> anyhow::Result<PathBuf> {
         });
         match durable::write_new(&path, text) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => {
-                done.with_context(|| format!("{} cannot be written", path.display()))?;
-                return Ok(path);
-            }
+            Err(error) => return Err(unwritten(&path, &error)),
+            Ok(()) => return Ok(path),
         }
     }
     Err(UserError::because(format!(

@@ -12,8 +12,14 @@ use super::client_file::{ClientFile, Surroundings, shaped};
 use super::entry::Entry;
 use super::install;
 use crate::cli::args::ClientApp;
+use crate::cli::fail::UserError;
+use crate::cli::out;
 use crate::config::{Config, Overrides};
 use crate::domain::ClientName;
+use crate::model::key_variables;
+
+/// The variables beside a provider's key that choose the model.
+const CHOOSING: [&str; 4] = ["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL", "OLLAMA_HOST"];
 
 /// What is to be written, and how.
 pub struct Setup {
@@ -37,12 +43,29 @@ pub async fn run(overrides: Overrides, setup: Setup) -> anyhow::Result<ExitCode>
     let tools = setup.tools.then(|| "--tools".to_owned());
     let words: Vec<String> =
         ["--client".to_owned(), client.as_str().to_owned()].into_iter().chain(tools).collect();
-    let entry = shaped(setup.app, &Entry::new(&program, agent.as_deref(), home, &words));
+    let program = program.to_str().ok_or_else(|| {
+        UserError::because(format!(
+            "the path of this program, {}, is no UTF-8 text, so no client's configuration can \
+             name it; move the program to another folder",
+            out::clean(&program.display().to_string())
+        ))
+    })?;
+    let entry = shaped(setup.app, &Entry::new(program, agent.as_deref(), home, &words));
     let file = file_of(&config, setup.app);
     if setup.print {
         return install::print(&file, &entry);
     }
-    install::run(file, entry, setup.yes).await
+    install::run(file, entry, &not_there(&config)?, setup.yes).await
+}
+
+/// The variables of this environment that may choose the model, and that a client does not have.
+fn not_there(config: &Config) -> anyhow::Result<Vec<String>> {
+    let written = crate::config::read_if_there(&config.home.claw_toml())?.unwrap_or_default();
+    // A key that stands in the file itself needs no variable.
+    let has_key = config.model.api_key.is_some();
+    let keys = key_variables().filter(|key| !has_key || written.contains(key));
+    let names = CHOOSING.into_iter().chain(keys);
+    Ok(names.filter(|name| config.env.get(name).is_some()).map(str::to_owned).collect())
 }
 
 /// Clients are told apart by their names, so each has its own.
