@@ -56,6 +56,9 @@ if [ ! -e "$installed" ]; then
         @modelcontextprotocol/server-brave-search @notionhq/notion-mcp-server @playwright/mcp supergateway \
         @modelcontextprotocol/inspector @modelcontextprotocol/conformance@0.1.16 @copilotkit/aimock \
         @modelcontextprotocol/client@2.3.1 @agentclientprotocol/sdk@2.4.0 @anthropic-ai/mcpb@2.1.2
+    # The first version of the conformance suite that knows the protocol of 2026-07-28, too.
+    PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --prefix "$CI_SCRATCH/conformance-2026" \
+        @modelcontextprotocol/conformance@0.2.0-alpha.12
     # From here on nothing may be fetched.
     echo 'offline=true' >"$CI_SCRATCH/user/.npmrc"
     touch "$installed"

@@ -62,6 +62,7 @@ fn a_token_is_printed_once_into_a_file_of_the_owners_and_is_gone_when_it_is_revo
     let newer = house.claw(&["clients", "add", "laptop"]).expect(0);
     assert_ne!(newer.out.trim(), token);
     assert!(newer.err.contains("Authorization: Bearer"), "{newer:?}");
+    assert!(newer.err.contains("earlier token counts no more"), "{newer:?}");
     house.claw(&["clients", "revoke", "laptop", "--json"]).expect(0).json();
     assert!(!file.exists());
     let kinds: Vec<_> = house.audit().iter().map(|row| row["kind"].clone()).collect();

@@ -32,6 +32,7 @@ fn a_client_of_others_asks_calls_cancels_is_denied_and_survives_a_restart() {
     let servers =
         json!({"mcpServers": {"legacy": legacy, "filesystem": fs, "bash": bash}}).to_string();
     rig.house.write("mcp.json", &servers);
+    rig.house.write("workspace/hello.txt", "hello of the workspace");
     rig.house.claw(&["tools"]).expect(0);
     let gateway = rig.start();
     let told = rig.house.user_home().join("told");

@@ -62,6 +62,8 @@ fn counted(count: u64, noun: &str) -> String {
 
 /// The token is printed once: the file has it, and nothing else shows it again.
 pub async fn add(app: &App, name: &ClientName, as_json: bool) -> anyhow::Result<ExitCode> {
+    let known = app.clients.known()?;
+    let had_token = known.iter().any(|client| client.name == *name && client.has_token);
     let new = app.clients.add(name, &owner_principal()).await?;
     let file = new.file.display().to_string();
     if as_json {
@@ -69,9 +71,10 @@ pub async fn add(app: &App, name: &ClientName, as_json: bool) -> anyhow::Result<
         return Ok(ExitCode::from(fail::DONE));
     }
     out::line(&new.token)?;
+    let earlier = if had_token { " Its earlier token counts no more." } else { "" };
     out::err_line(&format!(
-        "The client `{name}` sends this token as `Authorization: Bearer …`. It is kept in {}, \
-         which only you can read. `claw clients revoke {name}` takes it back.",
+        "The client `{name}` sends this token as `Authorization: Bearer …`.{earlier} It is kept in \
+         {}, which only you can read. `claw clients revoke {name}` takes it back.",
         out::clean(&file)
     ));
     Ok(ExitCode::from(fail::DONE))

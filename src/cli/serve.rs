@@ -7,6 +7,7 @@ mod entry;
 mod install;
 mod setup;
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -62,6 +63,12 @@ pub async fn run(overrides: Overrides, wanted: ServeArgs) -> anyhow::Result<Exit
         line_bytes_max: usize::try_from(config.serve.body_bytes_max).unwrap_or(usize::MAX),
     };
     drop(config);
+    if std::io::stdin().is_terminal() {
+        out::err_line(
+            "claw: a client starts this and speaks MCP with it here; `claw serve --install CLIENT` \
+             sets one up. Ctrl-D ends it.",
+        );
+    }
     let (reads, writes) = stdio::open();
     front::run(&backends, (reads, writes), told_to_end()?).await?;
     Ok(ExitCode::from(fail::DONE))

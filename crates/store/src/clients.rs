@@ -40,6 +40,8 @@ pub struct ClientCallRow {
     pub number: u64,
     /// Over server, tool and canonical arguments.
     pub digest: String,
+    /// By which the request that began it is known when it is sent again.
+    pub mark: Option<String>,
     /// The instance that takes the call through the gate.
     pub driver: Address,
     /// The request that waits for its end; `None` where nobody waits.
@@ -51,7 +53,7 @@ pub struct ClientCallRow {
 }
 
 const CLIENT: &str = "name, since_ms, seen_ms, revoked_ms, day, day_calls, day_tokens, told_day";
-const CALL: &str = "client, number, digest, driver, holder, at_ms, ended_ms, handed_ms";
+const CALL: &str = "client, number, digest, driver, holder, at_ms, ended_ms, handed_ms, mark";
 
 fn name(text: String) -> Result<ClientName, StoreError> {
     ClientName::new(text).map_err(|wrong| StoreError::Decode(format!("a client: {wrong}")))
@@ -82,6 +84,7 @@ fn read_call(row: &Row<'_>) -> Result<ClientCallRow, StoreError> {
         at_ms: row.get(5)?,
         ended_ms: row.get(6)?,
         handed_ms: row.get(7)?,
+        mark: row.get(8)?,
     })
 }
 
@@ -156,7 +159,7 @@ impl Tx<'_> {
     pub fn add_client_call(
         &self,
         client: &ClientName,
-        digest: &str,
+        (digest, mark): (&str, Option<&str>),
         (driver, holder): (&Address, &Address),
     ) -> Result<u64, StoreError> {
         let now = now_ms();
@@ -170,10 +173,10 @@ impl Tx<'_> {
             .query_row([client.as_str()], |row| row.get(0))?;
         self.conn
             .prepare_cached(
-                "INSERT INTO client_calls(client, number, digest, driver, holder, at_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO client_calls(client, number, digest, mark, driver, holder, at_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
-            .execute(params![client.as_str(), number, digest, driver.0, holder.0, now])?;
+            .execute(params![client.as_str(), number, digest, mark, driver.0, holder.0, now])?;
         self.conn
             .prepare_cached("DELETE FROM client_calls WHERE ended_ms < ?1")?
             .execute([now - KEPT_MS])?;
@@ -248,7 +251,8 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// Says who waits for the end of a call. False: somebody else than `from` does.
+    /// Says who waits for the end of a call. False: somebody else than `from` does. For whoever
+    /// waits from here on it was not handed out.
     pub fn hold_client_call(
         &self,
         client: &ClientName,
@@ -259,7 +263,7 @@ impl Tx<'_> {
         let changed = self
             .conn
             .prepare_cached(
-                "UPDATE client_calls SET holder = ?4
+                "UPDATE client_calls SET holder = ?4, handed_ms = iif(?4 = '', handed_ms, NULL)
                  WHERE client = ?1 AND number = ?2 AND holder = ?3",
             )?
             .execute(params![client.as_str(), number as i64, text(from), text(to)])?;

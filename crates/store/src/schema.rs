@@ -185,8 +185,10 @@ CREATE INDEX client_calls_open ON client_calls(client, number) WHERE ended_ms IS
 CREATE INDEX client_calls_ended ON client_calls(ended_ms) WHERE ended_ms IS NOT NULL;
 ";
 
-// A message that its sender sends again because claw was restarted is known by its mark.
+// A message, or a call of a client, that its sender sends again because claw was restarted is known
+// by its mark.
 const MIGRATION_29: &str = "
 ALTER TABLE inbox ADD COLUMN mark TEXT;
 CREATE UNIQUE INDEX inbox_mark ON inbox(mark) WHERE mark IS NOT NULL;
+ALTER TABLE client_calls ADD COLUMN mark TEXT;
 ";

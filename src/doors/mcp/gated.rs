@@ -71,7 +71,11 @@ pub async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let (sink, seen) = glimpses();
     let arguments = Value::Object(called.arguments);
-    let begun = caller.clients().begin_call(&caller.client, called.name, arguments, sink).await;
+    let mark = caller.mark_of(context, &format!("{}\n{arguments}", called.name));
+    let begun = caller
+        .clients()
+        .begin_marked(&caller.client, called.name, arguments, (sink, mark.as_deref()))
+        .await;
     let call = match begun {
         Ok(call) => call,
         Err(why @ ClientRefusal::NoTool { .. }) => {

@@ -169,17 +169,29 @@ impl Clients {
         arguments: Value,
         live: LiveSink,
     ) -> Result<ClientCall, ClientRefusal> {
+        self.begin_marked(client, name, arguments, (live, None)).await
+    }
+
+    /// The same for a request that has a mark of its own. One with the mark of an earlier request,
+    /// which came to another process, is that request sent again, and takes up its call.
+    pub async fn begin_marked(
+        &self,
+        client: &ClientName,
+        name: &str,
+        arguments: Value,
+        (live, mark): (LiveSink, Option<&str>),
+    ) -> Result<ClientCall, ClientRefusal> {
         if self.shared.ending.has_begun() {
             let text = "claw is just ending; make the same call again, it is not done twice";
             return Err(ClientRefusal::Odd(text.to_owned()));
         }
         let (server, tool) = self.resolve(name).await?;
         let me = self.shared.instance()?;
-        let mark = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
+        let alike = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
         // Ends with this function, unless it becomes a `ClientCall`.
         let waiting = Waiting(&self.shared, self.shared.begins_request(&me));
         let (number, earlier) = loop {
-            match self.shared.begun(client, &mark, (&me, &waiting.1)).await? {
+            match self.shared.begun(client, (&alike, mark), (&me, &waiting.1)).await? {
                 Begun::Again => {}
                 Begun::New(number) => break (number, None),
                 Begun::TakenUp(row) => break (row.number, Some(row)),
@@ -214,14 +226,22 @@ impl Clients {
 
 impl Shared {
     /// Whether nobody waits for its end: the client was told to ask again, its request was cut, or
-    /// the process that held the request is gone. One that seems to be alive is looked at again: a
-    /// program that a process was just about to start keeps its lock for a moment longer, and a call
-    /// that is taken for a new one would run twice.
-    async fn is_free(&self, row: &ClientCallRow, me: &Instance) -> bool {
-        let Some(holder) = &row.holder else { return row.handed_ms.is_none() };
+    /// the process that held the request is gone. A request that is sent again says so by its mark.
+    /// Without one only the end of the process tells, and one that seems to be alive is looked at
+    /// again: a process that is being killed closes its files one after another, so that a client
+    /// may see the end of its connection before the lock is free.
+    async fn is_free(&self, row: &ClientCallRow, mark: Option<&str>, me: &Instance) -> bool {
+        let is_marked = mark.is_some() && row.mark.as_deref() == mark;
+        let Some(holder) = &row.holder else {
+            // What was given out by a process that ended in order may have been lost on its way.
+            return row.handed_ms.is_none() || (is_marked && row.driver != *me.address());
+        };
         let (process, request) = request_of(holder);
         if process == *me.address() {
             return row.handed_ms.is_none() && !self.waits(request);
+        }
+        if is_marked {
+            return true;
         }
         for _ in 0..LOOKS {
             if !me.knows_alive(&process) {
@@ -235,21 +255,21 @@ impl Shared {
     async fn begun(
         &self,
         client: &ClientName,
-        mark: &str,
+        (digest, mark): (&str, Option<&str>),
         (me, request): (&Instance, &Address),
     ) -> Result<Begun, StoreError> {
         let again_after = now_ms() - GIVEN_AGAIN_MS;
-        let alike = self.store.read(|tx| tx.client_calls_like(client, mark, again_after))?;
+        let alike = self.store.read(|tx| tx.client_calls_like(client, digest, again_after))?;
         let mut waiting = None;
         for row in alike {
-            if self.is_free(&row, me).await {
+            if self.is_free(&row, mark, me).await {
                 waiting = Some(row);
                 break;
             }
         }
         let budget = budget::Limits::of(&(self.settings)(), self.today());
-        let (client, mark, me) = (client.clone(), mark.to_owned(), me.address().clone());
-        let request = request.clone();
+        let (client, me, request) = (client.clone(), me.address().clone(), request.clone());
+        let (digest, mark) = (digest.to_owned(), mark.map(str::to_owned));
         let alive = waiting.as_ref().map(|row| row.driver == me || self.is_alive(&row.driver));
         killpoint::here("client.begun.before");
         // The start of the call is synced, and this with it. Before that nothing can have come of it.
@@ -260,7 +280,10 @@ impl Shared {
                 }
                 match waiting {
                     Some(row) => take_up(tx, row, (&me, &request), alive.unwrap_or(true)),
-                    None => begin(tx, &client, &mark, (&me, &request), &budget),
+                    None => {
+                        let alike = (digest.as_str(), mark.as_deref());
+                        begin(tx, &client, alike, (&me, &request), &budget)
+                    }
                 }
             })
             .await
@@ -288,7 +311,7 @@ fn take_up(
 fn begin(
     tx: &Tx<'_>,
     client: &ClientName,
-    mark: &str,
+    alike: (&str, Option<&str>),
     (me, request): (&Address, &Address),
     limits: &budget::Limits,
 ) -> Result<Begun, StoreError> {
@@ -300,5 +323,5 @@ fn begin(
         return Ok(Begun::Refused(ClientRefusal::TooManyOpen { client: client.clone(), open }));
     }
     tx.count_client(client, &limits.day, (1, 0))?;
-    Ok(Begun::New(tx.add_client_call(client, mark, (me, request))?))
+    Ok(Begun::New(tx.add_client_call(client, alike, (me, request))?))
 }

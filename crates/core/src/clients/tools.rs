@@ -33,7 +33,8 @@ impl Clients {
         let names = catalog.offered_names().await;
         let near = names.iter().map(|known| (strsim::osa_distance(known, name), known));
         let close = near.filter(|(far, _)| *far <= CLOSE_MAX).min();
-        let close = close.map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"));
+        let close =
+            close.map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"));
         Err(ClientRefusal::NoTool { name: crate::domain::escape::visible(name), close })
     }
 }

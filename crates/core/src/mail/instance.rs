@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::process_lock::ProcessLock;
 use crate::domain::Address;
 use crate::domain::canonical::hex;
 
@@ -24,7 +25,14 @@ const LOOKS_WAITED_FOR: u32 = 3;
 pub struct Instance {
     address: Address,
     path: PathBuf,
-    file: File,
+    lock: Lock,
+}
+
+/// What tells others that the instance lives.
+#[derive(Debug)]
+enum Lock {
+    Own(#[expect(dead_code, reason = "held until the instance goes")] ProcessLock),
+    Only(File),
 }
 
 impl Instance {
@@ -36,8 +44,7 @@ impl Instance {
         let address = Address(format!("{door}/{id}"));
         let path = lock_path(locks, &address);
         let file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path)?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Self { address, path, file })
+        Ok(Self { address, path, lock: Lock::Own(ProcessLock::take(file)?) })
     }
 
     /// The one instance that a home may have of this door; `None` while another one runs.
@@ -48,7 +55,8 @@ impl Instance {
         match only_lock(&file) {
             // The file stays: removing it would let two others lock two files of the same name.
             Ok(()) => {
-                Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), file }))
+                let (address, path) = (Address(door.to_owned()), PathBuf::new());
+                Ok(Some(Self { address, path, lock: Lock::Only(file) }))
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
@@ -74,7 +82,7 @@ impl Instance {
                 .is_some_and(|name| name.starts_with("door-") && name.ends_with(".lock"));
             let settled =
                 entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age >= LEFT_AFTER);
-            if is_door && settled && free(&entry.path())?.is_some() {
+            if is_door && settled && ProcessLock::free(&entry.path())?.is_some() {
                 left.push(entry.path());
             }
         }
@@ -85,7 +93,7 @@ impl Instance {
     /// Removes such a file, unless somebody holds it.
     pub fn remove_left_over(path: &Path) -> io::Result<()> {
         // Held until it is gone.
-        let _held = match free(path)? {
+        let _held = match ProcessLock::free(path)? {
             Some(file) => file,
             None => return Ok(()),
         };
@@ -104,15 +112,15 @@ impl Instance {
     /// Whether the instance behind an address still runs. A lock file that nobody holds is removed.
     pub fn alive(locks: &Path, address: &Address) -> bool {
         let path = lock_path(locks, address);
-        let Ok(file) = OpenOptions::new().write(true).open(&path) else { return false };
-        // Shared, because somebody who looks at the same moment must not be taken for the instance.
-        match flock(&file, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => {
+        match ProcessLock::free(&path) {
+            Ok(Some(_file)) => {
                 // A stale file that cannot be removed is harmless: it is only looked at again.
                 let _ = std::fs::remove_file(&path);
                 false
             }
-            Err(_) => true,
+            Ok(None) => true,
+            // What cannot be looked at now may live.
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }
 }
@@ -121,9 +129,11 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // If this fails, the next instance finds the file unlocked and removes it.
         let _ = std::fs::remove_file(&self.path);
-        // A child between its fork and its exec has a copy of the file, so that closing alone would
-        // not free the lock.
-        let _ = flock(&self.file, FlockOperation::Unlock);
+        if let Lock::Only(file) = &self.lock {
+            // A child between its fork and its exec has a copy of the file, so that closing alone
+            // would not free the lock.
+            let _ = flock(file, FlockOperation::Unlock);
+        }
     }
 }
 
@@ -137,16 +147,6 @@ fn only_lock(file: &File) -> rustix::io::Result<()> {
         }
     }
     flock(file, FlockOperation::NonBlockingLockExclusive)
-}
-
-/// The lock of a file that nobody holds.
-fn free(path: &Path) -> io::Result<Option<File>> {
-    let file = OpenOptions::new().write(true).open(path)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 fn lock_path(locks: &Path, address: &Address) -> PathBuf {

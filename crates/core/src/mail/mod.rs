@@ -7,6 +7,7 @@ mod instance;
 mod notify;
 mod pairing;
 mod pins;
+mod process_lock;
 mod questions;
 mod rows;
 mod sessions;

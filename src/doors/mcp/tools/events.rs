@@ -29,6 +29,7 @@ pub struct EventsWait {
 /// What has happened. An event is a row as of `session_read`, with its session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Events {
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     pub events: Vec<Value>,
     /// For the next call.
     pub cursor: String,

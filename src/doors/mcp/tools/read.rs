@@ -53,6 +53,7 @@ pub struct SessionLine {
 /// What was read. A row is a message, a reply, a call or the end of a turn; `type` says which.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rows {
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     pub rows: Vec<Value>,
     /// `after` for the rest; without it that was all.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -129,6 +129,51 @@ async fn a_request_to_another_process_waits_for_the_one_that_drives_the_call() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_sent_again_is_known_by_its_mark_whoever_seems_to_live() {
+    let rig = Rig::new("");
+    let other = rig.again();
+    let begin = async |rig: &Rig, mark| {
+        let arguments = json!({"text": "x"});
+        let (client, sent) = (name("laptop"), (unseen(), Some(mark)));
+        rig.clients.begin_marked(&client, "legacy__echo", arguments, sent).await.unwrap()
+    };
+    let first = begin(&rig, "one").await;
+    // Its process lives, and its request waits there.
+    let again = begin(&other, "one").await;
+    assert_eq!(again.id(), first.id());
+    let question = rig.asked_about(&again).await;
+    rig.allows(&question).await;
+    rig.did(&["x"]).await;
+    // The end is for the request that came last.
+    let gone = rig.clients.end_of(&first, SOON).await.unwrap_err().to_string();
+    assert!(gone.contains("another request"), "{gone}");
+    assert!(matches!(other.end(&again).await.0, Outcome::Ended { .. }));
+    // In one process a client that gives two requests one number makes two calls.
+    let (one, two) = (begin(&other, "two").await, begin(&other, "two").await);
+    assert_ne!(one.id(), two.id());
+}
+
+#[tokio::test]
+async fn an_answer_that_was_lost_at_an_end_in_order_is_for_the_request_that_is_sent_again() {
+    let rig = Rig::new(&allows_clients());
+    let begin = async |rig: &Rig, mark| {
+        let arguments = json!({"text": "x"});
+        let (client, sent) = (name("laptop"), (unseen(), Some(mark)));
+        rig.clients.begin_marked(&client, "legacy__echo", arguments, sent).await.unwrap()
+    };
+    let call = begin(&rig, "one").await;
+    rig.end(&call).await;
+    let id = call.id();
+    drop(call);
+    let other = Rig::on(rig.gate.again(&allows_clients()));
+    rig.ends().await;
+    assert_ne!(begin(&other, "two").await.id(), id, "another request");
+    let again = begin(&other, "one").await;
+    assert_eq!(again.id(), id);
+    assert!(other.end(&again).await.1, "it was done again");
+}
+
+#[tokio::test]
 async fn what_was_given_out_by_a_process_that_was_killed_is_given_again_and_not_done_again() {
     let rig = Rig::new(&allows_clients());
     let call = rig.begin("laptop", "x").await;
@@ -138,8 +183,13 @@ async fn what_was_given_out_by_a_process_that_was_killed_is_given_again_and_not_
     let other = rig.again();
     let lock = std::fs::read_dir(rig.gate.home().join("locks")).unwrap().next().unwrap().unwrap();
     std::fs::remove_file(lock.path()).unwrap();
+    let cut = other.begin("laptop", "x").await;
+    assert_eq!(cut.id(), id);
+    // This request is cut before it has the end.
+    drop(cut);
+    other.gate.store.write(|_| Ok(())).await.unwrap();
     let again = other.begin("laptop", "x").await;
-    assert_eq!(again.id(), id);
+    assert_eq!(again.id(), id, "it is done again");
     let (outcome, kept) = other.end(&again).await;
     assert!(kept && matches!(outcome, Outcome::Ended { .. }), "{outcome:?}");
     assert_eq!(other.effects(), ["x"]);
