@@ -155,7 +155,8 @@ impl Agent {
         if !cwd.is_absolute() {
             return Err(refused("The folder of a conversation has to be a whole path."));
         }
-        (self.context.place)(session.clone(), cwd.to_owned()).await.map_err(refused)
+        let placed = (self.context.place)(session.clone(), cwd.to_owned()).await;
+        placed.map_err(|why| refused(of_folder(&why)))
     }
 
     fn open_talk(
@@ -325,6 +326,12 @@ impl Agent {
     pub fn end(&self) {
         self.talks().clear();
     }
+}
+
+/// The sentence begins with the option of a command line, which nobody has written here.
+fn of_folder(why: &str) -> String {
+    let why = why.strip_prefix("-C: ").unwrap_or(why);
+    format!("claw cannot work in the folder that is open here: {why}")
 }
 
 /// A conversation's name: the folder's own, for people, and what nobody else has.
