@@ -72,3 +72,24 @@ fn what_init_asks_fits() {
         assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
     }
 }
+
+#[test]
+fn what_an_install_into_a_client_asks_fits() {
+    let house = House::bare().with("ANTHROPIC_API_KEY", "sk-of-nobody-1");
+    let file = house.user_home().join(".cursor/mcp.json");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("it can be made");
+    let install = ["serve", "--install", "cursor"];
+    for columns in WIDTHS {
+        let mut asked = Pty::sized(&house, &install, 40, columns);
+        asked.shows("[y/N]").types("n\n");
+        let shown = asked.ends(3);
+        assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
+    }
+    let mut asked = Pty::sized(&house, &install, 40, 40);
+    asked.shows("[y/N]").types("y\n");
+    let shown = asked.ends(0);
+    assert!(too_wide(&shown, 40).is_empty(), "{shown}");
+    fits(&house, &install, 0);
+    std::fs::write(&file, "{").expect("it can be written");
+    fits(&house, &install, 2);
+}

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::program::House;
+use crate::pty::Pty;
 use crate::serve_install::{clients, file};
 
 /// The file of each client as somebody has it.
@@ -201,6 +202,11 @@ fn a_file_that_is_to_stay_as_it_is_stays() {
     fs::set_permissions(&mcp, fs::Permissions::from_mode(0o444)).unwrap();
     tried(&house).expect_mistake(&["is left as it is", "read-only"]);
     assert_eq!(fs::read_to_string(&mcp).unwrap(), "{}");
+    fs::set_permissions(&mcp, fs::Permissions::from_mode(0o644)).unwrap();
+    // Only root can give a file away.
+    if std::os::unix::fs::chown(&mcp, Some(65_534), None).is_ok() {
+        tried(&house).expect_mistake(&["is left as it is", "another user"]);
+    }
     fs::remove_file(&mcp).unwrap();
     std::os::unix::fs::symlink("nowhere.json", &mcp).unwrap();
     tried(&house).expect_mistake(&["is left as it is", "a link to a file that is not there"]);
@@ -227,5 +233,41 @@ fn what_chooses_the_model_and_a_client_does_not_have_is_named() {
     house.write("claw.toml", "[model]\nagent = \"demo\"\n");
     file(&house, ".cursor/mcp.json");
     let done = house.claw(&["serve", "--install", "cursor", "--yes"]).expect(0);
-    assert!(!done.out.contains(says), "{done:?}");
+    assert!(!done.out.contains(says) && !done.out.contains("claw init"), "{done:?}");
+    let house = House::bare();
+    file(&house, ".cursor/mcp.json");
+    let done = house.claw(&["serve", "--install", "cursor", "--yes"]).expect(0);
+    assert!(done.out.contains("built-in demo answers: `claw init`"), "{done:?}");
+}
+
+#[test]
+fn what_is_printed_can_be_copied_from_a_narrow_terminal() {
+    let house = House::new();
+    let home = house.user_home().join("a home with so many blanks that it is wrapped");
+    let house = house.with("CLAW_HOME", home.to_str().unwrap());
+    let whole = House::new().claw(&["serve", "--print-config", "cursor"]).expect(0).out;
+    let shown = Pty::sized(&house, &["serve", "--print-config", "cursor"], 40, 40).ends(0);
+    let lines: Vec<&str> = shown.lines().map(|line| line.trim_end_matches('\r')).collect();
+    assert!(lines.iter().any(|line| line.contains("many blanks that it is wrapped\"")), "{shown}");
+    for line in whole.lines() {
+        assert!(lines.iter().any(|shown| shown.starts_with(line)), "{line}:\n{shown}");
+    }
+}
+
+#[test]
+fn what_the_client_writes_while_its_owner_is_asked_stays() {
+    let house = House::new();
+    let file = file(&house, ".cursor/mcp.json");
+    for before in [Some("{}"), None] {
+        match before {
+            Some(text) => fs::write(&file, text).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        let mut terminal = Pty::start(&house, &["serve", "--install", "cursor"]);
+        terminal.shows("[y/N]");
+        fs::write(&file, "{\"new\": 1}").unwrap();
+        terminal.types("y").shows("was changed while you were asked");
+        terminal.ends(2);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"new\": 1}");
+    }
 }

@@ -58,7 +58,6 @@ impl Surroundings<'_> {
 impl ClientFile {
     /// As each client documents it.
     pub fn of(app: ClientApp, around: &Surroundings<'_>) -> Self {
-        const RESTART: &str = "Start it anew to see claw's tools.";
         let json = |client, path, servers, next| Self {
             client,
             path,
@@ -71,38 +70,38 @@ impl ClientFile {
                 "Claude Desktop",
                 around.settings().join("Claude/claude_desktop_config.json"),
                 "mcpServers",
-                RESTART,
+                "Quit Claude Desktop and start it again: it has claw's tools then.",
             ),
             ClientApp::ClaudeCode => json(
                 "Claude Code",
                 around.folder("CLAUDE_CONFIG_DIR", "").join(".claude.json"),
                 "mcpServers",
-                "Its next session has claw; `/mcp` there shows it.",
+                "The next session of Claude Code has claw; `/mcp` shows it.",
             ),
             ClientApp::Vscode => json(
                 "VS Code",
                 around.settings().join("Code/User/mcp.json"),
                 "servers",
-                "`MCP: List Servers` there starts it.",
+                "In VS Code, the command `MCP: List Servers` starts claw.",
             ),
             ClientApp::Cursor => json(
                 "Cursor",
                 around.home.join(".cursor/mcp.json"),
                 "mcpServers",
-                "Its settings, under MCP, show claw.",
+                "Cursor shows claw in its settings, under MCP.",
             ),
             ClientApp::Zed => json(
                 "Zed",
                 around.zed().join("settings.json"),
                 "context_servers",
-                "Its agent panel shows claw. `docs/editors.md` says how claw is its agent.",
+                "Zed's agent has claw's tools. docs/editors.md says how claw is an agent of Zed.",
             ),
             ClientApp::Codex => Self {
                 client: "Codex",
                 path: around.folder("CODEX_HOME", ".codex").join("config.toml"),
                 format: Format::Toml,
                 servers: "mcp_servers",
-                next: "Its next session has claw; `/mcp` there shows it.",
+                next: "The next session of Codex has claw; `/mcp` shows it.",
             },
         }
     }

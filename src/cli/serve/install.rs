@@ -31,12 +31,12 @@ pub fn print(file: &ClientFile, entry: &Value) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// `not_there`: variables that the client does not have. `yes`: without asking, which overwrites no
-/// entry of other words.
+/// `note`: what the owner has to know beside. `yes`: without asking, which overwrites no entry of
+/// other words.
 pub async fn run(
     file: ClientFile,
     entry: Value,
-    not_there: &[String],
+    note: Option<&str>,
     yes: bool,
 ) -> anyhow::Result<ExitCode> {
     let before = read(&file)?;
@@ -49,7 +49,7 @@ pub async fn run(
             file.client,
             shown(&file.path)
         ))?;
-        say_what_is_not_there(&file, not_there)?;
+        note.map_or(Ok(()), out::line)?;
         return Ok(ExitCode::from(fail::DONE));
     }
     check_it_can_be_changed(&file)?;
@@ -70,21 +70,8 @@ pub async fn run(
         out::line(&format!("As it was before: {}", shown(&copy)))?;
     }
     out::line(file.next)?;
-    say_what_is_not_there(&file, not_there)?;
+    note.map_or(Ok(()), out::line)?;
     Ok(ExitCode::from(fail::DONE))
-}
-
-/// A client that starts claw gives it little of this environment, and a model may be chosen there.
-fn say_what_is_not_there(file: &ClientFile, names: &[String]) -> anyhow::Result<()> {
-    if names.is_empty() {
-        return Ok(());
-    }
-    Ok(out::line(&format!(
-        "{} does not have the variables of this shell. What your model needs of {} has to stand in \
-         claw.toml: `claw init` puts it there.",
-        file.client,
-        names.join(", ")
-    ))?)
 }
 
 /// The text of the file; `None` where there is none yet.
@@ -122,7 +109,7 @@ fn read(file: &ClientFile) -> anyhow::Result<Option<String>> {
     text.map(Some).map_err(|_| unusable(file, "it is not UTF-8 text"))
 }
 
-/// A file that is to stay as it is, or is not this user's, is not put into the place of another one.
+/// A file that is to stay as it is, or is another user's, is not replaced.
 fn check_it_can_be_changed(file: &ClientFile) -> anyhow::Result<()> {
     let Ok(meta) = fs::metadata(&file.path) else { return Ok(()) };
     if meta.permissions().mode() & 0o222 == 0 {

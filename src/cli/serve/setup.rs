@@ -55,17 +55,29 @@ pub async fn run(overrides: Overrides, setup: Setup) -> anyhow::Result<ExitCode>
     if setup.print {
         return install::print(&file, &entry);
     }
-    install::run(file, entry, &not_there(&config)?, setup.yes).await
+    let note = about_the_model(&config, file.client)?;
+    install::run(file, entry, note.as_deref(), setup.yes).await
 }
 
-/// The variables of this environment that may choose the model, and that a client does not have.
-fn not_there(config: &Config) -> anyhow::Result<Vec<String>> {
+/// A client that starts claw gives it little of this environment, and a model may be chosen there.
+fn about_the_model(config: &Config, client: &str) -> anyhow::Result<Option<String>> {
     let written = crate::config::read_if_there(&config.home.claw_toml())?.unwrap_or_default();
+    let section = &config.model;
     // A key that stands in the file itself needs no variable.
-    let has_key = config.model.api_key.is_some();
-    let keys = key_variables().filter(|key| !has_key || written.contains(key));
+    let keys = key_variables().filter(|key| section.api_key.is_none() || written.contains(key));
     let names = CHOOSING.into_iter().chain(keys);
-    Ok(names.filter(|name| config.env.get(name).is_some()).map(str::to_owned).collect())
+    let names: Vec<&str> = names.filter(|name| config.env.get(name).is_some()).collect();
+    if !names.is_empty() {
+        return Ok(Some(format!(
+            "{client} does not have the variables of this shell. What your model needs of {} has \
+             to stand in claw.toml: `claw init` puts it there.",
+            names.join(", ")
+        )));
+    }
+    let is_chosen =
+        section.agent.is_some() || section.base_url.is_some() || section.api_key.is_some();
+    let demo = "No model is set up yet, so claw's built-in demo answers: `claw init` sets one up.";
+    Ok((!is_chosen).then(|| demo.to_owned()))
 }
 
 /// Clients are told apart by their names, so each has its own.
