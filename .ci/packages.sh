@@ -56,9 +56,16 @@ debian() {
     local root="$CI_SCRATCH/debian" code=0
     if [ ! -e "$root.tar" ]; then
         command -v mmdebstrap >/dev/null || { as_root apt-get update -qq; as_root apt-get install -y -qq --no-install-recommends mmdebstrap >/dev/null; }
-        # The release of this machine, by the settings of its own apt.
-        as_root mmdebstrap --quiet --variant=minbase --include=ca-certificates "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root.tar" \
-            2>"$CI_SCRATCH/debian.log" || { tail -n 5 "$CI_SCRATCH/debian.log" >&2; return 1; }
+        # The release of this machine, by the settings of its own apt. A mirror may fail once.
+        local release
+        release="$(. /etc/os-release && echo "$VERSION_CODENAME")"
+        for attempt in 1 2 3; do
+            as_root mmdebstrap --variant=minbase --include=ca-certificates "$release" "$root.part.tar" >"$CI_SCRATCH/debian.log" 2>&1 && break
+            echo "--  attempt $attempt at a root of Debian failed:"
+            tail -n 15 "$CI_SCRATCH/debian.log"
+            [ "$attempt" -lt 3 ] || return 1
+        done
+        as_root mv "$root.part.tar" "$root.tar"
     fi
     as_root rm -rf "$root"
     as_root mkdir "$root"
