@@ -10,7 +10,7 @@ const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a t
 
 /// Lines that are wider than the terminal, apart from those that end in a long word: a path or an
 /// address is never broken.
-fn too_wide(text: &str, columns: u16) -> Vec<&str> {
+pub fn too_wide(text: &str, columns: u16) -> Vec<&str> {
     let columns = usize::from(columns);
     let ends_in_a_long_word =
         |line: &str| line.rsplit(' ').next().is_some_and(|word| word.chars().count() * 2 > columns);

@@ -1,4 +1,4 @@
-//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`,
+//! Prints the first table of `docs/benchmarks.md`: `cargo bench --bench table`; with `-- ask`, `-- call`,
 //! `-- long`, `-- turn`, `-- pack`, `-- rows` or `-- level` a part of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert

@@ -10,6 +10,7 @@ mod modes;
 mod persona;
 mod schedule;
 mod serve;
+mod service;
 mod sessions;
 mod tools;
 
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::open;
+use super::{help, open};
 use crate::domain::TurnId;
 
 pub use artifacts::ArtifactsAction;
@@ -32,12 +33,19 @@ pub use modes::{GivenMode, ModeArg};
 pub use persona::PersonaAction;
 pub use schedule::{AddArgs, ScheduleAction};
 pub use serve::{ClientApp, ServeArgs};
+pub use service::ServiceAction;
 pub use sessions::SessionsAction;
 pub use tools::ToolsAction;
 
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
-#[command(name = "claw", version, arg_required_else_help = true)]
+#[command(
+    name = "claw",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = help::TOPICS
+)]
 pub struct Cli {
     /// The folder that the tools work in [default: workspace in the home]
     #[arg(long, global = true, value_name = "DIR")]
@@ -127,6 +135,12 @@ pub enum Command {
         /// Ask the address in claw.toml, `[update] url`, which version is the newest
         #[arg(long)]
         check: bool,
+    },
+    /// Show a page of the manual, what a command takes, or this list
+    Help {
+        /// A page, such as guide, or a command, such as `memory add`
+        #[arg(value_name = "TOPIC")]
+        words: Vec<String>,
     },
 }
 
@@ -394,27 +408,6 @@ pub enum For {
     TenMinutes,
     Session,
     Always,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ServiceAction {
-    /// Write the unit and the settings of this environment that it needs, and start it; again after
-    /// an update or a new setting
-    Install {
-        /// Only write the files
-        #[arg(long)]
-        no_start: bool,
-    },
-    /// What the service manager says of it
-    Status,
-    /// The newest 100 lines of its log
-    Logs {
-        /// Go on as new lines come
-        #[arg(long, short)]
-        follow: bool,
-    },
-    /// Stop it and remove the unit; the home stays
-    Uninstall,
 }
 
 #[derive(Debug, Subcommand)]

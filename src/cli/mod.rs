@@ -19,6 +19,7 @@ mod explain;
 pub mod fail;
 mod gateway;
 mod grants;
+mod help;
 mod init;
 mod interrupt;
 mod manual;
@@ -136,6 +137,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(dir.as_deref()),
+        Command::Help { words } => help::run(&words),
         Command::Service { action } => service::run(overrides, &action),
         Command::Gateway => gateway::run(overrides).await,
         Command::Serve(args) => Box::pin(serve::run(overrides, args)).await,

@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod day;
+mod eight;
 mod owner;
 mod person;
 mod seeds;

@@ -132,7 +132,7 @@ fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     let refused = house.claw(&["sessions"]).expect(1);
     assert!(refused.err.contains("written by a newer claw"), "{refused:?}");
     let guide =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/keeping.md")).unwrap();
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operate.md")).unwrap();
     let line = guide.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
     let line = line.replace("claw.db.before-v18-to-v19", &copy);
     let mut shell = Command::new("/bin/sh");

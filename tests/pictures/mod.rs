@@ -39,7 +39,6 @@ fn screen(rig: &Rig) -> String {
     let screen = rig.telegram.screen(rig.anna.id);
     let time = regex::Regex::new(r"\b\d\d:\d\d\b").unwrap();
     let screen = time.replace_all(&screen, "09:41");
-    // The bot greets at its start; the picture begins with what is asked.
     let from = screen.find("Anna: Rent").unwrap();
     screen[from..].to_owned()
 }
@@ -58,16 +57,16 @@ fn the_phone_shows_a_question_a_tap_and_the_end() {
     let budget = "# Budget\nIncome   1900\nRent      780\nFood      400\n";
     fs::write(rig.house.workspace().join("budget.md"), budget).unwrap();
     let gateway = rig.start();
-    rig.waits_for("I am claw");
     rig.says("Rent is 820 from now on, put it into the budget");
     rig.telegram.wait_for_button(rig.anna.id, "Allow once");
     let asked = screen(&rig);
     rig.anna.taps(rig.anna.private(), "Allow once");
     rig.hears("Done: rent is 820");
     rig.telegram.wait_for("the question shows how it ended", |world| {
-        let ended = |message: &crate::botapi::Message| message.text.contains("ran: ok");
+        let ended = |message: &crate::botapi::Message| message.text.starts_with("Allowed once");
         world.messages(rig.anna.private()).any(ended).then_some(())
     });
+    rig.telegram.wait_for_button(rig.anna.id, "Undo 1 file");
     let done = screen(&rig);
     let said = asked.lines().next().unwrap();
     let moments = [
