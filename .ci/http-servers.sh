@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Other people's MCP servers over HTTP behind claw's gate, unchanged: the reference server (TypeScript
-# SDK, sessions), a file server behind supergateway with sessions, a clock in Python behind it
-# without, Playwright (its own HTTP server), and a server for workbooks in Python that wants a token.
-# Four come from a file in VS Code's form, one by `claw mcp add`. `claw tools` lists all, four are
-# called through the whole program by a stand-in model as in foreign-servers.sh, one of them again
-# after it was killed and started anew.
+# SDK, sessions), a file server and a memory behind supergateway with sessions, a clock, git (both
+# Python) and a thinker behind it without, Playwright and Notion (HTTP servers of their own), one for
+# workbooks in Python that wants a token, and one with a login by the Python SDK's own authorization
+# server. Eight come from a file in VS Code's form, one by `claw mcp add`, one by `claw mcp login`.
+# `claw tools` lists all, some are called through the whole program by a stand-in model as in
+# foreign-servers.sh, one of them again after it was killed and started anew, one after its token
+# has ended.
 # Usage: .ci/http-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -15,6 +17,7 @@ work="$CI_SCRATCH/http"
 rm -rf "$work" "$CI_SCRATCH/user/claw"
 mkdir -p "$work/project" "$work/sheets"
 echo one >"$work/project/committed.txt"
+git -C "$work/project" init -q
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$CI_SCRATCH/user/claw" CLAW_WORKSPACE="$CI_SCRATCH/user/claw/workspace"
 json() { python "$here/json_rows.py" "$@"; }
 free_port() { python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -47,6 +50,7 @@ wait_for() {
 }
 
 everything=$(free_port) files=$(free_port) clock=$(free_port) browser=$(free_port) sheets=$(free_port)
+notes=$(free_port) thoughts=$(free_port) git=$(free_port) notion=$(free_port) company=$(free_port)
 serve_everything() {
     serve everything "$everything" env PORT="$everything" node "$modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
 }
@@ -57,13 +61,24 @@ serve files "$files" "$modules/.bin/supergateway" --stdio "node $modules/.bin/mc
 serve clock "$clock" "$modules/.bin/supergateway" --stdio mcp-server-time --outputTransport streamableHttp --port "$clock"
 serve browser "$browser" "$modules/.bin/playwright-mcp" --headless --port "$browser"
 serve sheets "$sheets" env EXCEL_FILES_PATH="$work/sheets" EXCEL_MCP_AUTH_TOKEN=tok-8c1f29d07ab34e61 excel-mcp-server streamable-http --port "$sheets"
-for pair in "everything $everything" "files $files" "clock $clock" "browser $browser" "sheets $sheets"; do
+serve notes "$notes" env MEMORY_FILE_PATH="$work/notes.jsonl" "$modules/.bin/supergateway" \
+    --stdio "node $modules/.bin/mcp-server-memory" --outputTransport streamableHttp --stateful --port "$notes"
+serve thoughts "$thoughts" "$modules/.bin/supergateway" --stdio "node $modules/.bin/mcp-server-sequential-thinking" \
+    --outputTransport streamableHttp --port "$thoughts"
+serve git "$git" "$modules/.bin/supergateway" --stdio "mcp-server-git --repository $work/project" \
+    --outputTransport streamableHttp --port "$git"
+serve notion "$notion" env NOTION_TOKEN=ntn_none "$modules/.bin/notion-mcp-server" --transport http --port "$notion" \
+    --auth-token ntn-41d7c0a95e2b
+serve company "$company" python "$here/fixtures/login_server.py" "$company" 5
+for pair in "everything $everything" "files $files" "clock $clock" "browser $browser" "sheets $sheets" \
+    "notes $notes" "thoughts $thoughts" "git $git" "notion $notion" "company $company"; do
     wait_for $pair
 done
 
 mkdir -m 700 "$CLAW_HOME"
 sed -e "s|@PORT_EVERYTHING@|$everything|; s|@PORT_FILES@|$files|; s|@PORT_CLOCK@|$clock|; s|@PORT_BROWSER@|$browser|" \
-    "$here/fixtures/http_servers.json" >"$CLAW_HOME/mcp.json"
+    -e "s|@PORT_NOTES@|$notes|; s|@PORT_THOUGHTS@|$thoughts|; s|@PORT_GIT@|$git|; s|@PORT_NOTION@|$notion|" \
+    -e "s|@PORT_COMPANY@|$company|" "$here/fixtures/http_servers.json" >"$CLAW_HOME/mcp.json"
 sed "s|@SCRATCH@|$work|g" "$here/fixtures/http_model.json" >"$work/model.json"
 cp "$CLAW_HOME/mcp.json" "$work/before.json"
 group_trap="$(trap -p EXIT)"
@@ -74,17 +89,36 @@ expect_code "claw mcp add" 0 "$claw" mcp add sheets "http://127.0.0.1:$sheets/mc
 cmp "$work/before.json" "$CLAW_HOME/mcp.json.before" || fail "the copy of mcp.json is another"
 expect "mcp.json" "$(cat "$CLAW_HOME/mcp.json")" "// As a user of VS Code has it"
 expect_code "claw mcp test without a token" 1 "$claw" mcp test sheets
-expect "without a token" "$(cat "$CI_SCRATCH/err")" "holds a variable that is not set"
-export SHEETS_TOKEN=tok-8c1f29d07ab34e61
+expect "without a token" "$(cat "$CI_SCRATCH/err")" 'does not take the token in `headers`'
+export SHEETS_TOKEN=tok-8c1f29d07ab34e61 NOTION_HTTP_TOKEN=ntn-41d7c0a95e2b
 expect_code "claw mcp test" 0 "$claw" mcp test sheets
 echo "ok  claw mcp add writes an entry, and claw mcp test says what is missing: a token"
 
+expect_code "claw mcp test without a login" 1 "$claw" mcp test company
+expect "without a login" "$(cat "$CI_SCRATCH/err")" 'run `claw mcp login company`'
+"$claw" mcp login company --json >"$work/login.out" 2>"$work/login.err" </dev/null &
+login=$!
+for _ in $(seq 100); do
+    link="$(grep '^http' "$work/login.err" || true)"
+    [ -z "$link" ] || break
+    sleep 0.1
+done
+[ -n "$link" ] || { cat "$work/login.err" >&2; fail "claw mcp login shows no link"; }
+# The browser: it follows the link, and is sent back to claw.
+page="$(python -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$link")"
+expect "the page after the login" "$page" "claw is logged in"
+wait "$login" || { cat "$work/login.err" >&2; fail "claw mcp login has failed"; }
+expect "claw mcp login" "$(cat "$work/login.out")" '"logged_in":true'
+[ "$(stat -c %a "$CLAW_HOME/logins/company.json")" = 600 ] || fail "others can read the tokens"
+echo "ok  claw mcp login logs in at the Python SDK's authorization server"
+
 expect_code "claw tools" 0 "$claw" tools --json
 cp "$CI_SCRATCH/out" "$work/tools.jsonl"
-for tool in everything/echo files/list_directory clock/get_current_time browser/browser_navigate sheets/create_workbook; do
+for tool in everything/echo files/list_directory clock/get_current_time browser/browser_navigate sheets/create_workbook \
+    notes/create_entities thoughts/sequentialthinking git/git_status notion/API-post-search company/balance; do
     json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_SCRATCH/err" >&2; fail "claw tools does not list $tool"; }
 done
-echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of five servers over HTTP"
+echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of ten servers over HTTP"
 
 called=0
 # call SESSION SERVER TOOL WORDS: asked, allowed, run, and its result has reached the model.
@@ -107,6 +141,11 @@ call everything everything echo everything
 call files files list_directory files
 call clock clock get_current_time clock
 call sheets sheets create_workbook sheets
+call git git git_status git
+call company company balance company
+# Its token lives for five seconds.
+sleep 5
+call renewed company balance "renewed company"
 [ -e "$work/sheets/made.xlsx" ] || fail "the workbook is not there"
 
 kill -KILL -- "-$first"
@@ -121,4 +160,7 @@ if grep -rqF "$SHEETS_TOKEN" "$CLAW_HOME"; then
     fail "the token is in the home"
 fi
 expect_code "claw audit verify" 0 "$claw" audit verify
-echo "servers over HTTP: $called calls through the gate, four servers"
+for token in $(grep -oE '(acc|ref)-[0-9a-f]{40}' "$CLAW_HOME/logins/company.json"); do
+    [ "$(grep -rlF "$token" "$CLAW_HOME")" = "$CLAW_HOME/logins/company.json" ] || fail "a login's token is elsewhere"
+done
+echo "servers over HTTP: $called calls through the gate, six of ten servers"

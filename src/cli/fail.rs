@@ -62,6 +62,7 @@ crate::domain::asked!(
     policy::PolicyError,
     redact::RedactError,
     hub::HubError,
+    hub::login::LoginError,
     hub::manifest::ManifestError,
     mail::MailError,
     model::ChooseError,

@@ -63,6 +63,12 @@ pub fn err_taken(text: &str) -> bool {
     }
 }
 
+/// A line on stderr that stays one, however narrow the terminal is: a link, which is to be opened
+/// or copied.
+pub fn err_whole_line(text: &str) {
+    let _ = err_taken_whole(text);
+}
+
 fn err_taken_whole(text: &str) -> bool {
     writeln!(io::stderr().lock(), "{text}").is_ok()
 }

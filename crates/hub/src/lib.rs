@@ -10,6 +10,7 @@ mod files;
 mod health;
 mod in_flight;
 mod known;
+pub mod login;
 pub mod manifest;
 pub mod names;
 mod output;

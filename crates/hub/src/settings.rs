@@ -104,8 +104,12 @@ pub struct HubSettings {
     pub schema_pinned: BTreeSet<String>,
     /// For servers over HTTP; their requests may take as long as their start.
     pub(crate) times: Times,
+    /// Requests that wait for the answers of one server over HTTP at the same time.
+    pub(crate) requests_max: usize,
     /// How the names of hosts become addresses.
     pub(crate) lookup: Lookup,
+    /// Where logins to servers over HTTP are kept, a file each; without it there are none.
+    pub logins: Option<PathBuf>,
     /// Who wants to hear of which resource.
     pub(crate) resources: Arc<Hearers>,
     pub log: LogSink,
@@ -138,7 +142,9 @@ impl HubSettings {
             client_version: env!("CARGO_PKG_VERSION").to_owned(),
             known_eras: BTreeMap::new(),
             times: Times::new(Duration::from_secs(60)),
+            requests_max: 16,
             lookup: system_lookup(),
+            logins: None,
             resources: Arc::default(),
             schema_pinned: BTreeSet::new(),
             log: Arc::new(|_, _| {}),
@@ -147,8 +153,19 @@ impl HubSettings {
         }
     }
 
+    /// How long a connection to a server over HTTP may take, and how many requests may wait for
+    /// the answers of one.
+    pub fn set_http_limits(&mut self, connect: Duration, requests_max: usize) {
+        self.times.connect = connect;
+        self.requests_max = requests_max;
+    }
+
     pub(super) fn limits(&self) -> Limits {
-        Limits { message_bytes_max: self.line_bytes_max, queue_bytes_max: self.queue_bytes_max }
+        Limits {
+            message_bytes_max: self.line_bytes_max,
+            queue_bytes_max: self.queue_bytes_max,
+            requests_max: self.requests_max,
+        }
     }
 }
 

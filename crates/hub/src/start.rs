@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Parts};
 use super::in_flight::InFlight;
+use super::login;
 use super::manifest::{HttpLaunch, ServerEntry, StdioLaunch};
 use super::process::spawn::{misplaced, spawn};
 use super::rpc::era::Era;
@@ -122,7 +123,9 @@ impl Start<'_> {
         let settings = self.settings;
         let request = self.entry.startup_timeout.unwrap_or(settings.startup_timeout);
         let times = Times { request, ..settings.times };
-        let http = Http::new(launch, settings.limits(), times, settings.lookup.clone());
+        let bearer = login::bearer(&self.entry.name, launch, settings);
+        let lookup = settings.lookup.clone();
+        let http = Http::new(launch, settings.limits(), times, lookup, bearer);
         let (http, mut receiver) = http.map_err(Failed::for_good)?;
         let (version, probe_timeout) = (&settings.client_version, settings.probe_timeout);
         let agreed = open(&mut receiver, &http, opening, version, probe_timeout, by).await;

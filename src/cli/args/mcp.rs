@@ -28,6 +28,27 @@ pub enum McpAction {
     },
     /// Take a server out of mcp.json
     Remove { name: String },
+    /// Log in to a server at a URL, in your browser (OAuth)
+    ///
+    /// The link is printed. The browser comes back to this machine by itself; from another machine
+    /// you paste the address at which it ends.
+    Login {
+        name: String,
+        /// Given by whoever runs the login, where claw cannot register by itself
+        #[arg(long, value_name = "ID")]
+        client_id: Option<String>,
+        /// The variable of claw's environment that holds the secret of that id, where it has one
+        #[arg(long, value_name = "VARIABLE", requires = "client_id")]
+        client_secret_env: Option<String>,
+        /// A right to ask for beside those that the server names. More than once for several
+        #[arg(long = "scope", value_name = "NAME")]
+        scopes: Vec<String>,
+        /// The port of this machine to which the browser comes back [default: any that is free]
+        #[arg(long)]
+        port: Option<u16>,
+    },
+    /// Forget the login to a server
+    Logout { name: String },
     /// Start or reach a server alone, and list what it offers
     Test { name: String },
     /// Take in the servers that Claude Desktop, Claude Code, VS Code, Cursor and Codex have; shows

@@ -13,6 +13,12 @@ use crate::hub::manifest::{self, NewEntry};
 
 pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow::Result<ExitCode> {
     if let Some(url) = new.iter().find(|(key, _)| *key == "url").and_then(|(_, url)| url.as_str()) {
+        if !url.contains("://") && !url.contains("${") {
+            return Err(UserError::because(format!(
+                "`{url}` is no address of a server: write https://…, or a command behind `--`, \
+                 such as `claw mcp add {name} -- {url}`"
+            )));
+        }
         manifest::check_url(url).map_err(UserError::because)?;
     }
     let file = File::read(app)?;

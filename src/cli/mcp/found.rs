@@ -26,7 +26,7 @@ const KEYS: [&str; 11] = [
 
 /// One server of another program.
 pub(super) struct Found {
-    /// The program.
+    /// The program, and whether it is what a folder says, which may come from somebody else.
     pub(super) of: &'static str,
     pub(super) name: String,
     /// `Err` says why it cannot be taken in.
@@ -51,14 +51,21 @@ pub(super) fn sources(home: &Path, here: &Path) -> Vec<Source> {
     let known = [
         ("Claude Desktop", config.join("Claude/claude_desktop_config.json")),
         ("Claude Code", home.join(".claude.json")),
-        ("Claude Code", here.join(".mcp.json")),
+        ("Claude Code, this folder", here.join(".mcp.json")),
         ("VS Code", config.join("Code/User/mcp.json")),
-        ("VS Code", here.join(".vscode/mcp.json")),
+        ("VS Code, this folder", here.join(".vscode/mcp.json")),
         ("Cursor", home.join(".cursor/mcp.json")),
-        ("Cursor", here.join(".cursor/mcp.json")),
+        ("Cursor, this folder", here.join(".cursor/mcp.json")),
         ("Codex", home.join(".codex/config.toml")),
     ];
-    known.map(|(of, path)| Source { of, path }).into_iter().collect()
+    let mut sources: Vec<Source> = Vec::new();
+    for (of, path) in known {
+        // The folder may be the user's home.
+        if sources.iter().all(|source| source.path != path) {
+            sources.push(Source { of, path });
+        }
+    }
+    sources
 }
 
 /// The servers of one file; `None` where there is no such file.

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::cli::ask_person::{self, agreed};
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
-use crate::hub::manifest;
+use crate::hub::manifest::{self, Expansion};
 
 pub(super) fn run(
     app: &App,
@@ -28,9 +28,8 @@ pub(super) fn run(
     let (mut text, mut taken, mut possible) = (file.text.clone(), Vec::new(), 0);
     for one in &found {
         out::err_line(&out::clean(&shown(one)));
-        let added = one.entry.clone().and_then(|entry| {
-            manifest::add(&text, &one.name, &entry).map_err(|error| error.to_string())
-        });
+        let added = added(&text, one);
+        let reason = added.as_ref().err().cloned();
         let is_taken = match added {
             Ok(added) => {
                 possible += 1;
@@ -49,7 +48,7 @@ pub(super) fn run(
         if as_json {
             let entry = one.entry.as_ref().ok().map(entry::shown);
             let row = json!({"id": one.name, "of": one.of, "taken_in": is_taken, "shown": entry,
-                "reason": one.entry.as_ref().err(), "left_out": one.left_out});
+                "reason": reason, "left_out": one.left_out});
             out::line(&row.to_string())?;
         }
     }
@@ -69,11 +68,28 @@ pub(super) fn run(
     Ok(ExitCode::from(done))
 }
 
+/// The file with this server, as far as claw could use it.
+fn added(text: &str, one: &Found) -> Result<String, String> {
+    let entry = one.entry.clone()?;
+    if let Some(url) = entry.iter().find_map(|(key, url)| url.as_str().filter(|_| *key == "url")) {
+        manifest::check_url(url)?;
+    }
+    let added = manifest::add(text, &one.name, &entry).map_err(|error| error.to_string())?;
+    match manifest::parse(&added, &Expansion::default()) {
+        Ok(_) => Ok(added),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Found>> {
     let sources = match only {
         Some(path) => {
             if !path.exists() {
-                let what = format!("there is no file {}", path.display());
+                let what = format!(
+                    "there is no file {}: give that of Claude Desktop, Claude Code, VS Code, \
+                     Cursor or Codex, or none to look for them",
+                    path.display()
+                );
                 return Err(UserError::because(what));
             }
             vec![Source { of: "the file", path: path.to_owned() }]

@@ -16,12 +16,13 @@ pub(super) fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         let transport = if form.get("url").is_some() { "http" } else { "stdio" };
         if as_json {
             let row = json!({"id": server.name, "transport": transport, "launch": form,
-                "disabled": server.disabled, "own": hub.builtin(&server.name)});
+                "disabled": server.disabled, "own": hub.builtin(&server.name),
+                "logged_in": hub.is_logged_in(&server.name)});
             out::line(&redactor.redact(&row.to_string()))?;
             continue;
         }
         let off = if server.disabled { " (disabled)" } else { "" };
-        let line = format!("{:<20} {:<6}{off} {}", server.name, transport, shown(&form));
+        let line = format!("{:<20}  {:<5}{off}  {}", server.name, transport, shown(&form));
         out::line(&out::clean(&redactor.redact(&line)))?;
     }
     Ok(ExitCode::from(fail::DONE))

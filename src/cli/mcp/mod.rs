@@ -2,12 +2,15 @@
 //! server is reached.
 
 mod add;
+mod callback;
 mod entry;
 mod found;
 mod import;
 mod list;
+mod login;
 mod try_out;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -16,6 +19,7 @@ use super::args::McpAction;
 use super::fail::UserError;
 use crate::app::App;
 use crate::durable;
+use crate::hub::login::LoginWish;
 use crate::hub::manifest::{self, Expansion};
 
 pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -25,6 +29,12 @@ pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow:
             add::run(app, &name, entry::typed(url, headers, env, command), as_json)
         }
         Some(McpAction::Remove { name }) => add::remove(app, &name, as_json),
+        Some(McpAction::Login { name, client_id, client_secret_env, scopes, port }) => {
+            let client_secret = login::secret_in(app, client_secret_env.as_deref())?;
+            let wish = LoginWish { client_id, client_secret, scopes };
+            login::run(app, &name, wish, port, as_json).await
+        }
+        Some(McpAction::Logout { name }) => login::log_out(app, &name, as_json),
         Some(McpAction::Test { name }) => try_out::run(app, &name, as_json).await,
         Some(McpAction::Import { file, yes }) => import::run(app, file.as_deref(), yes, as_json),
     }
@@ -39,14 +49,25 @@ struct File {
 impl File {
     fn read(app: &App) -> anyhow::Result<Self> {
         let path = app.config.home.mcp_json();
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = Self::text_of(&path)?;
         Ok(Self { path, text })
+    }
+
+    fn text_of(path: &Path) -> anyhow::Result<String> {
+        std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
     }
 
     /// Puts another text in its place, once claw has read it as it would at its start. What was
     /// there stays beside it.
     fn replace(&self, text: &str) -> anyhow::Result<()> {
+        if Self::text_of(&self.path)? != self.text {
+            let what = format!(
+                "{} was changed by somebody else meanwhile, and was left as it is: give the \
+                 command again",
+                self.path.display()
+            );
+            return Err(UserError::because(what));
+        }
         // Its variables do not matter here.
         manifest::parse(text, &Expansion::default())
             .map_err(|error| UserError::because(error.to_string()))?;

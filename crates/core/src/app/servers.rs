@@ -13,7 +13,7 @@ use super::{LiveSettings, jobs, notes, openings, variables};
 use crate::config::{BEHIND, Config, MAIN};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
-use crate::hub::{Era, HubSettings, secrets, supervisor};
+use crate::hub::{Era, HubSettings, login, secrets, supervisor};
 use crate::redact::Redactor;
 use crate::store::Store;
 
@@ -33,6 +33,7 @@ pub(super) fn secret_pairs(config: &Config) -> Vec<(String, String)> {
     }
     // What is a secret of one agent is one for all, also while that agent's file cannot be used.
     for path in manifests(config) {
+        pairs.extend(login::secrets_in(&path.with_file_name("logins")));
         let text = crate::config::read_if_there(&path).ok().flatten();
         let manifest = text
             .zip(expansion(config))
@@ -196,6 +197,7 @@ pub(super) fn hub_settings(
         .map_or_else(|| config.home.path().to_owned(), Path::to_owned);
     let mut settings = HubSettings::new(variables(config), beside);
     settings.server_dirs = config.home.servers();
+    settings.logins = Some(config.home.logins());
     settings.marks = BTreeMap::from([(BEHIND.to_owned(), config.behind())]);
     // The link in /proc still leads to this program after its file was replaced by an update.
     let own = if cfg!(target_os = "linux") {
@@ -214,6 +216,12 @@ pub(super) fn hub_settings(
         let known = crate::logging::learn_secrets(&secrets).and_then(|()| learner.learn(secrets));
         known.map_err(|error| error.to_string())
     });
+    settings.set_http_limits(
+        Duration::from_secs(config.limits.server_connect_s),
+        usize::try_from(config.limits.server_requests_max).unwrap_or(usize::MAX),
+    );
+    settings.line_bytes_max =
+        usize::try_from(config.limits.server_message_bytes_max).unwrap_or(usize::MAX);
     settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
     if let Some(written) = &config.inherit {
         settings.inherit = inherit::resolve(written, &settings.inherit);

@@ -102,6 +102,11 @@ impl Home {
         if own.symlink_metadata().is_ok() { own } else { self.root.join("mcp.json") }
     }
 
+    /// The logins to servers over HTTP, beside the file that lists the servers.
+    pub fn logins(&self) -> PathBuf {
+        self.mcp_json().with_file_name("logins")
+    }
+
     pub fn soul_md(&self) -> PathBuf {
         self.path.join("SOUL.md")
     }

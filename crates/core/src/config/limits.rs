@@ -28,6 +28,12 @@ pub struct Limits {
     /// Seconds that the start of a server may take, from its place among those that start;
     /// `MCP_TIMEOUT` overrides it.
     pub server_start_s: u64,
+    /// Seconds until a server over HTTP has taken claw's connection.
+    pub server_connect_s: u64,
+    /// Requests that wait for one server over HTTP at the same time; more wait for their turn.
+    pub server_requests_max: u32,
+    /// Bytes of one message of a server; a longer one is dropped, and what it answered is unknown.
+    pub server_message_bytes_max: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
     /// Bytes of what a tool server says about itself that the model gets; 0 is none.
@@ -103,6 +109,9 @@ impl Default for Limits {
             tool_calls_parallel_max: 8,
             server_wait_ms: 1500,
             server_start_s: 60,
+            server_connect_s: 10,
+            server_requests_max: 16,
+            server_message_bytes_max: 16 * 1024 * 1024,
             tool_result_bytes: 16_384,
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
@@ -142,6 +151,9 @@ impl Limits {
             tool_timeout_s: self.tool_timeout_s,
             tool_calls_parallel_max: self.tool_calls_parallel_max,
             server_start_s: self.server_start_s,
+            server_connect_s: self.server_connect_s,
+            server_requests_max: self.server_requests_max,
+            server_message_bytes_max: self.server_message_bytes_max,
             command_processes_max: self.command_processes_max,
             command_memory_bytes_max: self.command_memory_bytes_max,
             command_file_bytes_max: self.command_file_bytes_max,
@@ -154,8 +166,15 @@ impl Limits {
 
     /// Whether a key of this section counts from the next start alone.
     pub(super) fn is_for_starts(key: &str) -> bool {
-        key.starts_with("command_")
-            || ["tool_timeout_s", "tool_calls_parallel_max", "server_start_s"].contains(&key)
+        const FOR_STARTS: [&str; 6] = [
+            "tool_timeout_s",
+            "tool_calls_parallel_max",
+            "server_start_s",
+            "server_connect_s",
+            "server_requests_max",
+            "server_message_bytes_max",
+        ];
+        key.starts_with("command_") || FOR_STARTS.contains(&key)
     }
 
     /// The first key outside of its range, and what is wrong with it.
@@ -170,6 +189,9 @@ impl Limits {
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
             ("server_wait_ms", self.server_wait_ms, 0, 60_000),
             ("server_start_s", self.server_start_s, 1, SERVER_START_S_MAX),
+            ("server_connect_s", self.server_connect_s, 1, 600),
+            ("server_requests_max", u64::from(self.server_requests_max), 1, 1000),
+            ("server_message_bytes_max", self.server_message_bytes_max, 64 * 1024, 1 << 30),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),

@@ -9,6 +9,9 @@ use super::{ManifestError, json};
 /// The roots under which servers stand; the first one is made where there is none.
 const ROOTS: [&str; 2] = ["mcpServers", "servers"];
 
+/// A root with the servers under it.
+type Under = (&'static str, CstObject);
+
 /// An entry as it is to stand in the file, in this order.
 pub type NewEntry = Vec<(&'static str, Value)>;
 
@@ -18,15 +21,19 @@ pub type NewEntry = Vec<(&'static str, Value)>;
 /// A file that cannot be read, or that has a server by this name.
 pub fn add(text: &str, name: &str, entry: &NewEntry) -> Result<String, ManifestError> {
     let (root, servers) = open(text)?;
-    if servers.iter().any(|servers| servers.get(name).is_some()) {
-        let what = "is there already; take it out first, or choose another name".to_owned();
+    if servers.iter().any(|(_, servers)| servers.get(name).is_some()) {
+        let what = format!(
+            "it is there already: take it out with `claw mcp remove {name}`, or choose another name"
+        );
         return Err(ManifestError::Entry { server: name.to_owned(), what });
     }
-    let servers = match servers.into_iter().next() {
+    let (named, servers) = match servers.into_iter().next() {
         Some(servers) => servers,
-        None => root.object_value_or_set().object_value_or_set(ROOTS[0]),
+        None => (ROOTS[0], root.object_value_or_set().object_value_or_set(ROOTS[0])),
     };
-    let fields = entry.iter().map(|(key, value)| ((*key).to_owned(), input(value))).collect();
+    let of_vs_code = named == ROOTS[1];
+    let value = |value: &Value| input(&if of_vs_code { in_its_form(value) } else { value.clone() });
+    let fields = entry.iter().map(|(key, field)| ((*key).to_owned(), value(field))).collect();
     servers.append(name, CstInputValue::Object(fields));
     Ok(root.to_string())
 }
@@ -37,14 +44,15 @@ pub fn add(text: &str, name: &str, entry: &NewEntry) -> Result<String, ManifestE
 /// A file that cannot be read.
 pub fn remove(text: &str, name: &str) -> Result<Option<String>, ManifestError> {
     let (root, servers) = open(text)?;
-    let Some(entry) = servers.iter().find_map(|servers| servers.get(name)) else {
+    let Some(entry) = servers.iter().find_map(|(_, servers)| servers.get(name)) else {
         return Ok(None);
     };
     entry.remove();
     Ok(Some(root.to_string()))
 }
 
-fn open(text: &str) -> Result<(CstRootNode, Vec<CstObject>), ManifestError> {
+/// The file, and what stands under each root that it has.
+fn open(text: &str) -> Result<(CstRootNode, Vec<Under>), ManifestError> {
     let text = json::without_mark(text);
     let root = CstRootNode::parse(text, &json::OPTIONS).map_err(json::syntax)?;
     let object = root.object_value();
@@ -52,8 +60,37 @@ fn open(text: &str) -> Result<(CstRootNode, Vec<CstObject>), ManifestError> {
         let what = "the file must hold one JSON object".to_owned();
         return Err(ManifestError::Shape { what });
     }
-    let servers = ROOTS.iter().filter_map(|root| object.as_ref()?.object_value(root)).collect();
+    let under = |root: &&'static str| Some((*root, object.as_ref()?.object_value(root)?));
+    let servers = ROOTS.iter().filter_map(under).collect();
     Ok((root, servers))
+}
+
+/// `${NAME}` means nothing in VS Code's form, where it is `${env:NAME}`.
+fn in_its_form(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(with_env(text)),
+        Value::Array(items) => items.iter().map(in_its_form).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| (key.clone(), in_its_form(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn with_env(text: &str) -> String {
+    // Those that both forms have.
+    const SHARED: [&str; 4] =
+        ["userHome", "workspaceFolder", "workspaceFolderBasename", "pathSeparator"];
+    let mut parts = text.split("${");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.split('}').next().unwrap_or_default();
+        let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_variable = part.contains('}') && is_plain && !SHARED.contains(&name);
+        out.push_str(if is_variable { "${env:" } else { "${" });
+        out.push_str(part);
+    }
+    out
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -97,6 +134,29 @@ mod tests {
         );
         assert_eq!(remove(&added, "new \"one\"").unwrap().unwrap(), FILE);
         assert!(add(&added, "a", &entry()).unwrap_err().to_string().contains("already"));
+    }
+
+    #[test]
+    fn a_variable_is_written_in_the_form_of_the_file() {
+        let entry: NewEntry = vec![
+            ("command", json!("x")),
+            ("args", json!(["${workspaceFolder}/${A_1}", "${env:B}", "${", "$C"])),
+            ("env", json!({"K": "a ${T} b"})),
+        ];
+        let added = add("{\"servers\": {}}", "n", &entry).unwrap();
+        for part in
+            ["${workspaceFolder}/${env:A_1}", "\"${env:B}\", \"${\", \"$C\"", "a ${env:T} b"]
+        {
+            assert!(added.contains(part), "{part}: {added}");
+        }
+        let mut expand = Expansion::default();
+        expand.env.insert("T".to_owned(), "42".to_owned());
+        let manifest = parse(&added, &expand).unwrap();
+        let crate::manifest::Launch::Stdio(launch) = &manifest.servers["n"].launch else {
+            panic!()
+        };
+        assert_eq!(launch.env["K"], "a 42 b");
+        assert!(add("{}", "n", &entry).unwrap().contains("a ${T} b"));
     }
 
     #[test]

@@ -311,9 +311,11 @@ fn early_request(method: &str, id: &Value) -> Value {
 }
 
 /// A result or -32022 means modern; any other error means legacy, but for those that only a modern
-/// server knows.
+/// server knows. So does a result that names no versions: some servers answer whatever they do not
+/// know with an empty one.
 fn judge_discover(answer: RpcAnswer) -> Result<EraAnswer, OpeningError> {
     let supported = match &answer {
+        Ok(result) if result.get("supportedVersions").is_none() => return Ok(EraAnswer::Legacy),
         Ok(result) => result.get("supportedVersions"),
         Err(error) => {
             let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();

@@ -71,7 +71,7 @@ fn bridge(
     bytes: Vec<Vec<u8>>,
     log: Arc<Mutex<Vec<String>>>,
 ) -> (Bridge<StdioReceiver>, memory::Peer) {
-    let limits = Limits { message_bytes_max: 4096, queue_bytes_max: 1 << 20 };
+    let limits = Limits { message_bytes_max: 4096, queue_bytes_max: 1 << 20, requests_max: 16 };
     let (transport, _, peer) = memory::pair(limits);
     let receiver = StdioReceiver::new(Box::new(Pieces(bytes.into())), limits.message_bytes_max);
     let log = Arc::new(move |_: &str, line: &str| log.lock().unwrap().push(line.to_owned()));

@@ -141,4 +141,7 @@ pub(crate) struct Limits {
     pub(crate) message_bytes_max: usize,
     /// The most bytes that wait for a server to read them.
     pub(crate) queue_bytes_max: usize,
+    /// Requests that wait for their answers at the same time, where each has a connection of its
+    /// own. More wait for their turn.
+    pub(crate) requests_max: usize,
 }

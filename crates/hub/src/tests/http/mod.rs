@@ -2,6 +2,7 @@
 //! effect happens.
 
 mod hostile;
+mod limits;
 mod server;
 mod sessions;
 mod words;

@@ -99,7 +99,8 @@ impl Link {
             let peer = HttpPeer::start();
             let launch = HttpLaunch { url: peer.url.clone(), ..HttpLaunch::default() };
             let (limits, lookup) = (self.settings.limits(), self.settings.lookup.clone());
-            let (http, receiver) = Http::new(&launch, limits, self.settings.times, lookup).unwrap();
+            let (http, receiver) =
+                Http::new(&launch, limits, self.settings.times, lookup, None).unwrap();
             let receiver = AnyReceiver::Http(receiver);
             return (self.dialed(Arc::new(http), receiver), Peer::Http(peer));
         }

@@ -59,6 +59,38 @@ impl Destination {
         Ok(Self { url, reach })
     }
 
+    /// Where somebody else than the owner sends claw, for a login to this server. The server's own
+    /// host and `private_hosts` count as named; every other address has to be public, and reached
+    /// over TLS.
+    ///
+    /// # Errors
+    /// Why claw does not connect there, for the owner.
+    pub(crate) fn leads_to(&self, text: &str, private_hosts: &[String]) -> Result<Self, String> {
+        let named = |why: &str| format!("its login leads to {text}, {why}");
+        let mut to = Self::new(text, private_hosts)
+            .map_err(|why| named(&format!("where claw does not go: {why}")))?;
+        let is_listed = private_hosts.iter().any(|host| host.eq_ignore_ascii_case(to.host()));
+        let is_own = to.host().eq_ignore_ascii_case(self.host());
+        let is_here = to.is_loopback() && self.is_loopback();
+        if is_own {
+            to.reach = self.reach;
+        } else if !is_listed && !is_here {
+            let ip = to.host().parse::<IpAddr>();
+            if to.reach == Reach::Loopback || ip.is_ok_and(|ip| !is_public(ip)) {
+                return Err(named(
+                    "which is not on the public internet: if it is meant, add the host to \
+                     `private_hosts` of its entry in mcp.json",
+                ));
+            }
+        }
+        let is_plain = |destination: &Self| destination.url.scheme() == "http";
+        let may_be_plain = is_listed || is_here || (is_own && is_plain(self));
+        if is_plain(&to) && !may_be_plain {
+            return Err(named("without TLS: everybody on the way could read the tokens"));
+        }
+        Ok(to)
+    }
+
     /// The host as the URL has it, without brackets.
     pub(crate) fn host(&self) -> &str {
         bare(&self.url)
@@ -287,6 +319,41 @@ mod tests {
         assert!(admits("http://localhost:3", &[], &["93.184.216.34"]).is_err());
         assert!(admits("http://a.localhost:3", &[], &["10.0.0.1"]).is_err());
         assert!(Destination::new("http://localhost:3", &[]).unwrap().is_loopback());
+    }
+
+    #[test]
+    fn others_may_send_claw_to_the_public_internet_over_tls_alone() {
+        let entry = Destination::new("https://mcp.example/mcp", &[]).unwrap();
+        let hosts = ["sso.corp".to_owned()];
+        for good in ["https://login.example/t", "https://8.8.8.8/", "http://sso.corp/t"] {
+            entry.leads_to(good, &hosts).unwrap();
+        }
+        for bad in [
+            "http://login.example/t",
+            "http://mcp.example/t",
+            "https://localhost/t",
+            "https://a.localhost/t",
+            "https://127.0.0.1/t",
+            "https://0.0.0.0/t",
+            "https://[::1]/t",
+            "https://10.0.0.1/t",
+            "https://[::ffff:10.0.0.1]/t",
+            "https://167772161/t",
+            "https://169.254.169.254/t",
+            "https://[fd00:ec2::254]/t",
+            "file:///etc/passwd",
+        ] {
+            assert!(entry.leads_to(bad, &hosts).is_err(), "{bad}");
+        }
+        // A name is judged by its address, and one that is listed, as it is.
+        let private = || vec![SocketAddr::new("10.0.0.1".parse().unwrap(), 0)];
+        let led = |url: &str| entry.leads_to(url, &hosts).unwrap().admitted(private());
+        assert!(led("https://login.example/t").is_err() && led("https://mcp.example/t").is_err());
+        assert!(led("https://sso.corp/t").is_ok());
+        // A server of this machine may have its login here.
+        let here = Destination::new("http://127.0.0.1:3/mcp", &[]).unwrap();
+        assert!(here.leads_to("http://localhost:4/t", &[]).is_ok());
+        assert!(here.leads_to("http://10.0.0.1/t", &[]).is_err());
     }
 
     #[test]

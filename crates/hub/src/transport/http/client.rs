@@ -23,7 +23,7 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// The system's certificates cannot be read.
-pub(super) fn client(
+pub(crate) fn client(
     destination: &Destination,
     times: &Times,
     lookup: Lookup,

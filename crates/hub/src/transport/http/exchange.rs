@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Body, Response, StatusCode, Url};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -37,6 +37,8 @@ pub(super) struct Post {
     pub(super) method: String,
     pub(super) ticket: Option<Arc<Ticket>>,
     pub(super) queued: Option<Queued>,
+    /// The login's token that was sent with it last.
+    pub(super) login: Option<HeaderValue>,
 }
 
 /// Why a request has no answer.
@@ -152,6 +154,7 @@ impl Shared {
     /// A request for the head of an answer. A redirect is followed to the same server alone, and
     /// never with a call.
     async fn post(&self, post: &mut Post, taken: &CancellationToken) -> Result<Response, Failure> {
+        let mut renewed = false;
         for _ in 0..=REDIRECTS_MAX {
             let body = OneMessage {
                 bytes: Some(post.bytes.clone()),
@@ -161,9 +164,12 @@ impl Shared {
             };
             let url = self.session().url.clone();
             let client = if post.method == CALL { &self.calls } else { &self.client };
+            let login = self.login().await?;
+            post.login.clone_from(&login);
             let request = client
                 .post(url)
                 .headers(self.headers.clone())
+                .headers(login_header(login.as_ref()))
                 .headers(post.headers.clone())
                 .header(ACCEPT, BOTH)
                 .header(CONTENT_TYPE, JSON)
@@ -177,12 +183,28 @@ impl Shared {
                 }
             })?;
             self.session().note_reached();
+            // Nothing was done, so that all but a call may be sent again, with a new token.
+            if response.status() == StatusCode::UNAUTHORIZED
+                && let (Some(bearer), Some(login)) = (&self.bearer, login)
+            {
+                bearer.refuse(login);
+                if !renewed && post.method != CALL {
+                    renewed = true;
+                    continue;
+                }
+            }
             match self.led_on(&response).filter(|_| post.method != CALL) {
                 Some(url) => self.session().url = url,
                 None => return Ok(response),
             }
         }
         Err(Failure::Refused("it sends claw in circles: check the `url` in mcp.json".to_owned()))
+    }
+
+    /// The header of the owner's login, renewed where its time is over.
+    pub(super) async fn login(&self) -> Result<Option<HeaderValue>, Failure> {
+        let Some(bearer) = &self.bearer else { return Ok(None) };
+        bearer.header().await.map_err(Failure::Unreachable)
     }
 
     /// Where the same server wants to have the same request.
@@ -254,7 +276,9 @@ impl Shared {
             session.url.clone()
         };
         // A server may refuse this, and it forgets the session by itself some time.
+        let login = self.login().await.unwrap_or_default();
         let request = self.client.delete(url).headers(self.headers.clone()).headers(headers);
+        let request = request.headers(login_header(login.as_ref()));
         let _ = request.send().await;
     }
 
@@ -300,7 +324,14 @@ impl Shared {
             body,
             unset: unset.map(|(name, _)| name.as_str()),
             has_token: !self.headers.is_empty(),
+            server: self.bearer.as_ref().map(|bearer| bearer.server()),
+            had_login: post.login.is_some(),
         };
+        if status == StatusCode::FORBIDDEN
+            && let (Some(bearer), Some(rights)) = (&self.bearer, refusal.missing_rights())
+        {
+            bearer.want(&rights);
+        }
         let words = refusal.in_words();
         if status.is_server_error() { Failure::Broken(words) } else { Failure::Refused(words) }
     }
@@ -336,6 +367,10 @@ impl Shared {
             body.extend_from_slice(&piece);
         }
     }
+}
+
+pub(super) fn login_header(login: Option<&HeaderValue>) -> HeaderMap {
+    login.cloned().map(|login| (AUTHORIZATION, login)).into_iter().collect()
 }
 
 pub(super) fn content_type(headers: &HeaderMap) -> String {

@@ -8,14 +8,14 @@
 
 pub(crate) mod address;
 mod body;
-mod client;
+pub(crate) mod client;
 mod events;
 mod exchange;
 mod listening;
 pub(crate) mod mirror;
 mod session;
 mod stream;
-mod words;
+pub(crate) mod words;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -37,10 +37,8 @@ pub(crate) use self::client::is_claws;
 use self::exchange::Post;
 use self::session::Session;
 use super::{Escort, Limits, Receive, Received, SendError, Transport};
+use crate::login::Bearer;
 use crate::manifest::HttpLaunch;
-
-/// Requests that wait for their answers at the same time. More wait for their turn.
-const REQUESTS_MAX: usize = 16;
 
 /// For what is under way to notice the end.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(1);
@@ -94,6 +92,8 @@ struct Shared {
     destination: Destination,
     /// The entry's own headers.
     headers: HeaderMap,
+    /// The login to the server, where the entry has no token of its own.
+    bearer: Option<Arc<Bearer>>,
     limits: Limits,
     times: Times,
     /// Never held across an await.
@@ -139,6 +139,7 @@ impl Http {
         limits: Limits,
         times: Times,
         lookup: address::Lookup,
+        bearer: Option<Arc<Bearer>>,
     ) -> Result<(Self, HttpReceiver), String> {
         let destination = Destination::new(&launch.url, &launch.private_hosts)?;
         let headers = client::headers(&launch.headers)?;
@@ -151,10 +152,11 @@ impl Http {
             session: Mutex::new(Session::new(destination.url.clone())),
             destination,
             headers,
+            bearer,
             limits,
             times,
             under_way: Mutex::default(),
-            slots: Semaphore::new(REQUESTS_MAX),
+            slots: Semaphore::new(limits.requests_max),
             barrier: Mutex::default(),
             waiting: Arc::default(),
             held: Arc::default(),
@@ -182,7 +184,14 @@ impl Transport for Http {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
         let queued = Queued::enter(&self.0.waiting, bytes.len(), self.0.limits.queue_bytes_max)?;
         let headers = self.0.session().headers(&message, &escort.mirrored)?;
-        let post = Post { headers, bytes, method, ticket: escort.ticket, queued: Some(queued) };
+        let post = Post {
+            headers,
+            bytes,
+            method,
+            ticket: escort.ticket,
+            queued: Some(queued),
+            login: None,
+        };
         let id = message.get("id").and_then(Value::as_i64);
         match id.filter(|_| !post.method.is_empty()) {
             Some(id) => self.ask(id, post),

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::body::Held;
 use super::events::{Events, Step};
-use super::exchange::{EVENTS, Failure, Post, content_type, forgotten};
+use super::exchange::{EVENTS, Failure, Post, content_type, forgotten, login_header};
 use super::{Shared, words};
 use crate::transport::Received;
 
@@ -137,10 +137,13 @@ impl Shared {
         let mut headers = HeaderMap::new();
         self.session().add_to(&mut headers);
         headers.extend(bookmark.last.clone().map(|last| (LAST_EVENT, last)));
+        let login = self.login().await?;
+        let url = self.session().url.clone();
         let request = self
             .client
-            .get(self.session().url.clone())
+            .get(url)
             .headers(self.headers.clone())
+            .headers(login_header(login.as_ref()))
             .headers(headers)
             .header(ACCEPT, EVENTS);
         let limit = self.times.control;

@@ -1,7 +1,8 @@
 //! Why a server over HTTP cannot be used, in words that say the next step. Must not know requests.
 
 use reqwest::StatusCode;
-use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use rmcp::transport::auth::WWWAuthenticateParams;
 use serde_json::Value;
 
 use super::address::{Destination, NotAdmitted};
@@ -12,7 +13,7 @@ use crate::tls;
 const SAID_BYTES_MAX: usize = 300;
 
 /// Why no connection came about, or why it broke.
-pub(super) fn of_error(error: &reqwest::Error, destination: &Destination) -> String {
+pub(crate) fn of_error(error: &reqwest::Error, destination: &Destination) -> String {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     let mut is_dns = false;
     while let Some(inner) = source {
@@ -55,7 +56,7 @@ fn at(destination: &Destination) -> String {
     format!("{}{port}", destination.url.host_str().unwrap_or_default())
 }
 
-pub(super) fn root_cause(error: &dyn std::error::Error) -> String {
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
         last = source;
@@ -73,6 +74,10 @@ pub(super) struct Refusal<'a> {
     pub(super) unset: Option<&'a str>,
     /// The entry has an `Authorization` or a similar header.
     pub(super) has_token: bool,
+    /// The server, where it is one to which claw can log in.
+    pub(super) server: Option<&'a str>,
+    /// A login's token was sent.
+    pub(super) had_login: bool,
 }
 
 impl Refusal<'_> {
@@ -81,6 +86,7 @@ impl Refusal<'_> {
         let status = self.status.as_u16();
         let next = match status {
             401 => self.login(),
+            403 if self.missing_rights().is_some() => self.rights(),
             403 => "it refuses access: the token may lack a right, or the server takes requests \
                     from other places only"
                 .to_owned(),
@@ -117,14 +123,43 @@ impl Refusal<'_> {
                  it in claw's environment"
             );
         }
+        if let Some(server) = self.server.filter(|_| self.had_login) {
+            return format!(
+                "it does not take claw's login any more: run `claw mcp login {server}`"
+            );
+        }
         if self.has_token {
             return "it does not take the token in `headers`, which may be wrong or too old: get a \
                     new one"
                 .to_owned();
         }
+        if let Some(server) = self.server {
+            return format!(
+                "it needs a login: run `claw mcp login {server}`, or add \"headers\": \
+                 {{\"Authorization\": \"Bearer ${{TOKEN}}\"}} to its entry in mcp.json"
+            );
+        }
         "it needs a login: get a token from its owner, and add \"headers\": {\"Authorization\": \
          \"Bearer ${TOKEN}\"} to its entry in mcp.json"
             .to_owned()
+    }
+
+    /// The rights that the server wants for this request (RFC 6750, 3.1).
+    pub(super) fn missing_rights(&self) -> Option<String> {
+        let values = self.headers.get_all(WWW_AUTHENTICATE).iter();
+        let mut found = values.filter_map(|value| scopes_wanted(value.to_str().ok()?));
+        Some(cut(&found.next()?, SAID_BYTES_MAX).to_owned())
+    }
+
+    fn rights(&self) -> String {
+        let rights = self.missing_rights().unwrap_or_default();
+        match self.server {
+            Some(server) => format!(
+                "it wants rights for this that claw's login does not have ({rights}): run `claw \
+                 mcp login {server}`, which asks for them"
+            ),
+            None => format!("the token in `headers` lacks rights for this ({rights}): get another"),
+        }
     }
 
     fn redirect(&self) -> String {
@@ -157,6 +192,14 @@ impl Refusal<'_> {
         };
         Some(cut(said.trim(), SAID_BYTES_MAX).to_owned()).filter(|said| !said.is_empty())
     }
+}
+
+/// The scopes of a challenge that says `insufficient_scope`.
+fn scopes_wanted(challenge: &str) -> Option<String> {
+    // Any base does: what is relative is not used.
+    let base = reqwest::Url::parse("https://localhost").ok()?;
+    let challenge = WWWAuthenticateParams::parse(challenge, &base);
+    challenge.scope.clone().filter(|_| challenge.is_insufficient_scope())
 }
 
 /// An answer that is no message, by its content type.

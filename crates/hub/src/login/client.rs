@@ -1,0 +1,104 @@
+//! The requests of a login: to where the metadata of others lead, and by the same address rules as
+//! the requests to the server itself. No redirect is followed here. Must not know what is asked.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use reqwest::Response;
+use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
+use tokio::time::timeout;
+
+use crate::transport::http::Times;
+use crate::transport::http::address::{Destination, Lookup};
+use crate::transport::http::{client, words};
+
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where the owner has sent claw, and with it where others may send it on to.
+#[derive(Clone)]
+pub(super) struct Client {
+    pub(super) entry: Destination,
+    pub(super) private_hosts: Vec<String>,
+    pub(super) times: Times,
+    pub(super) lookup: Lookup,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NoAnswer(String);
+
+impl Client {
+    /// The head of the answer to a message to the server itself, without a token. What follows it
+    /// may have no end.
+    pub(super) async fn post(&self, url: &str, message: &str) -> Result<Response, NoAnswer> {
+        let request = http::Request::post(url)
+            .header(http::header::CONTENT_TYPE, "application/json")
+            .header(http::header::ACCEPT, "application/json, text/event-stream")
+            .body(message.as_bytes().to_vec());
+        let request = request.map_err(|error| NoAnswer(error.to_string()))?;
+        let host = host_of(&request);
+        in_time(host, self.send(request)).await.map(|(response, _)| response)
+    }
+
+    async fn send(
+        &self,
+        request: http::Request<Vec<u8>>,
+    ) -> Result<(Response, Destination), NoAnswer> {
+        let url = request.uri().to_string();
+        let to = self.entry.leads_to(&url, &self.private_hosts).map_err(NoAnswer)?;
+        let client = client::client(&to, &self.times, self.lookup.clone(), false);
+        let request = reqwest::Request::try_from(request)
+            .map_err(|error| NoAnswer(words::root_cause(&error)))?;
+        let sent = client.map_err(NoAnswer)?.execute(request).await;
+        Ok((sent.map_err(|error| broken(&error, &to))?, to))
+    }
+
+    async fn ask(
+        &self,
+        request: http::Request<Vec<u8>>,
+    ) -> Result<http::Response<Vec<u8>>, NoAnswer> {
+        let (response, to) = self.send(request).await?;
+        let mut answer = http::Response::builder().status(response.status());
+        if let Some(headers) = answer.headers_mut() {
+            headers.clone_from(response.headers());
+        }
+        let (mut body, mut pieces) = (Vec::new(), response.bytes_stream());
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|error| broken(&error, &to))?;
+            if body.len() + piece.len() > ANSWER_BYTES_MAX {
+                let host = to.host();
+                return Err(NoAnswer(format!(
+                    "`{host}` answers with more than {ANSWER_BYTES_MAX} bytes"
+                )));
+            }
+            body.extend_from_slice(&piece);
+        }
+        answer.body(body).map_err(|error| NoAnswer(error.to_string()))
+    }
+}
+
+fn host_of(request: &http::Request<Vec<u8>>) -> String {
+    request.uri().host().unwrap_or_default().to_owned()
+}
+
+fn broken(error: &reqwest::Error, to: &Destination) -> NoAnswer {
+    NoAnswer(format!("`{}`: {}", to.host(), words::of_error(error, to)))
+}
+
+async fn in_time<T>(
+    host: String,
+    asking: impl Future<Output = Result<T, NoAnswer>>,
+) -> Result<T, NoAnswer> {
+    timeout(REQUEST_TIMEOUT, asking).await.unwrap_or_else(|_| {
+        let limit = REQUEST_TIMEOUT.as_secs();
+        Err(NoAnswer(format!("`{host}` did not answer within {limit} s")))
+    })
+}
+
+impl OAuthHttpClient for Client {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        let host = host_of(&request.request);
+        Box::pin(async move { Ok(in_time(host, self.ask(request.request)).await?) })
+    }
+}

@@ -1,0 +1,204 @@
+//! The login to one server, as it is kept: a file of its own, its owner's alone, which counts for
+//! one URL. Owns that every token is known as a secret before it is used. Must not know how a login
+//! comes about.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use claw_kit::durable;
+use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::names::safe_name;
+use crate::settings::SecretSink;
+
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// A token that ends sooner, or within a tenth of its life, is renewed before it is used.
+const ENDS_SOON_S: u64 = 60;
+/// Another process renews the same login; it has the same limits.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What stands in the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The entry's, when the owner logged in.
+    pub(super) url: String,
+    /// Where the browser was sent back to.
+    pub(super) redirect: String,
+    pub(super) client_secret: Option<String>,
+    /// What was refused for want of a right. The next login asks for it.
+    #[serde(default)]
+    pub(super) wanted: Vec<String>,
+    pub(super) credentials: Option<StoredCredentials>,
+}
+
+impl Kept {
+    /// One field of what the server has given.
+    fn given(&self, key: &str) -> Option<Value> {
+        let given = self.credentials.as_ref()?.token_response.as_ref()?;
+        serde_json::to_value(given).ok()?.get(key).cloned()
+    }
+
+    pub(super) fn access_token(&self) -> Option<String> {
+        Some(self.given("access_token")?.as_str()?.to_owned())
+    }
+
+    /// Whether its access token ends soon, as far as the server has said when.
+    pub(super) fn ends_soon(&self) -> bool {
+        let ends_soon = || {
+            let length = self.given("expires_in")?.as_u64()?;
+            let ends = self.credentials.as_ref()?.token_received_at?.checked_add(length)?;
+            Some(ends <= now_s().saturating_add(ENDS_SOON_S.min(length / 10)))
+        };
+        ends_soon().unwrap_or(false)
+    }
+}
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// The file of one server.
+#[derive(Clone)]
+pub(super) struct Shelf {
+    path: PathBuf,
+    url: String,
+    secrets: SecretSink,
+}
+
+impl Shelf {
+    pub(super) fn new(folder: &Path, server: &str, url: &str, secrets: SecretSink) -> Self {
+        // Two servers whose names differ in case alone are refused by the manifest.
+        let name = safe_name(server).to_ascii_lowercase();
+        let path = folder.join(format!("{name}.json"));
+        Self { path, url: url.to_owned(), secrets }
+    }
+
+    /// What is kept for this URL.
+    ///
+    /// # Errors
+    /// The file cannot be read, or others can read it.
+    pub(super) fn read(&self) -> Result<Option<Kept>, String> {
+        let kept = read_file(&self.path)?;
+        Ok(kept.filter(|kept| kept.url == self.url))
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        matches!(self.read(), Ok(Some(kept)) if kept.access_token().is_some())
+    }
+
+    pub(super) fn write(&self, kept: &Kept) -> Result<(), String> {
+        // First known, then used or written.
+        (self.secrets)(secrets_of(kept))?;
+        let failed = |error: &dyn std::fmt::Display| {
+            format!("{} cannot be written ({error})", self.path.display())
+        };
+        let text = serde_json::to_string_pretty(kept).map_err(|error| failed(&error))?;
+        if let Some(folder) = self.path.parent() {
+            durable::create_dirs(folder, 0o700).map_err(|error| failed(&error))?;
+        }
+        durable::replace(&self.path, &text, 0o600).map_err(|error| failed(&error))
+    }
+
+    /// Changes what is kept, if something is.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), String> {
+        let Some(mut kept) = self.read()? else { return Ok(()) };
+        change(&mut kept);
+        self.write(&kept)
+    }
+
+    /// False if there was none.
+    pub(super) fn remove(&self) -> Result<bool, String> {
+        match fs::remove_file(&self.path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(format!("{} cannot be removed ({error})", self.path.display())),
+        }
+    }
+
+    /// Keeps other processes from renewing the same login until the drop.
+    pub(super) async fn lock(&self) -> Result<File, String> {
+        let path = self.path.with_extension("lock");
+        let failed = |error: &dyn std::fmt::Display| {
+            format!("{} cannot be locked ({error})", path.display())
+        };
+        let mut open = OpenOptions::new();
+        open.create(true).truncate(false).write(true).mode(0o600);
+        let file = open.open(&path).map_err(|error| failed(&error))?;
+        let wait = async {
+            loop {
+                match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                    Ok(()) => return Ok(()),
+                    Err(Errno::WOULDBLOCK) => tokio::time::sleep(LOOK_EVERY).await,
+                    Err(error) => return Err(failed(&error)),
+                }
+            }
+        };
+        match tokio::time::timeout(LOCK_TIMEOUT, wait).await {
+            Ok(locked) => locked.map(|()| file),
+            Err(_) => Err("another claw renews the same login and does not end".to_owned()),
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<Option<Kept>, String> {
+    let said = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(said(&error)),
+        Ok(about) if !about.is_file() || about.len() > FILE_BYTES_MAX => {
+            return Err(said(&"it is no file of claw's: remove it, and log in again"));
+        }
+        Ok(_) => {}
+    }
+    let text = fs::read_to_string(path).map_err(|error| said(&error))?;
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| said(&format!("it is broken ({error}): remove it, and log in again")))
+}
+
+/// Every secret of one login, with the names by which the redactor knows them.
+fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
+    let given = |key| Some((key, kept.given(key)?.as_str()?.to_owned()));
+    let given = ["access_token", "refresh_token", "id_token"].map(given).into_iter().flatten();
+    let secret = kept.client_secret.clone().map(|secret| ("client_secret", secret));
+    given.chain(secret).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Every secret of the logins in a folder. One that cannot be read holds none that is used.
+pub fn secrets_in(folder: &Path) -> Vec<(String, String)> {
+    let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let paths = files.map(|file| file.path());
+    let logins = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
+    logins.filter_map(|path| read_file(&path).ok()?).flat_map(|kept| secrets_of(&kept)).collect()
+}
+
+#[async_trait]
+impl CredentialStore for Shelf {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let kept = self.read().map_err(AuthError::CredentialStoreError)?;
+        Ok(kept.and_then(|kept| kept.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.change(|kept| kept.credentials = Some(credentials))
+            .map_err(AuthError::CredentialStoreError)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.change(|kept| kept.credentials = None).map_err(AuthError::CredentialStoreError)
+    }
+
+    /// It would be refused again each time.
+    async fn on_refresh_token_rejected(&self, _: &StoredCredentials) -> Result<(), AuthError> {
+        self.clear().await
+    }
+}

@@ -1,0 +1,163 @@
+//! Logins to servers over HTTP: OAuth 2.1 with PKCE as MCP wants it, by `rmcp`, which finds the
+//! authorization server (RFC 9728, RFC 8414), registers claw there, binds each token to the server
+//! (RFC 8707) and checks who has answered (RFC 9207). Owns where its requests may go, and where the
+//! tokens lie. Must not know browsers or terminals.
+
+mod bearer;
+mod client;
+mod flow;
+mod kept;
+mod words;
+
+use std::sync::{Arc, Mutex};
+
+use rmcp::transport::auth::AuthorizationManager;
+
+use crate::Hub;
+use crate::manifest::{HttpLaunch, Launch};
+use crate::settings::HubSettings;
+use crate::transport::http::address::Destination;
+pub(crate) use bearer::Bearer;
+use client::Client;
+pub use flow::{LoginUnderWay, LoginWish};
+use kept::Shelf;
+pub use kept::secrets_in;
+
+/// Why there is no login. Each says the next step.
+#[derive(Debug, thiserror::Error)]
+pub enum LoginError {
+    #[error("mcp.json has no server `{0}`")]
+    UnknownServer(String),
+    #[error("{0}")]
+    NoLogin(String),
+    /// What came back is not from the login that claw began.
+    #[error(
+        "this is not the answer to this login: its `state` is another one, so that somebody else \
+         may have begun it; open the link above, and paste the address to which it leads"
+    )]
+    OtherState,
+    #[error("the login was refused: {0}")]
+    Refused(String),
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl claw_domain::Blamed for LoginError {
+    fn blame(&self) -> claw_domain::Blame {
+        match self {
+            Self::UnknownServer(_) | Self::NoLogin(_) | Self::OtherState => {
+                claw_domain::Blame::User
+            }
+            Self::Refused(_) | Self::Broken(_) => claw_domain::Blame::Broken,
+        }
+    }
+}
+
+/// A server to which a login belongs.
+#[derive(Clone)]
+pub(super) struct Place {
+    server: String,
+    entry: Destination,
+    shelf: Shelf,
+    client: Client,
+}
+
+impl Place {
+    fn new(server: &str, launch: &HttpLaunch, settings: &HubSettings) -> Result<Self, String> {
+        let folder = settings.logins.as_ref().ok_or("no logins are kept here")?;
+        let entry = Destination::new(&launch.url, &launch.private_hosts)?;
+        let shelf = Shelf::new(folder, server, entry.url.as_str(), settings.secrets.clone());
+        let client = Client {
+            entry: entry.clone(),
+            private_hosts: launch.private_hosts.clone(),
+            times: settings.times,
+            lookup: settings.lookup.clone(),
+        };
+        Ok(Self { server: server.to_owned(), entry, shelf, client })
+    }
+
+    /// What the server says to a request without a token (RFC 9728, 5.1). The request has no
+    /// effect, whoever answers it.
+    async fn challenge(&self) -> Result<Option<String>, LoginError> {
+        let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
+        let answer = self.client.post(self.entry.url.as_str(), list).await;
+        let answer = answer.map_err(|error| LoginError::Broken(error.to_string()))?;
+        let is_refused = answer.status() == http::StatusCode::UNAUTHORIZED;
+        let challenges = answer.headers().get_all(http::header::WWW_AUTHENTICATE);
+        let mut texts = challenges.iter().filter_map(|value| value.to_str().ok());
+        let bearer = texts.find(|text| text.trim().to_ascii_lowercase().starts_with("bearer"));
+        Ok(bearer.filter(|_| is_refused).map(str::to_owned))
+    }
+
+    async fn manager(&self) -> Result<AuthorizationManager, LoginError> {
+        let client = Arc::new(self.client.clone());
+        AuthorizationManager::new_with_oauth_http_client(self.entry.url.clone(), client)
+            .await
+            .map_err(|error| LoginError::Broken(words::of_error(&error)))
+    }
+}
+
+/// What goes with the requests of a connection; `None` where the entry has a token of its own.
+pub(super) fn bearer(
+    server: &str,
+    launch: &HttpLaunch,
+    settings: &HubSettings,
+) -> Option<Arc<Bearer>> {
+    if has_token(launch) {
+        return None;
+    }
+    let place = Place::new(server, launch, settings).ok()?;
+    Some(Arc::new(Bearer { place, refused: Mutex::default() }))
+}
+
+fn has_token(launch: &HttpLaunch) -> bool {
+    launch.headers.keys().any(|name| name.trim().eq_ignore_ascii_case("authorization"))
+}
+
+impl Hub {
+    /// Begins a login to a server over HTTP: asks who it trusts, and registers claw there. The
+    /// browser is to come back to `redirect`, an address of this machine.
+    ///
+    /// # Errors
+    /// A server that has no login, or whose metadata lead where claw does not go.
+    pub async fn begin_login(
+        &self,
+        server: &str,
+        redirect: &str,
+        wish: &LoginWish,
+    ) -> Result<LoginUnderWay, LoginError> {
+        flow::begin(self.login_place(server)?, redirect, wish).await
+    }
+
+    /// Forgets the login to a server. False if there was none.
+    ///
+    /// # Errors
+    /// An unknown server, or a file that cannot be removed.
+    pub fn log_out(&self, server: &str) -> Result<bool, LoginError> {
+        self.login_place(server)?.shelf.remove().map_err(LoginError::Broken)
+    }
+
+    /// Whether there is a login to a server, for the URL of its entry.
+    pub fn is_logged_in(&self, server: &str) -> bool {
+        self.login_place(server).is_ok_and(|place| place.shelf.is_there())
+    }
+
+    fn login_place(&self, server: &str) -> Result<Place, LoginError> {
+        let found = self.get(server).ok_or_else(|| LoginError::UnknownServer(server.to_owned()))?;
+        match &found.entry.launch {
+            Launch::Http(launch) if has_token(launch) => Err(LoginError::NoLogin(format!(
+                "the entry `{server}` has a header `Authorization` of its own, which is sent \
+                 instead of a login: take it out first"
+            ))),
+            Launch::Http(launch) => Place::new(server, launch, &self.settings)
+                .map_err(|why| LoginError::NoLogin(format!("the server `{server}`: {why}"))),
+            Launch::Stdio(_) => Err(LoginError::NoLogin(format!(
+                "the server `{server}` is started here, and claw logs in to servers at a URL \
+                 alone: give it what it needs in `env`"
+            ))),
+            Launch::Unusable { reason } => {
+                Err(LoginError::NoLogin(format!("the server `{server}` cannot be used: {reason}")))
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `claw mcp import` as a user has it: what Claude Desktop, Claude Code, VS Code, Cursor and Codex
+//! have is shown and asked about one by one, and nothing is taken in that nobody agreed to.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::program::House;
+use crate::pty::Pty;
+
+const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A user of all five programs, and of a folder that somebody else has filled.
+fn house() -> House {
+    let house = House::bare();
+    let config = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" };
+    let of_desktop = format!(
+        r#"{{"mcpServers": {{"bash": {{"command": "evil"}},
+            "fs": {{"command": "npx", "args": ["-y", "fs", "--token", "{SECRET}"]}}}}}}"#
+    );
+    let of_code = format!(
+        r#"{{"mcpServers": {{"gh": {{"type": "http", "url": "https://gh.example/mcp",
+            "headers": {{"Authorization": "Bearer {SECRET}"}}}}}}}}"#
+    );
+    for (path, text) in [
+        (format!("{config}/Claude/claude_desktop_config.json"), of_desktop.as_str()),
+        (".claude.json".to_owned(), of_code.as_str()),
+        (
+            format!("{config}/Code/User/mcp.json"),
+            "{ // mine\n \"inputs\": [{\"id\": \"key\"}], \"servers\": {\"asks\": {\"url\": \
+             \"https://h.example\", \"headers\": {\"X\": \"${input:key}\"}},},}",
+        ),
+        (
+            ".cursor/mcp.json".to_owned(),
+            r#"{"mcpServers": {"cloud": {"url": "http://169.254.169.254/mcp"},
+                "odd": {"command": ["npx"]}}}"#,
+        ),
+        (
+            ".codex/config.toml".to_owned(),
+            "[mcp_servers.docs]\nurl = \"https://docs.example/mcp\"\nbearer_token_env_var = \"T\"\n",
+        ),
+        (".mcp.json".to_owned(), r#"{"mcpServers": {"theirs": {"command": "./run.sh"}}}"#),
+    ] {
+        let path = house.user_home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    house
+}
+
+fn names(house: &House) -> Vec<String> {
+    let rows = house.claw(&["mcp", "list", "--json"]).expect(0).rows();
+    rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn each_server_is_shown_and_asked_about_and_only_a_yes_takes_it_in() {
+    for columns in [40, 80] {
+        let house = house();
+        let mut pty = Pty::sized(&house, &["mcp", "import"], 40, columns);
+        pty.shows("bash (Claude Desktop): evil").shows("not taken in").shows("it is there already");
+        pty.shows("fs (Claude Desktop): npx -y fs --token [secret]").shows("Take it in? [y/N]");
+        pty.types("y");
+        pty.shows("gh (Claude Code): https://gh.example/mcp; headers: Authorization");
+        pty.shows("Take it in?").types("n");
+        pty.shows("theirs (Claude Code, this folder): ./run.sh").shows("Take it in?").types("");
+        pty.shows("asks (VS Code)").shows("it asks for `key`");
+        pty.shows("cloud (Cursor)").shows("not taken in").shows("keys");
+        pty.shows("odd (Cursor)").shows("not taken in").shows("`command` must be text");
+        pty.shows("docs (Codex): https://docs.example/mcp").shows("Take it in?").types("yes");
+        pty.shows("Taken in: 2 of 8 servers").shows("mcp.json.before");
+        let text = pty.ends(0);
+        assert!(!text.contains(SECRET), "{text}");
+        let expected = ["bash", "docs", "filesystem", "fs", "memory", "scheduler"];
+        assert_eq!(names(&house), expected);
+        let manifest = fs::read_to_string(house.home().join("mcp.json")).unwrap();
+        assert!(manifest.contains("Bearer ${T}"), "Codex's variable: {manifest}");
+    }
+}
+
+#[test]
+fn without_a_terminal_nothing_is_taken_in_unless_yes_is_said() {
+    let house = house();
+    let ran = house.claw(&["mcp", "import"]).expect(3);
+    assert!(ran.err.contains("theirs (Claude Code, this folder)"), "{}", ran.err);
+    assert!(ran.err.contains("`--yes` takes in what is shown"), "{}", ran.err);
+    assert_eq!(names(&house), ["bash", "filesystem", "memory", "scheduler"]);
+    assert!(!house.home().join("mcp.json.before").exists());
+
+    let rows = house.claw(&["mcp", "import", "--yes", "--json"]).expect(0).rows();
+    let of = |name: &str| rows.iter().find(|row| row["id"] == name).unwrap().clone();
+    assert_eq!(rows.len(), 8);
+    for (name, is_taken) in
+        [("bash", false), ("fs", true), ("gh", true), ("theirs", true), ("asks", false)]
+    {
+        assert_eq!(
+            (&of(name)["taken_in"], of(name)["reason"] == Value::Null),
+            (&is_taken.into(), is_taken)
+        );
+    }
+    assert!(!rows.iter().any(|row| row.to_string().contains(SECRET)));
+    let taken = ["bash", "docs", "filesystem", "fs", "gh", "memory", "scheduler", "theirs"];
+    assert_eq!(names(&house), taken);
+}
+
+#[test]
+fn one_file_that_is_broken_holds_up_none_of_the_others() {
+    let house = house();
+    fs::write(house.user_home().join(".cursor/mcp.json"), "{ broken").unwrap();
+    let ran = house.claw(&["mcp", "import", "--yes"]).expect(0);
+    assert!(ran.err.contains("Cursor: ") && ran.err.contains("line 1"), "{}", ran.err);
+    assert!(names(&house).contains(&"docs".to_owned()));
+
+    let named = house.user_home().join(".cursor/mcp.json");
+    house.claw(&["mcp", "import", named.to_str().unwrap()]).expect_mistake(&["line 1"]);
+    let nothing = House::bare().claw(&["mcp", "import"]).expect(0);
+    assert!(nothing.out.contains("have no MCP servers here"), "{nothing:?}");
+}
