@@ -142,9 +142,9 @@ fn a_list_fits_into_40_and_80_columns() {
         pty.shows("a-server-with-a-long-name").shows("scheduler");
         let text = pty.ends(0);
         for line in text.lines() {
-            // A link stays whole, on a line of its own.
+            // A link stays whole.
             let fits = line.trim_end().chars().count() <= usize::from(columns);
-            assert!(fits || line.trim() == long, "{columns}: {line:?}\n{text}");
+            assert!(fits || line.trim_end().ends_with(long), "{columns}: {line:?}\n{text}");
         }
     }
 }
@@ -168,7 +168,7 @@ fn a_message_that_is_longer_than_the_limit_is_named_and_dropped() {
     house.claw(&["mcp", "test", "long"]).expect(0);
     house.write("claw.toml", "[limits]\nserver_message_bytes_max = 65536\n");
     let ran = house.claw(&["mcp", "test", "long"]).expect(1);
-    assert!(ran.err.contains("more than 65536 bytes"), "{ran:?}");
+    assert!(ran.err.contains("`limits.server_message_bytes_max`"), "{ran:?}");
     house.write("claw.toml", "[limits]\nserver_connect_s = 0\n");
     house.claw(&["mcp", "list"]).expect_mistake(&["limits.server_connect_s", "from 1 to 600"]);
 }

@@ -1,6 +1,7 @@
 //! The requests of a login: to where the metadata of others lead, and by the same address rules as
 //! the requests to the server itself. No redirect is followed here. Must not know what is asked.
 
+use std::fmt;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -24,9 +25,17 @@ pub(super) struct Client {
     pub(super) lookup: Lookup,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+/// Why there is no answer, in words for the owner.
+#[derive(Debug)]
 pub(super) struct NoAnswer(String);
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoAnswer {}
 
 impl Client {
     /// The head of the answer to a message to the server itself, without a token. What follows it

@@ -18,6 +18,8 @@ use super::state::{Pending, ProgressSink, RpcState};
 use crate::text::cut;
 use crate::transport::{Escort, Receive, Received, SendError, Ticket, Transport};
 
+const TOO_LONG: &str =
+    "the answer is longer than a message may be (`limits.server_message_bytes_max` in claw.toml)";
 /// Our own code for "the answer was too long", far outside of what JSON-RPC reserves.
 pub(crate) const ANSWER_TOO_LONG: ErrorCode = ErrorCode(i32::MIN + 1);
 
@@ -254,7 +256,7 @@ impl<R: Receive> Bridge<R> {
         drop(pending);
         self.log.line("[a message of this server was longer than claw reads; it was dropped]");
         for id in ids {
-            let error = ErrorData::new(ANSWER_TOO_LONG, "the answer was too long", None);
+            let error = ErrorData::new(ANSWER_TOO_LONG, TOO_LONG, None);
             self.decoded.push_back(ServerJsonRpcMessage::error(error, Some(id)));
         }
     }

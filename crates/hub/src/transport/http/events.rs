@@ -2,6 +2,7 @@
 //! by line, so that one line which it does not understand costs nothing but itself. Must not know
 //! what an event says.
 
+use std::fmt;
 use std::pin::Pin;
 
 use bytes::Bytes;
@@ -25,13 +26,22 @@ pub(super) enum Step {
 
 pub(super) struct Events(Pin<Box<dyn Stream<Item = Result<Sse, Error>> + Send>>);
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 enum Fault {
-    #[error("too long")]
     TooLong,
-    #[error("{0}")]
     Broken(String),
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLong => "too long",
+            Self::Broken(why) => why,
+        })
+    }
+}
+
+impl std::error::Error for Fault {}
 
 impl Events {
     pub(super) fn new<E: std::error::Error + Send + 'static>(
