@@ -58,7 +58,15 @@ type Leaving = (String, oneshot::Sender<io::Result<()>>);
 pub fn outgoing(shown: Shown) -> io::Result<impl Sink<String, Error = io::Error> + Send + 'static> {
     let (send, lines) = mpsc::channel::<Leaving>(1);
     std::thread::Builder::new().name("acp-output".into()).spawn(move || write_lines(lines))?;
-    Ok(futures::sink::unfold(send, move |send, line: String| {
+    Ok(leaving(send, shown))
+}
+
+/// Hands each line on, and its row when it has left.
+fn leaving(
+    send: mpsc::Sender<Leaving>,
+    shown: Shown,
+) -> impl Sink<String, Error = io::Error> + Send + 'static {
+    futures::sink::unfold(send, move |send, line: String| {
         let shown = shown.clone();
         async move {
             let row = row_of(&line);
@@ -72,7 +80,7 @@ pub fn outgoing(shown: Shown) -> io::Result<impl Sink<String, Error = io::Error>
             }
             Ok(send)
         }
-    }))
+    })
 }
 
 fn write_lines(mut lines: mpsc::Receiver<Leaving>) {
@@ -125,6 +133,27 @@ mod tests {
         ] {
             assert_eq!(row_of(quoted), None, "{quoted}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_row_counts_as_shown_when_its_line_has_left_and_not_before() {
+        use futures::SinkExt as _;
+        let (send, mut lines) = mpsc::channel::<Leaving>(1);
+        let (shown, mut rows) = mpsc::unbounded_channel();
+        let mut out = Box::pin(leaving(send, shown));
+        let line = |row: i64| format!(r#"{{"params":{{"_meta":{{"claw/row":{row}}}}}}}"#);
+        let written = tokio::spawn(async move {
+            out.send(line(1)).await.unwrap();
+            out.send(line(2)).await.unwrap_err()
+        });
+        let (_, left) = lines.recv().await.unwrap();
+        assert!(rows.try_recv().is_err(), "it is marked while its line is written");
+        left.send(Ok(())).unwrap();
+        assert_eq!(rows.recv().await, Some(1));
+        let (_, left) = lines.recv().await.unwrap();
+        left.send(Err(io::ErrorKind::BrokenPipe.into())).unwrap();
+        assert_eq!(written.await.unwrap().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(rows.recv().await, None, "what did not leave is marked");
     }
 
     #[tokio::test]
