@@ -198,6 +198,53 @@ fn nothing_but_an_offered_answer_to_the_request_itself_approves() {
 }
 
 #[test]
+fn a_question_about_several_calls_says_each_once_and_is_over_with_its_answer() {
+    let call = |id: &str| {
+        let arguments = json!({"path": format!("{id}.txt"), "content": "bread\n"}).to_string();
+        Call::new(id, "filesystem__write_file", &arguments)
+    };
+    let both = Answer::Turn(Turn::calls(&[call("apple"), call("pear")]));
+    let desk = desk([both, Answer::text("It is done.")]);
+    desk.prompts("Go ahead");
+    let asked = desk.editor.waits_asked(&desk.session, "pear.txt");
+    let text = format!("{:?}", asked.tool_call.fields.content);
+    assert_eq!(
+        (text.matches("apple.txt").count(), text.matches("bread").count()),
+        (1, 2),
+        "{text}"
+    );
+    let offered = keys(&asked);
+    assert!(offered.iter().all(|key| !key.contains(' ')), "{offered:?}");
+    desk.editor.answers(&desk.session, "pear.txt", Some("y"));
+    assert_eq!(desk.editor.ends(&desk.session, 1), StopReason::EndTurn);
+    desk.shows("It is done.");
+    assert_eq!(desk.house.in_workspace("pear.txt"), "bread\n");
+    desk.editor.thread(&desk.session, |thread| {
+        let calls = thread.items.iter().filter_map(|item| match item {
+            Item::Call(call) => Some(call.status),
+            _ => None,
+        });
+        assert_eq!(calls.collect::<Vec<_>>(), [ToolCallStatus::Completed; 3]);
+    });
+}
+
+#[test]
+fn a_dialog_that_is_closed_leaves_the_question_open_and_the_editor_free() {
+    let desk = desk([runs(EFFECT), Answer::text("It is done.")]);
+    desk.asked();
+    desk.editor.answers(&desk.session, EFFECT, None);
+    assert_eq!(desk.editor.ends(&desk.session, 1), StopReason::EndTurn);
+    desk.shows("The question stays open.");
+    let open = "SELECT count(*) FROM approvals WHERE state = 'waiting'";
+    assert_eq!((desk.effects(), desk.asks(open)), (0, 1));
+    desk.prompts("And now?");
+    desk.editor.waits_asked(&desk.session, EFFECT);
+    desk.editor.answers(&desk.session, EFFECT, Some("y"));
+    desk.shows("It is done.");
+    assert_eq!(desk.effects(), 1);
+}
+
+#[test]
 fn a_stop_ends_the_turn_and_closes_its_question() {
     let desk = desk([runs(EFFECT), Answer::text("Here I am.")]);
     desk.asked();
@@ -223,7 +270,8 @@ fn an_editor_that_ends_in_the_middle_finds_the_open_question_again() {
     desk.asked();
     desk.opens_again();
     let text = desk.editor.text(&desk.session);
-    assert!(text.contains("Go ahead") && text.contains("bash/run"), "{text}");
+    // The call by its name, or already as its question says it.
+    assert!(text.contains("Go ahead") && text.contains(EFFECT), "{text}");
     desk.editor.waits_asked(&desk.session, EFFECT);
     assert_eq!(desk.effects(), 0);
     desk.editor.answers(&desk.session, EFFECT, Some("y"));

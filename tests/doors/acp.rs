@@ -26,6 +26,17 @@ impl Acp {
     fn answer(&self, about: &str, option: Option<&str>) {
         self.editor().answers(&self.of(Chat::First), about, option);
     }
+
+    /// An answer leaves the editor at once, and counts when claw has read it.
+    fn decides(&self, about: &str, option: &str) {
+        let decided = || {
+            let decided = "SELECT count(*) FROM approvals WHERE state <> 'waiting'";
+            self.home.house.db().query_row(decided, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        let before = decided();
+        self.answer(about, Some(option));
+        eventually("the answer counts", || decided() > before);
+    }
 }
 
 impl DoorRig for Acp {
@@ -86,9 +97,9 @@ impl DoorRig for Acp {
 
     fn answers(&mut self, about: &str, reply: Reply) {
         match reply {
-            Reply::Yes => self.answer(about, Some("y")),
-            Reply::No => self.answer(about, Some("n")),
-            Reply::Edits => self.answer(about, Some("e")),
+            Reply::Yes => self.decides(about, "y"),
+            Reply::No => self.decides(about, "n"),
+            Reply::Edits => self.decides(about, "e"),
             Reply::NoBecause(why) => {
                 self.answer(about, None);
                 let stays = "The question stays open.";

@@ -203,16 +203,20 @@ impl AcpDoor {
     /// An answer that was given here says itself what it was.
     pub fn closed_here(&self, question: &Question, how: &Closed) {
         self.withdraw(&question.approval);
-        if !is_yes(how) {
-            self.call_is_over(question, &answer_words::closed(how, question, &self.owner));
-        }
+        self.is_over(question, how, &answer_words::closed(how, question, &self.owner));
     }
 
-    /// A call that was asked about runs not at all.
-    fn call_is_over(&self, question: &Question, how: &str) {
-        let fields = ToolCallUpdateFields::new()
-            .status(ToolCallStatus::Failed)
-            .content(vec![content(&format!("It {how}."))]);
+    /// What was asked about is shown as it now is. A call that runs shows that itself.
+    fn is_over(&self, question: &Question, how: &Closed, said: &str) {
+        let fields = ToolCallUpdateFields::new();
+        let fields = match is_yes(how) {
+            false => {
+                let said = content(&format!("It {said}."));
+                fields.status(ToolCallStatus::Failed).content(vec![said])
+            }
+            true if question::asks_for_others(question) => fields.status(ToolCallStatus::Completed),
+            true => return,
+        };
         let update = ToolCallUpdate::new(question::tool_call_id(question), fields);
         self.update(SessionUpdate::ToolCallUpdate(update));
     }
@@ -339,9 +343,7 @@ impl Door for AcpDoor {
         self.withdraw(&posted.approval);
         let said = answer_words::closed(how, question, &self.owner);
         self.say(&format!("The question about {} {said}.", call_list::about(question)));
-        if !is_yes(how) {
-            self.call_is_over(question, &said);
-        }
+        self.is_over(question, how, &said);
         Ok(())
     }
 

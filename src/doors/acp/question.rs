@@ -15,6 +15,10 @@ use crate::domain::{Answer, CallList, Choice, Effect, Question, Scope, Term};
 use crate::doors::clock::Clock;
 use crate::doors::staged_questions;
 
+/// The server of a question that is about no call of a server: whether a turn may go on, and several
+/// calls together.
+const CLAW: &str = "claw";
+
 /// The number under which an editor knows what a question is about: the call's own, so that the
 /// call takes the question's place when it runs.
 pub fn tool_call_id(question: &Question) -> String {
@@ -22,6 +26,11 @@ pub fn tool_call_id(question: &Question) -> String {
         Some(_) => format!("question-{}", question.approval),
         None => question.call.to_string(),
     }
+}
+
+/// Whether nothing runs under that number: what an answer lets go on has numbers of its own.
+pub fn asks_for_others(question: &Question) -> bool {
+    question.list.is_some() || question.server == CLAW
 }
 
 /// What is asked, whole: a yes rests on it.
@@ -72,8 +81,10 @@ fn contents(
     lines.extend(effect.asker.clone());
     lines.extend(effect.why.as_ref().map(|why| format!("Why: {why}")));
     lines.extend(question.list.as_ref().map(listed));
+    // Those of a list are its calls once more.
+    let is_told = |name: &str| question.list.is_some() || effect.tells(name);
     for (name, value) in &question.arguments {
-        if !effect.tells(name) {
+        if !is_told(name) {
             lines.push(format!("{name}:\n{}", fenced(value)));
         }
     }
@@ -137,6 +148,8 @@ fn offered(question: &Question) -> Vec<(&Choice, PermissionOptionKind)> {
             Answer::Allow { .. } if offer == Some(choice.key.as_str()) => {
                 PermissionOptionKind::AllowAlways
             }
+            // A word to the model is written as a message: `no, …`.
+            Answer::Deny { .. } if choice.key.contains(' ') => return None,
             Answer::Deny { .. } => PermissionOptionKind::RejectOnce,
             Answer::Allow { .. } | Answer::Never => return None,
         })
@@ -184,6 +197,7 @@ mod tests {
             ("ab", allow(Term::Always, Scope::Files { path: "notes".into() })),
             ("never", Answer::Never),
             ("n", Answer::Deny { word: None }),
+            ("n WORDS", Answer::Deny { word: None }),
         ]);
         let keys = |question: &Question| -> Vec<String> {
             options(question).iter().map(|one| one.option_id.to_string()).collect()
@@ -192,7 +206,7 @@ mod tests {
         question.effect = Some(Effect { offer: Some("ab".into()), ..Effect::default() });
         assert_eq!(keys(&question), ["y", "e", "ab", "n"]);
         // What was not offered is no answer, though the question has it.
-        for not_offered in ["s", "never", "", "Y"] {
+        for not_offered in ["s", "never", "n WORDS", "", "Y"] {
             assert_eq!(answer_of(&question, not_offered), None, "{not_offered}");
         }
         assert_eq!(answer_of(&question, "n"), Some(Answer::Deny { word: None }));
