@@ -134,7 +134,8 @@ fn call() -> Vec<Row> {
         std::fs::write(home.path().join("mcp.json"), echo_server(&home)).unwrap();
         std::fs::write(
             home.path().join("policy.toml"),
-            "[[rule]]\nserver = \"legacy\"\ndecision = \"allow\"\nwhy = \"it says a word\"\n",
+            "[[rule]]\nserver = \"legacy\"\norigin = \"mcp_client\"\ndecision = \"allow\"\n\
+             why = \"it says a word\"\n",
         )
         .unwrap();
         home.configure("[serve]\nrequests_minute_max = 100000\ncalls_day_max = 100000\n");
