@@ -15,7 +15,8 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::{Value, json};
 
-use crate::acp_client::{AcpClient, Item, is_message, keys};
+use crate::acp_client::{AcpClient, is_message, keys};
+use crate::editor_thread::Item;
 use crate::program::{House, eventually};
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;

@@ -27,6 +27,8 @@ mod console_stream;
 mod daily_digest;
 mod diary;
 mod doors;
+#[path = "support/editor_thread.rs"]
+mod editor_thread;
 #[expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #[path = "../mcp-servers/memory/tests/support/endpoint.rs"]
 mod endpoint;

@@ -13,11 +13,10 @@ use std::thread::JoinHandle;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ContentBlock, ContentChunk, InitializeRequest, InitializeResponse,
-    LoadSessionRequest, NewSessionRequest, NewSessionResponse, PermissionOption, PromptRequest,
-    PromptResponse, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    SelectedPermissionOutcome, SessionNotification, SessionUpdate, StopReason, TextContent,
-    ToolCall, ToolCallContent,
+    CancelNotification, ContentBlock, InitializeRequest, InitializeResponse, LoadSessionRequest,
+    NewSessionRequest, NewSessionResponse, PermissionOption, PromptRequest,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    SelectedPermissionOutcome, SessionNotification, StopReason, TextContent, ToolCallContent,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{
@@ -26,36 +25,11 @@ use agent_client_protocol::{
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::editor_thread::{Asked, Item, Thread};
 use crate::program::{House, SOON, eventually};
 
 /// Done in the editor's own loop.
 type Act = Box<dyn FnOnce(ConnectionTo<Agent>) + Send>;
-
-/// One thing that a conversation shows, from the top to the bottom.
-#[derive(Clone, Debug)]
-pub enum Item {
-    Person(String),
-    Words(String),
-    Call(Box<ToolCall>),
-}
-
-/// A request that waits for the person.
-pub struct Asked {
-    pub request: RequestPermissionRequest,
-    /// The agent has taken it back, and the editor has not said so yet.
-    pub withdrawn: bool,
-    responder: Responder<RequestPermissionResponse>,
-}
-
-/// What an editor has of one conversation.
-#[derive(Default)]
-pub struct Thread {
-    pub items: Vec<Item>,
-    pub asked: Vec<Asked>,
-    pub ends: Vec<Result<PromptResponse, Error>>,
-    pub commands: Vec<String>,
-    pub modes: Vec<String>,
-}
 
 type Threads = Arc<Mutex<BTreeMap<String, Thread>>>;
 
@@ -407,70 +381,6 @@ impl Seen {
                 let _gone = asked.responder.respond(chosen(None));
             }
         });
-    }
-}
-
-impl Thread {
-    fn take(&mut self, update: SessionUpdate) {
-        match update {
-            SessionUpdate::AgentMessageChunk(chunk) => {
-                let text = chunk_text(&chunk);
-                match self.items.last_mut() {
-                    Some(Item::Words(before)) => before.push_str(&text),
-                    _ => self.items.push(Item::Words(text)),
-                }
-            }
-            SessionUpdate::UserMessageChunk(chunk) => {
-                self.items.push(Item::Person(chunk_text(&chunk)));
-            }
-            SessionUpdate::ToolCall(call) => self.items.push(Item::Call(Box::new(call))),
-            SessionUpdate::ToolCallUpdate(update) => {
-                let (id, fields) = (update.tool_call_id.to_string(), update.fields);
-                self.show_call(&id, String::new(), &fields);
-            }
-            SessionUpdate::AvailableCommandsUpdate(update) => {
-                self.commands = update.available_commands.into_iter().map(|it| it.name).collect();
-            }
-            SessionUpdate::CurrentModeUpdate(update) => {
-                self.modes.push(update.current_mode_id.to_string());
-            }
-            other => panic!("an editor was not expected to see {other:?}"),
-        }
-    }
-
-    fn show_call(
-        &mut self,
-        id: &str,
-        title: String,
-        fields: &agent_client_protocol::v1::schema::ToolCallUpdateFields,
-    ) {
-        let known = self.items.iter_mut().find_map(|item| match item {
-            Item::Call(call) if call.tool_call_id.to_string() == id => Some(call),
-            _ => None,
-        });
-        match known {
-            Some(call) => call.update(fields.clone()),
-            None => {
-                let mut call = ToolCall::new(id.to_owned(), title);
-                call.update(fields.clone());
-                self.items.push(Item::Call(Box::new(call)));
-            }
-        }
-    }
-
-    /// The call that the conversation has shown last.
-    pub fn last_call(&self) -> Option<&ToolCall> {
-        self.items.iter().rev().find_map(|item| match item {
-            Item::Call(call) => Some(&**call),
-            _ => None,
-        })
-    }
-}
-
-fn chunk_text(chunk: &ContentChunk) -> String {
-    match &chunk.content {
-        ContentBlock::Text(text) => text.text.clone(),
-        other => panic!("no text: {other:?}"),
     }
 }
 
