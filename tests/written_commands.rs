@@ -14,7 +14,7 @@ use crate::program::House;
 use crate::pty::Pty;
 
 /// What stands for a value in a synopsis, and a value.
-const PLACEHOLDERS: [(&str, &str); 12] = [
+const PLACEHOLDERS: [(&str, &str); 13] = [
     ("ADDRESS:PORT", "127.0.0.1:8484"),
     ("CLIENT", "zed"),
     ("FOLDER", "./folder"),
@@ -23,6 +23,7 @@ const PLACEHOLDERS: [(&str, &str); 12] = [
     ("N", "1"),
     ("NAME=VALUE", "A=b"),
     ("NUMBER", "1"),
+    ("PORT", "8484"),
     ("COMMAND", "ask"),
     ("TURN", "main:12"),
     ("WHEN", "--in=20m"),

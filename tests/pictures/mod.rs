@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use crate::program::House;
+use crate::pty::Pty;
 use crate::telegram_model::Rig;
-use crate::wires::{Answer, Call, Turn};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
 use svg::{Moment, phone, terminal};
 
 fn root() -> &'static Path {
@@ -77,6 +80,49 @@ fn the_phone_shows_a_question_a_tap_and_the_end() {
     ];
     is_in_the_manual("phone.svg", &phone(&moments));
     drop(gateway);
+}
+
+/// What a command shows in a terminal, with names in place of what differs from run to run. The
+/// terminal is wide, so that no folder's name is broken before it is replaced.
+fn pane(house: &House, typed: &str, shown: &str) -> String {
+    let id = regex::Regex::new(r"\b[a-z0-9]*\d[a-z0-9]*\b").unwrap();
+    let is_id = |found: &regex::Captures<'_>| match found[0].len() {
+        10 => "k3p9x2m7q1".to_owned(),
+        _ => found[0].to_owned(),
+    };
+    let workspace = house.workspace().display().to_string();
+    let shown = shown.replace('\r', "").replace(&workspace, "~/.claw/workspace");
+    format!("$ {typed}\n{}", id.replace_all(&shown, is_id))
+}
+
+#[test]
+fn the_terminal_shows_an_undo() {
+    let house = House::new();
+    house.ask_parks("write notes/today.md: bread and milk");
+    house.claw(&["approve", &house.waiting()]).expect(0);
+    let mut undo = Pty::sized(&house, &["undo"], 24, 200);
+    undo.shows("Do it?").types("y\n");
+    let shown = undo.ends(0);
+    is_in_the_manual("undo.svg", &terminal(&pane(&house, "claw undo", &shown)));
+}
+
+#[test]
+fn the_terminal_shows_twelve_moves_as_one_question() {
+    let moves: Vec<Call> = (1..=12)
+        .map(|n| {
+            let (from, to) = (format!("scan-{n}.pdf"), format!("{}/scan-{n}.pdf", 2014 + n / 4));
+            let arguments = json!({"source": from, "destination": to}).to_string();
+            Call::new(&n.to_string(), "filesystem__move", &arguments)
+        })
+        .collect();
+    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&moves))]);
+    let house = House::at("openai-compatible", &provider.base_url);
+    for n in 1..=12 {
+        house.write(&format!("workspace/scan-{n}.pdf"), "a scan");
+    }
+    house.claw(&["ask", "Sort these twelve scans by year"]).expect(3);
+    let shown = Pty::sized(&house, &["approvals"], 40, 80).ends(0);
+    is_in_the_manual("list.svg", &terminal(&pane(&house, "claw approvals", &shown)));
 }
 
 #[test]
