@@ -37,6 +37,7 @@ serve() {
     shift 2
     setsid "$@" >>"$work/$name.log" 2>&1 </dev/null &
     served=$!
+    disown "$served"
     servers+=("$served")
 }
 
@@ -69,7 +70,7 @@ serve git "$git" "$modules/.bin/supergateway" --stdio "mcp-server-git --reposito
     --outputTransport streamableHttp --port "$git"
 serve notion "$notion" env NOTION_TOKEN=ntn_none "$modules/.bin/notion-mcp-server" --transport http --port "$notion" \
     --auth-token ntn-41d7c0a95e2b
-serve company "$company" python "$here/fixtures/login_server.py" "$company" 5
+serve company "$company" python "$here/fixtures/login_server.py" "$company" 2
 for pair in "everything $everything" "files $files" "clock $clock" "browser $browser" "sheets $sheets" \
     "notes $notes" "thoughts $thoughts" "git $git" "notion $notion" "company $company"; do
     wait_for $pair
@@ -143,8 +144,8 @@ call clock clock get_current_time clock
 call sheets sheets create_workbook sheets
 call git git git_status git
 call company company balance company
-# Its token lives for five seconds.
-sleep 5
+# Its token lives for two seconds.
+sleep 2
 call renewed company balance "renewed company"
 [ -e "$work/sheets/made.xlsx" ] || fail "the workbook is not there"
 
