@@ -92,7 +92,7 @@ fn host_of(request: &http::Request<Vec<u8>>) -> String {
 }
 
 fn broken(error: &reqwest::Error, to: &Destination) -> NoAnswer {
-    NoAnswer(format!("`{}`: {}", to.host(), words::of_error(error, to)))
+    NoAnswer(words::of_error(error, to))
 }
 
 async fn in_time<T>(

@@ -221,3 +221,22 @@ async fn a_stream_of_noise_is_no_answer_and_its_answer_counts() {
     let log = rig.log.lock().unwrap().join("\n");
     assert!(log.contains("[no JSON] no json"), "{log}");
 }
+
+#[tokio::test]
+async fn a_compressed_answer_is_neither_asked_for_nor_unpacked() {
+    // The head of what `gzip` makes.
+    const GZIP: [u8; 12] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0];
+    let server = HttpServer::start(|seen| {
+        seen.is("tools/call").then(|| {
+            let kind = [("content-type", "application/json"), ("content-encoding", "gzip")];
+            (kind, GZIP.to_vec()).into_response()
+        })
+    });
+    let rig = server.rig();
+    let reason = unknown(rig.call("x", "echo", json!({})).await);
+    assert!(reason.contains("broken JSON"), "{reason}");
+    for seen in server.seen() {
+        let asked = seen.headers.get("accept-encoding");
+        assert!(asked.is_none_or(|asked| asked == "identity"), "{asked:?}");
+    }
+}

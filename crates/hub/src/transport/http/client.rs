@@ -34,6 +34,11 @@ pub(crate) fn client(
     let guard = Guard { destination: destination.clone(), lookup };
     let builder = Client::builder()
         .redirect(reqwest::redirect::Policy::none())
+        // A few kilobytes could be gigabytes once they are unpacked.
+        .no_gzip()
+        .no_brotli()
+        .no_deflate()
+        .no_zstd()
         .dns_resolver(Arc::new(guard))
         .connect_timeout(times.connect)
         .pool_idle_timeout(IDLE_MAX)
