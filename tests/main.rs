@@ -92,6 +92,7 @@ mod reminder_buttons;
 mod schedule_words;
 mod secrets;
 mod serve_agent;
+mod serve_console;
 mod serve_foreign;
 mod serve_gateway;
 mod serve_http;

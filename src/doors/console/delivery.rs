@@ -32,6 +32,8 @@ pub struct Delivery {
     next_expiry_ms: Option<i64>,
     /// Everything that was open when this console came has been asked.
     begun: bool,
+    /// A person sits here, who is also asked what MCP clients want.
+    asks_for_clients: bool,
 }
 
 /// What a turn has staged, and the rows of the outbox that said so.
@@ -43,7 +45,12 @@ struct Listed {
 }
 
 impl Delivery {
-    pub fn new(context: &Context, outbox: Arc<InstanceOutbox>, door: Arc<ConsoleDoor>) -> Self {
+    pub fn new(
+        context: &Context,
+        outbox: Arc<InstanceOutbox>,
+        door: Arc<ConsoleDoor>,
+        asks_for_clients: bool,
+    ) -> Self {
         Self {
             outbox,
             chat_commands: context.chat_commands.clone(),
@@ -53,6 +60,7 @@ impl Delivery {
             seen_version: None,
             next_expiry_ms: None,
             begun: false,
+            asks_for_clients,
         }
     }
 
@@ -134,7 +142,23 @@ impl Delivery {
             list.rows.push(row.id);
         }
         self.show_list(&mut list).await;
+        self.ask_for_clients().await?;
         self.close_answered().await
+    }
+
+    /// A client has no screen of its owner's: its questions come to whoever of the owner's doors
+    /// has a person before it. Lines of a pipe were written before anything was asked.
+    async fn ask_for_clients(&mut self) -> anyhow::Result<()> {
+        if !self.asks_for_clients {
+            return Ok(());
+        }
+        for row in self.outbox.mail.open_questions(None)? {
+            let of_client = row.question.effect.as_ref().is_some_and(|effect| effect.for_client);
+            if of_client && row.question.staged.is_none() {
+                self.ask(0, row).await;
+            }
+        }
+        Ok(())
     }
 
     async fn show_list(&mut self, list: &mut Listed) {

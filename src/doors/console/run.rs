@@ -50,6 +50,7 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<bool
     let (written, left) = mpsc::unbounded_channel();
     let mode = editor.mode;
     let console = Console::open(editor, written)?;
+    let asks_for_clients = console.interactive;
     let (end_marking, ended) = oneshot::channel();
     let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
     let marking = tokio::spawn(mark_shown(outbox.clone(), left, ended));
@@ -60,7 +61,7 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<bool
     greet(&door, greeting, notices).await;
     let (wake, handled, mode) = (Notify::new(), AtomicU64::new(0), Mutex::new(mode));
     let talk = Arc::new(Talk { context, session, outbox, door, wake, handled, mode });
-    let keep_task = tokio::spawn(talk.clone().keep(visitor.clone()));
+    let keep_task = tokio::spawn(talk.clone().keep(visitor.clone(), asks_for_clients));
     let watching = tokio::spawn(talk.clone().watch_settings());
     let jobs = tokio::spawn(talk.clone().keep_jobs());
     while let Some(event) = events.recv().await {
@@ -190,8 +191,9 @@ impl Talk {
     }
 
     /// Keeps the session going and the person informed, until it is aborted.
-    async fn keep(self: Arc<Self>, visitor: Visitor) {
-        let mut delivery = Delivery::new(&self.context, self.outbox.clone(), self.door.clone());
+    async fn keep(self: Arc<Self>, visitor: Visitor, asks_for_clients: bool) {
+        let (outbox, door) = (self.outbox.clone(), self.door.clone());
+        let mut delivery = Delivery::new(&self.context, outbox, door, asks_for_clients);
         if let Err(error) = delivery.begin().await {
             self.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
