@@ -20,6 +20,8 @@ use crate::program::{House, SOON};
 /// How many kills; so many by default.
 const KILLS: &str = "CLAW_CLIENT_KILLS";
 const KILLS_DEFAULT: usize = 24;
+/// So many more where a point was not met in them.
+const KILLS_EXTRA_MAX: usize = 60;
 /// The second name begins like the first, and the third is a part of it.
 pub const CLIENTS: [&str; 3] = ["laptop", "laptop-2", "lap"];
 /// How long a request waits before its client is told to ask again.
@@ -183,6 +185,8 @@ pub struct Three<'h> {
     kills: usize,
     killed_at: BTreeSet<String>,
     chance: u64,
+    /// The owner answers nothing now, so that a client is told to ask again.
+    withholds: bool,
 }
 
 impl<'h> Three<'h> {
@@ -202,6 +206,7 @@ impl<'h> Three<'h> {
             kills: 0,
             killed_at: BTreeSet::new(),
             chance: 17,
+            withholds: false,
         }
     }
 
@@ -226,6 +231,12 @@ impl<'h> Three<'h> {
             let point = points.get(kill % (2 * points.len())).map(|point| format!("{point}:1"));
             self.round(kill, point.as_deref());
         }
+        for kill in most..most + KILLS_EXTRA_MAX {
+            let Some(missed) = points.iter().find(|point| !self.killed_at.contains(*point)) else {
+                break;
+            };
+            self.round(kill, Some(&format!("{missed}:1")));
+        }
         self.settle();
         self.judge();
         for point in &points {
@@ -241,6 +252,7 @@ impl<'h> Three<'h> {
     /// Both processes serve; one of them is killed, at a point or at some moment.
     fn round(&mut self, kill: usize, point: Option<&str>) {
         let victim = kill % 2;
+        self.withholds = point.is_some_and(|point| point.starts_with("client.told."));
         self.start(victim, point);
         self.start(1 - victim, None);
         let until = Instant::now() + Duration::from_millis(40 + self.below(LIVES_MS));
@@ -262,6 +274,7 @@ impl<'h> Three<'h> {
             assert!(Instant::now() < latest, "a round does not end");
         }
         self.drop_server(victim);
+        self.withholds = false;
     }
 
     fn start(&mut self, place: usize, point: Option<&str>) {
@@ -300,7 +313,9 @@ impl<'h> Three<'h> {
                 self.desks[index].asked = Some((place, *start));
             }
         }
-        self.answer_questions();
+        if !self.withholds {
+            self.answer_questions();
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
 
