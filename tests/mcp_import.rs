@@ -117,3 +117,14 @@ fn one_file_that_is_broken_holds_up_none_of_the_others() {
     let nothing = House::bare().claw(&["mcp", "import"]).expect(0);
     assert!(nothing.out.contains("have no MCP servers here"), "{nothing:?}");
 }
+
+/// `claw serve --install` has put it there.
+#[test]
+fn claw_itself_is_not_taken_in() {
+    let house = House::bare();
+    let text = r#"{"mcpServers": {"claw": {"command": "/opt/x y/claw", "args": ["serve"]}}}"#;
+    fs::write(house.user_home().join(".claude.json"), text).unwrap();
+    let imported = house.claw(&["mcp", "import", "--yes"]).expect(0);
+    assert!(imported.err.contains("it is claw itself"), "{imported:?}");
+    assert!(!names(&house).contains(&"claw".to_owned()));
+}

@@ -62,6 +62,22 @@ fn notes_of_one_subject_are_told_apart_at_every_width() {
     house.is_whole();
 }
 
+/// Its id is the path of the file that it is a copy of.
+#[test]
+fn a_conflict_copy_is_named_by_its_own_path_so_that_its_original_is_not_forgotten_for_it() {
+    let house = House::new();
+    let notes = house.home().join("memory");
+    std::fs::create_dir_all(&notes).unwrap();
+    let copy = "anna.sync-conflict-20261123-101112-ABCDEFG.md";
+    std::fs::write(notes.join("anna.md"), "---\nid: m1\n---\nLives in Graz.\n").unwrap();
+    std::fs::write(notes.join(copy), "Lives in Linz.\n").unwrap();
+    let listed = house.claw(&["memory"]).expect(0).out;
+    assert!(listed.contains(copy) && listed.contains("m1 "), "{listed}");
+    assert!(!listed.contains("anna.md "), "{listed}");
+    house.claw(&["memory", "forget", copy]).expect(0);
+    assert!(notes.join("anna.md").exists() && !notes.join(copy).exists());
+}
+
 #[test]
 fn a_filter_that_leaves_nothing_and_a_linked_note_are_named() {
     let house = House::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::found::{self, Found, Source};
 use super::{File, entry};
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::cli::ask_person::{self, agreed};
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
-use crate::hub::manifest::{self, Expansion};
+use crate::hub::manifest::{self, Expansion, NewEntry};
 
 pub(super) fn run(
     app: &App,
@@ -71,6 +71,9 @@ pub(super) fn run(
 /// The file with this server, as far as claw could use it.
 fn added(text: &str, one: &Found) -> Result<String, String> {
     let entry = one.entry.clone()?;
+    if is_claw(&entry) {
+        return Err("it is claw itself, which would call itself".to_owned());
+    }
     if let Some(url) = entry.iter().find_map(|(key, url)| url.as_str().filter(|_| *key == "url")) {
         manifest::check_url(url)?;
     }
@@ -79,6 +82,15 @@ fn added(text: &str, one: &Found) -> Result<String, String> {
         Ok(_) => Ok(added),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// What `claw serve --install` has written there.
+fn is_claw(entry: &NewEntry) -> bool {
+    let field = |name| entry.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
+    let command = field("command").and_then(Value::as_str).map(Path::new);
+    let is_claw = command.and_then(Path::file_stem).is_some_and(|name| name == "claw");
+    let first = field("args").and_then(|args| args.get(0)).and_then(Value::as_str);
+    is_claw && matches!(first, Some("serve" | "acp"))
 }
 
 fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Found>> {

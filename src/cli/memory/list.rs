@@ -76,7 +76,10 @@ async fn pages(notes: &Notes, wanted: &Wanted, as_json: bool) -> anyhow::Result<
             let (id, path) = (said(note, "id"), said(note, "path"));
             // An id brings back the newest of what a note was; a path any other.
             let is_by_path = path.contains("-left-over/") || !seen.insert(id.to_owned());
-            print(note, if wanted.trash && is_by_path { path } else { id }, wanted, as_json)?;
+            // The id of a conflict copy may be the path of its original.
+            let is_original = !id.ends_with(".md") || id == path;
+            let is_by_path = if wanted.trash { is_by_path } else { !is_original };
+            print(note, if is_by_path { path } else { id }, wanted, as_json)?;
         }
         for passed in page["passed_over"].as_array().into_iter().flatten() {
             let (path, why) = (said(passed, "path"), said(passed, "why"));

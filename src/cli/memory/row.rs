@@ -75,9 +75,9 @@ mod tests {
     fn no_line_is_wider_than_the_terminal_and_what_is_cut_says_so() {
         let long = note(&"Lives in Graz, near the park. ".repeat(9));
         for columns in [20, 40, 80, 120] {
-            for line in lines(&long, "m7k2x9qd4wa", "", Some(columns)).iter().skip(1) {
-                assert!(width(line) <= columns && line.ends_with('…'), "{columns}: {line}");
-            }
+            let lines = lines(&long, "m7k2x9qd4wa", "", Some(columns));
+            let line = lines.last().unwrap();
+            assert!(width(line) <= columns && line.ends_with('…'), "{columns}: {line}");
         }
         assert_eq!(
             lines(&note("Lives in Graz."), "m7k2x9qd4wa", "", Some(40)),

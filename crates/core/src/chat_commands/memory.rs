@@ -23,11 +23,13 @@ const PAGES_MAX: u64 = 5;
 const LINE_CHARS_MAX: usize = 120;
 /// Of the text of one note that is asked for by its id.
 const NOTE_CHARS_MAX: usize = 2_000;
+/// The option for a line of every prompt; a phone makes one dash of two.
+const ALWAYS: [&str; 3] = ["--always", "—always", "–always"];
 
 impl ChatCommands {
     pub(super) async fn remember(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
         let text = given.words.trim();
-        if text.is_empty() {
+        if is_nothing(text) {
             let usage = "`/remember TEXT` remembers it at once, in your words. What stands before \
                          a colon is what it is about: `/remember Anna's phone: 0664 1234`. \
                          `/remember --always TEXT` puts one line into `MEMORY.md`, which the \
@@ -191,8 +193,28 @@ fn whole(output: &ToolOutput) -> String {
     )
 }
 
-/// What stands behind `--always`, also where a phone has made one dash of the two.
+/// What stands behind `--always`.
 fn for_every_prompt(text: &str) -> Option<&str> {
     let (option, line) = text.split_once(char::is_whitespace)?;
-    ["--always", "—always", "–always"].contains(&option).then(|| line.trim())
+    ALWAYS.contains(&option).then(|| line.trim())
+}
+
+/// An option without its line, or punctuation without a word.
+fn is_nothing(text: &str) -> bool {
+    ALWAYS.contains(&text) || !text.contains(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_alone_and_punctuation_are_nothing_to_remember() {
+        for text in ["", "--always", "—always", ":", " - "] {
+            assert!(is_nothing(text), "{text}");
+        }
+        for text in ["--always Likes cake.", "Anna: Graz", "42", "蛋糕"] {
+            assert!(!is_nothing(text), "{text}");
+        }
+    }
 }

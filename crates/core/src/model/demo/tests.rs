@@ -127,6 +127,7 @@ async fn denied_failed_and_unknown_are_told_apart_and_end_the_chain() {
         ("Denied by the owner: not now", "was not allowed, so it did not run"),
         ("interrupted, may have run; check before trying again", "nobody knows whether it ran"),
         ("exit code 1", "did not work"),
+        ("/etc/x cannot be written: Permission denied (os error 13)", "did not work"),
     ] {
         let mut request = said("run make and then list");
         let (rounds, words) = turn(&mut request, |_| (content.into(), true)).await;
