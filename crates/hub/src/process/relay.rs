@@ -16,9 +16,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::retry_on_intr;
-
 use super::handover::Pipes;
 
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -67,35 +64,22 @@ fn thread(name: &str, carry: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// the socket.
 fn listen(claw: &UnixStream, mut server: PipeWriter) {
     let mut heard = claw;
-    copy(&mut heard, &mut server, |server| something_to_hear(claw, server));
+    copy(&mut heard, &mut server);
     let _ = claw.shutdown(Shutdown::Both);
-}
-
-/// Waits until claw has said something; false when the server has closed its stdin meanwhile. What
-/// stands in the pipe then was never read, and no write will fail that would tell.
-fn something_to_hear(claw: &UnixStream, server: &PipeWriter) -> bool {
-    let mut ends = [
-        PollFd::new(claw, PollFlags::IN),
-        // A closed reading end is told without being asked for.
-        PollFd::new(server, PollFlags::empty()),
-    ];
-    retry_on_intr(|| poll(&mut ends, None)).is_ok()
-        && ends.iter().all(|end| !end.revents().contains(PollFlags::ERR))
 }
 
 /// What the server says. Claw hears the end of it, and a server that nobody hears any more is told
 /// by a broken pipe.
 fn speak(mut server: PipeReader, mut claw: UnixStream, end: Sender<()>) {
-    copy(&mut server, &mut claw, |_| true);
+    copy(&mut server, &mut claw);
     let _ = claw.shutdown(Shutdown::Both);
     drop(end);
 }
 
-/// Not `io::copy`, which would splice: then it would be we who hold the lock. Ends where `go_on`
-/// says so, which is asked before each read.
-fn copy<W: Write>(from: &mut impl Read, to: &mut W, go_on: impl Fn(&W) -> bool) {
+/// Not `io::copy`, which would splice: then it would be we who hold the lock.
+fn copy(from: &mut impl Read, to: &mut impl Write) {
     let mut buffer = vec![0; BUFFER_BYTES];
-    while go_on(to) {
+    loop {
         let bytes = match from.read(&mut buffer) {
             Ok(0) => return,
             Ok(bytes) => bytes,
@@ -105,25 +89,5 @@ fn copy<W: Write>(from: &mut impl Read, to: &mut W, go_on: impl Fn(&W) -> bool) 
         if buffer.get(..bytes).is_none_or(|said| to.write_all(said).is_err()) {
             return;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What was said lies in the pipe, so no write fails.
-    #[test]
-    fn claw_is_told_of_a_stdin_that_is_closed_before_what_it_said_was_read() {
-        let pairs = [(); 3].map(|()| UnixStream::pair().unwrap());
-        let [mut claw, _stdout, _stderr] = pairs.each_ref().map(|(claw, _)| claw);
-        let sockets = pairs.each_ref().map(|(_, server)| server.try_clone().unwrap().into());
-        let ([stdin, _out, _err], _relay) = start(sockets).unwrap();
-        claw.write_all(b"said\n").unwrap();
-        let mut heard = [PollFd::new(&stdin, PollFlags::IN)];
-        poll(&mut heard, None).unwrap();
-        drop(stdin);
-        claw.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        assert_eq!(claw.read(&mut [0; 8]).unwrap(), 0);
     }
 }
