@@ -1,29 +1,15 @@
 //! One entry put into the text of a client's file, and nothing else of it changed. Pure: text in,
 //! text out. Must not know where the text comes from, or who is asked.
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
 
 use super::client_file::Format;
 use super::entry::NAME;
+use crate::hub::manifest::{JSON_OPTIONS, input};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-/// What is JSON here: comments and commas at the end, which most of the clients read, and nothing
-/// that none of them does.
-const OPTIONS: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
 
 /// What is to be done with a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,8 +67,8 @@ fn json(text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {
     if text.trim().is_empty() {
         return Ok(Edit { before: None, text: new_json(servers, entry) });
     }
-    let root =
-        CstRootNode::parse(text, &OPTIONS).map_err(|error| format!("it is not JSON: {error}"))?;
+    let root = CstRootNode::parse(text, &JSON_OPTIONS)
+        .map_err(|error| format!("it is not JSON: {error}"))?;
     // White space and comments alone are a file in which nothing is set yet.
     let whole = match root.value() {
         Some(_) => root.to_serde_value(),
@@ -114,7 +100,8 @@ fn json(text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {
         }
     };
     let text = root.to_string();
-    let after = CstRootNode::parse(&text, &OPTIONS).ok().and_then(|root| root.to_serde_value());
+    let after =
+        CstRootNode::parse(&text, &JSON_OPTIONS).ok().and_then(|root| root.to_serde_value());
     checked((whole, after), (servers, entry))?;
     Ok(Edit { before, text })
 }
@@ -123,20 +110,6 @@ fn new_json(servers: &str, entry: &Value) -> String {
     let whole = serde_json::json!({ servers: { NAME: entry } });
     let text = serde_json::to_string_pretty(&whole).unwrap_or_else(|_| whole.to_string());
     format!("{text}\n")
-}
-
-/// A value as the editor of JSON takes it.
-fn input(entry: &Value) -> CstInputValue {
-    match entry {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(flag) => CstInputValue::Bool(*flag),
-        Value::Number(number) => CstInputValue::Number(number.to_string()),
-        Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        Value::Object(map) => CstInputValue::Object(
-            map.iter().map(|(name, value)| (name.clone(), input(value))).collect(),
-        ),
-    }
 }
 
 fn toml(text: &str, servers: &str, entry: &Value) -> Result<Edit, String> {

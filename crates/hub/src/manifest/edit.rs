@@ -93,7 +93,8 @@ fn with_env(text: &str) -> String {
     out
 }
 
-fn input(value: &Value) -> CstInputValue {
+/// A value as the editor of JSON takes it.
+pub fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(flag) => CstInputValue::Bool(*flag),

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use super::ManifestError;
 
-/// What is JSON here.
-pub(super) const OPTIONS: ParseOptions = ParseOptions {
+/// What is JSON in a file that people write: comments and commas at the end, which most MCP clients
+/// read, too, and nothing that none of them does.
+pub const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
     allow_loose_object_property_names: false,

@@ -14,9 +14,10 @@ use std::time::Duration;
 
 use crate::transport::http::address::Destination;
 
-pub use edit::{NewEntry, add, remove};
+pub use edit::{NewEntry, add, input, remove};
 pub(crate) use env_file::parse_env_file;
 pub use expand::Expansion;
+pub use json::OPTIONS as JSON_OPTIONS;
 
 /// The command by which an entry means this executable.
 pub const OWN_COMMAND: &str = "claw";
