@@ -65,6 +65,12 @@ fn a_no_reaches_the_model_with_its_words() {
         "the model did not hear it: {denied:?}"
     );
     assert_eq!(effects(&house), 0);
+    // "no" in front of the words is said already; a "no" that belongs to them stays.
+    for (words, heard) in [("no, in notes", "no: in notes"), ("no network", "no: no network")] {
+        let id = house.ask_parks(EFFECT);
+        let denied = house.claw(&["deny", &id, words]).expect(0);
+        assert!(denied.out.contains(&format!("the owner said {heard}")), "{denied:?}");
+    }
     house.is_whole();
 }
 

@@ -38,6 +38,7 @@ mod git_state;
 mod heartbeats;
 mod heartbeats_listed;
 mod heartbeats_proposed;
+mod home_page;
 mod host_grants;
 mod http_rig;
 mod job_kills;

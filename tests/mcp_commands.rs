@@ -23,6 +23,25 @@ fn copy(house: &House) -> String {
 }
 
 #[test]
+fn a_server_that_is_named_by_a_path_from_here_is_found_from_everywhere() {
+    let house = House::bare();
+    let here = house.user_home().join("here");
+    fs::create_dir(&here).unwrap();
+    fs::write(here.join("settings.json"), "{}").unwrap();
+    std::os::unix::fs::symlink(example("hub-stranger"), here.join("server")).unwrap();
+    let args = ["mcp", "add", "mine", "--", "./server", "legacy", "./settings.json", "./none"];
+    let mut add = house.command(&args);
+    add.current_dir(&here);
+    house.begin(add).ends().expect(0);
+    let entry: serde_json::Value = serde_json::from_str(&manifest(&house)).unwrap();
+    let entry = &entry["mcpServers"]["mine"];
+    // Not the file behind the link: a program may look where it was called.
+    assert_eq!(entry["command"], json!(here.join("server")));
+    assert_eq!(entry["args"], json!(["legacy", here.join("settings.json"), "./none"]));
+    assert!(house.claw(&["mcp", "test", "mine"]).expect(0).out.starts_with("mine works"));
+}
+
+#[test]
 fn a_fresh_home_has_four_servers_and_an_added_one_works_and_goes_again() {
     let house = House::bare();
     let rows = house.claw(&["mcp", "list", "--json"]).expect(0).rows();

@@ -112,6 +112,8 @@ fn it_is_installed_looked_at_and_removed() {
     rig.house.claw(&["service", "uninstall"]).expect(0);
     assert!(!rig.unit().exists() && rig.settings().exists());
     assert!(rig.calls().contains(&"systemctl --user disable --now claw.service".to_owned()));
+    let logs = rig.house.claw(&["service", "logs"]).expect(0);
+    assert!(logs.err.contains("has installed no service here"), "{logs:?}");
     rig.house.claw(&["service", "uninstall"]).expect_mistake(&["there is no", "nothing was done"]);
 }
 

@@ -38,9 +38,12 @@ fn undo(house: &House, args: &[&str]) -> String {
 #[test]
 fn the_second_of_two_turns_is_undone_and_the_first_stays() {
     let house = house();
-    house.claw(&["ask", "write `one` to a.txt"]).expect(0);
+    let asked = house.claw(&["ask", "write `one` to a.txt"]).expect(0);
+    let way_back = format!("1 file changed. `claw undo {}` puts it back.", newest(&house));
+    assert!(asked.err.contains(&way_back), "{asked:?}");
     house.claw(&["ask", "write `two` to b.txt"]).expect(0);
-    house.claw(&["ask", "list"]).expect(0);
+    let looked = house.claw(&["ask", "list"]).expect(0);
+    assert!(!looked.err.contains("claw undo"), "{looked:?}");
     let rows = house.claw(&["undo", "--list", "--json"]).expect(0).rows();
     assert_eq!(rows.len(), 2, "a turn that only reads costs nothing: {rows:?}");
 

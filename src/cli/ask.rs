@@ -12,10 +12,12 @@ use tokio::sync::oneshot;
 use super::fail::{self, UserError};
 use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
-use crate::domain::{Live, LiveSink, Mode, Question, SessionId, TurnEnd, escape};
+use crate::chat_commands::undo_line;
+use crate::domain::{Live, LiveSink, Mode, Question, SessionId, TurnEnd, TurnId, escape};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
+use crate::undo::Left;
 
 /// The longest text that is read from standard input, in bytes.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -315,6 +317,7 @@ pub fn finish(
     text: &str,
 ) -> anyhow::Result<ExitCode> {
     let report = turn_report::read(&app.store, &ask.session, turn_seq)?;
+    let turn = TurnId { session: ask.session.clone(), seq: turn_seq };
     let joined = said.is_some() && report.begun_by != said;
     let staged = staged_report::since(&app.store, &ask.session, turn_seq)?;
     let failed = matches!(report.end, Some(TurnEnd::Failed { .. }));
@@ -338,6 +341,9 @@ pub fn finish(
         out::err_line(&format!("claw: {}", out::clean(text)));
     } else {
         super::out::reply(text)?;
+    }
+    if let Some(Left::Changed { files }) = app.gate.snapshots().left(&turn).filter(|_| !ask.json) {
+        out::err_line(&undo_line(files, &format!("claw undo {turn}")));
     }
     if joined {
         out::err_line(&format!(

@@ -134,44 +134,64 @@ impl Call {
     }
 }
 
-/// What is of no call: a row, or several that say the same of one server's tools.
+/// What is of no call: a row, or several of tools that were pinned one behind the other.
 struct Outside {
     first: AuditRow,
-    /// Pinned behind the first one.
-    more_tools: Vec<String>,
+    /// Pinned behind the first one: the server, and what.
+    more: Vec<(String, String)>,
 }
 
 impl Outside {
     fn of(row: &AuditRow) -> Self {
-        Self { first: row.clone(), more_tools: Vec::new() }
+        Self { first: row.clone(), more: Vec::new() }
     }
 
-    /// A server's tools are pinned one by one when it is first seen, and read as one line.
+    /// Tools are pinned one by one when their servers are first seen, and read as one line.
     fn takes_in(&mut self, row: &AuditRow) -> bool {
-        let server = |row: &AuditRow| row.body.get("server").cloned();
-        let same =
-            self.first.kind == PINNED && row.kind == PINNED && server(&self.first) == server(row);
+        let same = self.first.kind == PINNED && row.kind == PINNED;
         if same {
-            self.more_tools.push(tool_of(row));
+            self.more.push((server_of(row), tool_of(row)));
         }
         same
     }
 
     fn line(&self) -> String {
-        let text = |key: &str| self.first.body.get(key).map(plain).unwrap_or_default();
-        let said = match self.more_tools.as_slice() {
-            [] => outside_of_calls(&self.first),
-            more => format!(
-                "{} tools of the server {} were seen for the first time, and their descriptions \
-                 were pinned: {}, {}",
-                more.len() + 1,
-                text("server"),
-                tool_of(&self.first),
-                more.join(", ")
-            ),
-        };
+        let said = if self.more.is_empty() { outside_of_calls(&self.first) } else { self.pinned() };
         clean_line(&format!("{}  {said}", super::when(self.first.at_ms)))
     }
+
+    /// Of one server by name, of several by number: `--rows` names each.
+    fn pinned(&self) -> String {
+        let first = (server_of(&self.first), tool_of(&self.first));
+        let all: Vec<_> = std::iter::once(&first).chain(&self.more).collect();
+        let mut servers: Vec<(&str, usize)> = Vec::new();
+        for (server, _) in &all {
+            match servers.iter_mut().find(|(known, _)| known == server) {
+                Some((_, count)) => *count += 1,
+                None => servers.push((server, 1)),
+            }
+        }
+        if let [(server, count)] = servers.as_slice() {
+            let tools: Vec<&str> = all.iter().map(|(_, tool)| tool.as_str()).collect();
+            return format!(
+                "{count} tools of the server {server} were seen for the first time, and their \
+                 descriptions were pinned: {}",
+                tools.join(", ")
+            );
+        }
+        let counted: Vec<String> =
+            servers.iter().map(|(server, count)| format!("{server} {count}")).collect();
+        format!(
+            "The tools of {} servers were seen for the first time, and their descriptions were \
+             pinned: {}",
+            servers.len(),
+            counted.join(", ")
+        )
+    }
+}
+
+fn server_of(row: &AuditRow) -> String {
+    row.body.get("server").map(plain).unwrap_or_default()
 }
 
 /// The name of what was pinned; the words of a server about itself have none.
@@ -311,13 +331,17 @@ mod tests {
             pinned(5, "files", "write"),
         ];
         let lines = CallTable::default().lines(&rows);
-        assert_eq!(lines.len(), 4, "{lines:?}");
+        assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines[0].ends_with(
-            "2 tools of the server bash were seen for the first time, and \
-            their descriptions were pinned: run, list"
+            "The tools of 2 servers were seen for the first time, and their descriptions were \
+            pinned: bash 2, files 1"
         ));
-        assert!(lines[1].contains("The tool files/read was seen for the first time"));
-        assert!(lines[3].contains("files/write"), "{lines:?}");
+        assert!(lines[2].contains("The tool files/write was seen for the first time"), "{lines:?}");
         assert!(!lines.concat().contains('{'), "{lines:?}");
+        let one = CallTable::default().lines(&rows[..2]).concat();
+        assert!(one.ends_with(
+            "2 tools of the server bash were seen for the first time, and their descriptions were \
+            pinned: run, list"
+        ));
     }
 }

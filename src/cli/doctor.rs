@@ -8,15 +8,16 @@ mod leftovers;
 mod machine;
 mod persona;
 mod repair;
+mod report;
 mod toolbox;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
-use serde_json::json;
 
 use self::repair::Repair;
+use self::report::Report;
 use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
 use crate::app::App;
@@ -24,102 +25,12 @@ use crate::config::{self, Config, MAIN, Overrides};
 use crate::doors::telegram::api::Api;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
-use crate::store::Store;
 
 /// How long Telegram has to say whose token it is.
 const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
 
 /// A store beyond that takes seconds to read.
 const LONG_LOOK_BYTES: u64 = 64 << 20;
-
-/// One finding.
-struct Finding {
-    id: String,
-    ok: bool,
-    text: String,
-    repair: Option<Repair>,
-    /// It is as it may be, and should not be.
-    warning: bool,
-}
-
-#[derive(Default)]
-struct Report {
-    /// Whom it is about, if not the main one.
-    agent: Option<String>,
-    findings: Vec<Finding>,
-    /// For the repairs. None where it could not be opened.
-    store: Option<Store>,
-}
-
-impl Report {
-    fn add(
-        &mut self,
-        id: impl Into<String>,
-        ok: bool,
-        text: impl Into<String>,
-        repair: Option<Repair>,
-    ) {
-        self.findings.push(Finding {
-            id: id.into(),
-            ok,
-            text: text.into(),
-            repair,
-            warning: false,
-        });
-    }
-
-    fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
-        self.add(id, true, text, None);
-    }
-
-    fn bad(&mut self, id: impl Into<String>, text: impl Into<String>) {
-        self.add(id, false, text, None);
-    }
-
-    /// Something that works, and that the person should know of.
-    fn warn(&mut self, id: impl Into<String>, text: impl Into<String>) {
-        self.findings.push(Finding {
-            id: id.into(),
-            ok: true,
-            text: text.into(),
-            repair: None,
-            warning: true,
-        });
-    }
-
-    /// Something that is wrong and can be repaired.
-    fn repairable(&mut self, id: impl Into<String>, text: impl Into<String>, repair: Repair) {
-        self.add(id, false, text, Some(repair));
-    }
-
-    /// Something that does no harm and can be tidied up.
-    fn left(&mut self, id: impl Into<String>, text: impl Into<String>, repair: Repair) {
-        self.add(id, true, text, Some(repair));
-    }
-
-    fn well(&self) -> bool {
-        self.findings.iter().all(|finding| finding.ok)
-    }
-
-    fn print(&self, as_json: bool, hint: bool) -> Result<(), out::Unwritten> {
-        for finding in &self.findings {
-            let can = finding.repair.is_some();
-            let id = match &self.agent {
-                Some(agent) => format!("{agent}/{}", finding.id),
-                None => finding.id.clone(),
-            };
-            let shown = if as_json {
-                json!({"id": id, "ok": finding.ok, "warning": finding.warning, "text": finding.text, "repair": can})
-                    .to_string()
-            } else {
-                let hint = if can && hint { " (`claw doctor --repair`)" } else { "" };
-                format!("{} {:<18} {}{hint}", mark(finding), id, out::clean(&finding.text))
-            };
-            out::line(&shown)?;
-        }
-        Ok(())
-    }
-}
 
 /// How the doctor was called.
 #[derive(Clone, Copy, Debug)]
@@ -350,14 +261,6 @@ fn unreadable_config(error: &str, report: &mut Report) {
             report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
         }
         _ => report.bad("config", error),
-    }
-}
-
-fn mark(finding: &Finding) -> &'static str {
-    match (finding.ok, finding.warning) {
-        (false, _) => "BAD",
-        (true, true) => "!! ",
-        (true, false) => "ok ",
     }
 }
 

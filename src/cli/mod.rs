@@ -61,6 +61,7 @@ use crate::app::App;
 use crate::chat_commands::when;
 use crate::config::{self, Config, MAIN, Overrides, Started};
 use crate::domain::{Answer, Mode, Scope, SessionId, Term};
+use crate::doors::typed::{self, Typed};
 use crate::store::{AuditHead, Store};
 use args::{
     ArtifactsAction, AtHome, AuditAction, Cli, ClientsAction, Command, For, GrantsAction,
@@ -228,7 +229,7 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
             approvals::answer(app, &id, allow(term, scope, mode.map(Mode::from)), json.json).await
         }
         AtHome::Deny { id, words, never, json } => {
-            let word = (!words.is_empty()).then(|| words.join(" "));
+            let word = denied_with(&words.join(" "));
             let answer = if never { Answer::Never } else { Answer::Deny { word } };
             approvals::answer(app, &id, answer, json.json).await
         }
@@ -331,6 +332,15 @@ fn allow(term: Option<For>, scope: Scope, mode: Option<Mode>) -> Answer {
         Some(For::Always) => Term::Always,
     };
     Answer::Allow { term, scope }
+}
+
+/// The word of a denial. "no," in front of it is said already.
+fn denied_with(words: &str) -> Option<String> {
+    let word = match typed::typed(words) {
+        Typed::No { word } => word,
+        Typed::Yes | Typed::Remark => Some(words.to_owned()),
+    };
+    word.filter(|word| !word.trim().is_empty())
 }
 
 /// What the flags name, which exclude each other.

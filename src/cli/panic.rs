@@ -145,8 +145,8 @@ fn tell(by: Option<&str>, as_json: bool) -> anyhow::Result<()> {
         (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
         (Some(by), false) => {
             format!(
-                "The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` \
-                 releases it."
+                "The stop switch is ON ({by}): no call runs. What ran is ended, and so are modes and \
+                 what `claw open` opened. `claw panic off` lets calls run again."
             )
         }
         (None, false) => "The stop switch is off.".to_owned(),

@@ -3,6 +3,22 @@
 use super::*;
 use crate::program::peak::peak_memory;
 
+/// A first start pins the tools of four servers, which is one line, also where only a few are
+/// wanted.
+#[test]
+fn the_tools_of_a_first_start_are_one_line_of_the_audit() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let all = house.claw(&["audit"]).expect(0).out;
+    let pinned: Vec<&str> = all.lines().filter(|line| line.contains("pinned")).collect();
+    assert!(pinned.len() == 1 && pinned[0].contains("The tools of 4 servers"), "{all}");
+    for limit in 1..=all.lines().count() {
+        let some = house.claw(&["audit", "--limit", &limit.to_string()]).expect(0).out;
+        assert_eq!(some.lines().count(), limit, "{some}");
+        assert!(all.ends_with(&some), "{some}\nis not the end of\n{all}");
+    }
+}
+
 const CALLS: i64 = 40_000;
 /// Five rows for each call, whose bodies alone have 100 MB.
 const ROWS: &str = "INSERT INTO audit(id, at_ms, kind, call, body, prev, hash)

@@ -100,6 +100,12 @@ fn a_provider_that_cannot_be_reached_is_said_and_can_be_kept() {
         .types("")
         .shows("That does not work: ")
         .shows("cannot be reached")
+        .shows("`address`")
+        .types("address")
+        .shows("Its address")
+        .types(&closed)
+        // The key is not asked for again.
+        .shows("That does not work: ")
         .shows("`keep`")
         .types("keep");
     pty.shows("The model's name: ").types("mine").shows("from @BotFather").types("");

@@ -207,11 +207,14 @@ impl Tx<'_> {
     }
 
     /// The row with which the newest `count` lines of a list begin, if there are more: a line for
-    /// each call, and for each row that is of no call.
+    /// each call, and for each row that is of no call. Tools that are pinned one behind the other,
+    /// as at a first start, are one line.
     pub fn audit_begins(&self, count: u32) -> Result<Option<i64>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT id FROM audit AS line WHERE NOT EXISTS
                  (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
+             AND NOT (kind = 'pinned' AND EXISTS
+                 (SELECT 1 FROM audit AS before WHERE before.id = line.id - 1 AND before.kind = 'pinned'))
              ORDER BY id DESC LIMIT 1 OFFSET ?1",
         )?;
         Ok(query.query_row([count.saturating_sub(1)], |row| row.get(0)).optional()?)
@@ -226,8 +229,10 @@ impl Tx<'_> {
         count: u32,
     ) -> Result<Vec<Vec<AuditRow>>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT id, call FROM audit AS line WHERE id >= ?1 AND id <= ?2 AND NOT EXISTS
+            "SELECT id, call, kind = 'pinned' FROM audit AS line WHERE id >= ?1 AND id <= ?2 AND NOT EXISTS
                  (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
+             AND NOT (kind = 'pinned' AND EXISTS
+                 (SELECT 1 FROM audit AS before WHERE before.id = line.id - 1 AND before.kind = 'pinned'))
              ORDER BY id LIMIT ?3",
         )?;
         let mut lines = query.query(params![from, through, count])?;
@@ -235,7 +240,12 @@ impl Tx<'_> {
         while let Some(line) = lines.next()? {
             let id: i64 = line.get(0)?;
             let call = text_at(line, 1, || RowAt::Audit(id))?;
-            found.push(if call.is_empty() {
+            found.push(if line.get(2)? {
+                let which =
+                    "WHERE id >= ?1 AND id < coalesce((SELECT min(id) FROM audit WHERE id > ?1
+                     AND kind <> 'pinned'), ?2 + 1) AND id <= ?2 ORDER BY id";
+                self.audit_rows(which, params![id, through])?
+            } else if call.is_empty() {
                 self.audit_rows("WHERE id = ?1", params![id])?
             } else {
                 let which = "WHERE call = ?1 AND call <> '' AND id <= ?2 ORDER BY id";

@@ -60,7 +60,7 @@ pub struct Limits {
     pub history_days_max: u64,
 
     /// Jobs, firings or rows of one page
-    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    #[arg(long, value_name = "COUNT", default_value_t = 25)]
     pub page_rows_max: u64,
 }
 
@@ -75,7 +75,7 @@ impl Default for Limits {
             made_up_max: 100,
             history_rows_max: 10_000,
             history_days_max: 90,
-            page_rows_max: 100,
+            page_rows_max: 25,
         }
     }
 }

@@ -157,8 +157,9 @@ async fn complete(
     seen: &Seen,
     answer: &mut ModelAnswer,
 ) -> anyhow::Result<bool> {
+    let mut key_is_wanted = answer.agent != Agent::Ollama;
     loop {
-        if answer.agent != Agent::Ollama {
+        if key_is_wanted {
             answer.key = key(person, answer.agent, answer.base_url.as_deref()).await?;
         }
         let why = match tried(person, seen, answer).await? {
@@ -166,11 +167,24 @@ async fn complete(
             Err(why) => why,
         };
         out::line(&format!("That does not work: {}", out::clean(&why)))?;
+        let has_address = answer.base_url.is_some();
+        let address_too = if has_address { " `address`: another address;" } else { "" };
+        key_is_wanted = answer.agent != Agent::Ollama;
         match person
-            .ask("Enter: try again; `other`: another model; `keep`: write it down all the same: ")
+            .ask(&format!(
+                "Enter: try again;{address_too} `other`: another model; `keep`: write it down all \
+                 the same: "
+            ))
             .await?
             .as_str()
         {
+            "address" if has_address => {
+                let usual = (answer.agent == Agent::Ollama).then_some(OLLAMA);
+                answer.base_url = Some(address(person, usual).await?);
+                // The key that was typed is tried there first.
+                key_is_wanted = false;
+                continue;
+            }
             "keep" if answer.model.is_some() || usual_model(&answer.section()).is_some() => {
                 return Ok(true);
             }

@@ -122,6 +122,13 @@ fn start(place: &Path) -> anyhow::Result<()> {
 }
 
 fn logs(config: &Config, follow: bool) -> anyhow::Result<u8> {
+    if place(config).symlink_metadata().is_err() {
+        // A package has a unit of its own, which may run all the same.
+        out::err_line(
+            "claw: `claw service install` has installed no service here. `claw gateway` in a \
+             terminal prints there what it has to say.",
+        );
+    }
     let file = config.home.logs().join("gateway.log").display().to_string();
     let mut command = if is_launchd() {
         words(&["tail", "-n", "100", &file])

@@ -49,7 +49,7 @@ pub use reminder::ReminderTold;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
 pub use told::{Conversation, Told, ToldCall};
-pub use undo_files::UndoTold;
+pub use undo_files::{UndoTold, undo_line};
 
 /// A chat command as somebody has given it: where, with which words, and where the answer goes.
 #[derive(Clone, Copy)]

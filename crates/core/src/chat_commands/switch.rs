@@ -86,8 +86,8 @@ pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
     Ok(match tx.panic()? {
         Some(by) => {
             format!(
-                "**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic \
-                 off` releases it."
+                "**The stop switch is on** ({by}): no call runs. What ran is ended, and so are modes \
+                 and what was opened. `/panic off` lets calls run again."
             )
         }
         None => "The stop switch is off. `/panic` turns it on.".to_owned(),

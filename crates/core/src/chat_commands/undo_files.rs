@@ -60,6 +60,14 @@ pub enum UndoTold {
     Refused(String),
 }
 
+/// How many files a turn has changed, and what puts them back.
+pub fn undo_line(files: usize, command: &str) -> String {
+    match files {
+        1 => format!("1 file changed. `{command}` puts it back."),
+        _ => format!("{files} files changed. `{command}` puts them back."),
+    }
+}
+
 impl ChatCommands {
     /// How many files the turn of an answer has changed, if they can be put back.
     pub fn changed_files(
@@ -72,6 +80,17 @@ impl ChatCommands {
             Some(Left::Changed { files }) => Some(files),
             Some(Left::CannotBeUndone(_)) | None => None,
         })
+    }
+
+    /// What a reader without buttons is told behind an answer whose turn has changed files:
+    /// `command` puts them back.
+    pub fn undo_line(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+        command: &str,
+    ) -> Result<Option<String>, StoreError> {
+        Ok(self.changed_files(session, turn_seq)?.map(|files| undo_line(files, command)))
     }
 
     /// Shows what undoing a turn would change, or does it after a yes. Of two at once one does it.

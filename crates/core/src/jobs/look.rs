@@ -13,7 +13,7 @@ use crate::store::{FiringBecame, NewFiring, StoreError, now_ms};
 /// Missed reminders of one conversation that come each by itself.
 const ALONE_MAX: usize = 5;
 /// Pages of one look; the next one goes on.
-const PAGES_MAX: usize = 20;
+const PAGES_MAX: usize = 64;
 /// From here on a firing was missed, as the scheduler counts it.
 const LATE_MS: i64 = 300_000;
 /// How long another door's own process has for what is due in its session.

@@ -68,6 +68,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
             format!("Replaced `{}`: {size_bytes} bytes (before: {previous} bytes).", output.path)
         }
         (None, 0) => format!("Created `{}`: {size_bytes} bytes.", output.path),
+        (None, 1) => {
+            format!("Created `{}`: {size_bytes} bytes, and its parent directory.", output.path)
+        }
         (None, made) => {
             format!("Created `{}`: {size_bytes} bytes, and {made} parent directories.", output.path)
         }

@@ -9,13 +9,12 @@ use crate::domain::{Message, Role};
 const LINES_MAX: usize = 60;
 const CHARS_MAX: usize = 4_000;
 
-const REAL: &str = "For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (or \
-    start Ollama) and start claw again.";
+const REAL: &str = "For a real model, run `claw init` where claw is installed: it asks which one, \
+    and tries it.";
 
 /// Ends the first answer of a conversation.
 pub(super) const FOOTER: &str = "*This was the built-in demo: a small fixed grammar, no language \
-    model. Say `help` for what it knows. For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY \
-    or GEMINI_API_KEY (or start Ollama) and start claw again.*";
+    model. Say `help` for what it knows. For a real model, run `claw init` where claw is installed.*";
 
 const COMMANDS: &str = "- `list [DIR]`\n\
      - `show FILE`\n\

@@ -84,10 +84,7 @@ async fn help_says_plainly_what_it_is() {
     for text in ["help", "hello"] {
         let reply = ask(&said(text)).await;
         let words = text_of(&reply.blocks);
-        assert!(
-            words.contains("no language model") && words.contains("ANTHROPIC_API_KEY"),
-            "{words}"
-        );
+        assert!(words.contains("no language model") && words.contains("claw init"), "{words}");
         assert_eq!(reply.finish, Finish::Complete);
     }
 }
