@@ -84,7 +84,12 @@ pub async fn answer(
     }
     let told = async {
         follow.finish_leftovers().await?;
-        ask::answer_until_done(app, &follow, &visitor).await
+        loop {
+            let ran = follow.worker.run(&session, &follow.live).await?;
+            if let Some(followed) = ask::unless_answered(app, &follow, &visitor, ran).await? {
+                return Ok(followed);
+            }
+        }
     };
     let asked = ask::Ask {
         text: String::new(),

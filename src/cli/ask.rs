@@ -17,6 +17,7 @@ use crate::domain::{Live, LiveSink, Mode, Question, SessionId, TurnEnd, TurnId, 
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
+use crate::session::Ran;
 use crate::undo::Left;
 
 /// The longest text that is read from standard input, in bytes.
@@ -44,18 +45,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
-    let of_place = app.config.place_notice.iter();
-    for warning in app.warnings.iter().chain(of_place) {
-        out::err_line(&out::clean(&format!("claw: {warning}")));
-    }
-    if app.config.session_of_folder.is_some() {
-        let folder = app.config.workspace.display().to_string();
-        out::err_line(&format!(
-            "claw: working in {}, session `{}`.",
-            out::clean(&folder),
-            ask.session
-        ));
-    }
+    say_where(app, &ask.session);
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &ask.session),
         worker,
@@ -78,7 +68,12 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             show_leftovers(&follow).await?;
             said = Some(app.router.message(&visitor, &ask.session, &text).await?);
         }
-        answer_until_done(app, &follow, &visitor).await
+        loop {
+            let ran = follow.worker.run(&ask.session, &follow.live).await?;
+            if let Some(followed) = unless_answered(app, &follow, &visitor, ran).await? {
+                return Ok(followed);
+            }
+        }
     };
     let followed = super::interrupt::stoppable(app, &visitor, &ask.session, told).await?;
     let done = match followed {
@@ -107,6 +102,18 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     }
     super::retention::behind_a_command(app).await;
     done
+}
+
+/// What is wrong with the settings, and which folder is worked in.
+fn say_where(app: &App, session: &SessionId) {
+    let of_place = app.config.place_notice.iter();
+    for warning in app.warnings.iter().chain(of_place) {
+        out::err_line(&out::clean(&format!("claw: {warning}")));
+    }
+    if app.config.session_of_folder.is_some() {
+        let folder = app.config.workspace.display().to_string();
+        out::err_line(&format!("claw: working in {}, session `{session}`.", out::clean(&folder)));
+    }
 }
 
 /// Gives the session a mode. The one that it had.
@@ -282,30 +289,28 @@ pub async fn show_leftovers(follow: &Follow) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Follows the turn; questions are put to the person at the terminal, if there is one.
-pub async fn answer_until_done(
+/// What has come of a run of the session. Questions are put to the person at the terminal, if there
+/// is one: `None` says that they were answered, and that the session runs again.
+pub async fn unless_answered(
     app: &App,
     follow: &Follow,
     visitor: &Visitor,
-) -> anyhow::Result<Followed> {
-    loop {
-        let ran = follow.worker.run(&follow.outbox.session, &follow.live).await?;
-        match follow.said(ran, |notice| out::err_taken(&out::clean(notice))).await? {
-            Followed::Waits(questions) if ask_person::possible() => {
-                for question in questions {
-                    let Some(answer) = ask_person::ask(&question).await? else {
-                        return Ok(Followed::Waits(follow.open_questions()?));
-                    };
-                    if let Err(error) =
-                        app.router.answer(visitor, &question.approval, &answer).await
-                    {
-                        out::err_line(&format!("claw: {error}"));
-                    }
-                }
-            }
-            followed => return Ok(followed),
+    ran: Ran,
+) -> anyhow::Result<Option<Followed>> {
+    let followed = follow.said(ran, |notice| out::err_taken(&out::clean(notice))).await?;
+    let questions = match followed {
+        Followed::Waits(questions) if ask_person::possible() => questions,
+        followed => return Ok(Some(followed)),
+    };
+    for question in questions {
+        let Some(answer) = ask_person::ask(&question).await? else {
+            return Ok(Some(Followed::Waits(follow.open_questions()?)));
+        };
+        if let Err(error) = app.router.answer(visitor, &question.approval, &answer).await {
+            out::err_line(&format!("claw: {error}"));
         }
     }
+    Ok(None)
 }
 
 /// Prints a reply. `said` is the inbox row of the message that it answers, if there is one.
