@@ -1,4 +1,4 @@
-//! Replacing exact, unique pieces of a text. Pure: owns the matching, line ends included; must not
+//! Replacing exact pieces of a text, each unique unless all of them are meant. Pure: owns the matching, line ends included; must not
 //! know files.
 
 /// One replacement.
@@ -6,6 +6,8 @@
 pub struct Edit<'a> {
     pub old: &'a str,
     pub new: &'a str,
+    /// Everywhere, and not in one place alone.
+    pub all: bool,
 }
 
 /// Positions that are counted before we say "at least".
@@ -25,28 +27,45 @@ pub enum EditError {
     )]
     NotFound { index: usize, hint: String },
     #[error(
-        "edit {index}: old_text occurs {count} times (starting at lines {lines}); it must be unique. Add lines before or after it. Nothing was changed."
+        "edit {index}: old_text occurs {count} times (starting at lines {lines}); it must be unique. Add lines before or after it, or set replace_all if every one is meant. Nothing was changed."
     )]
     Ambiguous { index: usize, count: String, lines: String },
+    #[error(
+        "edit {index}: replacing all {count} places would make the file larger than {bytes_max} bytes. Nothing was changed."
+    )]
+    TooLarge { index: usize, count: usize, bytes_max: usize },
 }
 
-/// Applies `edits` in order, each to the result of those before it. All or nothing.
+/// Applies `edits` in order, each to the result of those before it. All or nothing. Gives how many
+/// places were replaced, too.
 ///
 /// In a file whose every line ends in CRLF, a lone LF in `old` and `new` stands for CRLF, so that
 /// the file keeps its line ends whatever the model writes. In a file of mixed line ends `old` is
 /// first taken as it is.
 ///
 /// # Errors
-/// An `old` text that is empty, missing or not unique; overlapping occurrences count as several.
-pub fn apply(text: &str, edits: &[Edit<'_>]) -> Result<String, EditError> {
-    let mut text = text.to_owned();
+/// An `old` text that is empty, missing or not unique; overlapping occurrences count as several. Of
+/// one that is replaced everywhere they count once, from the left; the text may not grow beyond
+/// `bytes_max` by that.
+pub fn apply(
+    text: &str,
+    edits: &[Edit<'_>],
+    bytes_max: usize,
+) -> Result<(String, usize), EditError> {
+    let (mut text, mut places) = (text.to_owned(), 0);
     for (at, edit) in edits.iter().enumerate() {
-        text = apply_one(&text, edit, at + 1)?;
+        let (new, replaced) = apply_one(&text, edit, at + 1, bytes_max)?;
+        (text, places) = (new, places + replaced);
     }
-    Ok(text)
+    Ok((text, places))
 }
 
-fn apply_one(text: &str, edit: &Edit<'_>, index: usize) -> Result<String, EditError> {
+fn apply_one(
+    text: &str,
+    edit: &Edit<'_>,
+    index: usize,
+    bytes_max: usize,
+) -> Result<(String, usize), EditError> {
     if edit.old.is_empty() {
         return Err(EditError::Empty { index });
     }
@@ -73,9 +92,27 @@ fn apply_one(text: &str, edit: &Edit<'_>, index: usize) -> Result<String, EditEr
             out.push_str(&text[..*at]);
             out.push_str(&new);
             out.push_str(&text[at + old.len()..]);
-            Ok(out)
+            Ok((out, 1))
         }
+        _ if edit.all => everywhere(text, &old, &new, index, bytes_max),
         many => Err(ambiguous(text, many, index)),
+    }
+}
+
+/// The length is known before anything is made of it.
+fn everywhere(
+    text: &str,
+    old: &str,
+    new: &str,
+    index: usize,
+    bytes_max: usize,
+) -> Result<(String, usize), EditError> {
+    let count = text.matches(old).count();
+    let kept = text.len() - count * old.len();
+    let length = count.checked_mul(new.len()).and_then(|added| added.checked_add(kept));
+    match length {
+        Some(length) if length <= bytes_max => Ok((text.replace(old, new), count)),
+        _ => Err(EditError::TooLarge { index, count, bytes_max }),
     }
 }
 
@@ -155,16 +192,35 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const BYTES_MAX: usize = 10_000;
+
     fn one(text: &str, old: &str, new: &str) -> Result<String, EditError> {
-        apply(text, &[Edit { old, new }])
+        apply(text, &[Edit { old, new, all: false }], BYTES_MAX).map(|(text, _)| text)
+    }
+
+    fn all(text: &str, old: &str, new: &str) -> Result<(String, usize), EditError> {
+        apply(text, &[Edit { old, new, all: true }], BYTES_MAX)
+    }
+
+    #[test]
+    fn all_places_are_replaced_where_all_are_meant_and_none_is_an_error_still() {
+        assert_eq!(all("a b a", "a", "aa").unwrap(), ("aa b aa".into(), 2));
+        assert_eq!(all("aaa", "aa", "b").unwrap(), ("ba".into(), 1));
+        assert_eq!(all("x\r\nx\r\n", "x\n", "y\n").unwrap(), ("y\r\ny\r\n".into(), 2));
+        assert_eq!(all("abc", "b", "").unwrap(), ("ac".into(), 1));
+        assert!(matches!(all("abc", "x", "y"), Err(EditError::NotFound { index: 1, .. })));
+        let grown = all(&"a".repeat(200), "a", &"b".repeat(100)).unwrap_err();
+        assert!(matches!(grown, EditError::TooLarge { count: 200, .. }), "{grown}");
     }
 
     #[test]
     fn edits_follow_each_other_and_all_or_none_apply() {
-        let both = [Edit { old: "a", new: "b" }, Edit { old: "b", new: "c" }];
-        assert_eq!(apply("a", &both).unwrap(), "c");
-        let second_missing = [Edit { old: "a", new: "b" }, Edit { old: "x", new: "c" }];
-        assert!(matches!(apply("a", &second_missing), Err(EditError::NotFound { index: 2, .. })));
+        let edit = |old, new| Edit { old, new, all: false };
+        let both = [edit("a", "b"), edit("b", "c")];
+        assert_eq!(apply("a", &both, BYTES_MAX).unwrap(), ("c".into(), 2));
+        let second_missing = [edit("a", "b"), edit("x", "c")];
+        let outcome = apply("a", &second_missing, BYTES_MAX);
+        assert!(matches!(outcome, Err(EditError::NotFound { index: 2, .. })));
     }
 
     #[test]

@@ -131,6 +131,11 @@ fn edits_are_exact_unique_and_all_or_nothing() {
     assert_eq!(mode(&room, "a.txt"), 0o640);
     assert_eq!(names(&room, "."), ["a.txt"]);
     server.err("edit_file", edit(json!([])));
+    let all = json!([{"old_text": "two", "new_text": "2", "replace_all": true}]);
+    let (output, text) = server.ok("edit_file", edit(all));
+    assert_eq!((&output["edits"], &output["replaced"]), (&json!(1), &json!(2)));
+    assert!(text.contains("2 replacements"), "{text}");
+    assert_eq!(room.read("a.txt"), "uno\n2\nthree\n2\n");
 }
 
 #[test]

@@ -162,6 +162,12 @@ fn of_edits(facts: &Facts<'_>) -> Effect {
             format!("{} {} {come}", lines(gone), if gone == 1 { "becomes" } else { "become" })
         }
     };
+    let edits = facts.arguments.get("edits").and_then(Value::as_array);
+    let is_everywhere = |edit: &Value| edit.get("replace_all").is_some_and(|all| *all != false);
+    let what = match edits.is_some_and(|all| all.iter().any(is_everywhere)) {
+        true => format!("{what}, everywhere in it"),
+        false => what,
+    };
     let says = if flag(facts, "dry_run") {
         format!("Show how an edit of {path} would look")
     } else {

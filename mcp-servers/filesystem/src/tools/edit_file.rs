@@ -1,4 +1,4 @@
-//! `edit_file`: exact, unique replacements in a text file, all or nothing, with a diff.
+//! `edit_file`: exact replacements in a text file, each unique unless all are meant, all or nothing, with a diff.
 
 use std::io::Read as _;
 
@@ -21,7 +21,7 @@ pub fn tool() -> ToolDef {
         name: "edit_file",
         title: "Edit a text file",
         description: "Replaces exact pieces of a text file of the workspace. Each old_text must occur exactly once, white space \
-                      included; add neighbouring lines until it does. Several edits are applied in order, each to the result \
+                      included; add neighbouring lines until it does, or set replace_all to replace it everywhere. Several edits are applied in order, each to the result \
                       of those before it, and either all of them or none. Line ends (CRLF) are kept. The result is a unified \
                       diff; with dry_run nothing is written.",
         effect: Effect::Changes { destructive: true, idempotent: false },
@@ -46,10 +46,14 @@ struct Input {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct EditInput {
-    /// The text to be replaced, exactly as it is in the file. It must occur exactly once.
+    /// The text to be replaced, exactly as it is in the file. It must occur exactly once, unless
+    /// replace_all is true.
     old_text: String,
     /// The text to put there; may be empty.
     new_text: String,
+    /// Replace it wherever it occurs. Default: false.
+    #[serde(default)]
+    replace_all: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -58,6 +62,8 @@ struct Output {
     /// Whether the file was changed; false for a dry run.
     written: bool,
     edits: usize,
+    /// Places in the text that were replaced, by all edits together.
+    replaced: usize,
     size_bytes: u64,
     previous_size_bytes: u64,
     /// A unified diff.
@@ -102,9 +108,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let edits: Vec<edit::Edit<'_>> = input
         .edits
         .iter()
-        .map(|edit| edit::Edit { old: &edit.old_text, new: &edit.new_text })
+        .map(|edit| edit::Edit { old: &edit.old_text, new: &edit.new_text, all: edit.replace_all })
         .collect();
-    let new = edit::apply(&old, &edits)
+    let (new, replaced) = edit::apply(&old, &edits, length(limit_bytes))
         .map_err(|error| ToolError::Refused(format!("`{}`: {error}", place.shown)))?;
     if new.len() as u64 > limit_bytes {
         return Err(too_large(new.len() as u64, &place.shown));
@@ -118,16 +124,16 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         diff::unified(&path, &old, &new),
         length(workspace.limits.diff_reply_bytes_max),
     );
-    let count = edits.len();
     let done = if input.dry_run { "Dry run, nothing written:" } else { "Edited" };
     let text = format!(
-        "{done} `{path}`, {count} replacement{}.\n\n{diff}",
-        if count == 1 { "" } else { "s" }
+        "{done} `{path}`, {replaced} replacement{}.\n\n{diff}",
+        if replaced == 1 { "" } else { "s" }
     );
     let output = Output {
         path,
         written: !input.dry_run,
-        edits: count,
+        edits: edits.len(),
+        replaced,
         size_bytes: new.len() as u64,
         previous_size_bytes: old.len() as u64,
         diff,

@@ -1,4 +1,6 @@
-//! `find`: entries whose path matches a glob.
+//! `find`: entries whose path matches a glob, and of files their time and size.
+
+mod facts;
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -8,6 +10,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::facts::{Facts, Fit};
 use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, on_workspace, the_root};
 use crate::access::Access;
 use crate::cancel::Cancel;
@@ -24,7 +27,7 @@ pub fn tool() -> ToolDef {
         title: "Find files by name",
         description: "Finds files and directories of the workspace whose path matches a glob. A pattern without `/` is compared \
                       with names at any depth (`*.rs`), one with `/` with the path below `path` (`src/**/*.rs`); `{a,b}` and \
-                      `[abc]` work. What .gitignore and .ignore files name is passed over unless include_ignored is true. \
+                      `[abc]` work. Of files, size and the time of the last change can be asked for, too. What .gitignore and .ignore files name is passed over unless include_ignored is true. \
                       The result is sorted.",
         effect: Effect::ReadOnly,
     }
@@ -42,6 +45,19 @@ struct Input {
     /// Only this type. Default: any.
     #[serde(default, rename = "type")]
     kind: KindFilter,
+    /// Only files that were changed at this time or later: `2026-11-23` or `2026-11-23T10:00:00Z`.
+    /// A day begins at 00:00 UTC.
+    #[serde(default)]
+    modified_since: Option<String>,
+    /// Only files that were changed before this time.
+    #[serde(default)]
+    modified_before: Option<String>,
+    /// Only files of at least this many bytes.
+    #[serde(default)]
+    size_min_bytes: Option<u64>,
+    /// Only files of at most this many bytes.
+    #[serde(default)]
+    size_max_bytes: Option<u64>,
     /// Compare without case. Default: false.
     #[serde(default)]
     ignore_case: bool,
@@ -83,11 +99,18 @@ struct Found {
     path: String,
     #[serde(rename = "type")]
     kind: Kind,
+    /// Of a file, where time or size was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_bytes: Option<u64>,
+    /// When it was changed last, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified: Option<String>,
 }
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     let limit = limit(input.limit, LIMIT_DEFAULT, &workspace.limits)?;
     let glob = PathGlob::new(&input.pattern, input.ignore_case)?;
+    let facts = Facts::new(&input)?;
     let access = Access::new(workspace.root_of(&input.path));
     let start = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let options =
@@ -106,13 +129,22 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         if !right_kind || !glob.matches(below, entry.kind == Kind::Dir) {
             return Ok(ControlFlow::Continue(()));
         }
+        let (size_bytes, modified) = match facts.of(entry) {
+            Fit::Not => return Ok(ControlFlow::Continue(())),
+            Fit::NotAsked => (None, None),
+            Fit::Fits { size_bytes, modified } => (Some(size_bytes), Some(modified.to_string())),
+        };
         if paths.len() >= limit || lines.len() >= bytes_max {
             truncated = true;
             return Ok(ControlFlow::Break(()));
         }
         let path = access.root.shown(entry.real);
-        let _ = writeln!(lines, "{path}{}", if entry.kind == Kind::Dir { "/" } else { "" });
-        paths.push(Found { path, kind: entry.kind });
+        let slash = if entry.kind == Kind::Dir { "/" } else { "" };
+        let told = size_bytes.zip(modified.as_ref());
+        let told = told.map(|(size, at)| format!("  {size} bytes, {at}")).unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = writeln!(lines, "{path}{slash}{told}");
+        paths.push(Found { path, kind: entry.kind, size_bytes, modified });
         Ok(ControlFlow::Continue(()))
     })?;
     let output = Output {

@@ -35,7 +35,7 @@ pub fn tool() -> ToolDef {
         name: "search",
         title: "Search in files",
         description: "Searches the text files of the workspace line by line for a regular expression (Rust syntax: no look-around \
-                      and no back-references) and gives path, line number and line. What .gitignore and .ignore files name is \
+                      and no back-references) and gives path, line number and line, or with count_only the number of lines in each file. What .gitignore and .ignore files name is \
                       passed over unless include_ignored is true; binary and very large files are skipped and counted.",
         effect: Effect::ReadOnly,
     }
@@ -66,7 +66,10 @@ struct Input {
     /// Search what .gitignore names, and `.git`, too. Default: false.
     #[serde(default)]
     include_ignored: bool,
-    /// At most this many matching lines. Default: 200.
+    /// Only count: how many lines match in each file, and no lines. Default: false.
+    #[serde(default)]
+    count_only: bool,
+    /// At most this many matching lines, or with count_only this many files. Default: 200.
     #[serde(default)]
     #[schemars(range(min = 1))]
     limit: Option<u64>,
@@ -88,6 +91,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         regex,
         limits,
         context_lines: length(input.context_lines),
+        count_only: input.count_only,
         guard: &access.guard,
         report: Report::new(
             access.root,
@@ -134,6 +138,7 @@ struct Search<'a> {
     regex: Regex,
     limits: &'a Limits,
     context_lines: usize,
+    count_only: bool,
     guard: &'a Guard,
     report: Report<'a>,
     cancel: &'a Cancel,
@@ -163,6 +168,9 @@ impl Search<'_> {
         }
         self.report.begin_file(real);
         let lines: Vec<&[u8]> = lines_of(&bytes);
+        if self.count_only {
+            return self.count(&lines);
+        }
         for (index, line) in lines.iter().enumerate() {
             if index % 4096 == 0 {
                 self.cancel.check()?;
@@ -176,6 +184,20 @@ impl Search<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl Search<'_> {
+    /// How many lines of a file match.
+    fn count(&mut self, lines: &[&[u8]]) -> Result<ControlFlow<()>> {
+        let mut count = 0;
+        for (index, line) in lines.iter().enumerate() {
+            if index % 4096 == 0 {
+                self.cancel.check()?;
+            }
+            count += u64::from(self.regex.is_match(line));
+        }
+        Ok(self.report.count(count))
     }
 }
 

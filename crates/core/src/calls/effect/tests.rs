@@ -122,6 +122,10 @@ fn an_edit_shows_its_lines_and_nothing_of_an_edit_is_lost() {
     let more = json!([{"old_text": "a", "new_text": "b", "count": 2}]);
     let shown = effect("filesystem", "edit_file", &json!({"path": "a.rs", "edits": more}), None);
     assert!(!shown.tells("edits"), "a third part would be hidden");
+    let all = json!([{"old_text": "a", "new_text": "b", "replace_all": true}]);
+    let shown = effect("filesystem", "edit_file", &json!({"path": "a.rs", "edits": all}), None);
+    assert_eq!(shown.says, "Edit a.rs (1 line changes, everywhere in it)");
+    assert!(!shown.tells("edits"), "the question shows that all are meant");
 }
 
 #[test]

@@ -21,6 +21,12 @@ const NAMED_MAX: usize = 5;
 #[derive(Default, Serialize, JsonSchema)]
 pub struct Output {
     matches: Vec<Match>,
+    /// With count_only: the files with lines that match.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counts: Vec<Count>,
+    /// With count_only: all lines that match, in the files that were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matching_lines: Option<u64>,
     files_with_matches: u64,
     files_searched: u64,
     skipped_binary: u64,
@@ -32,6 +38,14 @@ pub struct Output {
     ignored: u64,
     /// There are more matches than were returned.
     truncated: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Count {
+    /// Relative to the workspace.
+    path: String,
+    lines: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -139,6 +153,26 @@ impl<'a> Report<'a> {
         ControlFlow::Continue(())
     }
 
+    /// Adds how many lines of the present file match; breaks, without adding it, when the limit was
+    /// reached before.
+    pub fn count(&mut self, lines: u64) -> ControlFlow<()> {
+        let all = self.output.matching_lines.get_or_insert_default();
+        if lines == 0 {
+            return ControlFlow::Continue(());
+        }
+        if self.output.counts.len() >= self.matches_max || self.bytes >= self.bytes_max {
+            self.output.truncated = true;
+            return ControlFlow::Break(());
+        }
+        *all += lines;
+        self.output.files_with_matches += 1;
+        self.bytes += self.path.len() + 1;
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.text, "{lines:>7}  {}", self.path);
+        self.output.counts.push(Count { path: self.path.clone(), lines });
+        ControlFlow::Continue(())
+    }
+
     /// Every line once: a match inside of the context of the one before only marks its line.
     fn tell(&mut self, found: &Match) {
         let first = found.line - found.before.len();
@@ -166,10 +200,11 @@ impl<'a> Report<'a> {
     pub fn finish(self, pattern: &str) -> Reply<Output> {
         let Self { output, mut text, large, .. } = self;
         let mut notes: Vec<String> = Vec::new();
-        if output.matches.is_empty() {
+        let lines = output.matching_lines.unwrap_or(output.matches.len() as u64);
+        if lines == 0 {
             notes.push(format!("no line matches `{pattern}` in {} files", output.files_searched));
         } else {
-            let (lines, files) = (output.matches.len(), output.files_with_matches);
+            let files = output.files_with_matches;
             notes.push(format!(
                 "{lines} matching lines in {files} of {} files searched",
                 output.files_searched
@@ -196,7 +231,7 @@ impl<'a> Report<'a> {
                 output.skipped_unreadable
             ));
         }
-        if output.ignored > 0 && output.matches.is_empty() {
+        if output.ignored > 0 && lines == 0 {
             notes.push(format!(
                 "{} ignored entries passed over; include_ignored: true looks there",
                 output.ignored
