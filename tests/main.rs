@@ -64,6 +64,8 @@ mod memory_always;
 mod memory_deaths;
 mod memory_facts;
 mod memory_lists;
+mod memory_origins;
+mod memory_seen;
 mod memory_shared;
 mod memory_taps;
 mod memory_vectors;

@@ -95,7 +95,8 @@ fn an_endpoint_that_changes_its_dimension_is_told_and_its_vectors_are_made_anew_
     house.write("memory/car.md", "A red automobile.\n");
     let said = check(&house);
     assert!(said.contains("vectors of 16 numbers now, and those of the notes have 8"), "{said}");
-    assert!(said.contains("in claw.toml that is `dimension = 16`"), "{said}");
+    let how = "With `dimension = 16` in `[memory.embeddings]` of claw.toml they are made anew";
+    assert!(said.contains(how), "{said}");
     assert!(said.contains("3 of 4 notes have vectors, which are kept"), "{said}");
     house.write("claw.toml", &toml(&endpoint.base(), "dimension = 16\n"));
     let said = check(&house);

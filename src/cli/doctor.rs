@@ -18,6 +18,7 @@ use secrecy::ExposeSecret as _;
 
 use self::repair::Repair;
 use self::report::Report;
+use super::memory::Health;
 use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
 use crate::app::App;
@@ -202,8 +203,11 @@ async fn look(overrides: Overrides, report: &mut Report) {
     clients::look(&app, report);
     store(&app, report);
     leftovers::look(&app, report);
-    let (ok, text) = super::memory::look(&app);
-    report.add("memory", ok, text, None);
+    match super::memory::look(&app) {
+        (Health::Well, text) => report.good("memory", text),
+        (Health::Faulty, text) => report.warn("memory", text),
+        (Health::Broken, text) => report.bad("memory", text),
+    }
     jobs(&app, report);
     match app.model().await {
         Ok(chosen) => chosen.whys.iter().for_each(|why| report.good("model", why)),

@@ -176,7 +176,11 @@ fn a_diary_of_500_messages() {
         telegram.url(),
         &anna.id.to_string(),
     );
-    house.write("claw.toml", &format!("{SERVER_WAIT}[memory]\nrecall_time_ms = 60000\n"));
+    // What is said in 25 days is never summarised: the answers of the model are counted.
+    let window = "window_tokens = 10000000\n";
+    let patient = "[memory]\nrecall_time_ms = 60000\n";
+    let toml = format!("{SERVER_WAIT}{window}[model]\n{window}{patient}");
+    house.write("claw.toml", &toml);
     let gateway = house.start(&["gateway"]);
     let (taps, looked_at, recalled, past) = (0, 0, 0, Vec::new());
     let mut diary = Diary { house, model, telegram, anna, taps, looked_at, recalled, past };

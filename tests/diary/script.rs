@@ -1,5 +1,6 @@
-//! The diary: what is said on which day, and what a model that means well proposes of it. Made of
-//! numbers alone, so that it is always the same. Must not know claw.
+//! The diary: what is said on which day, and what a model that proposes too much makes of it: each
+//! fact, the same again in other letters, and small talk. Made of numbers alone, so that it is always
+//! the same. Must not know claw.
 
 pub const DAYS: usize = 25;
 const MESSAGES_OF_DAY: usize = 20;
@@ -93,7 +94,16 @@ fn fact(fact: usize, version: usize) -> (String, Option<Proposal>) {
     (said, Some(Proposal { subject, text: new, replaces, is_true: true }))
 }
 
-/// 500 messages: of a day up to 5 facts or changes, then what others have put in, then small talk.
+/// The same as a proposal in other letters, which its owner would not say no to either.
+fn again(proposal: &Proposal) -> (String, Option<Proposal>) {
+    let text = proposal.text.to_uppercase().replace(',', " –");
+    let said = format!("As I said: {text}");
+    let subject = proposal.subject.clone();
+    (said, Some(Proposal { subject, text, replaces: None, is_true: true }))
+}
+
+/// 500 messages: of a day up to 5 facts or changes, the same once more, then what others have put in,
+/// then small talk, of which some is proposed, too.
 pub fn diary() -> Vec<Message> {
     // The first change of a fact comes when all are known.
     let mut truths = (0..FACTS).map(|n| fact(n, 0)).chain((0..FACTS).map(|n| fact(n, 1)));
@@ -119,8 +129,16 @@ pub fn diary() -> Vec<Message> {
         let said = |(text, proposes)| (text, Comes::Said, proposes);
         let mut today: Vec<(String, Comes, Option<Proposal>)> =
             truths.by_ref().take(5).map(said).collect();
+        let restated: Vec<_> =
+            today.iter().filter_map(|(_, _, fact)| fact.as_ref().map(again)).map(said).collect();
+        today.extend(restated);
         today.extend(others.by_ref().take(3));
-        let talk = |number: usize| said((format!("Small talk {day}.{number}: how are you?"), None));
+        let talk = |number: usize| {
+            let text = format!("The weather was fine, says small talk {day}.{number}.");
+            let subject = format!("Small talk {day}.{number}");
+            let proposal = Proposal { subject, text: text.clone(), replaces: None, is_true: false };
+            said((text, Some(proposal).filter(|_| number.is_multiple_of(2))))
+        };
         today.extend((today.len()..MESSAGES_OF_DAY).map(talk));
         let message = |(text, comes, proposes)| Message { day, text, comes, proposes };
         messages.extend(today.into_iter().map(message));

@@ -1,4 +1,4 @@
-//! What 1,000 and 10,000 notes cost: making the index, `recall` over stdio, and memory; then the same
+//! What 1,000, 10,000 and 50,000 notes cost: making the index, `recall` over stdio, and memory; then the same
 //! with links in each tenth note and a thesaurus, asked with a name; then with vectors of 384 numbers
 //! from a stand-in, whose own time is taken off. Aims at 10,000 notes: 2 s, p95 of 5 ms, with vectors
 //! 15 ms, 12 MiB. `cargo bench -p claw-mcp-memory --bench recall`.
@@ -61,6 +61,8 @@ fn main() {
         (10_000, With::Nothing),
         (10_000, With::Links),
         (10_000, With::Vectors),
+        (50_000, With::Nothing),
+        (50_000, With::Vectors),
     ] {
         row(notes, with);
     }

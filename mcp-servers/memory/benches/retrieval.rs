@@ -93,6 +93,7 @@ fn main() {
         println!("\n{path}: {questions} questions");
         println!("                      n   first  any@10  all@10  all@20  session@5");
         let ways = [Way::Words, Way::Vectors, Way::Both];
+        let mut by_way = Vec::new();
         for way in ways.into_iter().filter(|way| url.is_some() || *way == Way::Words) {
             let counts = measure(&collections, &way.options(url.as_deref().unwrap_or_default()));
             for (category, counts) in &counts {
@@ -101,7 +102,33 @@ fn main() {
             if has_floor && is_bfcl {
                 bfcl::hold(way == Way::Both, way == Way::Vectors, &shares(&counts["all"]));
             }
+            by_way.push(counts);
         }
+        if let ([words, vectors, both], true) = (by_way.as_slice(), has_floor) {
+            hold_each_category(words, vectors, both);
+        }
+    }
+}
+
+/// In no category finds fusion clearly less than the better half: at most a point, and where a point
+/// is less than one question, at most one question. With a category of 30 that is what can be told
+/// from chance.
+fn hold_each_category(
+    words: &BTreeMap<String, Counts>,
+    vectors: &BTreeMap<String, Counts>,
+    both: &BTreeMap<String, Counts>,
+) {
+    for (category, fused) in both {
+        let of = |counts: &BTreeMap<String, Counts>| counts[category].any_at_10;
+        let better = of(words).max(of(vectors));
+        let allowed = (fused.questions / 100.0).max(1.0);
+        println!("both is {:+.0} questions to the better half in {category}", of(both) - better);
+        assert!(
+            of(both) >= better - allowed,
+            "{category}: {:.0} of {} by both, {better:.0} by the better half",
+            of(both),
+            fused.questions
+        );
     }
 }
 

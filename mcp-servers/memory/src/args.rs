@@ -50,6 +50,10 @@ const MIB: u64 = 1024 * KIB;
 /// Upper bounds. All of them hold whatever a request asks for.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// claw has started the server, by an entry of its mcp.json. claw says so itself
+    #[arg(long, hide = true)]
+    pub in_claw: bool,
+
     /// The largest note, in bytes. A larger file is named by `list` and not searched
     #[arg(long, value_name = "BYTES", default_value_t = 64 * KIB)]
     pub note_bytes_max: u64,
@@ -116,9 +120,20 @@ pub struct Limits {
     pub proposals_per_day_max: u64,
 }
 
+impl Limits {
+    /// An option as a message names it: with the place where its reader sets it.
+    pub fn named(&self, option: &str) -> String {
+        match self.in_claw {
+            true => format!("`{option}` in the args of the memory server in mcp.json"),
+            false => option.to_owned(),
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            in_claw: false,
             note_bytes_max: 64 * KIB,
             recall_hits_max: 50,
             recall_linked_max: 5,

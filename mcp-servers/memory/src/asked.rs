@@ -102,19 +102,21 @@ pub fn may_ask(memory: &Memory, note: &Note, is_always: bool) -> Result<May> {
     let limits = memory.limits;
     let of_turn = asked.iter().filter(|one| one.turn.is_some() && one.is_of_turn_of(note)).count();
     if of_turn as u64 >= limits.proposals_per_turn_max {
-        return Err(too_many(limits.proposals_per_turn_max, "this turn", "turn"));
+        let option = limits.named("--proposals-per-turn-max");
+        return Err(too_many(limits.proposals_per_turn_max, "this turn", &option));
     }
     let day = time::now() - DAY_S;
     let of_day = asked.iter().filter(|one| one.at > day).count();
     if of_day as u64 >= limits.proposals_per_day_max {
-        return Err(too_many(limits.proposals_per_day_max, "the last 24 hours", "day"));
+        let option = limits.named("--proposals-per-day-max");
+        return Err(too_many(limits.proposals_per_day_max, "the last 24 hours", &option));
     }
     Ok(May::Ask)
 }
 
-fn too_many(max: u64, of: &str, unit: &str) -> ToolError {
+fn too_many(max: u64, of: &str, option: &str) -> ToolError {
     ToolError::Refused(format!(
-        "not proposed: {of} had {max} proposals, which is the most (--proposals-per-{unit}-max). \
+        "not proposed: {of} had {max} proposals, which is the most ({option}). \
          Nothing was kept. Say in your answer what is worth remembering; its owner can have it \
          remembered at once by /remember in claw."
     ))

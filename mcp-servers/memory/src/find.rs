@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::error::{Result, ToolError};
 use crate::index::words::folded;
 use crate::index::{Entry, entry_at, entry_of_row};
+use crate::recall::successor;
 
 /// The note that an id or a path names.
 ///
@@ -65,6 +66,23 @@ pub fn all_named(db: &Connection, name: &str) -> Result<Vec<String>> {
         .query_map([folded(name)], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     Ok(ids)
+}
+
+/// The notes with this subject or other name, the newest first: those that are so now, or if none is
+/// any more, those that were.
+///
+/// # Errors
+/// SQLite refuses.
+pub fn current_of_name(db: &Connection, name: &str) -> Result<Vec<Entry>> {
+    let all: Vec<Entry> =
+        all_named(db, name)?.iter().map(|id| note(db, id)).collect::<Result<_>>()?;
+    let mut current = Vec::new();
+    for entry in &all {
+        if successor(db, entry)?.is_none() {
+            current.push(entry.clone());
+        }
+    }
+    Ok(if current.is_empty() { all } else { current })
 }
 
 /// The paths of other files with the same id.

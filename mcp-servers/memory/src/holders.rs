@@ -34,6 +34,13 @@ impl Holders {
         Ok(all)
     }
 
+    /// Whether it stands in at least every other note, as far as was looked. Of few notes nothing is
+    /// said.
+    pub fn is_in_every_other(&self) -> bool {
+        let last = self.rows.last().and_then(|last| usize::try_from(*last).ok());
+        self.is_cut() && last.is_some_and(|last| last <= 2 * self.rows.len())
+    }
+
     /// Whether not all of its notes are known.
     pub fn is_cut(&self) -> bool {
         self.rows.len() > ROWS_MAX

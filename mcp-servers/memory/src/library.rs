@@ -84,7 +84,7 @@ impl Notes {
         self.report(Depth::Filled)
     }
 
-    /// The same without a word to an embeddings endpoint.
+    /// The same without making any; an embeddings endpoint is sent one word, to see that it answers.
     ///
     /// # Errors
     /// The files or the index cannot be read.

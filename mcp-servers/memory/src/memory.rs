@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use claw_kit::durable;
+use rusqlite::ErrorCode;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -43,22 +44,49 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(60);
 pub enum OpenError {
     #[error("which notes? Name their folder with --notes DIR or {NOTES_VARIABLE}.")]
     NoFolder,
-    #[error("the folder of the notes `{}` cannot be used: {source}", path.display())]
+    #[error("the notes in {} cannot be used: {}", path.display(), why_of_folder(source))]
     Notes { path: PathBuf, source: io::Error },
     #[error(
-        "`{}` cannot be used for the index, the proposals and the trash: {source}. Name another folder with --state.",
-        path.display()
+        "{} cannot be used for the index, the proposals and the trash: {} Another folder is named by {option}.",
+        path.display(), why_of_folder(source)
     )]
-    State { path: PathBuf, source: io::Error },
+    State { path: PathBuf, source: io::Error, option: String },
     #[error(
-        "--state `{}` and --notes `{}` lie inside of each other: proposals and trash would be taken for notes. Name a folder beside the notes.",
+        "{} and the notes in {} lie inside of each other: proposals and trash would be taken for notes. Name a folder beside the notes by {option}.",
         state.display(), notes.display()
     )]
-    Nested { state: PathBuf, notes: PathBuf },
-    #[error("the index in `{}` cannot be made: {source}", state.display())]
+    Nested { state: PathBuf, notes: PathBuf, option: String },
+    #[error("the index in {} cannot be made: {}", state.display(), why_of_index(source))]
     Index { state: PathBuf, source: rusqlite::Error },
     #[error(transparent)]
     Sync(#[from] ToolError),
+}
+
+/// Why a folder cannot be used, and what to do.
+fn why_of_folder(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            "a file lies there, where a folder is needed. Move the file away.".to_owned()
+        }
+        io::ErrorKind::PermissionDenied => {
+            "this user may not read and write there. Give it the right to, or use another folder."
+                .to_owned()
+        }
+        _ => format!("{}.", claw_server_kit::why(error)),
+    }
+}
+
+fn why_of_index(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            "this user may not write there. Give it the right to.".to_owned()
+        }
+        Some(ErrorCode::ReadOnly) => {
+            "its folder or its files are read-only. Make them writable.".to_owned()
+        }
+        Some(ErrorCode::DiskFull) => "the disk is full.".to_owned(),
+        _ => format!("{error}."),
+    }
 }
 
 pub struct Memory {
@@ -110,11 +138,14 @@ impl Memory {
         let path = args.notes.clone().or_else(from_environment).ok_or(OpenError::NoFolder)?;
         let notes = Folder::open(&path).map_err(|source| OpenError::Notes { path, source })?;
         let state = args.state.clone().unwrap_or_else(|| beside(&notes.path));
-        let state_error = |source| OpenError::State { path: state.clone(), source };
+        let option = args.limits.named("--state");
+        let state_error =
+            |source| OpenError::State { path: state.clone(), source, option: option.clone() };
         durable::create_dirs(&state, FOLDER_MODE).map_err(state_error)?;
         let state = state.canonicalize().map_err(state_error)?;
         if state.starts_with(&notes.path) || notes.path.starts_with(&state) {
-            return Err(OpenError::Nested { state, notes: notes.path });
+            let option = option.clone();
+            return Err(OpenError::Nested { state, notes: notes.path, option });
         }
         let lock = OpenOptions::new()
             .write(true)
@@ -122,7 +153,7 @@ impl Memory {
             .truncate(false)
             .mode(OWNER_ONLY)
             .open(state.join("lock"))
-            .map_err(|source| OpenError::State { path: state.clone(), source })?;
+            .map_err(state_error)?;
         let guard = locked(&lock)?;
         let index = Index::open(&state)
             .map_err(|source| OpenError::Index { state: state.clone(), source })?;

@@ -1,6 +1,8 @@
 //! Which notes answer a question. Owns what counts as current, the filters and the order of hits;
 //! must not know how a hit is shown.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::context::{self, Said};
@@ -37,11 +39,35 @@ pub struct Question {
     pub is_nearest_alone: bool,
 }
 
+/// What has brought a note.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// Words of the question, or its filters alone.
+    #[default]
+    Words,
+    /// Its vector, and no word that was looked for.
+    Meaning,
+    /// A note that was said right before or after it.
+    Beside,
+}
+
+impl By {
+    /// For whoever looks for the words in it and does not find them.
+    pub fn why(self) -> Option<&'static str> {
+        match self {
+            Self::Words => None,
+            Self::Meaning => Some("it is near in meaning"),
+            Self::Beside => Some("it was said right before or after a note that was found"),
+        }
+    }
+}
+
 /// A note that answers.
 #[derive(Clone, Debug)]
 pub struct Hit {
     pub row: i64,
     pub entry: Entry,
+    pub by: By,
     /// The id of the note that is right now instead.
     pub superseded_by: Option<String>,
     /// It is not so yet.
@@ -92,14 +118,24 @@ fn found(
             .query_map(params![expression, limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
         let is_all = rows.len() < limit;
-        let rows = if expression.is_some() { ranked(db, question, rows, said)? } else { rows };
+        let mut by_words: HashSet<i64> = HashSet::new();
+        let is_ranked = expression.is_some();
+        let rows = match is_ranked {
+            true => ranked(db, question, rows, said, &mut by_words)?,
+            false => rows,
+        };
+        let brought_by = |row: i64| match (is_ranked, question.nearest.contains(&row)) {
+            (true, true) if !by_words.contains(&row) => By::Meaning,
+            (true, false) if !by_words.contains(&row) => By::Beside,
+            _ => By::Words,
+        };
         let mut hits = Vec::new();
         for (row, _) in &rows {
             if hits.len() == question.limit {
                 return Ok(hits);
             }
             if let Some(hit) = considered(db, question, *row)? {
-                hits.push(hit);
+                hits.push(Hit { by: brought_by(*row), ..hit });
             }
         }
         if is_all {
@@ -110,12 +146,13 @@ fn found(
 }
 
 /// All that counts beside the words of each note by itself: nearness in meaning, the date, and what
-/// was said around it.
+/// was said around it. `by_words` becomes the notes that were found by words.
 fn ranked(
     db: &Connection,
     question: &Question,
     mut rows: Vec<(i64, f64)>,
     said: &Said<'_>,
+    by_words: &mut HashSet<i64>,
 ) -> Result<Vec<(i64, f64)>> {
     let spans = dated::spans(db, &question.days)?;
     if question.is_nearest_alone {
@@ -125,6 +162,7 @@ fn ranked(
     if let Some(expression) = question.words.expression() {
         dated::add(db, &mut rows, &spans, &expression, ROWS_FIRST)?;
     }
+    by_words.extend(rows.iter().map(|(row, _)| *row));
     let rows = dated::favoured(db, fused(rows, &question.nearest), &spans)?;
     Ok(context::ranked(db, rows, said)?)
 }
@@ -155,7 +193,7 @@ pub fn considered(db: &Connection, question: &Question, row: i64) -> Result<Opti
         return Ok(None);
     }
     let superseded_by = superseded_by.map(|successor| successor.id);
-    Ok(Some(Hit { row, entry, superseded_by, is_to_come }))
+    Ok(Some(Hit { row, entry, by: By::Words, superseded_by, is_to_come }))
 }
 
 /// From when on a note is so. One that supersedes another and names no time is so from its date on.
@@ -166,24 +204,26 @@ fn starts(entry: &Entry) -> Option<i64> {
 /// The note that is right instead of an earlier one.
 pub struct Successor {
     pub id: String,
-    /// `None` if there is no note of that id.
     starts: Option<i64>,
 }
 
-/// Either note may name the other: a kill between the two writes loses nothing.
+/// Either note may name the other: a kill between the two writes loses nothing. One that names a
+/// note which is not there (forgotten, or never written) is current: nothing is right instead.
 ///
 /// # Errors
 /// SQLite refuses.
 pub fn successor(db: &Connection, entry: &Entry) -> Result<Option<Successor>> {
     const STARTS: &str = "coalesce(valid_from, dated)";
     if let Some(id) = entry.note.superseded_by.as_ref().filter(|id| **id != entry.id) {
-        let starts = db
+        let found = db
             .prepare_cached(&format!(
                 "SELECT {STARTS} FROM notes WHERE id = ? ORDER BY copy, length(path), path LIMIT 1"
             ))?
-            .query_row([id], |row| row.get(0))
+            .query_row([id], |row| Ok(Successor { id: id.clone(), starts: row.get(0)? }))
             .optional()?;
-        return Ok(Some(Successor { id: id.clone(), starts }));
+        if found.is_some() {
+            return Ok(found);
+        }
     }
     let found = db
         .prepare_cached(&format!(

@@ -1,6 +1,8 @@
 //! What `--check` says: whether the index equals the files, and what somebody should look at in
 //! the folder. Owns the sentences; must not know where they are printed.
 
+use rusqlite::Connection;
+
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::vectors;
@@ -10,12 +12,14 @@ pub struct Report {
     pub lines: Vec<String>,
     /// Faults of files are told and are no difference: the index holds them as they are.
     pub is_equal: bool,
+    /// Somebody has to do something: a file has a fault or is a copy, or the endpoint is away.
+    pub has_faults: bool,
 }
 
 /// How much is done for a report.
 #[derive(Clone, Copy)]
 pub enum Depth {
-    /// Only what can be seen on this machine.
+    /// What can be seen on this machine, and whether an endpoint answers.
     Seen,
     /// Vectors that are missing are made first.
     Filled,
@@ -30,37 +34,29 @@ impl Memory {
         let db = &self.index.db;
         let count: i64 = db.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?;
         let mut lines = differ.clone();
-        let faults: Vec<(String, String)> = db
-            .prepare("SELECT path, fault FROM notes WHERE fault IS NOT NULL ORDER BY path")?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        lines.extend(faults.iter().map(|(path, fault)| format!("{path}: {fault}")));
-        let copies: Vec<(String, String)> = db
-            .prepare(
-                "SELECT path, id FROM notes n WHERE EXISTS (SELECT 1 FROM notes o WHERE o.id = n.id
-                    AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path)) ORDER BY path",
-            )?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        lines.extend(copies.iter().map(|(path, id)| {
-            format!("{path}: a conflict copy of `{id}`; it is not searched, merge it by hand")
-        }));
+        lines.extend(faults(db)?);
         lines.extend(
             self.passed_over.iter().map(|one| format!("{}: it is no note: {}", one.path, one.why)),
         );
         lines.extend(self.names.thesaurus.faults.iter().cloned());
+        let mut has_faults = !lines.is_empty();
         if self.names.left_out > 0 {
             lines.push(format!(
-                "{} names of linked notes are not looked for in queries: at most {} are (--linked-names-max)",
-                self.names.left_out, self.limits.linked_names_max
+                "{} names of linked notes are not looked for in queries: at most {} are ({})",
+                self.names.left_out,
+                self.limits.linked_names_max,
+                self.limits.named("--linked-names-max")
             ));
         }
         lines.extend(self.trash_told()?);
-        lines.push(match (&self.vectors, depth) {
-            (None, _) => vectors::NONE.to_owned(),
-            (Some(vectors), Depth::Seen) => vectors.sentence(),
-            (Some(vectors), Depth::Filled) => vectors.filled_sentence(),
-        });
+        if let Some(vectors) = &self.vectors {
+            match depth {
+                Depth::Seen => vectors.probe(vectors::PROBE_TIME_MAX),
+                Depth::Filled => vectors.fill_for_a_check(),
+            }
+            has_faults |= vectors.has_fault();
+        }
+        lines.push(self.vectors.as_ref().map_or(vectors::NONE.to_owned(), |one| one.sentence()));
         let folder = self.notes.path.display();
         lines.push(match differ.len() {
             0 => format!("{count} notes in {folder}; the index equals the files."),
@@ -69,6 +65,34 @@ impl Memory {
                 self.index.path.display()
             ),
         });
-        Ok(Report { lines, is_equal: differ.is_empty() })
+        Ok(Report { lines, is_equal: differ.is_empty(), has_faults })
     }
+}
+
+/// What somebody has to mend in the files themselves.
+fn faults(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let pairs = |sql: &str| -> rusqlite::Result<Vec<(String, String)>> {
+        db.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    };
+    let broken = pairs("SELECT path, fault FROM notes WHERE fault IS NOT NULL ORDER BY path")?;
+    let mut lines: Vec<String> =
+        broken.iter().map(|(path, fault)| format!("{path}: {fault}")).collect();
+    let copies = pairs(
+        "SELECT path, id FROM notes n WHERE EXISTS (SELECT 1 FROM notes o WHERE o.id = n.id
+            AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path)) ORDER BY path",
+    )?;
+    lines.extend(copies.iter().map(|(path, id)| {
+        format!("{path}: a conflict copy of `{id}`; it is not searched, merge it by hand")
+    }));
+    let left = pairs(
+        "SELECT path, superseded_by FROM notes n WHERE superseded_by <> id AND superseded_by NOT IN
+            (SELECT id FROM notes) ORDER BY path",
+    )?;
+    lines.extend(left.iter().map(|(path, by)| {
+        format!(
+            "{path}: it says `superseded_by: {by}`, and there is no such note, so it counts as \
+             current; mend the id, or take the line out"
+        )
+    }));
+    Ok(lines)
 }

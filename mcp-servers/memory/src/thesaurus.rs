@@ -73,12 +73,13 @@ impl Thesaurus {
                 // Gone since it was listed.
                 None => {}
                 Some((_, Content::Text(bytes))) => match String::from_utf8(bytes) {
-                    Ok(text) => all.take(path, &text, limits.thesaurus_terms_max),
+                    Ok(text) => all.take(path, &text, limits),
                     Err(_) => all.faults.push(format!("{path}: it is not UTF-8 text; none of it is used")),
                 },
                 Some((_, Content::TooLarge(bytes))) => all.faults.push(format!(
-                    "{path}: it has {bytes} bytes, and a thesaurus may have {} (--thesaurus-bytes-max); none of it is used",
-                    limits.thesaurus_bytes_max
+                    "{path}: it has {bytes} bytes, and a thesaurus may have {} ({}); none of it is used",
+                    limits.thesaurus_bytes_max,
+                    limits.named("--thesaurus-bytes-max")
                 )),
                 Some((_, Content::Unreadable(error))) => {
                     all.faults.push(format!("{path}: it cannot be read: {error}"));
@@ -93,7 +94,8 @@ impl Thesaurus {
         Ok(all)
     }
 
-    fn take(&mut self, path: &str, text: &str, terms_max: u64) {
+    fn take(&mut self, path: &str, text: &str, limits: &Limits) {
+        let terms_max = limits.thesaurus_terms_max;
         let role = thesaurus_role(path).map(str::to_owned);
         let body = front::split(text).body;
         let before = text.len() - body.len();
@@ -119,7 +121,8 @@ impl Thesaurus {
         }
         if left_out > 0 {
             self.faults.push(format!(
-                "{path}: {left_out} of its lines are not used, because all thesauri together may have {terms_max} (--thesaurus-terms-max)"
+                "{path}: {left_out} of its lines are not used, because all thesauri together may have {terms_max} ({})",
+                limits.named("--thesaurus-terms-max")
             ));
         }
     }

@@ -77,10 +77,11 @@ impl Memory {
             format!("The trash holds {}, {} KiB", files(thrown.len() as u64), bytes.div_ceil(1024));
         if gone.entries > 0 {
             told.push_str(&format!(
-                "; {}, {} KiB, left it for good, the last on {} (--trash-days-max, --trash-files-max, --trash-bytes-max)",
+                "; {}, {} KiB, left it for good, the last on {} ({})",
                 files(gone.entries),
                 gone.bytes.div_ceil(1024),
-                time::day(gone.last)
+                time::day(gone.last),
+                self.limits.named("--trash-days-max, --trash-files-max, --trash-bytes-max")
             ));
         }
         told.push('.');

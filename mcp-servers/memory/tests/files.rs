@@ -98,9 +98,13 @@ fn what_cannot_be_understood_is_kept_found_and_told() {
     found.sort();
     assert_eq!(found, ["broken.md", "latin1.md"]);
     let (list, text) = server.ok("list", json!({}));
-    for needle in
-        ["no YAML", "not UTF-8", "10485755 bytes", "--note-bytes-max", "passwd.md` is no note"]
-    {
+    for needle in [
+        "no YAML",
+        "not UTF-8",
+        "10485755 bytes",
+        "more than one note may have",
+        "passwd.md` is no note",
+    ] {
         assert!(text.contains(needle), "{needle}: {text}");
     }
     assert_eq!(list["passed_over"][0]["path"], "passwd.md");

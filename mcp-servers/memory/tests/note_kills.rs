@@ -14,6 +14,14 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use support::Room;
 
+/// At any moment, in the middle of any call.
+const RANDOM_KILLS: u64 = 200;
+/// Kills of one folder. A check reads all of its files each time.
+const KILLS_OF_A_ROOM: u64 = 20;
+/// The longest time after a request was sent in which a kill comes, in microseconds: an order takes
+/// less.
+const MOMENT_US_MAX: u64 = 12_000;
+
 const POINTS: [&str; 8] = [
     "durable-written",
     "durable-swapped",
@@ -159,4 +167,90 @@ fn a_server_that_is_killed_anywhere_has_lost_nothing() {
         }
     }
     assert!(kills > 20, "only {kills} kills");
+}
+
+/// Repeatable, without a crate: xorshift.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// A server that is killed a moment after one of its next calls was sent. `done` gets the text of each
+/// note that was said to be kept, with its id. Gives whether it died before it had answered.
+fn strike(room: &Room, dice: &mut Dice, number: u64, done: &mut Vec<(String, String)>) -> bool {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"))
+        .arg("--notes")
+        .arg(&room.notes)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut send = |id: u64, method: &str, parameters: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters});
+        writeln!(stdin, "{message}").unwrap();
+    };
+    let about = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    send(0, "initialize", about);
+    lines.next().unwrap().unwrap();
+    let last = dice.below(6);
+    for at in 0..=last {
+        let text = format!("TEXT-{number}-{at}.");
+        // New notes, and each third order says more of the one before, so that a file is replaced.
+        let (subject, text) = match at % 3 {
+            2 => (at - 1, format!("TEXT-{number}-{}. {text}", at - 1)),
+            _ => (at, text),
+        };
+        let arguments = json!({"subject": format!("S{number} {subject}"), "text": text});
+        send(at + 1, "tools/call", json!({"name": "remember", "arguments": arguments}));
+        if at == last {
+            std::thread::sleep(std::time::Duration::from_micros(dice.below(MOMENT_US_MAX)));
+            child.kill().unwrap();
+        }
+        let Some(Ok(line)) = lines.next() else { break };
+        let Ok(answer) = serde_json::from_str::<Value>(&line) else { break };
+        let output = &answer["result"]["structuredContent"];
+        done.push((output["id"].as_str().unwrap().to_owned(), text));
+        if at == last {
+            child.wait().unwrap();
+            return false;
+        }
+    }
+    child.wait().unwrap();
+    true
+}
+
+#[test]
+fn after_200_kills_at_any_moment_nothing_is_lost_and_the_index_is_what_a_rebuild_is() {
+    let (mut dice, mut in_the_middle) = (Dice(0x5eed_1e55), 0);
+    for of_room in 0..RANDOM_KILLS / KILLS_OF_A_ROOM {
+        let (room, mut done) = (Room::new(), Vec::new());
+        for kill in 0..KILLS_OF_A_ROOM {
+            let number = of_room * KILLS_OF_A_ROOM + kill;
+            in_the_middle += u64::from(strike(&room, &mut dice, number, &mut done));
+            let (is_equal, said) = room.check();
+            assert!(is_equal, "kill {number}: {said}");
+            let after = room.indexed();
+            for ending in ["", "-wal", "-shm"] {
+                let index = room.temp.path().join(format!("memory-state/index.db{ending}"));
+                let _ = std::fs::remove_file(index);
+            }
+            assert!(room.check().0);
+            assert_eq!(room.indexed(), after, "kill {number}: a rebuild is another");
+        }
+        let mut all = String::new();
+        texts(&room.notes, &mut all);
+        for (id, text) in &done {
+            assert!(all.contains(text) && all.contains(id.as_str()), "{id}: {text} is lost");
+        }
+    }
+    assert!(in_the_middle > RANDOM_KILLS / 10, "only {in_the_middle} kills hit a call");
 }

@@ -71,6 +71,10 @@ fn a_note_is_found_by_what_it_means_and_words_come_first() {
     assert_eq!((hits.len(), remark), (2, Value::Null));
     assert!(hits.contains(&"pet.md".to_owned()) && hits.contains(&"more.md".to_owned()));
     assert_eq!(ask(&mut server, "automobile").0, ["garage.md"]);
+    let (found, text) = server.ok("recall", json!({"query": "automobile"}));
+    assert_eq!(found["hits"][0]["why"], "it is near in meaning", "{text}");
+    let (found, _) = server.ok("recall", json!({"query": "car"}));
+    assert!(found["hits"][0]["why"].is_null(), "its words are found: {found}");
     assert_eq!(ask(&mut server, "a kitten").0[0], "more.md", "it has the word as well");
     assert_eq!(ask(&mut server, "Huber the feline").0[0], "health.md", "a hit on words stays");
     endpoint.with_asked(|asked| {

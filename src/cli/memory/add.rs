@@ -20,7 +20,7 @@ pub struct Wanted {
     pub tags: Vec<String>,
 }
 
-/// Of standard input; a note holds less.
+/// Of standard input, in bytes; a note holds less.
 const INPUT_BYTES_MAX: u64 = 1024 * 1024;
 
 pub async fn run(
@@ -58,8 +58,16 @@ pub async fn run(
 }
 
 fn piped() -> anyhow::Result<String> {
-    let mut text = String::new();
-    let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut text);
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| UserError::because(format!("standard input cannot be read: {error}")))?;
-    Ok(text)
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        return Err(UserError::because(
+            "standard input has more than 1 MiB, so nothing was remembered; split it into several \
+             notes",
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| {
+        UserError::because("standard input is not UTF-8 text, so nothing was remembered")
+    })
 }

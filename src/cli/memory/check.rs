@@ -41,10 +41,21 @@ fn told(mut lines: Vec<String>) -> String {
     }
 }
 
-/// For the doctor: whether it is well, and a sentence.
-pub fn look(app: &App) -> (bool, String) {
+/// How the memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    Well,
+    /// It works, and somebody has to mend something.
+    Faulty,
+    /// The index differs from the files, or they cannot be used.
+    Broken,
+}
+
+/// For the doctor: how it is, and a sentence.
+pub fn look(app: &App) -> (Health, String) {
     if app.memory().is_none() {
-        return (true, format!("claw remembers nothing of what it is told; {HOW_TO_ADD}"));
+        let text = format!("claw remembers nothing of what it is told; {HOW_TO_ADD}");
+        return (Health::Well, text);
     }
     let looked = open(app).and_then(|notes| {
         let report = notes.look().map_err(anyhow::Error::msg)?;
@@ -53,9 +64,14 @@ pub fn look(app: &App) -> (bool, String) {
     match looked {
         Ok((report, shared)) => {
             let shared: String = shared.iter().map(|line| format!(" {line}")).collect();
-            (report.is_equal, told(report.lines) + &shared)
+            let health = match (report.is_equal, report.has_faults) {
+                (true, false) => Health::Well,
+                (true, true) => Health::Faulty,
+                (false, _) => Health::Broken,
+            };
+            (health, told(report.lines) + &shared)
         }
-        Err(error) => (false, format!("{error:#}")),
+        Err(error) => (Health::Broken, format!("{error:#}")),
     }
 }
 

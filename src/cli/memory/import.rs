@@ -24,9 +24,18 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
     }
     let text = std::fs::read_to_string(file).map_err(|error| cannot(error.to_string()))?;
     let items = outline::items(&text);
-    if items.is_empty() || items.len() > NOTES_MAX {
+    if items.is_empty() {
+        let why = match text.trim().is_empty() {
+            true => "it is empty",
+            false => "it has no item of a list and no paragraph, only headings or comments",
+        };
+        return Err(cannot(format!("{why}, so there is nothing to remember")));
+    }
+    if items.len() > NOTES_MAX {
         let found = items.len();
-        return Err(cannot(format!("it would be {found} notes; 1 to {NOTES_MAX} are possible")));
+        return Err(cannot(format!(
+            "it would be {found} notes, and {NOTES_MAX} can be taken in at once; split the file"
+        )));
     }
     for item in &items {
         let heading = item.heading.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();

@@ -55,6 +55,13 @@ async fn searched(notes: &Notes, wanted: &Wanted, as_json: bool) -> anyhow::Resu
         listed.shown += u64::from(hit.get("why").is_none());
         print(hit, said(hit, "id"), wanted, as_json)?;
     }
+    let words_left_out = found["words_left_out"].as_u64().unwrap_or_default();
+    if words_left_out > 0 {
+        out::err_line(&format!("{words_left_out} of the words were too many to look for."));
+    }
+    if !said(&found, "remark").is_empty() {
+        out::err_line(&out::clean(said(&found, "remark")));
+    }
     Ok(listed)
 }
 

@@ -23,7 +23,7 @@ use super::fail::UserError;
 use super::server;
 use crate::app::App;
 
-pub(super) use check::look;
+pub(super) use check::{Health, look};
 pub(super) use claw_mcp_memory::kind_names;
 
 /// How a home that has no memory gets it.

@@ -30,11 +30,22 @@ pub fn lines(note: &Value, id: &str, looked_for: &str, columns: Option<usize>) -
         Some(columns) => vec![front, format!("  {}", fitted(columns.saturating_sub(2)))],
     };
     let why = said(note, "why");
-    if !why.is_empty() {
-        let why = out::clean(&format!("  ↳ {why}"));
-        lines.push(columns.map_or(why.clone(), |columns| head(&why, columns)));
+    let why = (!why.is_empty()).then(|| format!("  ↳ {why}"));
+    for line in why.into_iter().chain(to_mend(note)) {
+        let line = out::clean(&line);
+        lines.push(columns.map_or(line.clone(), |columns| head(&line, columns)));
     }
     lines
+}
+
+/// What its owner has to do with the file by hand.
+fn to_mend(note: &Value) -> Option<String> {
+    let fault = said(note, "fault");
+    match (fault, note["is_conflict_copy"] == true) {
+        ("", false) => None,
+        ("", true) => Some("  ! a conflict copy, which is not searched; merge it by hand".into()),
+        (fault, _) => Some(format!("  ! mend it by hand: {fault}")),
+    }
 }
 
 /// `Anna: Lives in Graz.`, or the text alone where it begins with what it is about.
@@ -98,6 +109,21 @@ mod tests {
         let lines = lines(&linked, "m1", "", Some(60));
         assert!(lines[0].ends_with("… (no longer so)") || lines[1].ends_with("… (no longer so)"));
         assert_eq!(lines.last().unwrap(), "  ↳ it is linked from Bob (friend)");
+    }
+
+    #[test]
+    fn what_has_to_be_mended_says_so() {
+        let mut broken = note("words");
+        broken["fault"] = "its front matter is no YAML: line 2".into();
+        assert_eq!(
+            lines(&broken, "torn.md", "", Some(80)).last().unwrap(),
+            "  ! mend it by hand: its front matter is no YAML: line 2"
+        );
+        assert!(lines(&broken, "torn.md", "", Some(40)).iter().all(|line| width(line) <= 40));
+        let mut copy = note("words");
+        copy["is_conflict_copy"] = true.into();
+        assert!(lines(&copy, "a (conflicted copy).md", "", None)[1].contains("merge it by hand"));
+        assert_eq!(lines(&note("words"), "m1", "", None).len(), 1);
     }
 
     #[test]

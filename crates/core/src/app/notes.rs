@@ -64,6 +64,7 @@ pub(super) fn added(
 ) -> Result<Added, ConfigError> {
     let mut added = Added::default();
     let text = |path: PathBuf| path.display().to_string();
+    added.args.push("--in-claw".to_owned());
     added.add(args, ALWAYS, text(persona.folder.join(MEMORY)));
     if named(args).is_none() {
         let home = &config.home;
@@ -127,6 +128,7 @@ impl Added {
             );
             return;
         }
+        self.args.push("--embeddings-in-claw-toml".to_owned());
         self.add(args, "--embeddings-url", url.clone());
         self.add(args, "--embeddings-model", model.clone());
         self.add(args, "--embeddings-form", section.form.as_str().to_owned());

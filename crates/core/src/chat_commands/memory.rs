@@ -23,6 +23,10 @@ const PAGES_MAX: u64 = 5;
 const LINE_CHARS_MAX: usize = 120;
 /// Of the text of one note that is asked for by its id.
 const NOTE_CHARS_MAX: usize = 2_000;
+/// Files that a page names because they have to be mended.
+const FAULTY_NAMED_MAX: usize = 3;
+/// Of what is wrong with a file, in characters.
+const FAULT_CHARS_MAX: usize = 200;
 /// The option for a line of every prompt; a phone makes one dash of two.
 const ALWAYS: [&str; 3] = ["--always", "—always", "–always"];
 
@@ -93,16 +97,49 @@ async fn page(
         return Ok(Ok(format!("{nothing} `/remember TEXT` remembers something at once.")));
     }
     let more = hits.len() > first + PAGE_NOTES as usize;
+    let to_mend = match number {
+        1 => to_mend(parts, session, by).await?,
+        _ => String::new(),
+    };
     let next = match more {
         true if number < PAGES_MAX => format!("`/memory {}` for older ones, ", number + 1),
         true => "`claw memory list` has all, ".to_owned(),
         false => String::new(),
     };
     Ok(Ok(format!(
-        "**Remembered, the newest first**\n\n{}\n\n{next}`/memory WORDS` searches, `/memory ID` shows \
-         one, `/forget ID` forgets it.",
+        "**Remembered, the newest first**\n\n{}{to_mend}\n\n{next}`/memory WORDS` searches, `/memory ID` \
+         shows one, `/forget ID` forgets it.",
         shown.join("\n")
     )))
+}
+
+/// Files that only their owner can bring in order. A look that fails says nothing: the page is there.
+async fn to_mend(
+    parts: &ChatCommandsParts,
+    session: &SessionId,
+    by: &str,
+) -> Result<String, StoreError> {
+    let arguments = json!({ "what": "faulty", "limit": FAULTY_NAMED_MAX + 1 });
+    let Ok(output) = MEMORY.look(parts, session, by, "list", arguments).await? else {
+        return Ok(String::new());
+    };
+    let listed = output.structured.as_ref().and_then(|structured| structured.get("notes"));
+    let faulty = listed.and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut text = String::new();
+    for note in faulty.iter().take(FAULTY_NAMED_MAX) {
+        text.push_str(&format!("\n- ⚠ {}: {}", code(said(note, "path")), fault(note)));
+    }
+    if faulty.len() > FAULTY_NAMED_MAX {
+        text.push_str("\n- ⚠ and more: `claw memory check` names them all.");
+    }
+    Ok(if text.is_empty() { text } else { format!("\n\n**To be mended by hand**\n{text}") })
+}
+
+fn fault(note: &Value) -> String {
+    match said(note, "fault") {
+        "" => "a conflict copy, which is not searched".to_owned(),
+        fault => code_of(fault, FAULT_CHARS_MAX),
+    }
 }
 
 /// One note by its id, else the notes that hold these words.
@@ -115,7 +152,7 @@ async fn search(
     if !words.contains(char::is_whitespace)
         && let Ok(output) = MEMORY.look(parts, session, by, "read", json!({ "id": words })).await?
     {
-        return Ok(Ok(whole(&output)));
+        return Ok(Ok(namesakes(&output, words).unwrap_or_else(|| whole(&output))));
     }
     let arguments = json!({ "query": words, "limit": PAGE_NOTES });
     let output = match MEMORY.look(parts, session, by, "recall", arguments).await? {
@@ -123,10 +160,36 @@ async fn search(
         Err(why) => return Ok(Err(why)),
     };
     let lines: Vec<String> = hits(&output).iter().map(line).collect();
+    let remark = output.structured.as_ref().map(|structured| said(structured, "remark"));
+    let remark = match remark.unwrap_or_default() {
+        "" => String::new(),
+        remark => format!("\n\n{}", code_of(remark, FAULT_CHARS_MAX)),
+    };
     Ok(Ok(match lines.is_empty() {
-        true => format!("Nothing is remembered about {}.", code(words)),
-        false => lines.join("\n"),
+        true => format!("Nothing is remembered about {}.{remark}", code(words)),
+        false => format!("{}{remark}", lines.join("\n")),
     }))
+}
+
+/// Several notes have the name that was given: a short list to choose from.
+fn namesakes(output: &ToolOutput, name: &str) -> Option<String> {
+    let newest = output.structured.as_ref()?;
+    let others = newest.get("same_name").and_then(Value::as_array).filter(|all| !all.is_empty())?;
+    let text = said(newest, "text").split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = (text.as_str(), said(newest, "age"), said(newest, "id"));
+    let others = others.iter().map(|one| (said(one, "begins"), said(one, "age"), said(one, "id")));
+    let all: Vec<String> = std::iter::once(first)
+        .chain(others)
+        .map(|(text, age, id)| {
+            format!("- {} · {age} · {}", code_of(text, LINE_CHARS_MAX), code(id))
+        })
+        .collect();
+    Some(format!(
+        "**{} notes are named {}**\n\n{}\n\n`/memory ID` shows one.",
+        all.len(),
+        code(name),
+        all.join("\n")
+    ))
 }
 
 fn hits(output: &ToolOutput) -> Vec<Value> {
@@ -147,13 +210,14 @@ fn line(note: &Value) -> String {
         true => String::new(),
         false => format!("{} ", code_of(subject, LINE_CHARS_MAX)),
     };
+    let to_mend = if said(note, "fault").is_empty() { "" } else { " · ⚠ to be mended by hand" };
     // A hit that does not hold the words says why it came.
     let why = match said(note, "why") {
         "" => String::new(),
         why => format!(" · {}", code_of(why, LINE_CHARS_MAX)),
     };
     format!(
-        "- {about}{} · {}{}{why} · {}",
+        "- {about}{} · {}{}{why}{to_mend} · {}",
         code_of(&text, LINE_CHARS_MAX),
         said(note, "age"),
         of_agent(note),
@@ -174,8 +238,11 @@ fn whole(output: &ToolOutput) -> String {
     let source = note.get("source").map(|source| said(source, "who")).unwrap_or_default();
     let from = if source.is_empty() { String::new() } else { format!(", from {source}") };
     let by = said(&note, "superseded_by");
-    let gone =
+    let mut gone =
         if by.is_empty() { String::new() } else { format!("\n\nNo longer so: see {}.", code(by)) };
+    if !said(&note, "fault").is_empty() {
+        gone.push_str(&format!("\n\n⚠ To be mended by hand: {}", fault(&note)));
+    }
     let shown: Vec<String> = said(&note, "text")
         .chars()
         .take(NOTE_CHARS_MAX)

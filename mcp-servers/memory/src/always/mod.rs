@@ -69,11 +69,11 @@ impl Memory {
     /// This server was given none.
     pub fn always_path(&self) -> Result<&Path> {
         self.always.as_deref().ok_or_else(|| {
-            ToolError::Refused(
-                "this server has no file that every prompt holds (--always FILE names it). \
-                 Nothing was kept; propose a note instead."
-                    .into(),
-            )
+            ToolError::Refused(format!(
+                "this server has no file that every prompt holds ({} names it). Nothing was kept; \
+                 propose a note instead.",
+                self.limits.named("--always FILE")
+            ))
         })
     }
 
@@ -109,8 +109,9 @@ impl Memory {
         if full.bytes > full.bytes_max && new.len() >= now.text.len() {
             return Err(ToolError::Full(format!(
                 "{file} is full: it has {has} bytes, would have {bytes}, and may have {max} \
-                 (--always-bytes-max), because every prompt holds it. Nothing was changed. Replace \
-                 or take out a line of it, or remember this as a note.",
+                 ({option}), because every prompt holds it. Nothing was changed. Replace or take \
+                 out a line of it, or remember this as a note.",
+                option = self.limits.named("--always-bytes-max"),
                 file = full.file,
                 has = now.text.len(),
                 bytes = full.bytes,

@@ -47,7 +47,7 @@ impl Entry {
             }
             Content::TooLarge(size) => (
                 named(format!(
-                    "it has {size} bytes, which is more than a note may have (--note-bytes-max); split it"
+                    "it has {size} bytes, which is more than one note may have; split it"
                 )),
                 String::new(),
             ),

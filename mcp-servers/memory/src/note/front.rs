@@ -56,8 +56,12 @@ pub fn fields(yaml: &str) -> Result<BTreeMap<String, Value>, String> {
             yaml.len()
         ));
     }
-    let whole: Value = serde_saphyr::from_str(yaml)
-        .map_err(|error| format!("its front matter is no YAML: {}", first_line(&error)))?;
+    let whole: Value = serde_saphyr::from_str(yaml).map_err(|error| {
+        // Behind the line of `---`, so that lines are counted as an editor counts them.
+        let in_file = serde_saphyr::from_str::<Value>(&format!("\n{yaml}")).err();
+        let error = in_file.unwrap_or(error);
+        format!("its front matter is no YAML: {}", first_line(&error))
+    })?;
     match whole {
         Value::Object(fields) => Ok(fields.into_iter().collect()),
         Value::Null => Ok(BTreeMap::new()),
@@ -86,5 +90,12 @@ mod tests {
             assert_eq!(split(text), Front { yaml: "", body: text, is_there: false });
         }
         assert_eq!(split("---\n---").body, "");
+    }
+
+    #[test]
+    fn a_line_that_is_no_yaml_is_named_as_an_editor_counts_it() {
+        let text = "---\nid: m1\nsubject: [open\nkind: x: y\n---\nwords\n";
+        let fault = fields(split(text).yaml).unwrap_err();
+        assert!(fault.contains("line 4"), "{fault}");
     }
 }

@@ -7,20 +7,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, limit, on_notes};
+use super::{About, Effect, Reply, ToolDef, begins, limit, on_notes};
 use crate::error::{Result, ToolError};
 use crate::folder::Folder;
 use crate::index::{Entry, entry_at};
 use crate::memory::Memory;
-use crate::note::{Kind, one_line};
+use crate::note::Kind;
 use crate::recall::{is_shadowed, successor};
 use crate::trash;
 use crate::writer::read;
 
 const LIMIT_DEFAULT: u64 = 100;
-
-/// Of a note's first line, in characters: so that two notes of one subject are told apart.
-const BEGINS_CHARS_MAX: usize = 120;
 
 pub fn tool() -> ToolDef {
     About {
@@ -36,7 +33,8 @@ pub fn tool() -> ToolDef {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Notes, proposals that wait for a yes, or what lies in the trash. Default: notes.
+    /// Notes, only those with a fault and conflict copies, proposals that wait for a yes, or what lies
+    /// in the trash. Default: notes.
     #[serde(default)]
     what: What,
     /// Only notes of this kind.
@@ -54,12 +52,13 @@ struct Input {
     limit: Option<u64>,
 }
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum What {
     #[default]
     Notes,
+    Faulty,
     Proposals,
     Trash,
 }
@@ -102,21 +101,15 @@ struct PassedOver {
 
 impl Listed {
     fn new(memory: &Memory, entry: &Entry, superseded_by: Option<String>, is_copy: bool) -> Self {
-        let first = entry.note.body.lines().map(one_line).find(|line| !line.is_empty());
-        let mut begins = first.unwrap_or_default();
-        if let Some((cut, _)) = begins.char_indices().nth(BEGINS_CHARS_MAX) {
-            begins.truncate(cut);
-            begins.push('…');
-        }
         let about = Shown::new(&memory.whose, entry, superseded_by, false);
-        Self { about, begins, is_conflict_copy: is_copy }
+        Self { about, begins: begins(&entry.note.body), is_conflict_copy: is_copy }
     }
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let limit = limit(input.limit, LIMIT_DEFAULT, memory.limits.list_notes_max)?;
     match input.what {
-        What::Notes => {}
+        What::Notes | What::Faulty => {}
         What::Proposals => return beside(&memory.proposals, memory, &input, limit, false),
         What::Trash => return beside(&memory.trash, memory, &input, limit, true),
     }
@@ -124,11 +117,20 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let tag = input.tag.map(|tag| tag.trim_start_matches('#').to_owned());
     let paths: Vec<String> = db
         .prepare_cached(
-            "SELECT path FROM notes WHERE path > ?1 AND (?2 IS NULL OR kind = ?2)
-                AND (?3 IS NULL OR row IN (SELECT row FROM tags WHERE tag = ?3)) ORDER BY path LIMIT ?4",
+            "SELECT path FROM notes n WHERE path > ?1 AND (?2 IS NULL OR kind = ?2)
+                AND (?3 IS NULL OR row IN (SELECT row FROM tags WHERE tag = ?3))
+                AND (NOT ?5 OR fault IS NOT NULL OR EXISTS (SELECT 1 FROM notes o WHERE o.id = n.id
+                    AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path)))
+             ORDER BY path LIMIT ?4",
         )?
         .query_map(
-            params![input.after.unwrap_or_default(), input.kind.map(Kind::as_str), tag, limit as i64 + 1],
+            params![
+                input.after.unwrap_or_default(),
+                input.kind.map(Kind::as_str),
+                tag,
+                limit as i64 + 1,
+                input.what == What::Faulty,
+            ],
             |row| row.get(0),
         )?
         .collect::<rusqlite::Result<_>>()?;

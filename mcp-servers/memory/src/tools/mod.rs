@@ -26,7 +26,7 @@ use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
-use crate::note::time;
+use crate::note::{one_line, time};
 use crate::owner;
 use crate::vectors::Vectors;
 
@@ -161,6 +161,20 @@ fn is_zero(count: &u64) -> bool {
 /// What its owner reads of a note that was written.
 fn remembered(entry: &Entry) -> String {
     format!("Remembered: {}\n{}", in_file(entry), entry.note.body)
+}
+
+/// Of a note's first line, in characters: so that two notes of one subject are told apart.
+const BEGINS_CHARS_MAX: usize = 120;
+
+/// The first line of a note, or the beginning of that.
+fn begins(body: &str) -> String {
+    let first = body.lines().map(one_line).find(|line| !line.is_empty());
+    let mut begins = first.unwrap_or_default();
+    if let Some((cut, _)) = begins.char_indices().nth(BEGINS_CHARS_MAX) {
+        begins.truncate(cut);
+        begins.push('…');
+    }
+    begins
 }
 
 /// Subject, file and id.

@@ -1,15 +1,17 @@
 //! `read`: one note as a whole.
 
+use rusqlite::Connection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Reply, ToolDef, on_notes};
+use super::{About, Effect, Reply, ToolDef, begins, on_notes};
 use crate::edges::{self, Edge};
 use crate::error::{Result, ToolError};
 use crate::find;
-use crate::index::row_at;
+use crate::index::{Entry, row_at};
 use crate::memory::Memory;
+use crate::note::time;
 use crate::recall::successor;
 
 pub fn tool() -> ToolDef {
@@ -43,9 +45,30 @@ struct Output {
     /// The notes that link to it, the newest 64.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     linked_from: Vec<Linked>,
+    /// Other notes of the subject that was asked for: choose one by its id. At most 7.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    same_name: Vec<Namesake>,
     /// Other files with the same id: what a sync tool has put beside it. They are not searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflict_copies: Vec<String>,
+}
+
+/// A note of the same name.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Namesake {
+    id: String,
+    /// How long ago it was said.
+    age: String,
+    /// Its text in one line, or the beginning of that.
+    begins: String,
+}
+
+impl Namesake {
+    fn new(entry: &Entry) -> Self {
+        let age = time::age(entry.dated, time::now());
+        Self { id: entry.id.clone(), age, begins: begins(&entry.note.body) }
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -76,15 +99,27 @@ impl Linked {
     }
 }
 
+/// A note by its id, its path or its name, with the others of that name.
+fn asked_for(db: &Connection, asked: &str) -> Result<(Entry, Vec<Entry>)> {
+    let missing = match find::note(db, asked) {
+        Ok(entry) => return Ok((entry, Vec::new())),
+        Err(ToolError::NoNote { id, where_it_is }) => (id, where_it_is),
+        Err(error) => return Err(error),
+    };
+    let (id, where_it_is) = missing;
+    let mut named = find::current_of_name(db, &id)?.into_iter();
+    if let Some(newest) = named.next() {
+        return Ok((newest, named.collect()));
+    }
+    match find::named(db, &id)? {
+        Some(named) => Ok((find::note(db, &named.id)?, Vec::new())),
+        None => Err(ToolError::NoNote { id, where_it_is }),
+    }
+}
+
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let db = &memory.index.db;
-    let entry = match find::note(db, &input.id) {
-        Err(ToolError::NoNote { id, where_it_is }) => match find::named(db, &id)? {
-            Some(named) => find::note(db, &named.id)?,
-            None => return Err(ToolError::NoNote { id, where_it_is }),
-        },
-        found => found?,
-    };
+    let (entry, namesakes) = asked_for(db, &input.id)?;
     let row = row_at(db, &entry.path)?;
     let about = Shown::new(
         &memory.whose,
@@ -95,6 +130,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let output = Output {
         links: Linked::all(edges::from(db, row)?),
         linked_from: Linked::all(edges::to(db, row)?),
+        same_name: namesakes.iter().map(Namesake::new).collect(),
         conflict_copies: find::copies(db, &entry)?,
         aliases: entry.note.aliases.clone(),
         text: entry.note.body.clone(),
@@ -106,6 +142,10 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
             let lines: Vec<String> = links.iter().map(Linked::line).collect();
             text.push_str(&format!("\n[{what}: {}]", lines.join("; ")));
         }
+    }
+    for one in &output.same_name {
+        let Namesake { id, age, begins } = one;
+        text.push_str(&format!("\n[another note of that name, {age}: [{id}] {begins}]"));
     }
     if !output.conflict_copies.is_empty() {
         text.push_str(&format!(

@@ -105,7 +105,8 @@ struct Found {
     /// `text` is a part; read gives the whole note.
     #[serde(skip_serializing_if = "is_false")]
     is_part: bool,
-    /// Why it came, if not for words of the query: what links it to a name in the query.
+    /// Why it came, if not for words of the query: a name in the query leads to it, it is near in
+    /// meaning, or it was said beside a note that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
@@ -135,7 +136,10 @@ fn run(memory: &mut Memory, input: Input, asked: &Asked) -> Result<Reply<Output>
     let brought = linked(memory, &question, query, input.role.as_deref(), &hits)?;
     let mut text = String::new();
     let mut found = Vec::new();
-    let by_words = hits.into_iter().map(|hit| (hit, None));
+    let by_words = hits.into_iter().map(|hit| {
+        let why = hit.by.why().filter(|_| is_asked).map(str::to_owned);
+        (hit, why)
+    });
     for (hit, why) in by_words.chain(brought.notes.into_iter().map(|(hit, why)| (hit, Some(why)))) {
         let (part, is_part) = shown_text(memory, &question, &hit)?;
         let about = Shown::new(&memory.whose, &hit.entry, hit.superseded_by, hit.is_to_come);

@@ -43,6 +43,10 @@ const KIB: u64 = 1024;
 /// Where vectors come from, and their bounds. Without `embeddings_url` there are none.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddingsArgs {
+    /// These options are made of claw.toml. claw says so itself
+    #[arg(long, hide = true)]
+    pub embeddings_in_claw_toml: bool,
+
     /// Base URL of an embeddings endpoint, such as https://api.openai.com/v1 or
     /// http://127.0.0.1:11434 for Ollama. The text of your notes and every query are sent there.
     /// Without it hits are found by words
@@ -101,15 +105,45 @@ pub struct EmbeddingsArgs {
     #[arg(long, value_name = "S", default_value_t = 60)]
     pub embeddings_pause_s: u64,
 
-    /// Vectors that are kept in memory, in bytes. If there are more, each search reads them from
-    /// the disk
+    /// What is kept of vectors in memory, in bytes: of one with 384 numbers it is 64. If there are
+    /// more, each search reads all vectors from the disk
     #[arg(long, value_name = "BYTES", default_value_t = 32 * KIB * KIB)]
     pub embeddings_cache_bytes_max: u64,
+}
+
+/// The options that are keys of `[memory.embeddings]` in claw.toml.
+const KEYS: [&str; 6] = ["url", "model", "form", "dimension", "use", "allow-http"];
+
+impl EmbeddingsArgs {
+    /// `--embeddings-NAME` as a message names it: as what its reader sets, in claw or elsewhere.
+    pub fn named(&self, name: &str) -> String {
+        match (self.embeddings_in_claw_toml, KEYS.contains(&name)) {
+            (true, true) => {
+                format!("`{}` in `[memory.embeddings]` of claw.toml", name.replace('-', "_"))
+            }
+            (true, false) => {
+                format!("`--embeddings-{name}` in the args of the memory server in mcp.json")
+            }
+            (false, _) => format!("--embeddings-{name}"),
+        }
+    }
+
+    /// The same of one that is a key of claw.toml, with the value that it should have. As an option
+    /// `true` is said by its name alone.
+    pub fn set_to(&self, name: &str, value: &str) -> String {
+        let key = name.replace('-', "_");
+        match (self.embeddings_in_claw_toml, value) {
+            (true, _) => format!("`{key} = {value}` in `[memory.embeddings]` of claw.toml"),
+            (false, "true") => format!("--embeddings-{name}"),
+            (false, _) => format!("--embeddings-{name} {}", value.trim_matches('"')),
+        }
+    }
 }
 
 impl Default for EmbeddingsArgs {
     fn default() -> Self {
         Self {
+            embeddings_in_claw_toml: false,
             embeddings_url: None,
             embeddings_model: None,
             embeddings_form: Form::Openai,

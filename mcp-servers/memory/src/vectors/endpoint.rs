@@ -45,6 +45,8 @@ struct Wire {
     model: String,
     shown: String,
     answer_bytes_max: u64,
+    /// What its reader sets, to have more.
+    answer_bytes_option: String,
 }
 
 impl Endpoint {
@@ -53,7 +55,7 @@ impl Endpoint {
     /// # Errors
     /// One sentence: the address cannot be used.
     pub fn new(args: &EmbeddingsArgs, base: &str, model: &str) -> Result<Self, String> {
-        let url = address(base, args.embeddings_form, args.embeddings_allow_http)?;
+        let url = address(base, args)?;
         let shown = shown(&url);
         let given = args.embeddings_key.as_ref().map(|key| key.0.clone());
         let key = match given.or_else(|| std::env::var(&args.embeddings_key_env).ok()) {
@@ -81,6 +83,7 @@ impl Endpoint {
             model: model.to_owned(),
             shown: shown.clone(),
             answer_bytes_max: args.embeddings_answer_bytes_max,
+            answer_bytes_option: args.named("answer-bytes-max"),
         };
         let (sender, receiver) = jobs::channel(JOBS_MAX);
         std::thread::Builder::new()
@@ -150,8 +153,8 @@ impl Wire {
         while let Some(chunk) = response.chunk().await.map_err(away)? {
             if (body.len() + chunk.len()) as u64 > self.answer_bytes_max {
                 return Err(Fault::of(format!(
-                    "the answer of {} is larger than {} bytes (--embeddings-answer-bytes-max)",
-                    self.shown, self.answer_bytes_max
+                    "the answer of {} is larger than {} bytes ({})",
+                    self.shown, self.answer_bytes_max, self.answer_bytes_option
                 )));
             }
             body.extend_from_slice(&chunk);
@@ -196,27 +199,28 @@ fn innermost(error: &reqwest::Error) -> String {
     deepest.to_string()
 }
 
-fn address(base: &str, form: Form, allow_http: bool) -> Result<Url, String> {
-    let no_url = |_| "--embeddings-url is no address; write it as https://HOST/v1".to_owned();
+fn address(base: &str, args: &EmbeddingsArgs) -> Result<Url, String> {
+    let option = args.named("url");
+    let no_url = |_| format!("{option} is no address; write it as https://HOST/v1");
     let url = Url::parse(base).map_err(no_url)?;
     match url.scheme() {
         "https" => {}
-        "http" if allow_http || is_loopback(&url) => {}
+        "http" if args.embeddings_allow_http || is_loopback(&url) => {}
         "http" => {
             return Err(format!(
-                "--embeddings-url is http:// to another machine, `{}`, so anybody on the way could read the notes. Use https://, or allow it with --embeddings-allow-http.",
-                url.host_str().unwrap_or_default()
+                "{option} is http:// to another machine, `{}`, so anybody on the way could read the notes. Use https://, or allow it with {}.",
+                url.host_str().unwrap_or_default(),
+                args.set_to("allow-http", "true")
             ));
         }
-        other => return Err(format!("--embeddings-url must be http or https, not {other}")),
+        other => return Err(format!("{option} must be http or https, not {other}")),
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err(
-            "--embeddings-url holds a name, a password or a query; put a key into the environment"
-                .to_owned(),
-        );
+        return Err(format!(
+            "{option} holds a name, a password or a query; put a key into the environment"
+        ));
     }
-    let path = format!("{}/{}", url.path().trim_end_matches('/'), form.path());
+    let path = format!("{}/{}", url.path().trim_end_matches('/'), args.embeddings_form.path());
     let mut url = url;
     url.set_path(&path);
     Ok(url)
@@ -265,7 +269,8 @@ mod tests {
             ("ftp://example.org", false, Err("not ftp")),
             ("example", false, Err("no address")),
         ] {
-            match (address(base, Form::Openai, allow), expected) {
+            let args = EmbeddingsArgs { embeddings_allow_http: allow, ..EmbeddingsArgs::default() };
+            match (address(base, &args), expected) {
                 (Ok(url), Ok(wanted)) => assert_eq!(url.as_str(), wanted),
                 (Err(error), Err(part)) => {
                     assert!(error.contains(part) && !error.contains("pw"), "{error}");
@@ -273,5 +278,21 @@ mod tests {
                 (got, _) => panic!("{base}: {got:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_message_names_what_its_reader_sets() {
+        let mut args = EmbeddingsArgs::default();
+        let alone = address("http://10.0.0.1/v1", &args).unwrap_err();
+        assert!(alone.starts_with("--embeddings-url is http://"), "{alone}");
+        assert!(alone.ends_with("allow it with --embeddings-allow-http."), "{alone}");
+        args.embeddings_in_claw_toml = true;
+        let in_claw = address("http://10.0.0.1/v1", &args).unwrap_err();
+        assert!(!in_claw.contains("--embeddings"), "{in_claw}");
+        assert!(
+            in_claw.contains("`allow_http = true` in `[memory.embeddings]` of claw.toml"),
+            "{in_claw}"
+        );
+        assert!(args.named("answer-bytes-max").contains("mcp.json"));
     }
 }

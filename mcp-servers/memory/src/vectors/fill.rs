@@ -66,12 +66,12 @@ impl Vectors {
     }
 
     /// Asks for the vector of a word, so that a fault is known also where no note is missing.
-    pub fn probe(&self) {
+    pub fn probe(&self, time: Duration) {
         let Ok(endpoint) = &self.endpoint else { return };
         if self.locked().fault.is_some() {
             return;
         }
-        let answer = endpoint.embed(vec![PROBE.to_owned()], self.batch_time());
+        let answer = endpoint.embed(vec![PROBE.to_owned()], time);
         let mut inner = self.locked();
         if let Err(fault) = answer.and_then(|vectors| self.of_dimension(&inner.store, vectors)) {
             inner.fail(fault, self.pause());
@@ -184,7 +184,7 @@ impl Vectors {
         Ok(())
     }
 
-    fn batch_time(&self) -> Duration {
+    pub(super) fn batch_time(&self) -> Duration {
         Duration::from_secs(self.args.embeddings_batch_time_s)
     }
 }

@@ -12,6 +12,7 @@ mod fill;
 mod fuse;
 mod nearest;
 mod said;
+mod sketch;
 mod store;
 mod trial;
 mod turn;
@@ -36,7 +37,7 @@ use trial::ASKED_MIN;
 use turn::Turn;
 
 pub use fuse::fused;
-pub use said::NONE;
+pub use said::{NONE, PROBE_TIME_MAX};
 
 /// The longest time that an endpoint may ask to be left alone.
 const REST_MAX: Duration = Duration::from_secs(3_600);
@@ -103,7 +104,11 @@ impl Vectors {
         };
         let model = args.embeddings_model.clone().unwrap_or_default();
         let endpoint = if model.trim().is_empty() {
-            Err("--embeddings-url needs --embeddings-model, the name of its model".to_owned())
+            Err(format!(
+                "{} needs {}, the name of its model",
+                args.named("url"),
+                args.named("model")
+            ))
         } else {
             Endpoint::new(args, url, &model)
         };
@@ -196,8 +201,9 @@ impl Vectors {
         let known = self.dimension(store).map_err(|error| Fault::of(error.to_string()))?;
         match known {
             Some(known) if known != got => Err(Fault::of(format!(
-                "`{}` gives vectors of {got} numbers now, and those of the notes have {known}. With --embeddings-dimension {got} they are made anew; in claw.toml that is `dimension = {got}`",
-                self.model
+                "`{}` gives vectors of {got} numbers now, and those of the notes have {known}. With {} they are made anew",
+                self.model,
+                self.args.set_to("dimension", &got.to_string())
             ))),
             Some(_) => Ok(vectors),
             None => {

@@ -1,13 +1,19 @@
-//! Which notes are nearest to a query in meaning: every vector is looked at. Owns the arithmetic and
-//! what is kept in memory; must not know where a query's vector comes from.
+//! Which notes are nearest to a query in meaning: every vector is looked at by its sketch, and the
+//! best of these exactly. Owns what is kept in memory; must not know where a query's vector comes
+//! from.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::store::Store;
+use super::sketch::{self, Sketches};
+use super::store::{Kept, Store};
 
 /// Notes that are given. Those behind them weigh nearly nothing.
 pub const NEAREST_MAX: usize = 300;
+
+/// Vectors that are read from the disk and compared exactly. With four times as many as are given,
+/// few of the last of them are missed, and hardly one of the first.
+const COMPARED_MAX: usize = 4 * NEAREST_MAX;
 
 /// A note and how near it is: the cosine, from -1 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,12 +22,11 @@ pub struct Near {
     pub cosine: f32,
 }
 
-/// The vectors of one model and dimension, one behind the other.
+/// The vectors of one model and dimension.
 pub struct Rows {
     dimension: usize,
-    digests: Vec<String>,
-    /// Empty if there are too many to keep.
-    numbers: Vec<f32>,
+    /// `None` if there are too many to keep: then every search reads all vectors.
+    sketches: Option<Sketches>,
     /// The sum of all vectors, of which their mean cosine is made.
     sum: Vec<f32>,
     count: usize,
@@ -30,6 +35,8 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// `bytes_max`: of all sketches.
+    ///
     /// # Errors
     /// SQLite refuses.
     pub fn read(
@@ -38,31 +45,24 @@ impl Rows {
         dimension: usize,
         bytes_max: u64,
     ) -> rusqlite::Result<Self> {
-        let mut rows = Self {
-            dimension,
-            digests: Vec::new(),
-            numbers: Vec::new(),
-            sum: vec![0.0; dimension],
-            count: 0,
-            foreign_version: store.foreign_version()?,
-        };
-        let kept_max =
-            usize::try_from(bytes_max).unwrap_or(usize::MAX) / (dimension * size_of::<f32>());
-        store.each(model, dimension, |digest, bytes| {
-            rows.count += 1;
-            for (sum, x) in rows.sum.iter_mut().zip(floats(bytes)) {
+        let foreign_version = store.foreign_version()?;
+        let (mut sum, mut count) = (vec![0.0; dimension], 0);
+        store.each(model, dimension, |kept| {
+            count += 1;
+            for (sum, x) in sum.iter_mut().zip(floats(kept.bytes)) {
                 *sum += x;
             }
-            if rows.count <= kept_max {
-                rows.digests.push(digest.to_owned());
-                rows.numbers.extend(floats(bytes));
-            }
         })?;
-        if rows.count > kept_max {
-            rows.digests = Vec::new();
-            rows.numbers = Vec::new();
-        }
-        Ok(rows)
+        let bytes = (count * sketch::bytes_of(dimension)) as u64;
+        let sketches = if bytes <= bytes_max {
+            let mean = sum.iter().map(|sum| sum / count.max(1) as f32).collect();
+            let mut sketches = Sketches::new(mean, count);
+            store.each(model, dimension, |kept| sketches.add(kept.row, floats(kept.bytes)))?;
+            Some(sketches)
+        } else {
+            None
+        };
+        Ok(Self { dimension, sketches, sum, count, foreign_version })
     }
 
     /// How near two of these notes are on the average. A note that is no nearer to a query than
@@ -84,18 +84,17 @@ impl Rows {
         query: &[f32],
     ) -> rusqlite::Result<Vec<Near>> {
         let mut best = Best::new(self.usual());
-        if self.digests.is_empty() {
-            let mut vector = Vec::with_capacity(self.dimension);
-            store.each(model, self.dimension, |digest, bytes| {
-                vector.clear();
-                vector.extend(floats(bytes));
-                best.take(digest, cosine(query, &vector));
-            })?;
-        } else {
-            for (digest, vector) in
-                self.digests.iter().zip(self.numbers.chunks_exact(self.dimension))
-            {
-                best.take(digest, cosine(query, vector));
+        let mut vector = Vec::with_capacity(self.dimension);
+        let mut compare = |kept: Kept<'_>| {
+            vector.clear();
+            vector.extend(floats(kept.bytes));
+            best.take(kept.digest, cosine(query, &vector));
+        };
+        match &self.sketches {
+            None => store.each(model, self.dimension, &mut compare)?,
+            Some(sketches) => {
+                let rows = sketches.nearest(query, COMPARED_MAX);
+                store.some(self.dimension, rows.into_iter(), &mut compare)?;
             }
         }
         Ok(best.in_order())

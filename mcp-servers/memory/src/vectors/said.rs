@@ -11,15 +11,22 @@ use super::{Vectors, is_gain};
 /// How long a check makes vectors that are missing.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(120);
 
+/// How long an endpoint may take to show that it is there.
+pub const PROBE_TIME_MAX: Duration = Duration::from_secs(10);
+
 /// What is said where no endpoint is configured.
 pub const NONE: &str = "Hits are found by words; no embeddings endpoint is configured.";
 
 impl Vectors {
-    /// Makes what is missing first, which may take two minutes.
-    pub fn filled_sentence(&self) -> String {
+    /// Makes what is missing, which may take two minutes, and asks the endpoint in any case.
+    pub fn fill_for_a_check(&self) {
         self.fill(Some(CHECK_TIME_MAX));
-        self.probe();
-        self.sentence()
+        self.probe(self.batch_time());
+    }
+
+    /// Whether the endpoint cannot be asked, or has not answered last.
+    pub fn has_fault(&self) -> bool {
+        self.endpoint.is_err() || self.locked().fault.is_some()
     }
 
     /// One line, without asking the endpoint.
@@ -86,7 +93,8 @@ impl Vectors {
             ),
             true => format!("Hits are found by words and by vectors of `{model}`: {figures}."),
             false => format!(
-                "Hits are found by words: vectors of `{model}` gain nothing here, so they are off. {figures}. --embeddings-use always uses them all the same."
+                "Hits are found by words: vectors of `{model}` gain nothing here, so they are off. {figures}. With {} they are used all the same.",
+                self.args.set_to("use", "\"always\"")
             ),
         }
     }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::index::is_unusable;
 
@@ -53,6 +53,24 @@ pub struct Trial {
     /// Mean of 1 through the place of the right note among the first ten.
     pub by_words: f64,
     pub by_both: f64,
+}
+
+/// A vector as it lies in the file.
+pub struct Kept<'a> {
+    pub row: i64,
+    pub digest: &'a str,
+    /// Its numbers, each as four bytes, the lowest first.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Kept<'a> {
+    /// `None` for one that has not the length of the others.
+    fn of(row: &'a Row<'_>, dimension: usize) -> rusqlite::Result<Option<Self>> {
+        let bytes = row.get_ref(2)?.as_blob().unwrap_or_default();
+        let digest = row.get_ref(1)?.as_str().unwrap_or_default();
+        let is_whole = bytes.len() == dimension * size_of::<f32>();
+        Ok(is_whole.then_some(Self { row: row.get(0)?, digest, bytes }))
+    }
 }
 
 impl Store {
@@ -145,21 +163,41 @@ impl Store {
             .execute("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM notes.notes)", [])
     }
 
-    /// All vectors of one model and dimension, with the digests of their notes.
+    /// All vectors of one model and dimension.
     pub fn each(
         &self,
         model: &str,
         dimension: usize,
-        mut take: impl FnMut(&str, &[u8]),
+        mut take: impl FnMut(Kept<'_>),
     ) -> rusqlite::Result<()> {
+        // By row: what lies side by side in the file is read once.
         let mut statement = self.db.prepare_cached(
-            "SELECT digest, vector FROM vectors WHERE model = ? AND dimension = ?",
+            "SELECT rowid, digest, vector FROM vectors NOT INDEXED WHERE model = ? AND dimension = ?",
         )?;
         let mut rows = statement.query(params![model, dimension as i64])?;
         while let Some(row) = rows.next()? {
-            let vector = row.get_ref(1)?.as_blob().unwrap_or_default();
-            if vector.len() == dimension * size_of::<f32>() {
-                take(row.get_ref(0)?.as_str().unwrap_or_default(), vector);
+            if let Some(kept) = Kept::of(row, dimension)? {
+                take(kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// Some of them, by their rows.
+    pub fn some(
+        &self,
+        dimension: usize,
+        wanted: impl Iterator<Item = i64>,
+        mut take: impl FnMut(Kept<'_>),
+    ) -> rusqlite::Result<()> {
+        let mut statement =
+            self.db.prepare_cached("SELECT rowid, digest, vector FROM vectors WHERE rowid = ?")?;
+        for row in wanted {
+            let mut rows = statement.query([row])?;
+            if let Some(row) = rows.next()?
+                && let Some(kept) = Kept::of(row, dimension)?
+            {
+                take(kept);
             }
         }
         Ok(())

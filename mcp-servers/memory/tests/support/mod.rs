@@ -46,6 +46,31 @@ impl Room {
         self.check_with(&[])
     }
 
+    /// Everything that is in the index, as text.
+    pub fn indexed(&self) -> String {
+        let path = self.temp.path().join("memory-state/index.db");
+        let db = rusqlite::Connection::open(path).unwrap();
+        let mut text = String::new();
+        for sql in [
+            "SELECT path, digest, id, copy, own_id, kind, subject, body, names, grams, aliases, who, session, turn, file,
+                created, updated, dated, valid_from, superseded_by, supersedes, fault FROM notes ORDER BY path",
+            "SELECT path, tag FROM tags JOIN notes USING (row) ORDER BY path, tag",
+            "SELECT path, relation, target, key FROM links JOIN notes USING (row) ORDER BY path, links.rowid",
+            "SELECT path, name FROM known_names JOIN notes USING (row) ORDER BY path, name",
+        ] {
+            let mut statement = db.prepare(sql).unwrap();
+            let columns = statement.column_count();
+            let mut rows = statement.query([]).unwrap();
+            while let Some(row) = rows.next().unwrap() {
+                for column in 0..columns {
+                    text.push_str(&format!("{:?} ", row.get_ref(column).unwrap()));
+                }
+                text.push('\n');
+            }
+        }
+        text
+    }
+
     pub fn check_with(&self, arguments: &[&str]) -> (bool, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"))
             .arg("--notes")

@@ -9,6 +9,9 @@ use crate::domain::{Message, Role};
 const LINES_MAX: usize = 60;
 const CHARS_MAX: usize = 4_000;
 
+/// How the memory server's answer begins when its owner is asked. What follows is for a model.
+const WAITS_FOR_A_YES: &str = "Not remembered yet: ";
+
 const REAL: &str = "For a real model, run `claw init` where claw is installed: it asks which one, \
     and tries it.";
 
@@ -90,6 +93,9 @@ fn result(done: &Done<'_>) -> String {
     let content = without_notes(done.content);
     if content.trim().is_empty() {
         return format!("{name} {what}: done, with no output.");
+    }
+    if done.call.name == "memory__propose" && content.starts_with(WAITS_FOR_A_YES) {
+        return format!("Not remembered yet: {what}\n\nI have asked you whether to remember it.");
     }
     if done.call.name == "filesystem__search" {
         return format!("{name} {what} in {}:\n\n{}", code(&input("path")), fenced(content));

@@ -52,7 +52,8 @@ struct Hit {
     /// Whose it is, where agents share a folder.
     #[serde(default)]
     of: Option<String>,
-    /// What else than its words has brought it: a name in the message that leads to it.
+    /// What else than its words has brought it: a name in the message that leads to it, its meaning,
+    /// or a note that was said beside it.
     #[serde(default)]
     why: Option<String>,
 }
@@ -109,7 +110,8 @@ impl Source {
     }
 }
 
-/// The words of the message that the note holds, in whichever form.
+/// The words of the message that the note holds, in whichever form. Of a note that is a part, or is
+/// known by other names, not all words are here to be seen.
 fn why(hit: &Hit, words: &str) -> String {
     let of_note = lower_words(&format!("{} {} {}", hit.subject, hit.tags.join(" "), hit.text));
     let mut shared: Vec<String> = Vec::new();
@@ -120,7 +122,7 @@ fn why(hit: &Hit, words: &str) -> String {
     }
     shared.truncate(WORDS_NAMED_MAX);
     match shared.len() {
-        0 => "it stands beside notes that hold words of the message".to_owned(),
+        0 => "the memory found it with the words of the message".to_owned(),
         _ => format!("it holds {}", shared.join(", ")),
     }
 }
@@ -155,7 +157,12 @@ mod tests {
         });
         let read = |words| Found::read(&hit, words).unwrap().note;
         assert_eq!(read("When did Anna go sailing?").why, "it holds anna, sailing");
-        assert_eq!(read("And then?").why, "it stands beside notes that hold words of the message");
+        // What is not seen here is not made up.
+        assert_eq!(read("And then?").why, "the memory found it with the words of the message");
+        let mut near = hit.clone();
+        near["why"] = "it is near in meaning".into();
+        let near = Found::read(&near, "When did Anna go sailing?").unwrap().note;
+        assert_eq!(near.why, "it is near in meaning");
         assert_eq!(read("x").source, "owner, session main turn 12");
         let wrong = Found::read(&json!({"id": 1}), "x").unwrap_err();
         assert!(wrong.starts_with("a hit of its answer cannot be read"), "{wrong}");

@@ -49,10 +49,13 @@ impl Question {
     /// `None` for a message without a word.
     pub fn of(blocks: &[Block], limits: &RecallLimits) -> Option<Self> {
         let text = without_marks(&text_of(blocks));
-        let words = beginning(&text, QUERY_BYTES_MAX).trim().to_owned();
-        let past = Past::asked(&words);
-        words.contains(char::is_alphanumeric).then_some(Self {
-            words,
+        let words = beginning(&text, QUERY_BYTES_MAX).trim();
+        let (past, rest) = Past::asked(words);
+        let is_question = |text: &str| text.contains(char::is_alphanumeric);
+        // "Früher?" is looked for as it stands.
+        let looked_for = if is_question(&rest) { rest.trim() } else { words };
+        is_question(words).then(|| Self {
+            words: looked_for.to_owned(),
             past,
             hits_max: limits.hits_max,
             role: None,
