@@ -1,6 +1,5 @@
 //! The page about the home, beside a home that was used: each file and folder that claw has made in
 //! it is named there. Must not know what they are for.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::pages::page;
 use crate::program::House;
