@@ -115,7 +115,15 @@ pub fn wait_for(path: &Path) {
     }
 }
 
-/// An example's program.
+/// An example's program, built as this benchmark is. `claw-test-kit` builds those of tests alone.
+#[expect(clippy::disallowed_methods, reason = "the benchmark builds the program that it needs")]
 pub fn example(name: &str) -> PathBuf {
-    claw_test_kit::example_exe(name)
+    let bench = std::env::current_exe().unwrap();
+    let profile = bench.parent().unwrap().parent().unwrap();
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--offline", "--release", "--workspace", "--example", name]);
+    build.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+    build.arg("--target-dir").arg(profile.parent().unwrap());
+    assert!(build.status().unwrap().success());
+    profile.join("examples").join(name)
 }
