@@ -102,10 +102,25 @@ fn no_text_is_an_error_of_the_index() {
     ] {
         std::fs::write(notes.join(name), text).unwrap();
     }
-    let memory = Memory::open(&Args { notes: Some(notes), ..Args::default() }).unwrap();
     let count = std::env::var("CLAW_MEMORY_RANDOM_QUERIES").ok();
-    let count = count.map_or(QUERIES, |count| count.parse().unwrap());
-    let (mut state, mut found) = (0x5eed, 0_u64);
+    let count: u64 = count.map_or(QUERIES, |count| count.parse().unwrap());
+    let threads = std::thread::available_parallelism().unwrap().get() as u64;
+    let found: u64 = std::thread::scope(|scope| {
+        let parts: Vec<_> = (1..=threads)
+            .map(|part| {
+                let notes = notes.clone();
+                scope.spawn(move || found(notes, 0x5eed * part, count.div_ceil(threads)))
+            })
+            .collect();
+        parts.into_iter().map(|part| part.join().unwrap()).sum()
+    });
+    assert!(found > count / 4, "only {found} of {count} found something");
+}
+
+/// How many of these queries find something.
+fn found(notes: std::path::PathBuf, mut state: u64, count: u64) -> u64 {
+    let memory = Memory::open(&Args { notes: Some(notes), ..Args::default() }).unwrap();
+    let mut found = 0;
     for n in 0..count {
         let text = query(&mut state);
         let question = Question { words: Query::of(&text), limit: 5, ..Question::default() };
@@ -113,5 +128,5 @@ fn no_text_is_an_error_of_the_index() {
         let hits = hits.unwrap_or_else(|error| panic!("query {n}, {text:?}: {error}"));
         found += u64::from(!hits.is_empty() && !question.words.words.is_empty());
     }
-    assert!(found > count / 4, "only {found} of {count} found something");
+    found
 }
