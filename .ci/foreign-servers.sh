@@ -3,7 +3,7 @@
 # as the home's mcp.json. `claw tools` lists all four servers, and each is called through the whole
 # program: a model (aimock, an independent stand-in for the OpenAI wire, strict: a request that fits
 # no fixture is an error) wishes for the call, the gate asks, `claw approve` answers, the result
-# goes back to the model, and the audit tells the story.
+# goes back to the model, and the audit tells the story. A resource and a prompt of one are used, too.
 # Usage: .ci/foreign-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -56,6 +56,20 @@ for pair in everything/echo filesystem/list_directory git/git_status time/get_cu
     echo "ok  $server/$tool was asked about, allowed, run, and its result reached the model"
     called=$((called + 1))
 done
+
+# What a server has besides its tools. The stand-in answers so only if the server's own words have
+# reached it.
+expect_code "claw ask (resource)" 0 "$claw" ask --session resource "see @everything:demo://resource/dynamic/text/1"
+expect "resource" "$(cat "$CI_SCRATCH/out")" "The attached text has arrived."
+"$claw" chat --session prompt >"$CI_SCRATCH/out" 2>"$CI_SCRATCH/err" <<<"/everything:args_prompt" || fail "claw chat ended with $?"
+grep -q 'needs .city. (Name of the city)' "$CI_SCRATCH/out" || fail "a missing argument of a prompt is not named"
+"$claw" chat --session prompt >"$CI_SCRATCH/out" 2>"$CI_SCRATCH/err" <<<"/everything:args_prompt city=Graz" || fail "claw chat ended with $?"
+grep -q "The words of the prompt have arrived." "$CI_SCRATCH/out" || { cat "$CI_SCRATCH/out" "$CI_SCRATCH/err" >&2; fail "the prompt has not reached the model"; }
+"$claw" audit --json --limit 1000 >"$work/audit.jsonl"
+for method in resources/read prompts/get; do
+    json has "$work/audit.jsonl" kind=received body.server=everything "body.tool=$method" || fail "$method is not in the audit"
+done
+echo "ok  a resource of another's server was attached, and a prompt of it run as a command"
 
 expect_code "claw audit verify" 0 "$claw" audit verify
 cmp "$work/claude_desktop_config.json" "$CLAW_HOME/mcp.json" || fail "mcp.json was changed"

@@ -41,6 +41,9 @@ async fn main() -> anyhow::Result<()> {
                     show.send(ConsoleShow::Status(format!("You asked for **{command:?}**.")))
                         .await?;
                 }
+                ConsoleEvent::Foreign { otherwise, .. } => {
+                    show.send(ConsoleShow::Error(otherwise)).await?;
+                }
                 ConsoleEvent::Interrupt => {
                     show.send(ConsoleShow::Error("Nothing to stop here.".into())).await?
                 }

@@ -203,7 +203,9 @@ fn a_line_of_20_mib() {
     let strange = Strange::new("huge", "echo");
     let seen = strange.turn();
     assert_eq!(seen.outcome["kind"], "unknown");
-    seen.model_gets("a message of more than 16777216 bytes, which may have been the answer");
+    seen.model_gets(
+        "a message of more than 16777216 bytes (limits.server_message_bytes_max), which may",
+    );
     seen.person_sees("a message of more than 16777216 bytes");
     assert_eq!(strange.record().matches("call ").count(), 1);
 }

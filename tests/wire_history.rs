@@ -93,6 +93,13 @@ fn any_body() -> impl Strategy<Value = EventBody> {
                 name: "AGENTS.md".into(), digest: "0".into(), bytes: 1, is_cut: false
             }],
         }),
+        1 => words().prop_map(|text| EventBody::TurnNamed {
+            call: None,
+            named: claw::domain::Named::Resource { server: "s".into(), uri: "u:x".into() },
+            state: claw::domain::NamedState::Given,
+            text,
+            images: Vec::new(),
+        }),
         1 => words().prop_map(|text| EventBody::TurnRecalled {
             call: id(1, 0), text, notes: Vec::new(), left_out: 0
         }),

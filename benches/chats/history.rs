@@ -58,7 +58,7 @@ fn exchange(
         from: address.clone(),
         principal: principal.clone(),
         origin: Origin::Owner,
-        body: InboundBody::Message { blocks: blocks("asked") },
+        body: InboundBody::message(blocks("asked")),
     };
     let inbox_id = tx.add_inbound(&inbound, u32::MAX)?;
     tx.mark_absorbed(inbox_id)?;

@@ -13,7 +13,9 @@ use super::fail::{self, UserError};
 use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
 use crate::chat_commands::undo_line;
-use crate::domain::{Live, LiveSink, Mode, Question, SessionId, TurnEnd, TurnId, escape};
+use crate::domain::{
+    Live, LiveSink, Mode, Named, Question, SessionId, TurnEnd, TurnId, escape, named_in,
+};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
@@ -42,6 +44,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let text = text_of(&ask.text).await?;
+    // What is piped in is data, and names nothing.
+    let named = named_in(&ask.text);
     let worker = app.worker().await?;
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
@@ -57,7 +61,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     };
     // Ctrl-C while another's turn is waited for leaves, and does not stop that turn.
     let alone = if ask.own_turn {
-        Some(in_a_turn_of_its_own(app, &follow, &visitor, &text).await?)
+        Some(in_a_turn_of_its_own(app, &follow, &visitor, (&text, &named)).await?)
     } else {
         None
     };
@@ -66,7 +70,8 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         if said.is_none() {
             follow.finish_leftovers().await?;
             show_leftovers(&follow).await?;
-            said = Some(app.router.message(&visitor, &ask.session, &text).await?);
+            let router = &app.router;
+            said = Some(router.message_naming(&visitor, &ask.session, &text, named).await?);
         }
         loop {
             let ran = follow.worker.run(&ask.session, &follow.live).await?;
@@ -137,11 +142,12 @@ async fn in_a_turn_of_its_own(
     app: &App,
     follow: &Follow,
     visitor: &Visitor,
-    text: &str,
+    (text, named): (&str, &[Named]),
 ) -> anyhow::Result<i64> {
     let mut told = false;
     loop {
-        if let Some(said) = app.router.message_alone(visitor, &follow.outbox.session, text).await? {
+        let (session, named) = (&follow.outbox.session, named.to_vec());
+        if let Some(said) = app.router.message_alone(visitor, session, text, named).await? {
             show_leftovers(follow).await?;
             return Ok(said);
         }

@@ -12,10 +12,11 @@ use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
-    Answer, Block, CallId, Event, EventBody, Outcome, ProjectFile, RecalledNote, SessionId, text_of,
+    Answer, Block, CallId, Event, EventBody, Named, NamedState, Outcome, ProjectFile, RecalledNote,
+    SessionId, text_of,
 };
 use crate::store::{Store, StoreError};
-use crate::turn::{Turn, export};
+use crate::turn::{Turn, export, named};
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let sessions = app.store.read(|tx| tx.sessions())?;
@@ -167,6 +168,7 @@ fn readable(
         }
         EventBody::TurnContext { text } => text.clone(),
         EventBody::TurnProject { files, .. } => project_words(files),
+        EventBody::TurnNamed { named, state, text, .. } => named_words(named, *state, text),
         EventBody::TurnRecalled { notes, left_out, .. } => recalled_words(notes, *left_out),
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
@@ -217,6 +219,15 @@ fn project_words(files: &[ProjectFile]) -> String {
         format!("{} ({} bytes{cut})", file.name, file.bytes)
     };
     format!("from the workspace: {}", files.iter().map(file).collect::<Vec<_>>().join(", "))
+}
+
+/// What was fetched because a message names it, with its size: the words are a server's.
+fn named_words(of: &Named, state: NamedState, text: &str) -> String {
+    let what = named::written(of);
+    match state {
+        NamedState::Given => format!("{what} was given to the model ({} bytes)", text.len()),
+        NamedState::Failed | NamedState::Changed => text.to_owned(),
+    }
 }
 
 /// Which notes were given to the model with a message, and why each came.

@@ -70,6 +70,12 @@ pub const COMMANDS: &[CommandInfo] = &[
         "the tools that the model is offered, and their servers",
     ),
     info(
+        ChatCommand::Prompts,
+        "/prompts",
+        "",
+        "the prompts of tool servers, each a command: `/server:prompt name=value`",
+    ),
+    info(
         ChatCommand::Agents,
         "/agents",
         "",
@@ -193,8 +199,11 @@ impl CommandInfo {
 pub enum Parsed {
     /// With the words behind it, empty if there are none.
     Command(ChatCommand, String),
-    /// It looks like a command and is none; the sentence says what to do.
+    /// A command that was written wrongly; the sentence says what to do.
     Unknown(String),
+    /// It looks like a command and is none of claw's. Where it is no prompt of a server either, the
+    /// sentence says what to do.
+    Foreign(String),
     /// A message.
     Message,
     /// A command to another bot of the same chat: nothing is to be done or said.
@@ -248,7 +257,7 @@ fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
             }
         }),
         None if let Some(known) = elsewhere(&wanted) => Parsed::Unknown(known.where_it_is(door)),
-        None => Parsed::Unknown(match closest(&wanted, door) {
+        None => Parsed::Foreign(match closest(&wanted, door) {
             Some(name) => format!("There is no command {word}. Did you mean {name}?"),
             None => format!("There is no command {word}. /help lists them all."),
         }),
@@ -355,9 +364,9 @@ mod tests {
 
     #[test]
     fn a_slip_names_the_closest() {
-        let Parsed::Unknown(text) = typed("/stpo") else { panic!() };
+        let Parsed::Foreign(text) = typed("/stpo") else { panic!() };
         assert_eq!(text, "There is no command /stpo. Did you mean /stop?");
-        assert!(matches!(typed("/frobnicate"), Parsed::Unknown(text) if text.contains("/help")));
+        assert!(matches!(typed("/frobnicate"), Parsed::Foreign(text) if text.contains("/help")));
     }
 
     #[test]
@@ -370,7 +379,7 @@ mod tests {
         assert_eq!(here("/whatever@other_bot you like"), Parsed::NotForUs);
         assert_eq!(here("write to me@other_bot"), Parsed::Message);
         assert!(
-            matches!(here("/sttaus@my_bot"), Parsed::Unknown(text) if text.ends_with("Did you mean /status?"))
+            matches!(here("/sttaus@my_bot"), Parsed::Foreign(text) if text.ends_with("Did you mean /status?"))
         );
     }
 
@@ -404,6 +413,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 27);
+        assert_eq!(completions("/").len(), 28);
     }
 }

@@ -340,7 +340,7 @@ async fn say(
             let to = AnswerTo::Caller;
             context.chat_commands.answer(visitor, session, command, &words, &to).await?
         }
-        Parsed::Unknown(sentence) => Some(sentence),
+        Parsed::Unknown(sentence) | Parsed::Foreign(sentence) => Some(sentence),
         Parsed::NotForUs => None,
         Parsed::Message => match context.router.message(visitor, session, text).await {
             Ok(_) => None,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 pub use crate::calls::DecideError;
 pub use crate::catalog::PinAnswer;
 use crate::domain::{
-    Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody,
-    SessionId,
+    Address, Answer, ApprovalId, Block, Inbound, InboundBody, Named, Origin, Outbound,
+    OutboundBody, SessionId,
 };
 use crate::gate::Gate;
 use crate::mail::{Accepted, AskedQuestion, Mail, MailError};
@@ -67,6 +67,8 @@ fn sentence(words: &str) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct UpdateMessage {
     pub blocks: Vec<Block>,
+    /// What its writer has named of tool servers, in words that they have typed themselves.
+    pub named: Vec<Named>,
     /// What the person has to know about it, a sentence each.
     pub notices: Vec<String>,
     /// What was overheard at the visitor's place is part of it.
@@ -103,8 +105,37 @@ impl Router {
         text: &str,
     ) -> Result<i64, MailError> {
         let text = self.gate.redactor().redact(text).into_owned();
-        self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] })
-            .await
+        self.submit(visitor, session, InboundBody::message(vec![Block::Text { text }])).await
+    }
+
+    /// The same with what its writer has named of tool servers.
+    pub async fn message_naming(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        text: &str,
+        named: Vec<Named>,
+    ) -> Result<i64, MailError> {
+        let body = self.naming(text, named);
+        self.submit(visitor, session, body).await
+    }
+
+    fn naming(&self, text: &str, named: Vec<Named>) -> InboundBody {
+        let text = self.gate.redactor().redact(text).into_owned();
+        let named = named.into_iter().map(|named| self.redacted_name(named)).collect();
+        InboundBody::Message { blocks: vec![Block::Text { text }], named }
+    }
+
+    /// A mark in the place of a secret has the gate refuse the call.
+    fn redacted_name(&self, named: Named) -> Named {
+        let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
+        match named {
+            Named::Resource { server, uri } => Named::Resource { server, uri: redact(uri) },
+            Named::Prompt { server, name, arguments } => {
+                let arguments = arguments.into_iter().map(|(name, value)| (name, redact(value)));
+                Named::Prompt { server, name, arguments: arguments.collect() }
+            }
+        }
     }
 
     /// Commits a message, and one with a mark once. Gives back its number in the inbox.
@@ -115,7 +146,7 @@ impl Router {
         message: OwnMessage,
     ) -> Result<i64, MailError> {
         let blocks = message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
-        let inbound = inbound(visitor, session, InboundBody::Message { blocks });
+        let inbound = inbound(visitor, session, InboundBody::message(blocks));
         self.submit_marked(inbound, message.mark).await
     }
 
@@ -135,9 +166,9 @@ impl Router {
         visitor: &Visitor,
         session: &SessionId,
         text: &str,
+        named: Vec<Named>,
     ) -> Result<Option<i64>, MailError> {
-        let text = self.gate.redactor().redact(text).into_owned();
-        let body = InboundBody::Message { blocks: vec![Block::Text { text }] };
+        let body = self.naming(text, named);
         self.mail.submit_alone(inbound(visitor, session, body)).await
     }
 
@@ -249,7 +280,8 @@ impl Router {
     ) -> Result<bool, MailError> {
         let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
         let blocks = message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
-        let inbound = inbound(visitor, session, InboundBody::Message { blocks });
+        let named = message.named.into_iter().map(|named| self.redacted_name(named)).collect();
+        let inbound = inbound(visitor, session, InboundBody::Message { blocks, named });
         let notice = |text| {
             let body = OutboundBody::Notice { text: redact(text) };
             Outbound { session: session.clone(), to: visitor.from.clone(), body }

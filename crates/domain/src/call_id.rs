@@ -37,6 +37,9 @@ pub enum CallId {
     /// Claw itself asks git what has changed in the workspace, for the message that comes in. `seq`
     /// is the number of the next event of the log.
     Git { session: SessionId, seq: u64 },
+    /// Claw itself fetches what the owner names in a message: the entry at `index` of the row of the
+    /// inbox with this number.
+    Named { session: SessionId, inbox: u64, index: u32 },
     /// An MCP client made it, and has numbered it.
     Client { principal: String, number: u64 },
     /// Claw itself sees to jobs that are due, for no session.
@@ -84,6 +87,7 @@ impl CallId {
             | Self::Recall { session, .. }
             | Self::Git { session, .. }
             | Self::Pause { session, .. }
+            | Self::Named { session, .. }
             | Self::Order { session, .. } => CallOwner::Session(session),
             Self::Client { principal, .. } => CallOwner::Client(principal),
             Self::Jobs { .. } | Self::Heartbeat { .. } => CallOwner::Claw,
@@ -111,6 +115,7 @@ impl CallId {
             | Self::Pause { turn_seq: seq, .. } => Some(*seq),
             Self::Client { .. }
             | Self::Order { .. }
+            | Self::Named { .. }
             | Self::Jobs { .. }
             | Self::Heartbeat { .. } => None,
         }
@@ -127,6 +132,7 @@ impl CallId {
             | Self::Recall { session, .. }
             | Self::Git { session, .. }
             | Self::Pause { session, .. }
+            | Self::Named { session, .. }
             | Self::Order { session, .. } => *session = name.clone(),
             Self::Client { .. } | Self::Jobs { .. } | Self::Heartbeat { .. } => {}
         }
@@ -141,6 +147,7 @@ impl CallId {
             | Self::Recall { .. }
             | Self::Git { .. }
             | Self::Order { .. }
+            | Self::Named { .. }
             | Self::Client { .. }
             | Self::Jobs { .. }
             | Self::Heartbeat { .. } => return None,
@@ -203,6 +210,7 @@ impl fmt::Display for CallId {
                 write!(f, "{session}:{turn_seq}:{cause}.{nth}")
             }
             Self::Order { session, at_ms } => write!(f, "{session}:{at_ms}:order"),
+            Self::Named { session, inbox, index } => write!(f, "{session}:{inbox}:named.{index}"),
             // No name of a session has a slash, and a principal may.
             Self::Client { principal, number } => write!(f, "{principal}/{number}"),
             Self::Jobs { number } => write!(f, "{JOBS}/{number}"),
@@ -251,6 +259,7 @@ fn read(text: &str) -> Option<CallId> {
     Some(match kind {
         "action" => CallId::Action { session, result_seq: seq, index: number },
         "buttons" => CallId::Buttons { session, result_seq: seq, group: number },
+        "named" => CallId::Named { session, inbox: seq, index: number },
         "budget" => pause(PauseCause::Budget),
         "deaths" => pause(PauseCause::Deaths),
         _ => return None,
@@ -311,6 +320,7 @@ mod tests {
             (pause(PauseCause::Budget), "a.b-c:12:budget.3"),
             (pause(PauseCause::Deaths), "a.b-c:12:deaths.3"),
             (CallId::Order { session: session(), at_ms: 1_795 }, "a.b-c:1795:order"),
+            (CallId::Named { session: session(), inbox: 12, index: 3 }, "a.b-c:12:named.3"),
             (client("mcp:laptop"), "mcp:laptop/7"),
             (client("a:1:2/0"), "a:1:2/0/7"),
             (CallId::Jobs { number: 7 }, "jobs/7"),

@@ -11,6 +11,8 @@ pub enum ChatCommand {
     Model,
     Role,
     Tools,
+    /// The prompts of tool servers, which are commands.
+    Prompts,
     Agents,
     Approvals,
     /// At the console: the list of what is staged, once more.

@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, Origin,
-    Outcome, ProjectFile, PromptAccount, RecalledNote, UnixMillis, Usage,
+    Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, ImageRef,
+    Named, NamedState, Origin, Outcome, ProjectFile, PromptAccount, RecalledNote, UnixMillis,
+    Usage,
 };
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
@@ -49,6 +50,19 @@ pub enum EventBody {
     /// workspace. It comes before the message with which it was first so, or has changed.
     #[serde(rename = "turn.project")]
     TurnProject { text: String, files: Vec<ProjectFile> },
+    /// What the owner names in the message behind it, as its server gave it, or why it could not be
+    /// had; or that such a resource has changed since. A model is told it from here on, as data of
+    /// that server.
+    #[serde(rename = "turn.named")]
+    TurnNamed {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        named: Named,
+        state: NamedState,
+        text: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<ImageRef>,
+    },
     #[serde(rename = "user.message")]
     UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
     /// What was packed for the model: the first event sent, how many were left out, the estimate of
@@ -189,6 +203,7 @@ impl EventBody {
     /// in with a foreign call, or keep its old name.
     pub fn call_mut(&mut self) -> Option<&mut CallId> {
         match self {
+            Self::TurnNamed { call, .. } => call.as_mut(),
             Self::TurnRecalled { call, .. }
             | Self::CallParked { call, .. }
             | Self::CallAnswered { call, .. }

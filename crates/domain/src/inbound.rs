@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Answer, ApprovalId, Block, Origin, SessionId};
+use super::{Address, Answer, ApprovalId, Block, Named, Origin, SessionId};
 
 /// Something that somebody said or tapped. It is committed in the inbox before it is acknowledged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct Inbound {
 pub enum InboundBody {
     Message {
         blocks: Vec<Block>,
+        /// What of tool servers it names, as its writer has typed it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        named: Vec<Named>,
     },
     /// An answer that has already been decided by compare-and-set; it only wakes the session.
     Answered {
@@ -34,4 +37,11 @@ pub enum InboundBody {
     Clear,
     /// Drops the newest exchange from what a model sees.
     Undo,
+}
+
+impl InboundBody {
+    /// A message that names nothing of any server.
+    pub fn message(blocks: Vec<Block>) -> Self {
+        Self::Message { blocks, named: Vec::new() }
+    }
 }

@@ -1,12 +1,13 @@
-//! Forwards one call. The only place in the house that sends `tools/call`. Must not know who
-//! allowed it.
+//! Forwards one call. The only place in the house that sends `tools/call`, and that reads a
+//! stranger's resource or prompt. Must not know who allowed it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions as _, RequestMetaObject,
+    ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
@@ -15,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::files::ResultFile;
-use super::output::{read_error, read_refusal, read_result};
+use super::method::Method;
+use super::output::{read_answer_of, read_error, read_refusal, read_result};
 use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED};
 use super::transport::Ticket;
 use super::transport::http::mirror;
@@ -90,26 +92,18 @@ pub(super) async fn forward(
     context: CallControl,
     schema: &Value,
 ) -> CallEnd {
-    let arguments = match permit.arguments() {
-        Value::Object(arguments) => arguments.clone(),
-        Value::Null => serde_json::Map::new(),
-        _ => {
-            return CallEnd::NotForwarded {
-                reason: "the arguments of a tool must be a JSON object".to_owned(),
-            };
-        }
+    let mut request = match request_of(&permit) {
+        Ok(request) => request,
+        Err(reason) => return CallEnd::NotForwarded { reason },
     };
     let ticket = Arc::new(Ticket::default());
-    let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
-    let mut request = CallToolRequest::new(params);
     let mirrored = mirror::of_arguments(schema, permit.arguments());
     let (progress, tag_ticket) = (context.progress.clone(), ticket.clone());
-    request.extensions.insert(CallTag { progress, mirrored, ticket: tag_ticket });
+    request.extensions_mut().insert(CallTag { progress, mirrored, ticket: tag_ticket });
 
+    let method = Method::named(permit.tool());
     let deadline = Instant::now() + permit.timeout();
-    let send = connection
-        .peer
-        .send_request_with_option(ClientRequest::CallToolRequest(request), options(&permit));
+    let send = connection.peer.send_request_with_option(request, options(&permit));
     let mut handle = tokio::select! {
         biased;
         sent = send => match sent {
@@ -121,13 +115,29 @@ pub(super) async fn forward(
     tokio::select! {
         biased;
         answer = &mut handle.rx => match answer {
-            Ok(answer) => read_answer(connection, answer, &ticket).await,
+            Ok(answer) => read_answer(connection, method, answer, &ticket).await,
             Err(_) => ended_before(connection, &ticket).await,
         },
         stop = stopped(connection, &context.cancel, deadline) => {
             give_up(connection, Some(handle), stop, &ticket, &permit).await
         }
     }
+}
+
+/// # Errors
+/// Why there is none, as the end of a sentence.
+fn request_of(permit: &Permit) -> Result<ClientRequest, String> {
+    let arguments = match permit.arguments() {
+        Value::Object(arguments) => arguments.clone(),
+        Value::Null => serde_json::Map::new(),
+        _ => return Err("the arguments of a tool must be a JSON object".to_owned()),
+    };
+    if let Some(method) = Method::named(permit.tool()) {
+        let request = method.request(permit.arguments());
+        return request.ok_or_else(|| format!("an argument of `{}` is missing", permit.tool()));
+    }
+    let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
+    Ok(ClientRequest::CallToolRequest(CallToolRequest::new(params)))
 }
 
 fn options(permit: &Permit) -> PeerRequestOptions {
@@ -166,6 +176,7 @@ async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: 
 
 async fn read_answer(
     connection: &Connection,
+    method: Option<Method>,
     answer: Result<ServerResult, ServiceError>,
     ticket: &Ticket,
 ) -> CallEnd {
@@ -173,13 +184,18 @@ async fn read_answer(
     let unknown = |reason: String| CallEnd::Unknown { reason };
     match answer {
         Ok(ServerResult::CustomResult(result)) => {
-            read_result(&result.0, connection.own, bytes_max, connection.settings.file_bytes_max)
+            let (raw, file_bytes_max) = (&result.0, connection.settings.file_bytes_max);
+            match method {
+                None => read_result(raw, connection.own, bytes_max, file_bytes_max),
+                Some(method) => read_answer_of(method, raw, bytes_max, file_bytes_max),
+            }
         }
         Ok(_) => unknown("the server's answer has an unknown shape".to_owned()),
         Err(ServiceError::McpError(error)) if error.code == ANSWER_TOO_LONG => {
             let limit = connection.settings.line_bytes_max;
             unknown(format!(
-                "the server sent a message of more than {limit} bytes, which may have been the answer"
+                "the server sent a message of more than {limit} bytes \
+                 (limits.server_message_bytes_max), which may have been the answer"
             ))
         }
         Err(ServiceError::McpError(error)) if error.code == REQUEST_REFUSED => {

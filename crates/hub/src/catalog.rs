@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::method::Method;
+use super::offers::Offers;
 use super::rpc::era::Era;
 use claw_domain::escape;
 
@@ -28,6 +30,8 @@ pub struct ServerTools {
     pub tools: Vec<ToolEntry>,
     /// What it says about itself in its first answer, as an entry by the name [`INSTRUCTIONS`].
     pub instructions: Option<ToolEntry>,
+    /// What it has besides them.
+    pub offers: Offers,
 }
 
 impl ServerTools {
@@ -78,6 +82,10 @@ pub(super) fn read_page(
                     escape::visible(name)
                 ));
             }
+            Some(name) if Method::named(name).is_some() => odd.push(format!(
+                "it lists a tool by the name `{name}`, which is left out: claw judges another request \
+                 under it"
+            )),
             Some(name) if !names.insert(name.to_owned()) => {
                 odd.push(format!("it lists the tool `{name}` twice; only the first one counts"));
             }

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 
 use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::manifest::{Launch, ServerEntry};
+use super::offers::Offers;
 use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::resources;
 use super::rpc::era::Era;
@@ -55,6 +56,10 @@ pub(super) struct Connection {
     pub(super) protocol: String,
     /// What the server said about itself in its first answer.
     instructions: Option<String>,
+    /// What it has besides tools, as it said there.
+    pub(super) offers: Offers,
+    /// Whether it tells of resources that change, as it said there.
+    tells_updates: bool,
     /// Of the entry by which it was started.
     pub(super) launch_pin: String,
     pub(super) peer: Peer<RoleClient>,
@@ -68,7 +73,7 @@ pub(super) struct Connection {
     /// When its handshake was over.
     pub(super) started: Instant,
     /// For each page of its list.
-    list_timeout: Duration,
+    pub(super) list_timeout: Duration,
     /// We asked for the end, so it is no failure.
     pub(super) ending: AtomicBool,
     /// Why we asked for the end, where that was a failure of the server.
@@ -151,6 +156,9 @@ impl Connection {
             era: agreement.era,
             protocol: agreement.protocol,
             instructions: agreement.instructions,
+            offers: Offers::of(&agreement.capabilities),
+            tells_updates: agreement.capabilities.pointer("/resources/subscribe")
+                == Some(&Value::Bool(true)),
             launch_pin: launch_pin(entry),
             peer,
             transport,
@@ -172,11 +180,12 @@ impl Connection {
         }
     }
 
-    /// Subscribes to what somebody wants to hear of, once a connection. Strangers are not asked.
+    /// Subscribes to what somebody wants to hear of, once a connection. A stranger is asked only if
+    /// it has said that it tells.
     pub(super) fn subscribe(&self) {
         for uri in self.settings.resources.uris_of(&self.server) {
             let mut known = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.own && known.insert(uri.clone()) {
+            if (self.own || self.tells_updates) && known.insert(uri.clone()) {
                 let (peer, server) = (self.peer.clone(), self.server.clone());
                 tokio::spawn(resources::subscribe(peer, self.era, server, uri));
             }
@@ -330,7 +339,8 @@ impl Connection {
         let instructions =
             self.instructions.as_deref().map(|text| read_instructions(text, &|raw| self.pin(raw)));
         let (server, launch_pin) = (self.server.clone(), self.launch_pin.clone());
-        Ok(ServerTools { server, launch_pin, era: self.era, tools, instructions })
+        let offers = self.offers;
+        Ok(ServerTools { server, launch_pin, era: self.era, tools, instructions, offers })
     }
 
     fn pin(&self, raw: &Value) -> String {

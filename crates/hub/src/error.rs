@@ -30,6 +30,8 @@ pub enum HubError {
     BackingOff { server: String, failures: u32, retry_in: Duration, reason: String },
     #[error("the server `{server}` did not list its tools: {reason}")]
     List { server: String, reason: String },
+    #[error("the server `{server}` did not list its prompts: {reason}")]
+    Prompts { server: String, reason: String },
     #[error("the server `{server}` did not give a resource: {reason}")]
     Read { server: String, reason: String },
     #[error("the start of the server `{server}` was given up, because everything was told to end")]
@@ -49,6 +51,7 @@ impl claw_domain::Blamed for HubError {
             | Self::Connect { .. }
             | Self::BackingOff { .. }
             | Self::List { .. }
+            | Self::Prompts { .. }
             | Self::Read { .. }
             | Self::Interrupted { .. }
             | Self::Installing { .. }

@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
 use claw_domain::canonical::sha256_hex;
-use claw_domain::image_mime;
+use claw_domain::{escape, image_mime};
 
 /// Of one result. A line of a server is bounded, so this bounds the number of files on the disk,
 /// not the memory.
@@ -80,9 +80,11 @@ impl Files {
     }
 }
 
-/// Of a stranger's texts that go into one line: the first characters, without line breaks.
+/// Of a stranger's texts that go into one line: the first characters, without line breaks, and with
+/// what cannot be seen spelled out.
 pub(super) fn short(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect()
+    let one_line = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200);
+    escape::visible(&one_line.collect::<String>()).replace("\\\\", "\\")
 }
 
 /// A block's or a resource's own text under a key.

@@ -7,12 +7,15 @@ mod catalog;
 mod connection;
 mod error;
 mod files;
+mod frame;
 mod health;
 mod in_flight;
 mod known;
 pub mod login;
 pub mod manifest;
+mod method;
 pub mod names;
+mod offers;
 mod output;
 mod permit;
 pub mod pins;
@@ -46,6 +49,8 @@ pub use call::{Beside, CallControl, CallEnd};
 pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use error::HubError;
 pub use files::ResultFile;
+pub use method::Method;
+pub use offers::{Offers, PromptArgument, PromptEntry, ServerPrompt};
 pub use permit::{CallSource, Opened, OpenedFolder, OpenedNow, Permit, PermitMint, PermitParts};
 pub use process::supervisor;
 pub use replace::Replaced;
@@ -215,9 +220,18 @@ impl Hub {
         self.find(server)?.tools().await
     }
 
-    /// Wants to hear when a resource of one of claw's own servers changes, from every connection
-    /// that there is or will be; the server is not started for that. What is received changes
-    /// whenever there is a reason to look: the server has said so, or the connection has ended.
+    /// The prompts of a server, which is started if need be. To list is no action, so that no permit
+    /// is needed. Bounded by `startup_timeout` for the start and again for the list.
+    ///
+    /// # Errors
+    /// As [`Hub::tools`].
+    pub async fn prompts(&self, server: &str) -> Result<Vec<PromptEntry>, HubError> {
+        self.find(server)?.prompts().await
+    }
+
+    /// Wants to hear when a resource changes, from every connection that there is or will be; the
+    /// server is not started for that. What is received changes whenever the server has said so;
+    /// for one of claw's own servers also where the connection has ended, which is a reason to look.
     pub async fn hear_of(&self, server: &str, uri: &str) -> watch::Receiver<u64> {
         let heard = self.settings.resources.hear(server, uri);
         if let Some(server) = self.get(server) {

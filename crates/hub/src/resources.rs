@@ -1,4 +1,5 @@
-//! Resources of claw's own servers: who in claw wants to hear that one has changed, and reading one.
+//! Resources that somebody in claw wants to hear of when they change, and reading one of claw's own
+//! servers.
 //! A notification says "look" and nothing else. Must not know what a resource holds.
 
 use std::collections::BTreeMap;
@@ -20,6 +21,9 @@ use super::rpc::era::Era;
 /// For an answer to a subscription. Without it whoever looks by time alone finds out later.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// From so many on those are forgotten that nobody wants to hear of any more.
+const HEARERS_MAX: usize = 64;
+
 /// For a resource that is read.
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -33,6 +37,9 @@ impl Hearers {
     /// to look.
     pub(crate) fn hear(&self, server: &str, uri: &str) -> watch::Receiver<u64> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= HEARERS_MAX {
+            all.retain(|_, hearer| hearer.receiver_count() > 0);
+        }
         all.entry((server.to_owned(), uri.to_owned())).or_default().subscribe()
     }
 

@@ -5,16 +5,20 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use claw_domain::ToolOutput;
+use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{CallControl, CallEnd, forward};
+use super::call::{Beside, CallControl, CallEnd, forward};
 use super::catalog::ServerTools;
 use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::in_flight::InFlight;
 use super::manifest::{Launch, ServerEntry};
+use super::method::Method;
+use super::offers::PromptEntry;
 use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::start::Way;
@@ -148,6 +152,9 @@ impl Server {
                 Err(_) => return not_forwarded("the server was not ready in time".to_owned()),
             },
         };
+        if let Some(method) = Method::named(permit.tool()) {
+            return self.ask(&connection, method, permit, context).await;
+        }
         let Some(tool) = tools.tool(permit.tool()) else {
             return not_forwarded(format!(
                 "the server `{}` has no tool `{}` (any more)",
@@ -165,6 +172,34 @@ impl Server {
         if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
             note_misfit(output, schema);
         }
+        self.note_end(&end, connection);
+        end
+    }
+
+    /// Asks for something besides a tool. What the permit was made for is this server, as it was
+    /// started then: what it has to say of a resource may change at any time.
+    async fn ask(
+        &self,
+        connection: &Arc<Connection>,
+        method: Method,
+        permit: Permit,
+        context: CallControl,
+    ) -> CallEnd {
+        if connection.launch_pin != permit.pin() {
+            let reason = "the launch command of the server has changed since it was allowed";
+            return CallEnd::NotForwarded { reason: reason.to_owned() };
+        }
+        let end = match method {
+            Method::ListResources => list_resources(connection, &permit, context).await,
+            Method::ReadResource | Method::GetPrompt => {
+                forward(connection, permit, context, &Value::Null).await
+            }
+        };
+        self.note_end(&end, connection.clone());
+        end
+    }
+
+    fn note_end(&self, end: &CallEnd, connection: Arc<Connection>) {
         match end {
             CallEnd::Ended(..) | CallEnd::InputRequired { .. } => self.health().note_success(),
             CallEnd::Unknown { .. } if !connection.is_dead() => {
@@ -172,7 +207,18 @@ impl Server {
             }
             CallEnd::Unknown { .. } | CallEnd::NotForwarded { .. } => {}
         }
-        end
+    }
+
+    pub(super) async fn prompts(self: &Arc<Self>) -> Result<Vec<PromptEntry>, HubError> {
+        let connection = self.connection().await?;
+        if !connection.offers.prompts {
+            return Ok(Vec::new());
+        }
+        let limit = connection.list_timeout;
+        let listed = timeout(limit, connection.prompts()).await;
+        let listed = listed
+            .unwrap_or_else(|_| Err(format!("it did not answer within {} s", limit.as_secs_f32())));
+        listed.map_err(|reason| HubError::Prompts { server: self.entry.name.clone(), reason })
     }
 
     /// Ends the connection, if there is one, and gives up a start in progress.
@@ -348,7 +394,33 @@ async fn watch(server: Weak<Server>, ended: CancellationToken, connection: Weak<
     if let Some(connection) = connection.upgrade() {
         server.note_death(&connection).await;
     }
-    server.settings.resources.connection_ended(&server.entry.name);
+    // A stranger's resource is not looked at because of it, so that nothing is to be told.
+    if matches!(&server.entry.launch, Launch::Stdio(launch) if launch.own.is_some()) {
+        server.settings.resources.connection_ended(&server.entry.name);
+    }
+}
+
+/// Nothing of the call's words is sent; what cannot be listed has changed nothing.
+async fn list_resources(connection: &Connection, permit: &Permit, context: CallControl) -> CallEnd {
+    let search = permit.arguments().get("search").and_then(Value::as_str).unwrap_or_default();
+    let limit = permit.timeout();
+    let listed = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => Err("it was stopped".to_owned()),
+        listed = timeout(limit, connection.resources(search)) => listed.unwrap_or_else(|_| {
+            Err(format!(
+                "it did not answer within {} s (limits.tool_timeout_s, or `timeout` of the server in \
+                 mcp.json)",
+                limit.as_secs_f32()
+            ))
+        }),
+    };
+    let output = listed.unwrap_or_else(|why| ToolOutput {
+        text: format!("The server `{}` did not list its resources: {why}.", connection.server),
+        is_error: true,
+        ..ToolOutput::default()
+    });
+    CallEnd::Ended(output, Beside::default())
 }
 
 /// A server that closed one of its ends is of no use any more; what is left of it is ended.

@@ -215,6 +215,8 @@ impl Tx<'_> {
     }
 }
 
+/// Before the name of a server.
+const OFFERS: &str = "offers.";
 const PINNED_BY: &str = "pins.version";
 const PINS_VERSION: &str = "pins.changes";
 
@@ -232,6 +234,15 @@ impl Tx<'_> {
 
 impl Tx<'_> {
     /// The version of claw that pinned the tools of its own servers.
+    /// What is remembered of what a server has besides its tools, as JSON.
+    pub fn offers(&self, server: &str) -> Result<Option<String>, StoreError> {
+        self.meta(&format!("{OFFERS}{server}"))
+    }
+
+    pub fn set_offers(&self, server: &str, offers: &str) -> Result<(), StoreError> {
+        self.set_meta(&format!("{OFFERS}{server}"), offers)
+    }
+
     pub fn pinned_by(&self) -> Result<Option<String>, StoreError> {
         self.meta(PINNED_BY)
     }

@@ -41,6 +41,7 @@ pub(super) async fn run(app: &App, name: &str, as_json: bool) -> anyhow::Result<
     let names: Vec<&str> = tools.tools.iter().map(|tool| tool.name.as_str()).collect();
     if as_json {
         let row = json!({"id": name, "works": true, "protocol": protocol, "tools": names,
+            "prompts": tools.offers.prompts, "resources": tools.offers.resources,
             "took_ms": took_ms});
         out::line(&row.to_string())?;
     } else {
@@ -50,6 +51,13 @@ pub(super) async fn run(app: &App, name: &str, as_json: bool) -> anyhow::Result<
             names.len(),
             names.join(", "),
         )))?;
+        if tools.offers.prompts {
+            out::line("It has prompts: `/prompts` in a chat lists them.")?;
+        }
+        if tools.offers.resources {
+            let how = format!("It has resources: `@{name}:URI` in a message attaches one.");
+            out::line(&out::clean(&how))?;
+        }
     }
     Ok(ExitCode::from(fail::DONE))
 }

@@ -187,7 +187,7 @@ impl Agent {
 
     fn go_on(&self, session: &SessionId) {
         if let Some(talk) = self.talks().get_mut(session) {
-            talk.door.update(modes::commands());
+            talk.door.update(modes::commands(&self.context.chat_commands.known_prompts()));
             talk.go_on();
         }
     }
@@ -251,11 +251,12 @@ impl Agent {
             // An editor that has gone waits for no answer.
             Err(error) => return drop(responder.respond_with_error(error)),
         };
+        let named = prompt::named_of(&request.prompt);
         let session = request.session_id.to_string();
         // A prompt that is refused here drops its responder, which answers with an error; the
         // sentence is told in the conversation.
         let _ = self.with_talk(&session, |talk| {
-            let sent = talk.send(TalkEvent::Prompt { text, responder });
+            let sent = talk.send(TalkEvent::Prompt { text, named, responder });
             sent.inspect_err(|why| talk.door.say(why)).map_err(refused)
         });
     }

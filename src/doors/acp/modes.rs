@@ -35,8 +35,9 @@ pub fn changed(now: Mode) -> SessionUpdate {
     SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(now.as_str()))
 }
 
-/// An editor has its own button for what runs.
-pub fn commands() -> SessionUpdate {
+/// An editor has its own button for what runs. `prompts` of tool servers: command, what it is, and
+/// the words that it takes.
+pub fn commands(prompts: &[(String, String, String)]) -> SessionUpdate {
     let listed = commands::at(DoorKind::Editor).filter(|known| known.command != ChatCommand::Stop);
     let all = listed.map(|known| {
         let input = (!known.words.is_empty()).then(|| {
@@ -44,7 +45,15 @@ pub fn commands() -> SessionUpdate {
         });
         AvailableCommand::new(known.bare_name(), known.help).input(input)
     });
-    SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(all.collect()))
+    let prompts = prompts.iter().map(|(command, about, words)| {
+        let input = (!words.is_empty()).then(|| {
+            AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(words.clone()))
+        });
+        AvailableCommand::new(command.trim_start_matches('/'), about.clone()).input(input)
+    });
+    SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(
+        all.chain(prompts).collect(),
+    ))
 }
 
 #[cfg(test)]
@@ -57,10 +66,14 @@ mod tests {
         let ids: Vec<String> = state.available_modes.iter().map(|one| one.id.to_string()).collect();
         assert_eq!(ids, ["ask", "edits", "work"]);
         assert_eq!(state.current_mode_id.to_string(), "edits");
-        let SessionUpdate::AvailableCommandsUpdate(update) = commands() else { panic!() };
+        let prompts = [("/docs:review", "Review", "topic=…")]
+            .map(|(one, two, three)| (one.to_owned(), two.to_owned(), three.to_owned()));
+        let SessionUpdate::AvailableCommandsUpdate(update) = commands(&prompts) else { panic!() };
         let names: Vec<&str> =
             update.available_commands.iter().map(|one| one.name.as_str()).collect();
-        assert!(names.contains(&"status") && names.contains(&"undo"), "{names:?}");
+        for own in ["status", "undo", "docs:review"] {
+            assert!(names.contains(&own), "{own}: {names:?}");
+        }
         for other in ["quit", "staged", "here", "/status"] {
             assert!(!names.contains(&other), "{other}");
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
 
 use super::blocks::fenced;
+use crate::domain::{Named, named_in};
 
 /// The longest text, in bytes; that of `claw ask` from a pipe.
 const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -46,6 +47,15 @@ pub fn text_of(prompt: &[ContentBlock], workspace: &Path) -> Result<String, Stri
         return Err("There is nothing in this message.".to_owned());
     }
     Ok(text)
+}
+
+/// What of tool servers the person has named in their own words. Files that came with them are data.
+pub fn named_of(prompt: &[ContentBlock]) -> Vec<Named> {
+    let words = prompt.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    named_in(&words.collect::<Vec<_>>().join(" "))
 }
 
 fn no_bytes(what: &str) -> String {

@@ -2,6 +2,8 @@
 //! keeps the session going. Owns when a prompt is answered. Must not know the protocol's requests
 //! or how anything is drawn.
 
+mod foreign;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ use super::delivery::Delivery;
 use super::door::{AcpDoor, AcpDoorParts, PermissionAnswer};
 use super::pending::{End, Prompts};
 use super::{question, wire_error};
-use crate::domain::{Answer, Mode, SessionId};
+use crate::domain::{Answer, Mode, Named, SessionId};
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse};
@@ -39,9 +41,17 @@ const EVENTS_QUEUED_MAX: usize = 64;
 
 /// What the person does, in its order.
 pub enum TalkEvent {
-    Prompt { text: String, responder: Responder<PromptResponse> },
+    /// `named`: what of tool servers the person has named in their own words.
+    Prompt {
+        text: String,
+        named: Vec<Named>,
+        responder: Responder<PromptResponse>,
+    },
     Cancel,
-    Mode { mode: Mode, responder: Responder<SetSessionModeResponse> },
+    Mode {
+        mode: Mode,
+        responder: Responder<SetSessionModeResponse>,
+    },
 }
 
 /// Where and for whom a conversation is.
@@ -188,7 +198,9 @@ impl Inner {
     async fn take(self: Arc<Self>, mut events: mpsc::Receiver<TalkEvent>) {
         while let Some(event) = events.recv().await {
             match event {
-                TalkEvent::Prompt { text, responder } => self.prompt(&text, responder).await,
+                TalkEvent::Prompt { text, named, responder } => {
+                    self.prompt(&text, named, responder).await;
+                }
                 TalkEvent::Cancel => {
                     if let Err(error) = self.stop().await {
                         self.door.say(&format!("{error:#}"));
@@ -209,10 +221,10 @@ impl Inner {
         }
     }
 
-    async fn prompt(&self, text: &str, responder: Responder<PromptResponse>) {
+    async fn prompt(&self, text: &str, named: Vec<Named>, responder: Responder<PromptResponse>) {
         self.door.persons_turn();
         let before = self.last_end().map(|(seq, _)| seq);
-        let waits = match self.prompted(text).await {
+        let waits = match self.prompted(text, named).await {
             Ok(waits) => waits,
             Err(error) => {
                 self.door.say(&format!("{error:#}"));
@@ -228,7 +240,7 @@ impl Inner {
     }
 
     /// Whether something runs because of it, whose end the editor waits for.
-    async fn prompted(&self, text: &str) -> anyhow::Result<bool> {
+    async fn prompted(&self, text: &str, named: Vec<Named>) -> anyhow::Result<bool> {
         let (command, words) = match parse(text, DoorKind::Editor) {
             Parsed::Command(ChatCommand::Help, _) => {
                 self.door.say(&help_markdown(DoorKind::Editor));
@@ -239,7 +251,8 @@ impl Inner {
                 self.door.say(&sentence);
                 return Ok(false);
             }
-            Parsed::Message | Parsed::NotForUs => return self.message(text).await,
+            Parsed::Foreign(otherwise) => return self.foreign(text, &otherwise).await,
+            Parsed::Message | Parsed::NotForUs => return self.message(text, named).await,
         };
         let commands = &self.context.chat_commands;
         let told = commands.command(&self.visitor, &self.session, command, &words).await?;
@@ -252,7 +265,7 @@ impl Inner {
 
     /// A message; or, where a question is open, a no with a word to the model. A written yes
     /// approves nothing: that does the answer to the question's own request alone.
-    async fn message(&self, text: &str) -> anyhow::Result<bool> {
+    async fn message(&self, text: &str, named: Vec<Named>) -> anyhow::Result<bool> {
         let open = self.outbox.mail.open_questions(Some(&self.session))?;
         let open: Vec<_> = open.iter().filter(|row| row.question.staged.is_none()).collect();
         match (typed(text), &open[..]) {
@@ -269,7 +282,7 @@ impl Inner {
             }
             _ => {}
         }
-        self.context.router.message(&self.visitor, &self.session, text).await?;
+        self.context.router.message_naming(&self.visitor, &self.session, text, named).await?;
         if !open.is_empty() {
             self.door.say("Your message goes in when the open question is answered.");
             self.delivery.ask_open().await?;

@@ -31,6 +31,12 @@ pub enum ConsoleEvent {
     /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two
     /// and turns the other into [`ConsoleEvent::Quit`].
     Command(ChatCommand, String),
+    /// A line that looks like a command and is none of claw's, and what to say where it is no prompt
+    /// of a server either.
+    Foreign {
+        line: String,
+        otherwise: String,
+    },
     Answer {
         approval: ApprovalId,
         answer: Answer,
@@ -49,7 +55,7 @@ impl ConsoleEvent {
             Self::Answer { answer, .. } => {
                 matches!(answer, Answer::Allow { scope: Scope::Mode { .. }, .. })
             }
-            Self::Line(_) | Self::Interrupt | Self::Quit => false,
+            Self::Line(_) | Self::Foreign { .. } | Self::Interrupt | Self::Quit => false,
         }
     }
 }

@@ -10,7 +10,8 @@ use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 
 use super::delivery::{Delivery, mark_shown};
 use super::{ConsoleDoor, Unwritten};
-use crate::domain::{Live, Mode, SessionId};
+use crate::chat_commands::PromptLine;
+use crate::domain::{Live, Mode, SessionId, named_in};
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
@@ -141,7 +142,8 @@ impl Talk {
         match event {
             ConsoleEvent::Line(text) => {
                 self.context.worker.keep_here(&self.session).await?;
-                self.context.router.message(visitor, &self.session, &text).await?;
+                let named = named_in(&text);
+                self.context.router.message_naming(visitor, &self.session, &text, named).await?;
             }
             ConsoleEvent::Answer { approval, answer } => {
                 self.context.router.answer(visitor, &approval, &answer).await?;
@@ -159,8 +161,33 @@ impl Talk {
                     self.door.say(ConsoleShow::Status(text)).await;
                 }
             }
+            ConsoleEvent::Foreign { line, otherwise } => {
+                self.foreign(visitor, &line, otherwise).await?;
+            }
             ConsoleEvent::Quit => {}
         }
+        Ok(())
+    }
+
+    /// A prompt of a server, or nothing that anybody knows.
+    async fn foreign(
+        &self,
+        visitor: &Visitor,
+        line: &str,
+        otherwise: String,
+    ) -> anyhow::Result<()> {
+        let text = match self.context.chat_commands.prompt_of(visitor, line).await {
+            PromptLine::None => otherwise,
+            PromptLine::Wrong(why) => why,
+            PromptLine::Runs(prompt) => {
+                self.context.worker.keep_here(&self.session).await?;
+                let (router, named) = (&self.context.router, vec![prompt]);
+                router.message_naming(visitor, &self.session, line, named).await?;
+                return Ok(());
+            }
+        };
+        // It may quote a server; a note is no Markdown.
+        self.door.say(ConsoleShow::Live(Live::Notice { text })).await;
         Ok(())
     }
 

@@ -206,6 +206,10 @@ impl ChatState {
                 return vec![self.send(ConsoleEvent::Command(command, words))];
             }
             Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
+            Parsed::Foreign(otherwise) => {
+                let line = line.to_owned();
+                return vec![self.send(ConsoleEvent::Foreign { line, otherwise })];
+            }
             Parsed::Message | Parsed::NotForUs => {}
         }
         if let Some(effects) = self.of_list(line, now, now_ms) {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::difference::{Around, Changed, between};
 use crate::domain::{Effect, Level, Opening, Origin, escape};
+use crate::hub::Method;
 use crate::policy::{Facts, level, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
 
@@ -43,6 +44,7 @@ pub(super) fn effect_of(facts: &Facts<'_>, seen: Option<&Seen>, title: Option<&s
         Some("scheduler") => jobs::of_job_tool(facts).or_else(|| heartbeats::of_put(facts)),
         _ => None,
     };
+    let effect = effect.or_else(|| of_method(facts));
     let mut effect = effect.unwrap_or_else(|| of_strange_tool(facts, title));
     effect.seen = seen.map(Seen::mark);
     effect.asker = asker(facts.origin);
@@ -307,6 +309,32 @@ fn reaches(facts: &Facts<'_>, told: &mut Vec<String>) -> String {
         (Some(None), _) => " with all of the network".to_owned(),
         (None, _) => " with the network".to_owned(),
     }
+}
+
+/// What others' servers are asked besides their tools.
+fn of_method(facts: &Facts<'_>) -> Option<Effect> {
+    if facts.builtin.is_some() {
+        return None;
+    }
+    let server = escape::visible(facts.server);
+    let mut told = Vec::new();
+    let mut named = |argument: &str, otherwise: &str| match text(facts, argument).and_then(inline) {
+        Some(text) => {
+            told.push(argument.to_owned());
+            format!("`{text}`")
+        }
+        None => otherwise.to_owned(),
+    };
+    let says = match Method::named(facts.tool)? {
+        Method::ReadResource => {
+            format!("Read {} from the server {server}", named("uri", "this resource"))
+        }
+        Method::GetPrompt => {
+            format!("Get the prompt {} of the server {server}", named("name", "below"))
+        }
+        Method::ListResources => format!("List the resources of the server {server}"),
+    };
+    Some(Effect { says, told, ..Effect::default() })
 }
 
 fn of_strange_tool(facts: &Facts<'_>, title: Option<&str>) -> Effect {

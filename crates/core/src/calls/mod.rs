@@ -16,6 +16,7 @@ pub mod job_words;
 mod keep;
 mod list_standing;
 pub mod modes;
+mod named;
 mod offer;
 pub mod openings;
 mod order;
@@ -41,6 +42,7 @@ pub use approvals::{DecideError, is_over};
 pub(crate) use frozen::{digest_of, digest_under};
 pub use job::{JobPreview, PreviewJob};
 pub use keep::KeptResult;
+pub use named::call_of_name;
 pub use order::{FrozenOrder, Order};
 pub use record::is_the_call_of;
 pub use stage::{Proposed, StagedList};
@@ -52,7 +54,7 @@ use crate::domain::{
     ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, SessionId, ToolCall,
     client_name_of,
 };
-use crate::hub::Hub;
+use crate::hub::{Hub, Method};
 use crate::policy::{Denial, Facts, Policy};
 use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store, StoreError};
@@ -259,8 +261,10 @@ impl Calls {
         facts_of(&self.hub, &self.surroundings, call, destructive_hint)
     }
 
+    /// To read a resource or a prompt twice is the same as once, by the protocol.
     fn is_idempotent(&self, server: &str, tool: &str) -> bool {
-        self.policy().is_idempotent(self.hub.builtin(server), server, tool)
+        Method::named(tool).is_some()
+            || self.policy().is_idempotent(self.hub.builtin(server), server, tool)
     }
 
     /// Whether a stored call is what was frozen, for the same approvers, in this workspace.

@@ -2,6 +2,7 @@
 //! was when the owner accepted it, and what its server says about itself. Must not know rules,
 //! questions, or who calls a tool.
 
+mod besides;
 mod instructions;
 mod late;
 mod offered;

@@ -129,6 +129,7 @@ impl Catalog {
                 said.push((server, words));
             }
         }
+        specs.extend(self.resources_spec());
         let instructions =
             instructions::quoted(&said, self.settings().server_instructions_bytes).into();
         Snapshot { specs: specs.into(), account: Arc::default(), instructions, version, names }

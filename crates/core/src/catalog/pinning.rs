@@ -9,7 +9,7 @@ use super::Catalog;
 use super::quarantine::ask_anew;
 use crate::domain::{ToolCall, escape};
 use crate::hub::schema::{self, Fit};
-use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
+use crate::hub::{INSTRUCTIONS, Method, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
 
 /// A tool that may be called: it is what its pin says.
@@ -50,6 +50,9 @@ impl Catalog {
     /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the
     /// reason for a denial.
     pub async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
+        if let Some(method) = Method::named(tool) {
+            return self.method(server, method).await;
+        }
         let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
         if !self.is_reconciled(&listed) {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
@@ -98,7 +101,7 @@ impl Catalog {
 
     /// Whether this very list was compared with the store before. Comparing reads every pin of the
     /// server with its JSON, which costs more than the whole rest of a call.
-    fn is_reconciled(&self, listed: &Arc<ServerTools>) -> bool {
+    pub(super) fn is_reconciled(&self, listed: &Arc<ServerTools>) -> bool {
         let known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&listed.server).is_some_and(|known| Arc::ptr_eq(known, listed))
     }
@@ -109,6 +112,7 @@ impl Catalog {
         listed: &Arc<ServerTools>,
     ) -> Result<Vec<PinRow>, StoreError> {
         let pins = self.compare(listed).await?;
+        self.remember(listed).await?;
         let mut known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(listed.server.clone(), listed.clone());
         Ok(pins)

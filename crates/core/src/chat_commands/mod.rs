@@ -17,6 +17,8 @@ mod model;
 mod once;
 mod open_proposals;
 mod own;
+mod prompt_arguments;
+mod prompts;
 mod quiet;
 mod reminder;
 mod role;
@@ -45,6 +47,7 @@ pub use daily_digest::{
 pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
 pub use open_proposals::WordOfDay;
+pub use prompts::PromptLine;
 pub use reminder::ReminderTold;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
@@ -218,6 +221,7 @@ impl ChatCommands {
             ChatCommand::Agents => agents::markdown(&(parts.agents)(), &parts.agent),
             ChatCommand::Role => return self.role(given).await,
             ChatCommand::Tools => lists::tools(&parts.gate).await,
+            ChatCommand::Prompts => return self.prompts(given).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(given).await,
             ChatCommand::Digest => return self.digest_now(given.to).await,

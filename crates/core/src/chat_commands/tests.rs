@@ -189,7 +189,7 @@ async fn the_status_counts_questions_and_messages() {
         from: rig.visitor.from.clone(),
         principal: OWNER.into(),
         origin: Origin::Owner,
-        body: InboundBody::Message { blocks: vec![] },
+        body: InboundBody::message(vec![]),
     };
     rig.gate.store.write(move |tx| tx.add_inbound(&message, 64)).await.unwrap();
     let status = rig.says(ChatCommand::Status, "").await;

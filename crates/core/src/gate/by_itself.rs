@@ -1,20 +1,29 @@
 //! What runs without a question because of who asks, where a class would ask about it: claw's own
-//! look at jobs, and reminders of words that the owner asks for in their own chat. Rules of the owner
-//! and hard denies are not touched by it. Must not know how a verdict is carried out.
+//! look at jobs, reminders of words that the owner asks for in their own chat, what the owner names in
+//! a message, and lists of what a server has. Rules of the owner and hard denies are not touched by it. Must not know how a verdict is carried out.
 
 use super::{Gate, Pass};
 use crate::calls::Grounds;
 use crate::domain::{CallId, Origin, ToolCall};
+use crate::hub::Method;
 
 /// The question that a class asks about what can change something.
 const CLASS_MUTATING: &str = "class.mutating";
 const TAKES: &str = "builtin.takes-a-firing";
 const REMINDER: &str = "builtin.reminder";
+const NAMED: &str = "builtin.named-by-the-owner";
+const LISTED: &str = "builtin.list-of-resources";
 
 impl Gate {
     /// Why this call runs, which the rule of this name asks about.
     pub(super) fn by_itself(&self, pass: &Pass, rule: &str) -> Option<Grounds> {
         let call = &pass.call;
+        if rule == CLASS_MUTATING
+            && let Some(method) = Method::named(&call.tool)
+            && call.origin == Origin::Owner
+        {
+            return self.by_name(pass, method);
+        }
         if rule != CLASS_MUTATING || self.hub.builtin(&call.server) != Some("scheduler") {
             return None;
         }
@@ -25,6 +34,18 @@ impl Gate {
         (is_own && is_reminder(call)).then(|| {
             let why = "a reminder of words, which the owner has asked for in their own chat";
             Grounds::new(REMINDER, why)
+        })
+    }
+}
+
+impl Gate {
+    fn by_name(&self, pass: &Pass, method: Method) -> Option<Grounds> {
+        if matches!(pass.call.id, CallId::Named { .. }) {
+            return Some(Grounds::new(NAMED, "the owner has named it in a message of their own"));
+        }
+        // Nothing that a model says goes out with it.
+        (method == Method::ListResources && !pass.context.heard_by_others).then(|| {
+            Grounds::new(LISTED, "it says what there is to read, and tells the server nothing")
         })
     }
 }

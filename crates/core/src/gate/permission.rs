@@ -44,8 +44,11 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
 
 /// An order that changes something has its frozen row and its yes, and is never asked about.
 fn is_of_claw_itself(call: &CallId) -> bool {
-    use CallId::{Git, Heartbeat, Jobs, Order, Recall};
-    matches!(call, Recall { .. } | Git { .. } | Order { .. } | Jobs { .. } | Heartbeat { .. })
+    use CallId::{Git, Heartbeat, Jobs, Named, Order, Recall};
+    matches!(
+        call,
+        Recall { .. } | Git { .. } | Named { .. } | Order { .. } | Jobs { .. } | Heartbeat { .. }
+    )
 }
 
 /// Judging may start a server, which takes its time: a stop must not wait for it.

@@ -100,7 +100,7 @@ fn unified_diff(text: &str) -> String {
 
 /// Server, tool, and the beginning of the most telling argument.
 fn title(call: &ToolCall) -> String {
-    let telling = ["command", "path", "query", "pattern", "url", "name"];
+    let telling = ["command", "path", "query", "pattern", "url", "uri", "name", "search"];
     let argument = telling.iter().find_map(|name| call.arguments.get(name)?.as_str());
     let whole = match argument {
         Some(text) => format!("{}/{}  {}", call.server, call.tool, escape::visible(text)),

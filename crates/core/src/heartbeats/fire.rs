@@ -178,7 +178,7 @@ impl Heartbeats {
             from: at,
             principal: job_principal(&job, heartbeat.revision),
             origin: Origin::Schedule,
-            body: InboundBody::Message { blocks: vec![Block::Text { text }] },
+            body: InboundBody::message(vec![Block::Text { text }]),
         };
         let firing = NewFiring {
             id: format!("{job}.{}", planned.as_millisecond()),

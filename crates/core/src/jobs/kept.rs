@@ -95,7 +95,7 @@ impl Jobs {
     pub(super) fn message(&self, firing: &Firing, text: &str, late_ms: Option<i64>) -> InboundBody {
         let text = words::instruction(text, firing, late_ms);
         let text = self.0.gate.redactor().redact(&text).into_owned();
-        InboundBody::Message { blocks: vec![Block::Text { text }] }
+        InboundBody::message(vec![Block::Text { text }])
     }
 
     pub(super) fn redacted(&self, text: &str) -> String {

@@ -103,7 +103,7 @@ impl Drive<'_> {
     }
 
     async fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
-        let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
+        let InboundBody::Message { blocks, .. } = &row.inbound.body else { return Ok(true) };
         match next(&self.log, &self.settings.runner.bounds) {
             // What was streamed is delivered as it is; the message starts the next turn. Results in
             // hand come first. A message is no answer: what waits for one stays open, and the
@@ -113,10 +113,16 @@ impl Drive<'_> {
             }
             _ => {}
         }
-        let origin = row.inbound.origin;
         if !self.may_join(row) {
             return Ok(false);
         }
+        let fetched = self.fetched(row).await;
+        fetched.said.iter().for_each(|said| self.reply_to(row, said));
+        if fetched.is_over {
+            return Ok(true);
+        }
+        // What a prompt asks for is the words of its server.
+        let origin = if fetched.is_prompt { Origin::Forwarded } else { row.inbound.origin };
         if self.log.open_turn().is_none() {
             let role = self.role_now()?;
             self.begin_anew_if_idle();
@@ -143,8 +149,14 @@ impl Drive<'_> {
         if reads && let Some(project) = self.project(row).await {
             self.push(project);
         }
-        if reads && let Some(recalled) = self.recalled(row, blocks).await? {
+        if reads
+            && !fetched.is_prompt
+            && let Some(recalled) = self.recalled(row, blocks).await?
+        {
             self.push(recalled);
+        }
+        for event in self.changed().await.into_iter().chain(fetched.events) {
+            self.push(event);
         }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });

@@ -15,6 +15,7 @@ mod finish;
 mod git_state;
 mod heartbeat;
 mod lock;
+mod named;
 mod pending_rows;
 mod persona;
 mod poison;

@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::drive::Drive;
 use super::ending::Ending;
 use super::lock::{Held, SessionLock};
+use super::named::Attached;
 use super::recall::Rest;
 use super::recent::Recent;
 use super::watch::Watch;
@@ -108,6 +109,8 @@ pub struct Worker {
     pub(super) recall_rests: Rest,
     /// Until when git is left alone. Lives as long as the worker.
     pub(super) git_rests: Rest,
+    /// What is heard of the resources that sessions have attached. Lives as long as the worker.
+    pub(super) attached: Attached,
 }
 
 impl Worker {
@@ -123,6 +126,7 @@ impl Worker {
             recent: Recent::default(),
             recall_rests: Rest::default(),
             git_rests: Rest::default(),
+            attached: Attached::default(),
         }
     }
 

@@ -38,6 +38,7 @@ fn in_words(event: &Event) -> Option<String> {
             let calls: Vec<String> = calls.map(|call| format!("\ncalls {call}")).collect();
             format!("the model: {words}{}", calls.concat())
         }
+        Seen::Named(text, _) => text.to_owned(),
         Seen::Partial(text) => format!("the model, stopped: {text}"),
         Seen::Result(call, outcome) => {
             let of =

@@ -88,7 +88,11 @@ impl Spoken {
                     }
                 }
                 EventBody::TurnStarted { origin: of, .. } => origin = origin.min(*of),
-                _ if matches!(meaning(event).seen, Seen::Result(..) | Seen::Action) => {
+                _ if matches!(
+                    meaning(event).seen,
+                    Seen::Result(..) | Seen::Named(..) | Seen::Action
+                ) =>
+                {
                     origin = Origin::Forwarded;
                 }
                 _ => {}

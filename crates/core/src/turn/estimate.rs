@@ -49,6 +49,7 @@ pub fn of_event(event: &Event) -> u64 {
         Seen::Partial(text) | Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {
             of_text(text)
         }
+        Seen::Named(text, images) => of_text(text) + (images.len() * TOKENS_PER_IMAGE) as u64,
         Seen::Nothing => 0,
     }
 }

@@ -2,7 +2,7 @@
 //! it was spent on, what a model sees of it, what it does to the window. A new kind of event
 //! answers here, and in `state.rs` what it changes in a turn. Pure; must not know turns or logs.
 
-use crate::domain::{Block, CallId, Compaction, Event, EventBody, Outcome};
+use crate::domain::{Block, CallId, Compaction, Event, EventBody, ImageRef, Outcome};
 
 /// What the kind of an event says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +46,8 @@ pub enum Seen<'a> {
     Recalled(&'a str),
     /// What the workspace has for agents. It is read anew, so no summary is made of it.
     Project(&'a str),
+    /// What a person has named in a message, as its server gave it.
+    Named(&'a str, &'a [ImageRef]),
     /// A person's words.
     Person(&'a [Block]),
     /// The model's own words.
@@ -127,6 +129,9 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
         EventBody::TurnContext { text } => Meaning { seen: Seen::Context(text), ..waited(INPUT) },
         EventBody::TurnRecalled { text, .. } => Meaning { seen: Seen::Recalled(text), ..INPUT },
         EventBody::TurnProject { text, .. } => Meaning { seen: Seen::Project(text), ..INPUT },
+        EventBody::TurnNamed { text, images, .. } => {
+            Meaning { seen: Seen::Named(text, images), ..waited(INPUT) }
+        }
         EventBody::UserMessage { blocks, .. } => {
             Meaning { seen: Seen::Person(blocks), ..waited(INPUT) }
         }

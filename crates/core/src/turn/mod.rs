@@ -15,6 +15,7 @@ mod kept;
 mod kinds;
 mod last_words;
 pub mod log;
+pub mod named;
 pub mod next;
 pub mod persona;
 pub mod project;

@@ -187,16 +187,16 @@ impl Runner {
             );
             return Outcome::denied(DeniedBy::Request, reason);
         }
-        let Some((server, tool)) = self.gate.catalog().resolve(&tool_use.name).await else {
-            let names = self.gate.catalog().offered_names().await.join(", ");
-            let reason = format!("there is no tool `{}`; there are: {names}", tool_use.name);
-            return Outcome::denied(DeniedBy::Request, reason);
+        let meant = self.gate.catalog().meant(&tool_use.name, tool_use.input).await;
+        let (server, tool, arguments) = match meant {
+            Ok(meant) => meant,
+            Err(reason) => return Outcome::denied(DeniedBy::Request, reason),
         };
         let call = ToolCall {
             id: id.clone(),
             server,
             tool,
-            arguments: tool_use.input,
+            arguments,
             origin: behalf.origin,
             principal: behalf.principal,
         };

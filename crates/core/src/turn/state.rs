@@ -222,6 +222,7 @@ impl<'a> Turn<'a> {
             EventBody::TurnContext { .. }
             | EventBody::TurnProject { .. }
             | EventBody::TurnRecalled { .. }
+            | EventBody::TurnNamed { .. }
             | EventBody::PromptPacked { .. }
             | EventBody::ModelPartial { .. }
             | EventBody::ActionAnswered { .. }

@@ -92,6 +92,10 @@ impl<'a> Fold<'a> {
             Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {
                 self.user(vec![Block::Text { text: text.to_owned() }])
             }
+            Seen::Named(text, images) => {
+                let text = Block::Text { text: text.to_owned() };
+                self.user(std::iter::once(text).chain(images.iter().map(image)).collect());
+            }
             Seen::Person(blocks) => {
                 let time = self.clock.as_mut().and_then(|clock| clock.read(event.at_ms));
                 self.user(time.into_iter().chain(blocks.iter().cloned()).collect());
@@ -210,11 +214,12 @@ fn images_of(outcome: &Outcome) -> impl Iterator<Item = Block> {
         Outcome::Ended { output } => output.images.as_slice(),
         _ => &[],
     };
-    let block = |image: &ImageRef| {
-        let ImageRef { mime, digest, bytes } = image.clone();
-        Block::ImageRef { mime, digest, bytes }
-    };
-    images.iter().map(block)
+    images.iter().map(image)
+}
+
+fn image(image: &ImageRef) -> Block {
+    let ImageRef { mime, digest, bytes } = image.clone();
+    Block::ImageRef { mime, digest, bytes }
 }
 
 fn with_staged(text: &str, output: &ToolOutput) -> String {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData,
-    GetMeta as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
+    GetExtensions as _, GetMeta as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use serde_json::Value;
 
@@ -35,7 +36,7 @@ const BACKGROUND_JOBS: &str = "notifications/claw/background_jobs";
 const LOG_ID_BYTES_MAX: usize = 100;
 const PROGRESS_BYTES_MAX: usize = 64 * 1024;
 
-/// Travels with a `tools/call` through `rmcp` to its bridge.
+/// Travels with a request that has a permit through `rmcp` to its bridge.
 #[derive(Clone)]
 pub(crate) struct CallTag {
     pub(crate) progress: ProgressSink,
@@ -126,10 +127,12 @@ impl<R: Receive> Bridge<R> {
                     ClientRequest::CallToolRequest(_)
                         | ClientRequest::ListToolsRequest(_)
                         | ClientRequest::ReadResourceRequest(_)
+                        | ClientRequest::ListResourcesRequest(_)
+                        | ClientRequest::ListResourceTemplatesRequest(_)
+                        | ClientRequest::ListPromptsRequest(_)
+                        | ClientRequest::GetPromptRequest(_)
                 );
-                if let ClientRequest::CallToolRequest(call) = &mut sent.request {
-                    tag = call.extensions.remove::<CallTag>();
-                }
+                tag = sent.request.extensions_mut().remove::<CallTag>();
                 let token = sent.request.get_meta().get("progressToken").cloned();
                 let progress = token.zip(tag.as_ref().map(|tag| tag.progress.clone()));
                 request = Some((sent.id.clone(), Pending { raw, progress }));

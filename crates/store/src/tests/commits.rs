@@ -8,7 +8,7 @@ fn event(seq: u64) -> Event {
 }
 
 fn message(text: &str) -> Inbound {
-    inbound(InboundBody::Message { blocks: vec![Block::Text { text: text.into() }] })
+    inbound(InboundBody::message(vec![Block::Text { text: text.into() }]))
 }
 
 fn inbound(body: InboundBody) -> Inbound {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::{group, intake, notify, pairing, reactions, taps, words};
-use crate::chat_commands::{AnswerTo, order_of};
-use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId, telegram_principal};
+use crate::chat_commands::{AnswerTo, PromptLine, order_of};
+use crate::domain::{
+    Block, ChatCommand, Origin, Outbound, OutboundBody, SessionId, named_in, telegram_principal,
+};
 use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
 use crate::doors::questions;
 use crate::doors::telegram::api::incoming::{ChatMessage, Incoming};
@@ -14,7 +16,7 @@ use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::unusable::{self, Unusable};
 use crate::doors::telegram::render::access_request::{Standing, standing};
 use crate::mail::MailError;
-use crate::router::Visitor;
+use crate::router::{UpdateMessage, Visitor};
 
 /// A message that is older than this when it is handled carries its time, in seconds.
 const OLD_S: i64 = 60;
@@ -135,11 +137,8 @@ async fn message(ctx: &GatewayContext, ids: &[i64], msg: ChatMessage) -> anyhow:
         Parsed::Command(command, words) => {
             command_of(ctx, &msg, &visitor, &session, (command, &words), key).await
         }
-        Parsed::Unknown(text) => {
-            // Telegram sends this when a person opens the bot for the first time.
-            let text = if msg.text.starts_with("/start") { welcome() } else { text };
-            answer(ctx, &visitor, &msg, ids, "command", text).await
-        }
+        Parsed::Unknown(text) => answer(ctx, &visitor, &msg, ids, "command", text).await,
+        Parsed::Foreign(otherwise) => foreign(ctx, ids, &msg, visitor, (&session, otherwise)).await,
         Parsed::Message if !msg.private && !msg.addressed => {
             finish(ctx, ids.get(1..).unwrap_or_default(), "not addressed").await?;
             Ok(group::overhear(ctx, key.1, &msg, &visitor).await?)
@@ -151,6 +150,45 @@ async fn message(ctx: &GatewayContext, ids: &[i64], msg: ChatMessage) -> anyhow:
                 taken_in(ctx, ids, &msg, visitor, (&session, told)).await
             }
         },
+    }
+}
+
+/// A prompt of a server, or nothing that anybody knows.
+async fn foreign(
+    ctx: &GatewayContext,
+    ids: &[i64],
+    msg: &ChatMessage,
+    visitor: Visitor,
+    (session, otherwise): (&SessionId, String),
+) -> anyhow::Result<()> {
+    // Telegram sends this when a person opens the bot for the first time.
+    let otherwise = if msg.text.starts_with("/start") { welcome() } else { otherwise };
+    let commands = &ctx.shared.context.chat_commands;
+    let text = match commands.prompt_of(&visitor, &msg.text).await {
+        PromptLine::None => otherwise,
+        PromptLine::Wrong(why) => why,
+        PromptLine::Runs(prompt) => {
+            let blocks = vec![Block::Text { text: msg.text.clone() }];
+            let message = UpdateMessage { blocks, named: vec![prompt], ..UpdateMessage::default() };
+            return submit(ctx, ids, msg, &visitor, (session, message)).await;
+        }
+    };
+    answer(ctx, &visitor, msg, ids, "command", text).await
+}
+
+async fn submit(
+    ctx: &GatewayContext,
+    ids: &[i64],
+    msg: &ChatMessage,
+    visitor: &Visitor,
+    (session, message): (&SessionId, UpdateMessage),
+) -> anyhow::Result<()> {
+    match ctx.router.message_of_updates(visitor, session, message, (ctx.me.id, ids)).await {
+        Err(error) if error.is_queue_full() => {
+            let text = format!("{error}.");
+            answer(ctx, visitor, msg, ids, "queue full", text).await
+        }
+        taken => Ok(taken.map(drop)?),
     }
 }
 
@@ -171,13 +209,9 @@ async fn taken_in(
     let mut message = intake::message_of(ctx, msg, text).await;
     message.with_overheard = context.is_some();
     message.notices.extend(told);
-    match ctx.router.message_of_updates(&visitor, session, message, (ctx.me.id, ids)).await {
-        Err(error) if error.is_queue_full() => {
-            let text = format!("{error}.");
-            answer(ctx, &visitor, msg, ids, "queue full", text).await
-        }
-        taken => Ok(taken.map(drop)?),
-    }
+    // What others have written with it names nothing.
+    message.named = named_in(&msg.text);
+    submit(ctx, ids, msg, &visitor, (session, message)).await
 }
 
 /// What a message is, as far as commands go. A caption is none, or its file would be lost.

@@ -21,7 +21,7 @@ async fn asks(rig: &Rig, client: &ClientName, own: Option<&str>, words: &str) ->
         from: client.address(),
         principal: client.principal(),
         origin: Origin::McpClient,
-        body: InboundBody::Message { blocks: text(words) },
+        body: InboundBody::message(text(words)),
     };
     rig.gate.store.write(move |tx| tx.add_inbound(&inbound, 64)).await.unwrap()
 }
@@ -119,7 +119,7 @@ async fn what_an_owner_says_is_no_handle_of_a_client() {
         from: crate::domain::Address("console/1".into()),
         principal: OWNER.into(),
         origin: Origin::Owner,
-        body: InboundBody::Message { blocks: text("mine") },
+        body: InboundBody::message(text("mine")),
     };
     let id = rig.gate.store.write(move |tx| tx.add_inbound(&inbound, 64)).await.unwrap();
     assert_eq!(rig.clients.ask_state(&laptop, id).unwrap(), None);

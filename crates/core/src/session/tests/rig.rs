@@ -155,7 +155,7 @@ pub(super) fn worker_of(
 }
 
 pub(super) fn message(text: &str) -> InboundBody {
-    InboundBody::Message { blocks: vec![Block::Text { text: text.into() }] }
+    InboundBody::message(vec![Block::Text { text: text.into() }])
 }
 
 pub(super) async fn submit(gate: &GateRig, body: InboundBody) {

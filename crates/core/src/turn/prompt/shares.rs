@@ -34,7 +34,7 @@ pub fn shares(log: &Log) -> Shares {
     for event in log.events() {
         let share = match meaning(event).seen {
             Seen::Person(_) | Seen::Model(_) | Seen::Partial(_) => &mut shares.messages,
-            Seen::Result(..) => &mut shares.results,
+            Seen::Result(..) | Seen::Named(..) => &mut shares.results,
             Seen::Recalled(_) => &mut shares.recalled,
             Seen::Project(_) => &mut shares.project,
             Seen::Context(_) | Seen::Action => &mut shares.told,

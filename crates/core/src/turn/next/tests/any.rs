@@ -33,6 +33,13 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
         (call(), "[ab]").prop_map(|(call, text)| acted(call, &text)),
         Just(EventBody::ModelPartial { text: "half".into() }),
         "[ab]".prop_map(|text| EventBody::TurnContext { text }),
+        "[ab]".prop_map(|text| EventBody::TurnNamed {
+            call: None,
+            named: crate::domain::Named::Resource { server: "s".into(), uri: "u:x".into() },
+            state: crate::domain::NamedState::Given,
+            text,
+            images: Vec::new(),
+        }),
         "[ab]".prop_map(|text| EventBody::TurnProject { text, files: Vec::new() }),
         (0_u64..2_000).prop_map(|estimated_tokens| EventBody::PromptPacked {
             from_seq: 1,
