@@ -19,7 +19,6 @@ start_model "$work"
 
 not_applying() {
     case "$1" in
-        elicitation-*) echo "claw declares no elicitation: its own gate asks" ;;
         auth/basic-cimd) echo "claw has no page on the web that describes it as a client" ;;
         auth/2025-03-26-oauth-metadata-backcompat) echo "its metadata name another issuer than the place where they are, which RFC 8414 refuses" ;;
         auth/2025-03-26-oauth-endpoint-fallback) echo "claw logs in only where a server says by metadata to whom" ;;
@@ -48,5 +47,17 @@ for scenario in $scenarios; do
         wrong=1
     fi
 done
+# Rounds of input, which only the suite of 2026-07-28 has.
+suite="$CI_SCRATCH/conformance-2026/node_modules/.bin/conformance"
+scenario=sep-2322-client-request-state
+if timeout --kill-after=5 120 "$suite" client --command "bash $here/fixtures/conformance_client.sh $claw" \
+    --scenario "$scenario" >"$work/$scenario.out" 2>&1 </dev/null; then
+    echo "ok  $scenario"
+    passed=$((passed + 1))
+else
+    tail -n 40 "$work/$scenario.out" >&2
+    echo "FAILED: $scenario" >&2
+    wrong=1
+fi
 echo "claw as a client: $passed scenarios pass, $skipped do not apply"
 [ "$wrong" = 0 ] || fail "see above"

@@ -118,6 +118,7 @@ fn question(id: &str, call: CallId, session: SessionId, line: &str) -> Question 
         expires_at_ms: UnixMillis::MAX / 1_000_000,
         staged: None,
         list: None,
+        input: None,
         choices: vec![
             allow("y", Term::Once, "allow once: exactly these arguments, this time"),
             allow("10m", Term::TenMinutes, "allow exactly these arguments for 10 minutes"),

@@ -133,6 +133,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
                 tool_result_bytes: 16 * 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
+                input_rounds_max: 8,
                 mode_idle_time: Duration::from_secs(28_800),
                 openings: Vec::new(),
             },

@@ -102,6 +102,7 @@ async fn drive(number: u64) -> anyhow::Result<Outcome> {
             deadline: tokio::time::Instant::now() + SOON,
             turn: None,
             heard_by_others: true,
+            asks: None,
         };
         match app.gate.call(call.clone(), context).await {
             Outcome::Parked { .. } => app.gate.calls().until_decided(&call.id).await?,

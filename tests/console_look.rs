@@ -68,6 +68,7 @@ fn question() -> Question {
         expires_at_ms: 1_795_000_000_000 + 4 * 3_600_000,
         staged: None,
         list: None,
+        input: None,
         choices: vec![
             allow("y", Term::Once, Scope::Exact, "allow once: exactly these arguments, this one time"),
             allow("10m", Term::TenMinutes, Scope::Exact, "allow exactly these arguments for 10 minutes"),

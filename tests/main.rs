@@ -94,6 +94,7 @@ mod recall;
 mod remembering;
 mod reminder_buttons;
 mod resource_tool;
+mod rounds;
 mod schedule_words;
 mod secrets;
 mod serve_agent;

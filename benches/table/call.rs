@@ -97,6 +97,7 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
             principal: "bench".into(),
         };
         let context = CallContext {
+            asks: None,
             live: unseen(),
             cancel: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + Duration::from_secs(60),

@@ -8,6 +8,17 @@ use crate::doors::staged_questions;
 /// Each answer that is on offer: its command, and what it does.
 pub(super) fn each(question: &Question) -> Vec<(String, String)> {
     let mut answers: Vec<(String, String)> = Vec::new();
+    if let Some(input) = &question.input {
+        let id = &question.approval;
+        if input.is_typed() {
+            answers.push((format!("claw approve {id} --value TEXT"), input.wants()));
+        }
+        let given = question.choices.iter().filter(|it| !matches!(it.answer, Answer::Deny { .. }));
+        answers.extend(given.map(|choice| {
+            let does = out::clean(&choice.label).replace('\n', " ");
+            (format!("claw approve {id} --value {}", choice.key), does)
+        }));
+    }
     for choice in &question.choices {
         // The key of a refusal with a word to the model has the word behind it.
         let words = choice.key.contains(' ');
@@ -32,6 +43,7 @@ fn command_of(question: &Question, answer: &Answer, words: bool) -> Option<Strin
         Answer::Allow { term: Term::TenMinutes, scope } => ("10m", scope),
         Answer::Allow { term: Term::Session, scope } => ("session", scope),
         Answer::Allow { term: Term::Always, scope } => ("always", scope),
+        Answer::Give { .. } | Answer::Skip => return None,
         Answer::Press { .. } | Answer::Pick { .. } => return None,
     };
     let what = match scope {
@@ -199,6 +211,7 @@ mod tests {
             choices: answers.iter().map(choice).collect(),
             staged: None,
             list: None,
+            input: None,
         };
         let expected: Vec<(String, String)> = answers
             .iter()

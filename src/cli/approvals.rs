@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::fail::UserError;
 use super::{approval_answers, ask, fail, out};
 use crate::app::App;
 use crate::domain::{
@@ -15,6 +16,7 @@ use crate::doors::console::paint;
 use crate::doors::console::question::brief_lines;
 use crate::doors::console::style::Look;
 use crate::doors::follow::{Follow, Followed};
+use crate::doors::input_answers::{self, ReadInput, read_input};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::{list_answers, staged_questions};
 use crate::store::DecideRefused;
@@ -59,6 +61,16 @@ pub async fn answer(
     answer: Answer,
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
+    // On the heap: every command carries this future.
+    Box::pin(answer_and_go_on(app, id, answer, as_json)).await
+}
+
+async fn answer_and_go_on(
+    app: &App,
+    id: &str,
+    answer: Answer,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
@@ -72,6 +84,10 @@ pub async fn answer(
     let Some(session) = decided.question.session.clone() else {
         return told_to_client(&decided.question, as_json);
     };
+    if decided.question.input.is_some() && app.gate.calls().is_started(&decided.question.call)? {
+        // Its call runs in the process that has asked.
+        return Ok(quiet(app, &session));
+    }
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &session),
         worker,
@@ -107,6 +123,22 @@ pub async fn answer(
         }
         Some(Followed::Waits(questions)) => ask::waits(&asked, &questions),
         Some(Followed::Quiet) => Ok(quiet(app, &session)),
+    }
+}
+
+/// The answer that a text gives to a question for a value.
+pub fn value_of(app: &App, id: &str, text: &str) -> anyhow::Result<Answer> {
+    let id = ApprovalId(id.to_owned());
+    let Some(question) = app.gate.calls().question(&id)? else {
+        return Err(DecideRefused::NotFound(id.0).into());
+    };
+    match read_input(text, &question, true) {
+        Some(ReadInput::Answer(answer)) => Ok(answer),
+        Some(ReadInput::Unclear(sentence)) => Err(UserError::because(sentence)),
+        Some(ReadInput::NotAnAnswer) => Err(UserError::because("The value is empty.")),
+        None => Err(UserError::because(format!(
+            "The question {id} asks for a yes and for no value; `claw approve {id}` gives it."
+        ))),
     }
 }
 
@@ -160,9 +192,12 @@ fn in_words(question: &Question, answer: &Answer) -> String {
         let word = if matches!(answer, Answer::Allow { .. }) { "Yes" } else { "No" };
         return format!("{word}: {}", effect.says);
     }
+    if question.input.is_some() {
+        return format!("{}.", out::clean(&input_answers::in_words(answer, question)));
+    }
     let word = match (answer, &question.staged) {
         (Answer::Press { .. }, _) => "Pressed",
-        (Answer::Pick { .. }, _) => "Answered",
+        (Answer::Pick { .. } | Answer::Give { .. } | Answer::Skip, _) => "Answered",
         (Answer::Allow { .. }, Some(_)) => "Confirmed",
         (Answer::Allow { .. }, None) => "Allowed",
         (_, Some(_)) => "Cancelled",
@@ -213,6 +248,7 @@ pub fn question_json(question: &Question) -> Value {
         "staged": question.staged,
         "list": question.list,
         "choices": question.choices,
+        "input": question.input,
     })
 }
 

@@ -233,6 +233,9 @@ pub enum AtHome {
         /// Press this one of several buttons that a tool has staged, counted from one
         #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "edits_below", "command", "hosts", "mode"])]
         button: Option<NonZeroU32>,
+        /// Answer a server that asks for a value in the middle of its call
+        #[arg(long, value_name = "TEXT", conflicts_with_all = ["term", "below", "edits_below", "command", "hosts", "mode", "button"])]
+        value: Option<String>,
         #[command(flatten)]
         json: Json,
     },

@@ -250,6 +250,10 @@ pub fn on_stderr() -> LiveSink {
             let why = if summary.is_empty() { String::new() } else { format!(": {summary}") };
             out::err_line(&format!("✗ {title}{why}"));
         }
+        Live::CallAsks { approval, .. } => out::err_line(&format!(
+            "claw: a server asks in the middle of its call, which waits. In another terminal: claw \
+             approvals {approval}"
+        )),
         Live::StepRestarted { why, .. } => {
             out::err_line(&format!("{} Asking again.", escape::visible(&why)))
         }

@@ -214,7 +214,8 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
         }
         AtHome::Ask { text, session, own_turn, mode, json, .. } => {
             let (session, mode) = (self::session(app, session).await?, mode.map(Mode::from));
-            ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn, mode }).await
+            let text = text.join(" ");
+            Box::pin(ask::run(app, ask::Ask { text, session, json, own_turn, mode })).await
         }
         AtHome::Tools { action, server, json } => tools(app, action, server, json.json).await,
         AtHome::Mcp { action, json } => mcp::run(app, action, json.json).await,
@@ -223,6 +224,9 @@ async fn at_home(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
         AtHome::Approve { id, button: Some(number), json, .. } => {
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
+        }
+        AtHome::Approve { id, value: Some(text), json, .. } => {
+            approvals::answer(app, &id, approvals::value_of(app, &id, &text)?, json.json).await
         }
         AtHome::Approve { id, term, below, edits_below, command, hosts, mode, json, .. } => {
             let scope = scope(below, edits_below, command, hosts);

@@ -127,7 +127,10 @@ impl<T: PartialEq> Drafts<T> {
                     self.changed = true;
                 }
             }
-            Live::Reasoning { .. } | Live::Server { .. } | Live::Notice { .. } => {}
+            Live::Reasoning { .. }
+            | Live::CallAsks { .. }
+            | Live::Server { .. }
+            | Live::Notice { .. } => {}
         }
         None
     }

@@ -17,6 +17,7 @@ pub mod door;
 mod drafts;
 pub mod follow;
 pub mod gateway;
+pub mod input_answers;
 pub mod instance_outbox;
 pub mod list_answers;
 pub mod live;

@@ -147,6 +147,7 @@ mod tests {
             ],
             staged: Some(Staged::Item { summary: "Add".into(), group: None, number: 1, of: 1 }),
             list: None,
+            input: None,
         }
     }
 

@@ -20,6 +20,8 @@ pub enum Rig {
     Heartbeats,
     /// `tests/client_calls.rs`.
     Clients,
+    /// `tests/rounds.rs`.
+    Rounds,
 }
 
 /// By what the name of a point begins with.
@@ -45,6 +47,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("heartbeats.", Rig::Heartbeats),
     // A call of an MCP client, which nobody makes in the other rigs.
     ("client.", Rig::Clients),
+    // No server of the other rigs asks in the middle of its call.
+    ("round.", Rig::Rounds),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -2,8 +2,9 @@
 //! how grants are matched.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{ApprovalId, CallId, CallList, Effect, Mode, SessionId, Staged, UnixMillis};
+use super::{ApprovalId, CallId, CallList, Effect, Input, Mode, SessionId, Staged, UnixMillis};
 
 /// How long an allowance holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +62,12 @@ pub enum Answer {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         no: Vec<u32>,
     },
+    /// The value that a server has asked for. Only for a question with an [`Input`].
+    Give {
+        value: Value,
+    },
+    /// No value, and the form goes on without it. Only for an [`Input`] that is not required.
+    Skip,
 }
 
 /// One possible answer, with the words that say exactly what it grants.
@@ -100,6 +107,9 @@ pub struct Question {
     /// The calls that are asked about together, if it is about several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<CallList>,
+    /// The value that the server asks for, if its call runs already and waits for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Input>,
 }
 
 impl Question {

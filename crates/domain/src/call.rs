@@ -27,7 +27,8 @@ impl ToolCall {
     }
 }
 
-/// `received → denied | waiting → approved → started → ended | unknown`.
+/// `received → denied | waiting → approved → started → ended | unknown`, and
+/// `started → input_required → started` for each round in which the server asks a person.
 /// Only a call that was started and has no end may have run; earlier states are judged again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,6 +38,9 @@ pub enum CallState {
     Waiting,
     Approved,
     Started,
+    /// It was started, and its server has answered with a question: nothing runs. It goes on by the
+    /// same call with the answer, and is never judged or frozen anew.
+    InputRequired,
     Ended,
     Unknown,
 }
@@ -47,6 +51,7 @@ text_forms!(CallState {
     Waiting = "waiting",
     Approved = "approved",
     Started = "started",
+    InputRequired = "input_required",
     Ended = "ended",
     Unknown = "unknown",
 });

@@ -20,6 +20,7 @@ mod ids;
 mod image;
 mod inbound;
 pub mod inherit;
+mod input;
 mod level;
 mod live;
 mod message;
@@ -62,6 +63,10 @@ pub use event::{Event, EventBody, Spent, TurnEnd};
 pub use ids::{Address, ApprovalId, InvalidSessionId, SESSION_ID_MAX_BYTES, SessionId};
 pub use image::{IMAGE_BYTES_MAX, image_mime};
 pub use inbound::{Inbound, InboundBody};
+pub use input::{
+    Form, FormField, Input, InputKind, InputOption, InvalidForm, TEXT_CHARS_MAX, TextFormat,
+    form_of,
+};
 pub use level::{HeldLevels, Level};
 pub use live::{Live, LiveSink, unseen};
 pub use message::{Block, Message, Role, ToolUse, text_of};

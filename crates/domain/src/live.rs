@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::CallId;
+use super::{ApprovalId, CallId};
 
 /// A glimpse of a running turn. Text is keyed by (turn, step): a step that is repeated starts with
 /// `StepRestarted`, and a door then replaces what it had shown of that step.
@@ -37,6 +37,11 @@ pub enum Live {
     CallProgress {
         call: CallId,
         text: String,
+    },
+    /// The server of a running call asks the owner. The question itself comes by the outbox.
+    CallAsks {
+        call: CallId,
+        approval: ApprovalId,
     },
     CallEnded {
         call: CallId,

@@ -11,14 +11,17 @@ use rmcp::model::{
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::files::ResultFile;
+use super::human_time::HumanTime;
 use super::method::Method;
 use super::output::{read_answer_of, read_error, read_refusal, read_result};
-use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED};
+use super::rpc::{
+    ANSWER_TOO_LONG, AskSink, Asked, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED,
+};
 use super::transport::Ticket;
 use super::transport::http::mirror;
 use crate::permit::Permit;
@@ -48,6 +51,10 @@ pub struct CallControl {
     pub cancel: CancellationToken,
     /// Takes the texts of progress notifications, in order. It must return at once.
     pub progress: ProgressSink,
+    /// Answers what a server asks by a request while the call runs; `None` where nobody can.
+    pub ask: Option<AskSink>,
+    /// The time in which it waits for a person, which the time limit of the call leaves out.
+    pub human: HumanTime,
 }
 
 /// How a call ended, as far as anybody can know.
@@ -97,9 +104,15 @@ pub(super) async fn forward(
         Err(reason) => return CallEnd::NotForwarded { reason },
     };
     let ticket = Arc::new(Ticket::default());
+    // Whatever the server still asks when the call has its end, nobody is asked.
+    let over = CancellationToken::new();
+    let _ends = over.clone().drop_guard();
+    let asked = context.ask.clone().map(|sink| Asked { sink, over });
     let mirrored = mirror::of_arguments(schema, permit.arguments());
     let (progress, tag_ticket) = (context.progress.clone(), ticket.clone());
-    request.extensions_mut().insert(CallTag { progress, mirrored, ticket: tag_ticket });
+    let goes_on = permit.input().is_some();
+    let tag = CallTag { progress, mirrored, ticket: tag_ticket, asked, goes_on };
+    request.extensions_mut().insert(tag);
 
     let method = Method::named(permit.tool());
     let deadline = Instant::now() + permit.timeout();
@@ -110,7 +123,7 @@ pub(super) async fn forward(
             Ok(handle) => handle,
             Err(_) => return ended_before(connection, &ticket).await,
         },
-        stop = stopped(connection, &context.cancel, deadline) => return give_up(connection, None, stop, &ticket, &permit).await,
+        stop = stopped(connection, &context, deadline) => return give_up(connection, None, stop, &ticket, &permit).await,
     };
     tokio::select! {
         biased;
@@ -118,7 +131,7 @@ pub(super) async fn forward(
             Ok(answer) => read_answer(connection, method, answer, &ticket).await,
             Err(_) => ended_before(connection, &ticket).await,
         },
-        stop = stopped(connection, &context.cancel, deadline) => {
+        stop = stopped(connection, &context, deadline) => {
             give_up(connection, Some(handle), stop, &ticket, &permit).await
         }
     }
@@ -136,7 +149,11 @@ fn request_of(permit: &Permit) -> Result<ClientRequest, String> {
         let request = method.request(permit.arguments());
         return request.ok_or_else(|| format!("an argument of `{}` is missing", permit.tool()));
     }
-    let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
+    let mut params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
+    if let Some(input) = permit.input() {
+        params.input_responses = Some(input.responses.clone().into_iter().collect());
+        params.request_state = input.state.clone();
+    }
     Ok(ClientRequest::CallToolRequest(CallToolRequest::new(params)))
 }
 
@@ -162,15 +179,15 @@ fn options(permit: &Permit) -> PeerRequestOptions {
     PeerRequestOptions::no_options().with_meta(meta)
 }
 
-async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: Instant) -> Stop {
+async fn stopped(connection: &Connection, context: &CallControl, deadline: Instant) -> Stop {
     tokio::select! {
         biased;
-        () = cancel.cancelled() => Stop::Cancelled,
+        () = context.cancel.cancelled() => Stop::Cancelled,
         () = async {
             connection.transport.ended().cancelled().await;
             tokio::time::sleep(LATE_ANSWER_TIMEOUT).await;
         } => Stop::Ended,
-        () = sleep_until(deadline) => Stop::Timeout,
+        () = context.human.sleep_until(deadline) => Stop::Timeout,
     }
 }
 

@@ -23,7 +23,9 @@ use super::offers::Offers;
 use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::resources;
 use super::rpc::era::Era;
-use super::rpc::{Agreement, Bridge, LOG_LINES_MAX, News, RpcState, ServerLog, in_words};
+use super::rpc::{
+    Agreement, Bridge, LOG_LINES_MAX, News, RpcState, ServerLog, capabilities, in_words,
+};
 use super::settings::{HubNotice, HubSettings};
 use super::transport::http::mirror;
 use super::transport::{Receive, Transport};
@@ -133,8 +135,10 @@ impl Connection {
             },
         );
         let protocol: ProtocolVersion = protocol_version(agreement.era, &agreement.protocol);
+        let declared: ClientCapabilities =
+            serde_json::from_value(capabilities()).unwrap_or_default();
         let mut config = ClientConfig::new(
-            ClientCapabilities::default(),
+            declared,
             Implementation::new("claw", settings.client_version.clone()),
         );
         config.protocol_version = protocol.clone();

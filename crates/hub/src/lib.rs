@@ -9,6 +9,7 @@ mod error;
 mod files;
 mod frame;
 mod health;
+mod human_time;
 mod in_flight;
 mod known;
 pub mod login;
@@ -33,6 +34,7 @@ mod structured;
 mod text;
 mod tls;
 mod transport;
+mod web_page;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -49,17 +51,22 @@ pub use call::{Beside, CallControl, CallEnd};
 pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use error::HubError;
 pub use files::ResultFile;
+pub use human_time::{HumanTime, HumanWait};
 pub use method::Method;
 pub use offers::{Offers, PromptArgument, PromptEntry, ServerPrompt};
-pub use permit::{CallSource, Opened, OpenedFolder, OpenedNow, Permit, PermitMint, PermitParts};
+pub use permit::{
+    CallSource, Opened, OpenedFolder, OpenedNow, Permit, PermitMint, PermitParts, RoundInput,
+};
 pub use process::supervisor;
 pub use replace::Replaced;
+pub use rpc::AskSink;
 pub use rpc::era::{self, Era};
 pub use settings::{
     BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState,
     ServerStatus,
 };
 pub use structured::STRUCTURED_HEADING;
+pub use web_page::host_of_page;
 
 use in_flight::{InFlight, InFlightGuard};
 use manifest::Manifest;

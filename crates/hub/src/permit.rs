@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use claw_domain::{CallId, Origin, SessionId};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Makes the permits of one hub. Whoever holds it decides which calls run, so it is handed out
 /// once, with the hub itself, and it cannot be copied:
@@ -72,6 +72,17 @@ pub struct Permit {
     keep_off: &'static [&'static str],
     opened: OpenedNow,
     source: Option<CallSource>,
+    input: Option<RoundInput>,
+}
+
+/// What a call that its server has answered with a question goes on with (a multi round-trip request
+/// of 2026-07-28).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoundInput {
+    /// A response to each request, by the server's key.
+    pub responses: Map<String, Value>,
+    /// What the server wanted to have back, as it was.
+    pub state: Option<String>,
 }
 
 /// From whose words a call came, and in which turn.
@@ -145,6 +156,8 @@ pub struct PermitParts {
     pub opened: OpenedNow,
     /// From whose words it came. Our own memory server is told, and no other.
     pub source: Option<CallSource>,
+    /// The answers that it goes on with; `None` for a call that begins.
+    pub input: Option<RoundInput>,
 }
 
 impl PermitMint {
@@ -154,10 +167,10 @@ impl PermitMint {
 
     /// Leave to forward this call, once.
     pub fn permit(&self, parts: PermitParts) -> Permit {
-        let PermitParts { call, server, tool, arguments, pin, timeout, keep_off, opened, source } =
-            parts;
+        let PermitParts { call, server, tool, arguments, pin, timeout, .. } = parts;
+        let PermitParts { keep_off, opened, source, input, .. } = parts;
         let hub = self.0.clone();
-        Permit { hub, call, server, tool, arguments, pin, timeout, keep_off, opened, source }
+        Permit { hub, call, server, tool, arguments, pin, timeout, keep_off, opened, source, input }
     }
 }
 
@@ -197,6 +210,11 @@ impl Permit {
     /// From whose words it came, where its server is told.
     pub fn source(&self) -> Option<&CallSource> {
         self.source.as_ref()
+    }
+
+    /// The answers that it goes on with.
+    pub fn input(&self) -> Option<&RoundInput> {
+        self.input.as_ref()
     }
 
     /// Names of files and folders that this call may not change.

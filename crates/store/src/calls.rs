@@ -174,7 +174,7 @@ impl Tx<'_> {
         let changed = self
             .conn
             .prepare_cached(
-                "UPDATE calls SET state = ?3, started_ms = CASE WHEN ?3 = 'started' THEN ?4 ELSE started_ms END
+                "UPDATE calls SET state = ?3, started_ms = CASE WHEN ?3 = 'started' THEN coalesce(started_ms, ?4) ELSE started_ms END
                  WHERE id = ?1 AND state = ?2",
             )?
             .execute(params![id.to_string(), from.as_str(), to.as_str(), now_ms()])?;
@@ -201,6 +201,9 @@ impl Tx<'_> {
                 serde_json::to_string(outcome)?,
                 now_ms()
             ])?;
+        if changed == 1 {
+            self.forget_rounds(id)?;
+        }
         Ok(changed == 1)
     }
 }

@@ -286,6 +286,7 @@ impl Tx<'_> {
             choices: Vec::new(),
             staged: None,
             list: None,
+            input: None,
         })
     }
 

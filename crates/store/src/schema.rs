@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_27,
     MIGRATION_28,
     MIGRATION_29,
+    MIGRATION_30,
 ];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
@@ -191,4 +192,19 @@ const MIGRATION_29: &str = "
 ALTER TABLE inbox ADD COLUMN mark TEXT;
 CREATE UNIQUE INDEX inbox_mark ON inbox(mark) WHERE mark IS NOT NULL;
 ALTER TABLE client_calls ADD COLUMN mark TEXT;
+";
+
+// What a server asks in the middle of a call, round by round, until the call has ended.
+const MIGRATION_30: &str = "
+CREATE TABLE rounds(
+    call TEXT NOT NULL,
+    nth INTEGER NOT NULL,
+    in_call INTEGER NOT NULL,
+    requests TEXT NOT NULL,
+    request_state TEXT,
+    answers TEXT NOT NULL,
+    state TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(call, nth)
+) STRICT, WITHOUT ROWID;
 ";

@@ -241,7 +241,7 @@ impl AcpDoor {
             }
             Live::Server { text } | Live::Notice { text } => self.say(&text),
             // The words are what a person reads at every door.
-            Live::StepStarted { .. } | Live::Reasoning { .. } => {}
+            Live::StepStarted { .. } | Live::Reasoning { .. } | Live::CallAsks { .. } => {}
         }
     }
 

@@ -13,6 +13,7 @@ use super::blocks::{content, differences, fenced};
 use super::call_view::{changed_file, kind, locations};
 use crate::domain::{Answer, CallList, Choice, Effect, Question, Scope, Term};
 use crate::doors::clock::Clock;
+use crate::doors::input_answers;
 use crate::doors::staged_questions;
 
 /// The server of a question that is about no call of a server: whether a turn may go on, and several
@@ -81,6 +82,10 @@ fn contents(
     lines.extend(effect.asker.clone());
     lines.extend(effect.why.as_ref().map(|why| format!("Why: {why}")));
     lines.extend(question.list.as_ref().map(listed));
+    lines.extend(input_answers::typed(question).map(|wants| {
+        let id = &question.approval;
+        format!("It takes {wants}: `claw approve {id} --value TEXT` in a terminal gives it.")
+    }));
     // Those of a list are its calls once more.
     let is_told = |name: &str| question.list.is_some() || effect.tells(name);
     for (name, value) in &question.arguments {
@@ -144,6 +149,7 @@ fn offered(question: &Question) -> Vec<(&Choice, PermissionOptionKind)> {
                 let asked = !yes.is_empty() && yes.iter().all(still);
                 asked.then_some(PermissionOptionKind::AllowOnce)?
             }
+            Answer::Give { .. } | Answer::Skip => PermissionOptionKind::AllowOnce,
             Answer::Allow { scope: Scope::Mode { .. }, .. } => PermissionOptionKind::AllowAlways,
             Answer::Allow { .. } if offer == Some(choice.key.as_str()) => {
                 PermissionOptionKind::AllowAlways

@@ -20,6 +20,7 @@ fn question(effect: Option<Effect>, arguments: Vec<(String, String)>) -> Questio
         choices: vec![],
         staged: None,
         list: None,
+        input: None,
     }
 }
 

@@ -6,10 +6,14 @@ use super::question::Clock;
 use crate::domain::{Answer, Question, Scope, Term};
 use crate::doors::call_list;
 use crate::doors::door::Closed;
+use crate::doors::input_answers;
 
 /// What an answer that was just given has allowed or denied. One that holds for longer than this
 /// call is told in the words of the question, because the call alone would say too little.
 pub(super) fn in_words(answer: &Answer, question: &Question) -> String {
+    if question.input.is_some() {
+        return clean_line(&format!("{}.", input_answers::in_words(answer, question)));
+    }
     let about = || clean_line(&call_list::about(question));
     let label = question
         .choices
@@ -32,7 +36,9 @@ pub(super) fn in_words(answer: &Answer, question: &Question) -> String {
             None => format!("Denied for good: {}", about()),
         },
         Answer::Press { .. } => format!("Pressed: {}", about()),
-        Answer::Pick { .. } => format!("Answered: {}", about()),
+        Answer::Pick { .. } | Answer::Give { .. } | Answer::Skip => {
+            format!("Answered: {}", about())
+        }
     }
 }
 
@@ -62,7 +68,9 @@ pub(in crate::doors) fn closed(how: &Closed, question: &Question, owner: &str) -
                 // The words are those of another question, which the grant was given with.
                 Answer::Allow { .. } if by.starts_with("grant ") => String::new(),
                 Answer::Allow { scope: Scope::Mode { mode }, .. } => format!(" with mode {mode}"),
-                Answer::Allow { .. } if question.staged.is_some() => String::new(),
+                Answer::Allow { .. } if question.staged.is_some() || question.input.is_some() => {
+                    String::new()
+                }
                 Answer::Allow { term, .. } => format!(" {}", for_how_long(*term)),
                 Answer::Deny { word: Some(word) } => format!(" (“{}”)", clean_line(word)),
                 Answer::Never => " for good".to_owned(),
@@ -74,12 +82,18 @@ pub(in crate::doors) fn closed(how: &Closed, question: &Question, owner: &str) -
 }
 
 fn decided(answer: &Answer, question: &Question) -> &'static str {
+    if question.input.is_some() {
+        let is_no = matches!(answer, Answer::Deny { .. } | Answer::Never);
+        return if is_no { "declined" } else { "answered" };
+    }
     match (answer, question.staged.is_some()) {
         (Answer::Allow { .. }, true) => "confirmed",
         (Answer::Allow { .. }, false) => "allowed",
         (Answer::Deny { .. } | Answer::Never, true) => "cancelled",
         (Answer::Deny { .. } | Answer::Never, false) => "denied",
-        (Answer::Press { .. } | Answer::Pick { .. }, _) => "answered",
+        (Answer::Press { .. } | Answer::Pick { .. } | Answer::Give { .. } | Answer::Skip, _) => {
+            "answered"
+        }
     }
 }
 

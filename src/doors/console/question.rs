@@ -3,6 +3,7 @@
 
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::doors::clock::Clock;
+use crate::doors::input_answers::{ReadInput, read_input};
 use crate::doors::list_answers::{ReadList, read_list};
 use crate::doors::typed::{Typed, typed};
 
@@ -31,6 +32,14 @@ pub fn parse_answer(line: &str, question: &Question) -> ParsedAnswer {
     let text = line.trim();
     if text.is_empty() {
         return ParsedAnswer::NotAnAnswer;
+    }
+    match read_input(text, question, !line.starts_with(char::is_whitespace)) {
+        Some(ReadInput::Answer(answer)) => return ParsedAnswer::Answer(answer),
+        Some(ReadInput::Unclear(sentence)) => {
+            return ParsedAnswer::Unclear(format!("{sentence} {HINT}"));
+        }
+        Some(ReadInput::NotAnAnswer) => return ParsedAnswer::NotAnAnswer,
+        None => {}
     }
     if let Some(list) = &question.list {
         match read_list(text, list) {
@@ -144,6 +153,7 @@ pub(in crate::doors) mod tests {
             expires_at_ms: 0,
             staged: None,
             list: None,
+            input: None,
             choices: vec![
                 choice("y", allow(Term::Once, Scope::Exact)),
                 choice("10m", allow(Term::TenMinutes, Scope::Exact)),

@@ -4,6 +4,7 @@
 use crate::domain::{Answer, Mode, Question, Scope, Term};
 use crate::doors::brief::{Block, arguments_left_out, brief};
 use crate::doors::clock::Clock;
+use crate::doors::input_answers;
 
 use super::call_list_view;
 use super::clean::clean;
@@ -22,6 +23,10 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look) ->
     }
     let label = number.map(|number| format!("(question {number})"));
     let (mut rows, left_out) = brief_rows(question, label.as_deref(), look);
+    if question.input.is_some() {
+        rows.extend(value_keys(question, left_out, look));
+        return rows;
+    }
     rows.push(keys(question, left_out, look));
     rows
 }
@@ -115,6 +120,25 @@ pub(super) fn remark(text: &str, look: Look) -> String {
     paint_line(&[Span::new(&format!("  {text}"), Style::DIM)], look)
 }
 
+/// What answers a question for a value: each choice with its key, and what is typed.
+fn value_keys(question: &Question, left_out: bool, look: Look) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut spans = Vec::new();
+    for choice in &question.choices {
+        let (key, label) = (one_row(&choice.key), one_row(&choice.label));
+        spans.push(Span::new(&key, Style::BOLD.with(Style::CYAN)));
+        let label = if label.to_lowercase() == key { String::new() } else { format!(" {label}") };
+        spans.push(Span::new(&format!("{label} · "), Style::PLAIN));
+    }
+    spans.push(Span::new(if left_out { "? all of it" } else { "? more" }, Style::DIM));
+    if let Some(wants) = input_answers::typed(question) {
+        let text = Span::new(&format!("Type {}.", one_row(&wants)), Style::PLAIN);
+        hang(&mut lines, Span::new("  ", Style::PLAIN), &[text], look);
+    }
+    hang(&mut lines, Span::new("  ", Style::PLAIN), &spans, look);
+    lines.iter().map(|line| paint_line(line, look)).collect()
+}
+
 /// The keys of the answers in one row: yes and no first, then what fits. `?` shows all of them, and
 /// all of the call.
 fn keys(question: &Question, left_out: bool, look: Look) -> String {
@@ -159,9 +183,12 @@ fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
         Answer::Deny { .. } => return Some("no".to_owned()),
         Answer::Allow { term: Term::Session, scope } => ("this session", scope),
         Answer::Allow { term: Term::Always, scope } if is_offered => ("always", scope),
-        Answer::Allow { .. } | Answer::Never | Answer::Press { .. } | Answer::Pick { .. } => {
-            return None;
-        }
+        Answer::Allow { .. }
+        | Answer::Never
+        | Answer::Press { .. }
+        | Answer::Pick { .. }
+        | Answer::Give { .. }
+        | Answer::Skip => return None,
     };
     let what = match scope {
         Scope::Exact => "same,".to_owned(),
@@ -192,13 +219,17 @@ pub fn whole_lines(
     }
     let mut lines: Vec<Line> = Vec::new();
     let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
+    let (before, behind) = match question.input.is_some() {
+        true => ("", " runs, and asks"),
+        false => ("May ", " run this?"),
+    };
     let title = [
-        Span::new("May ", Style::PLAIN),
+        Span::new(before, Style::PLAIN),
         Span::new(
             &format!("{}/{}", one_row(&question.server), one_row(&question.tool)),
             Style::BOLD,
         ),
-        Span::new(&format!(" run this?{label}"), Style::PLAIN),
+        Span::new(&format!("{behind}{label}"), Style::PLAIN),
     ];
     hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);
     let mut rows: Vec<String> = Vec::new();

@@ -154,6 +154,8 @@ impl Screen {
                 self.calls.start(call, title);
             }
             Live::CallProgress { call, text } => self.progress(&call, &text, now),
+            // Its question comes by the outbox.
+            Live::CallAsks { .. } => {}
             Live::CallEnded { call, ok, title, summary, diff, output } => {
                 self.calls.end(&call);
                 let mark = if ok { ("✓ ", Style::CYAN) } else { ("✗ ", Style::RED) };

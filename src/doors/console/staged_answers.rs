@@ -253,6 +253,7 @@ mod tests {
             choices: (0..choices).map(choice).collect(),
             staged: Some(staged),
             list: None,
+            input: None,
         }
     }
 

@@ -196,6 +196,7 @@ mod tests {
             choices: labels.iter().enumerate().map(choice).collect(),
             staged: Some(staged),
             list: None,
+            input: None,
         }
     }
 

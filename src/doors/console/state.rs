@@ -3,6 +3,7 @@
 //! know channels, terminals or layout.
 
 mod lists;
+mod told;
 
 use std::time::{Duration, Instant};
 
@@ -261,7 +262,9 @@ impl ChatState {
             let word = match answer {
                 Answer::Deny { .. } | Answer::Never => None,
                 Answer::Press { .. } => Some("Pressed"),
-                Answer::Allow { .. } | Answer::Pick { .. } => Some("Confirmed"),
+                Answer::Allow { .. } | Answer::Pick { .. } | Answer::Give { .. } | Answer::Skip => {
+                    Some("Confirmed")
+                }
             };
             effects.push(self.send(ConsoleEvent::Answer { approval, answer }));
             effects.extend(word.map(|word| Effect::Note(format!("{word}: {about}"))));
@@ -337,26 +340,16 @@ impl ChatState {
         Some(Effect::Whole(Box::new(open.question.clone()), several.then_some(open.number)))
     }
 
-    /// What is said beside a message that answers nothing.
-    fn still_open(&self) -> String {
-        match &self.open[..] {
-            [one] => format!(
-                "Your message goes in when the question about {} is answered: type y or n.",
-                about(&one.question)
-            ),
-            many => {
-                format!(
-                    "Your message goes in when {} questions are answered: type `y 2`, for example.",
-                    many.len()
-                )
-            }
-        }
-    }
-
     /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y
     /// ID` name one. Without a name an answer is for the one question that is open; where there are
     /// several, it answers none.
     fn addressee(&self, line: &str) -> Result<(usize, String), String> {
+        // Whatever is typed may be a value, with numbers in it.
+        if let [one] = &self.open[..]
+            && one.question.input.is_some()
+        {
+            return Ok((0, line.to_owned()));
+        }
         let find = |word: &str| {
             let number = word.strip_prefix('#').unwrap_or(word);
             self.open.iter().position(|open| {

@@ -39,7 +39,8 @@ pub fn by_rounds(context: &RequestContext<RoleServer>) -> bool {
 /// The open question about a call.
 pub fn open(caller: &Caller, call: &CallId) -> Option<AskedQuestion> {
     let open = caller.serving.door.shared.mail().open_questions(None).ok()?;
-    open.into_iter().find(|row| row.call == *call)
+    // What another server wants to know is for the owner's own doors.
+    open.into_iter().find(|row| row.call == *call && row.question.input.is_none())
 }
 
 /// What is shown: who asks for what, word for word. `None`: it is too long for a form.

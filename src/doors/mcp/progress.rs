@@ -89,6 +89,7 @@ fn words(live: &Live) -> Option<String> {
         Live::StepRestarted { why, .. } => format!("the model is asked again: {why}"),
         Live::CallStarted { title, .. } => format!("running: {title}"),
         Live::CallProgress { text, .. } => escape::visible(text),
+        Live::CallAsks { approval, .. } => format!("the owner is asked (question {approval})"),
         Live::CallEnded { ok: true, title, .. } => format!("done: {title}"),
         Live::CallEnded { ok: false, title, .. } => format!("failed: {title}"),
         Live::Notice { text } => escape::visible(text),

@@ -34,6 +34,7 @@ pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSet
             tool_result_bytes: limits.tool_result_bytes as usize,
             question_time: Duration::from_secs(limits.question_time_s),
             staged_actions_max: limits.staged_actions_max as usize,
+            input_rounds_max: limits.input_rounds_max,
             grant_offer_days: limits.grant_offer_days,
             mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
             openings: settings.openings.clone(),

@@ -23,8 +23,11 @@ impl Calls {
                 if let Some(outcome) = row.as_ref().and_then(|row| row.outcome.clone()) {
                     return Ok(outcome);
                 }
-                let started = row.as_ref().is_some_and(|row| row.state == CallState::Started);
-                let outcome = if started {
+                let state = row.as_ref().map(|row| row.state);
+                let outcome = if state == Some(CallState::InputRequired) {
+                    let reason = "its server waited for an answer when the turn ended";
+                    Outcome::Unknown { reason: reason.to_owned() }
+                } else if state == Some(CallState::Started) {
                     Outcome::Unknown { reason: "it was running when the turn ended".to_owned() }
                 } else {
                     Outcome::denied(DeniedBy::Stop, reason)

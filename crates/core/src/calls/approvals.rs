@@ -106,6 +106,10 @@ impl Calls {
             return self.decide_staged(approval, answer, by).await;
         }
         let is_here = row.cwd.is_empty() || Path::new(&row.cwd) == self.workspace();
+        if let Some(input) = approval.question.input.clone() {
+            // On the heap, as rare as it is.
+            return Box::pin(self.decide_input(approval, input, answer, by, with)).await;
+        }
         if approval.question.list.is_some() {
             return match is_here {
                 true => self.decide_list(approval, row, answer, by, with).await,
@@ -147,9 +151,9 @@ impl Calls {
     ) -> Result<Option<Standing>, DecideError> {
         let (effect, scope, term) = match answer {
             Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
-            Answer::Press { .. } | Answer::Pick { .. } => {
+            Answer::Press { .. } | Answer::Pick { .. } | Answer::Give { .. } | Answer::Skip => {
                 return Err(DecideError::NotOffered(format!(
-                    "the question {} has no buttons or numbers of its own",
+                    "the question {} has no buttons, numbers or values of its own",
                     approval.id
                 )));
             }
@@ -234,12 +238,13 @@ impl Calls {
     pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
         const STATE: ApprovalState = ApprovalState::Expired;
         let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
-        if !self
-            .store
-            .read(|tx| tx.approval_of(call))?
-            .is_some_and(|row| row.state == ApprovalState::Waiting && due(&row))
-        {
-            return Ok(None);
+        let newest = self.store.read(|tx| tx.approval_of(call))?;
+        match newest.filter(|row| row.state == ApprovalState::Waiting && due(row)) {
+            None => return Ok(None),
+            Some(row) if row.question.input.is_some() => {
+                return Box::pin(self.expire_input(call)).await;
+            }
+            Some(_) => {}
         }
         let call = call.clone();
         killpoint::here("gate.closed.before");
@@ -382,5 +387,6 @@ pub(super) fn question_about(
         choices,
         staged,
         list: None,
+        input: None,
     })
 }

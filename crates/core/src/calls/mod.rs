@@ -24,6 +24,7 @@ mod pause;
 mod project;
 mod propose;
 mod record;
+pub mod rounds;
 mod seen;
 mod settle;
 mod shown;
@@ -101,6 +102,8 @@ pub struct CallLimits {
     pub question_time: Duration,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
+    /// The most rounds of one call in which its server asks for input.
+    pub input_rounds_max: u32,
     /// How many days back equal answers count, until a grant is offered for them; 0 offers none.
     pub grant_offer_days: u32,
     /// How long the mode of a session lasts whose owner writes nothing there.

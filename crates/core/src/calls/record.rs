@@ -32,7 +32,10 @@ impl Calls {
             CallState::Started => Some(Outcome::Unknown {
                 reason: "claw was ended while it ran; nobody knows how far it got".to_owned(),
             }),
-            CallState::Received | CallState::Waiting | CallState::Approved => None,
+            CallState::Received
+            | CallState::Waiting
+            | CallState::Approved
+            | CallState::InputRequired => None,
         }
     }
 
@@ -144,8 +147,10 @@ impl Calls {
 /// then the next reply has the number of the lost one. A result of that call is no answer to this
 /// one.
 pub fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
-    let never_forwarded =
-        !matches!(row.state, CallState::Started | CallState::Ended | CallState::Unknown);
+    let never_forwarded = matches!(
+        row.state,
+        CallState::Received | CallState::Waiting | CallState::Approved | CallState::Denied
+    );
     let same = || row.arguments == crate::domain::canonical::canonical_json(&call.arguments);
     never_forwarded || (row.server == call.server && row.tool == call.tool && same())
 }

@@ -45,6 +45,7 @@ pub(super) fn settle(
 /// What was staged is answered by itself alone; of a list each call has a question of its own.
 fn is_open_to(question: &ApprovalRow, by: &str, now: UnixMillis) -> bool {
     question.question.staged.is_none()
+        && question.question.input.is_none()
         && question.question.list.is_none()
         && question.approvers.include(by)
         && question.expires_ms > now

@@ -114,7 +114,10 @@ impl Calls {
             let wanted = matches!(answer, Answer::Allow { term: Term::Once, .. });
             wanted || matches!(answer, Answer::Deny { .. })
         };
-        let plain = row.list.is_none() && question.staged.is_none() && question.session.is_some();
+        let plain = row.list.is_none()
+            && question.staged.is_none()
+            && question.input.is_none()
+            && question.session.is_some();
         let asks = question.choices.iter().filter(|choice| answered_so(&choice.answer)).count();
         // What our own file server does without danger, and says in its sentence, can be many.
         let tame = self.hub.builtin(&question.server) == Some("filesystem");

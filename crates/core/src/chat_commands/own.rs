@@ -79,6 +79,7 @@ impl Own {
             deadline: Instant::now() + LOOK_TIME_MAX,
             turn: None,
             heard_by_others: false,
+            asks: None,
         };
         Ok(match parts.gate.call(call, context).await {
             Outcome::Ended { output } if output.is_error => Err(code(&output.text)),

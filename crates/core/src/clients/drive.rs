@@ -179,7 +179,7 @@ impl Shared {
 
     fn is_asked_about(&self, call: &CallId) -> bool {
         let row = self.store.read(|tx| tx.call(call)).ok().flatten();
-        row.is_some_and(|row| row.state == CallState::Waiting)
+        row.is_some_and(|row| matches!(row.state, CallState::Waiting | CallState::InputRequired))
     }
 
     /// Once through the gate.
@@ -191,6 +191,8 @@ impl Shared {
             deadline: Instant::now() + self.call_time,
             turn: turn_of(client, &call.id),
             heard_by_others: true,
+            // The owner finds the question at their door, and the client hears that it waits.
+            asks: Some(Arc::new(|_| {})),
         };
         let passing = self.gate.call(call.clone(), context);
         tokio::pin!(passing);

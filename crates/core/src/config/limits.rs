@@ -53,6 +53,8 @@ pub struct Limits {
     pub folder_idle_time_s: u64,
     /// Actions that tools may stage in one turn.
     pub staged_actions_max: u32,
+    /// Rounds of one call in which its server asks for input; more are refused.
+    pub input_rounds_max: u32,
     /// Turns that scheduled jobs begin in one minute; more wait.
     pub job_turns_minute_max: u32,
     /// Messages that wait in one session.
@@ -121,6 +123,7 @@ impl Default for Limits {
             folders_at_once_max: 4,
             folder_idle_time_s: 900,
             staged_actions_max: 10,
+            input_rounds_max: 8,
             job_turns_minute_max: 5,
             queued_messages_max: 64,
             window_tokens: 100_000,
@@ -201,6 +204,7 @@ impl Limits {
             ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
             ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
+            ("input_rounds_max", u64::from(self.input_rounds_max), 1, 100),
             ("job_turns_minute_max", u64::from(self.job_turns_minute_max), 1, 600),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),

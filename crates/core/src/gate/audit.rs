@@ -37,7 +37,8 @@ pub(super) async fn layer(gate: &Gate, mut call: ToolCall, context: CallContext)
         calls.receive(&call);
     }
     let pass = Pass { call, context, row };
-    let outcome = permission::layer(gate, &pass).await;
+    // On the heap, as all of a call that is much.
+    let outcome = Box::pin(permission::layer(gate, &pass)).await;
     killpoint::here("gate.outcome.before");
     let outcome = calls.finish(&pass.call, outcome);
     killpoint::here("gate.outcome.after");

@@ -1,44 +1,70 @@
 //! Behind the layers: the hub takes the permit by value, and what comes back is kept, checked and
-//! named. Must not know verdicts.
+//! named. A server that asks for input has its round, and the call goes on with another permit. Must
+//! not know verdicts.
 
+use std::sync::Arc;
+
+use super::rounds::{self, Next};
 use super::{Gate, Pass};
 use crate::calls::KeptResult;
-use crate::domain::{DeniedBy, Outcome};
-use crate::hub::Permit;
-use crate::hub::{self, CallEnd};
+use crate::domain::{DeniedBy, Live, Outcome, ToolOutput};
+use crate::hub::{Beside, CallControl, CallEnd, HumanTime, Permit};
 use crate::killpoint;
 
-pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
-    let live = pass.context.live.clone();
-    let (call, shown) = (&pass.call, pass.call.id.clone());
+pub(super) async fn forward(
+    gate: &Gate,
+    pass: &Pass,
+    permit: Permit,
+    human: &HumanTime,
+) -> Outcome {
+    let control = control(gate, pass, human);
+    let mut permit = permit;
+    loop {
+        // What was started once is never said not to have run.
+        let goes_on = permit.input().is_some();
+        killpoint::here("gate.forward.before");
+        let end = gate.hub.call(permit, control.clone()).await;
+        killpoint::here("gate.forward.after");
+        match end {
+            CallEnd::Ended(output, beside) => return ended(gate, pass, output, beside).await,
+            CallEnd::NotForwarded { reason } if goes_on => {
+                let reason = format!("the answer was not sent to its server: {reason}");
+                return Outcome::Unknown { reason };
+            }
+            CallEnd::NotForwarded { reason } => return Outcome::denied(DeniedBy::Hub, reason),
+            CallEnd::Unknown { reason } => return Outcome::Unknown { reason },
+            CallEnd::InputRequired { requests, state } => {
+                match Box::pin(rounds::take_in(gate, pass, requests, state)).await {
+                    Next::Send(next) => permit = *next,
+                    Next::Over(outcome) => return outcome,
+                }
+            }
+        }
+    }
+}
+
+fn control(gate: &Gate, pass: &Pass, human: &HumanTime) -> CallControl {
+    let (live, shown) = (pass.context.live.clone(), pass.call.id.clone());
     let redactor = gate.redactor.clone();
     let progress = move |text: String| {
         let text = redactor.redact(&text).into_owned();
-        live(crate::domain::Live::CallProgress { call: shown.clone(), text });
+        live(Live::CallProgress { call: shown.clone(), text });
     };
-    let context = hub::CallControl {
+    CallControl {
         cancel: pass.context.cancel.clone(),
-        progress: std::sync::Arc::new(progress),
-    };
-    killpoint::here("gate.forward.before");
-    let end = gate.hub.call(permit, context).await;
-    killpoint::here("gate.forward.after");
-    match end {
-        CallEnd::Ended(output, beside) => {
-            gate.calls.note_network(call, &output);
-            if let Err(error) = gate.calls.end_grants_of_job(call, &output).await {
-                // They cover nothing any more; the next look at the jobs ends them.
-                tracing::warn!(%error, "what was granted to a job could not be ended");
-            }
-            let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
-            Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
-        }
-        CallEnd::NotForwarded { reason } => Outcome::denied(DeniedBy::Hub, reason),
-        CallEnd::Unknown { reason } => Outcome::Unknown { reason },
-        CallEnd::InputRequired { .. } => Outcome::Unknown {
-            reason: "the server asked for more input in the middle of the call, which claw cannot \
-                give it yet"
-                .into(),
-        },
+        progress: Arc::new(progress),
+        ask: Some(rounds::in_call(gate, pass, human)),
+        human: human.clone(),
     }
+}
+
+async fn ended(gate: &Gate, pass: &Pass, output: ToolOutput, beside: Beside) -> Outcome {
+    let call = &pass.call;
+    gate.calls.note_network(call, &output);
+    if let Err(error) = gate.calls.end_grants_of_job(call, &output).await {
+        // They cover nothing any more; the next look at the jobs ends them.
+        tracing::warn!(%error, "what was granted to a job could not be ended");
+    }
+    let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
+    Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
 }

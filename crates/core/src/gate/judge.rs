@@ -134,7 +134,9 @@ impl Gate {
     /// judged, and asked about, again.
     async fn by_answer(&self, pass: &Pass, tool: &Tool) -> Result<Answered, StoreError> {
         let Some(row) = &pass.row else { return Ok(Answered::No) };
-        let Some(approval) = self.store.read(|tx| tx.approval_of(&row.id))? else {
+        let approval = self.store.read(|tx| tx.approval_of(&row.id))?;
+        // What its server was told in the middle of it is no leave to run it.
+        let Some(approval) = approval.filter(|row| row.question.input.is_none()) else {
             return Ok(Answered::No);
         };
         let same = self.still_as_shown(row, &pass.call, tool)

@@ -4,7 +4,7 @@
 use super::{Gate, Pass, forward};
 use crate::calls::KeptResult;
 use crate::domain::{DeniedBy, Outcome};
-use crate::hub::Permit;
+use crate::hub::{HumanTime, Permit};
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     let call = KeptResult::of(&pass.call);
@@ -19,13 +19,15 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     if slot.is_err() {
         return Outcome::denied(DeniedBy::Stop, "claw is shutting down");
     }
-    let running = forward::forward(gate, pass, permit);
+    // Waiting for a person is no time of the turn's.
+    let human = HumanTime::default();
+    let running = forward::forward(gate, pass, permit, &human);
     tokio::pin!(running);
     // The hub ends a call at its own time limit; the turn's end cuts it the same way, through the
     // cancel token, so that the server is told and its children are ended.
     let outcome = tokio::select! {
         outcome = &mut running => outcome,
-        () = tokio::time::sleep_until(deadline) => {
+        () = human.sleep_until(deadline) => {
             cancel.cancel();
             running.await
         }

@@ -12,6 +12,7 @@ mod forward;
 mod judge;
 mod limits;
 mod permission;
+mod rounds;
 mod start;
 mod transparency;
 
@@ -25,7 +26,7 @@ use tracing::Instrument as _;
 
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape};
+use crate::domain::{ApprovalId, CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape};
 use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
@@ -71,6 +72,23 @@ pub struct CallContext {
     pub turn: Option<TurnId>,
     /// Whether somebody else than the owner reads what comes of it, or may have: a group, a guest.
     pub heard_by_others: bool,
+    /// Who hears what a server asks the owner in the middle of the call. `None` where nobody can
+    /// answer: then the server is told so.
+    pub asks: Option<InputSink>,
+}
+
+/// Takes what a server asks while its call runs. It must return at once.
+pub type InputSink = Arc<dyn Fn(InputNews) + Send + Sync>;
+
+/// What the owner has to hear of the rounds of a call, by whoever drives it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputNews {
+    /// A running call waits for the answer to this question.
+    Asked { call: CallId, approval: ApprovalId },
+    /// It has its answer, and the call goes on.
+    Answered { call: CallId, approval: ApprovalId },
+    /// One sentence: what was refused without a question.
+    Told { text: String },
 }
 
 /// A call on its way through the layers.

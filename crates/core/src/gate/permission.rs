@@ -3,13 +3,16 @@
 
 use super::judge::Judged;
 use super::limits::{out_of_time, stopped};
-use super::{Gate, Pass, start, transparency};
+use super::{Gate, Pass, rounds, start, transparency};
 use crate::calls::Grounds;
-use crate::domain::{CallId, DeniedBy, Outcome};
+use crate::domain::{CallId, CallState, DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
     let call = &pass.call;
+    if pass.row.as_ref().is_some_and(|row| row.state == CallState::InputRequired) {
+        return Box::pin(rounds::resume(gate, pass)).await;
+    }
     loop {
         match judged(gate, pass).await {
             Ok(Judged::Allowed(allowed)) => {

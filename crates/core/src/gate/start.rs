@@ -5,9 +5,9 @@ use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening};
-use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts};
+use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts, RoundInput};
 use crate::policy::obeyed;
-use crate::store::CallRow;
+use crate::store::{CallRow, StoreError};
 use crate::undo::Changing;
 
 /// Behind a call that may have changed the workspace.
@@ -55,7 +55,7 @@ impl Gate {
 
     /// Remembers the workspace before a call of a turn that may change it. A turn that cannot be
     /// undone goes on, and says so.
-    async fn remember(&self, pass: &Pass) -> Result<Option<Changing>, Denied> {
+    pub(super) async fn remember(&self, pass: &Pass) -> Result<Option<Changing>, Denied> {
         let Some(turn) = &pass.context.turn else { return Ok(None) };
         let (changing, told) = tokio::select! {
             begun = self.snapshots.before_change(turn) => begun,
@@ -100,6 +100,30 @@ impl Gate {
             keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
             opened: self.opened_now(opened, is_command),
             source,
+            input: None,
+        }))
+    }
+
+    /// The permit for a call that goes on with what its server has asked for, from the frozen row: a
+    /// round changes neither server nor tool nor arguments. Claw's own servers, which are told more,
+    /// ask nothing.
+    pub(super) fn permit_to_go_on(
+        &self,
+        row: CallRow,
+        input: RoundInput,
+    ) -> Result<Permit, StoreError> {
+        let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
+        Ok(self.mint.permit(PermitParts {
+            call: row.id,
+            server: row.server,
+            tool: row.tool,
+            arguments: serde_json::from_str(&row.arguments)?,
+            pin: row.pin,
+            timeout,
+            keep_off: &[],
+            opened: OpenedNow::nothing(),
+            source: None,
+            input: Some(input),
         }))
     }
 

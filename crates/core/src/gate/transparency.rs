@@ -28,7 +28,7 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
             None => (true, String::new()),
         },
         Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => (false, told(reason)),
-        Outcome::Parked { .. } => (false, "waits for an answer".to_owned()),
+        Outcome::Parked { .. } => (true, "asks the owner".to_owned()),
     };
     let diff = match &outcome {
         Outcome::Ended { output } if ok => unified_diff(&gate.redactor.redact(&output.text)),

@@ -62,6 +62,7 @@ impl Heartbeats {
             turn: None,
             // Where the heartbeat tells what it finds, others may read it.
             heard_by_others: true,
+            asks: None,
         };
         let why = match self.0.gate.call(call, context).await {
             Outcome::Ended { output } => match found(check, &output) {

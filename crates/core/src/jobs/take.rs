@@ -39,6 +39,7 @@ impl Jobs {
             deadline: Instant::now() + TIME,
             turn: None,
             heard_by_others: true,
+            asks: None,
         };
         killpoint::here("jobs.take.before");
         let outcome = self.0.gate.call(call, context).await;

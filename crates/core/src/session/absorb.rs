@@ -189,8 +189,20 @@ impl Drive<'_> {
 
     /// Closes the questions whose time is over.
     async fn expire(&mut self) -> Result<(), SessionError> {
-        for call in self.waiting().into_keys() {
-            self.worker.gate.calls().expire(&call).await?;
+        let calls = self.worker.gate.calls();
+        for (call, approval) in self.waiting() {
+            // What a server asks of a running call is asked by a step, and no step runs now: the
+            // process that ran it is gone, and the connection with it.
+            if calls.is_started(&call)? {
+                Box::pin(calls.close_dead_round(&call)).await?;
+                let text = "claw was ended while a server waited for an answer in the middle of \
+                    its call: the question is closed, and the call may or may not have run.";
+                self.tell(&OutboundBody::Notice { text: text.to_owned() });
+                let by = ApprovalState::Superseded.to_string();
+                self.push(EventBody::CallAnswered { call, approval, answer: None, by });
+                continue;
+            }
+            calls.expire(&call).await?;
         }
         Ok(())
     }
@@ -207,7 +219,9 @@ impl Drive<'_> {
             // Of a list it is said once.
             if how == ApprovalState::Expired && told.insert(asked_by.clone()) {
                 // The turn itself may wait for an answer, and not one of its calls.
+                let input = self.worker.gate.calls().is_about_input(&approval)?;
                 let what = match (&call, &list) {
+                    _ if input => "its server was told that nobody is there",
                     (CallId::Pause { .. }, _) => "the turn does not go on",
                     (_, None) => "the call was not run",
                     (_, Some(_)) => "what was still open of it was not run",

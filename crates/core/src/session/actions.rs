@@ -251,7 +251,14 @@ fn without_a_run(action: &Action, answer: Option<&Answer>, own: bool) -> Option<
             name(action)
         )),
         Some(Answer::Deny { .. } | Answer::Never) => Some(format!("Cancelled: {}.", name(action))),
-        Some(Answer::Allow { .. } | Answer::Press { .. } | Answer::Pick { .. }) => None,
+        // Values are for no staged action.
+        Some(
+            Answer::Allow { .. }
+            | Answer::Press { .. }
+            | Answer::Pick { .. }
+            | Answer::Give { .. }
+            | Answer::Skip,
+        ) => None,
     }
 }
 

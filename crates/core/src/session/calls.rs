@@ -14,8 +14,10 @@ use super::recall::MEMORY;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    ApprovalId, CallId, EventBody, Live, LiveSink, OutboundBody, Outcome, ToolUse, escape,
+    ApprovalId, ApprovalState, CallId, EventBody, Live, LiveSink, OutboundBody, Outcome, ToolUse,
+    escape,
 };
+use crate::gate::InputNews;
 
 /// How long a question waits for the calls beside it that are not judged yet, because their server
 /// is being started. What asks later is another question.
@@ -36,6 +38,11 @@ impl Drive<'_> {
         let mut around = self.around(worker.ending().no_running_call());
         let (live, mut started) = hearing_starts(around.live.clone());
         around.live = live;
+        let (tell, mut news) = mpsc::unbounded_channel();
+        around.asks = Arc::new(move |heard| {
+            // Nobody listens when the step is over.
+            let _ = tell.send(heard);
+        });
         let mut parking = Parking {
             parked: Vec::new(),
             unjudged: uses.iter().map(|(call, _)| call.clone()).collect(),
@@ -57,6 +64,7 @@ impl Drive<'_> {
                     Some(call) = started.recv() => {
                         parking.unjudged.remove(&call);
                     }
+                    Some(heard) = news.recv() => self.hear(heard)?,
                     outcome = outcomes.next() => match outcome {
                         None => break,
                         Some((call, outcome)) => self.take_in(&mut parking, call, outcome)?,
@@ -65,6 +73,9 @@ impl Drive<'_> {
                         self.park(&mut parking.parked)?;
                     }
                 }
+            }
+            while let Ok(heard) = news.try_recv() {
+                self.hear(heard)?;
             }
             self.park(&mut parking.parked)
         };
@@ -89,6 +100,11 @@ impl Drive<'_> {
             parking.parked.push((call, approval));
             return Ok(());
         }
+        // Its server had asked, and does not wait for the answer any more.
+        if let Some(approval) = self.turn().waiting.get(&call).cloned() {
+            let by = ApprovalState::Superseded.to_string();
+            self.push(EventBody::CallAnswered { call: call.clone(), approval, answer: None, by });
+        }
         self.called(call, outcome)?;
         self.flush_soon();
         Ok(())
@@ -109,6 +125,30 @@ impl Drive<'_> {
         }
         self.tell_of_full(&call, &outcome)?;
         self.push(EventBody::ToolResult { call, outcome });
+        Ok(())
+    }
+
+    /// What a server asks while its call runs. The question goes out at once, and stands in the log
+    /// like that of a call that waits: the time until its answer is not the turn's.
+    fn hear(&mut self, news: InputNews) -> Result<(), SessionError> {
+        match news {
+            InputNews::Told { text } => self.tell(&OutboundBody::Notice { text }),
+            InputNews::Asked { call, approval } => {
+                let asked = self.worker.gate.calls().question(&approval)?;
+                let turn_seq = self.turn_seq();
+                (self.live)(Live::CallAsks { call: call.clone(), approval: approval.clone() });
+                if let Some(question) = asked {
+                    self.tell(&OutboundBody::Question { turn_seq, question: Box::new(question) });
+                }
+                self.push(EventBody::CallParked { call, approval });
+            }
+            InputNews::Answered { call, approval } => {
+                if let Some((answer, by)) = self.worker.gate.calls().answer_to(&approval)? {
+                    self.push(EventBody::CallAnswered { call, approval, answer, by });
+                }
+            }
+        }
+        self.flush_soon();
         Ok(())
     }
 

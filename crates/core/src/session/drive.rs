@@ -97,7 +97,7 @@ impl<'w> Drive<'w> {
 
     /// Absorbs what came in and does the next step. What the run has come to, if nothing is left.
     pub(super) async fn step(&mut self) -> Result<Option<Ran>, SessionError> {
-        self.absorb().await?;
+        Box::pin(self.absorb()).await?;
         let step = next(&self.log, &self.settings.runner.bounds);
         if !matches!(step, Step::Deliver | Step::Stop(_)) {
             self.flush_soon();
@@ -305,6 +305,7 @@ impl<'w> Drive<'w> {
             ),
             turn: self.turn_id(turn),
             heard_by_others: !self.is_owner_alone(),
+            asks: Arc::new(|_| {}),
         }
     }
 

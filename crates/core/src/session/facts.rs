@@ -100,6 +100,7 @@ impl Drive<'_> {
             deadline: began + TIME,
             turn,
             heard_by_others: false,
+            asks: None,
         };
         let asked = self.worker.gate.call(call, context);
         let outcome =

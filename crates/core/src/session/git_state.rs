@@ -75,6 +75,7 @@ impl Drive<'_> {
             deadline: began + time,
             turn: None,
             heard_by_others: false,
+            asks: None,
         };
         let asked = self.worker.gate.call(call, context);
         let outcome =

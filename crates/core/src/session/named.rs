@@ -161,6 +161,7 @@ impl Drive<'_> {
             deadline: Instant::now() + Duration::from_secs(self.settings.turn_time_s),
             turn: None,
             heard_by_others: !self.is_owner_alone(),
+            asks: None,
         };
         let asked = self.worker.gate.call(call, context);
         let outcome =

@@ -137,6 +137,7 @@ impl Drive<'_> {
             deadline: began + limits.time,
             turn: None,
             heard_by_others: false,
+            asks: None,
         };
         let (id, server) = (call.id.clone(), call.server.clone());
         let gate = &self.worker.gate;

@@ -16,7 +16,7 @@ use super::recall::RecallLimits;
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolUse, TurnId,
 };
-use crate::gate::{CallContext, Gate};
+use crate::gate::{CallContext, Gate, InputSink};
 use crate::model::{Delta, Model, ModelError, Request};
 use crate::redact::{Redactor, StreamRedactor};
 
@@ -54,6 +54,8 @@ pub struct Around {
     pub turn: TurnId,
     /// Whether somebody else than the owner has taken part in the window, or reads the answers.
     pub heard_by_others: bool,
+    /// Who hears what servers ask the owner in the middle of their calls.
+    pub asks: InputSink,
 }
 
 /// On whose behalf the turn's calls are made.
@@ -206,6 +208,7 @@ impl Runner {
             deadline: around.deadline,
             turn: Some(around.turn.clone()),
             heard_by_others: around.heard_by_others,
+            asks: Some(around.asks.clone()),
         };
         self.gate.call(call, context).await
     }
@@ -218,6 +221,8 @@ impl Runner {
             deadline: around.deadline,
             turn: Some(around.turn.clone()),
             heard_by_others: around.heard_by_others,
+            // It runs beside the turn, where no question of a server has a place.
+            asks: None,
         };
         self.gate.act(call, context).await.unwrap_or_else(|error| {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))

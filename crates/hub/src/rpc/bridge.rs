@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
+use super::asked::{self, Asked, ELICIT};
 use super::server_log::ServerLog;
 use super::state::{Pending, ProgressSink, RpcState};
 use crate::text::cut;
@@ -43,6 +44,10 @@ pub(crate) struct CallTag {
     /// See [`Escort`].
     pub(crate) mirrored: Vec<(String, String)>,
     pub(crate) ticket: Arc<Ticket>,
+    /// Who answers what the server asks meanwhile; `None` where nobody can.
+    pub(crate) asked: Option<Asked>,
+    /// It is a call once more, with answers; its id is none that the first one may have had.
+    pub(crate) goes_on: bool,
 }
 
 /// Who hears of what a server tells by itself. Both must return at once.
@@ -120,6 +125,7 @@ impl<R: Receive> Bridge<R> {
     fn hand_over(&mut self, mut item: ClientJsonRpcMessage) -> Result<(), SendError> {
         let mut tag = None;
         let mut request = None;
+        let mut cancelled_later = None;
         match &mut item {
             JsonRpcMessage::Request(sent) => {
                 let raw = matches!(
@@ -135,20 +141,32 @@ impl<R: Receive> Bridge<R> {
                 tag = sent.request.extensions_mut().remove::<CallTag>();
                 let token = sent.request.get_meta().get("progressToken").cloned();
                 let progress = token.zip(tag.as_ref().map(|tag| tag.progress.clone()));
-                request = Some((sent.id.clone(), Pending { raw, progress }));
+                let asked = tag.as_ref().and_then(|tag| tag.asked.clone());
+                let is_call = tag.is_some();
+                let goes_on = tag.as_ref().is_some_and(|tag| tag.goes_on);
+                let pending = Pending { raw, progress, asked, is_call, goes_on };
+                request = Some((sent.id.clone(), pending));
             }
             JsonRpcMessage::Notification(sent) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &sent.notification {
-                    cancelled.params.request_id.as_ref().map(|id| self.state.pending().remove(id));
+                    let id = cancelled.params.request_id.clone();
+                    let given_up = id.as_ref().and_then(|id| self.state.pending().remove(id));
+                    cancelled_later = id.filter(|_| given_up.is_some_and(|it| it.goes_on));
                 }
             }
             _ => {}
         }
-        let message = serde_json::to_value(&item)?;
+        let mut message = serde_json::to_value(&item)?;
         let id = request.map(|(id, pending)| {
+            if pending.goes_on {
+                message["id"] = self.state.later_id(&id);
+            }
             self.state.pending().insert(id.clone(), pending);
             id
         });
+        if let Some(id) = cancelled_later {
+            message["params"]["requestId"] = self.state.later_id(&id);
+        }
         let escort = tag.map_or_else(Escort::default, |tag| Escort {
             ticket: Some(tag.ticket),
             mirrored: tag.mirrored,
@@ -175,6 +193,10 @@ impl<R: Receive> Bridge<R> {
                     (self.news.updated)(uri);
                 }
             }
+            Some(ELICIT) if message.get("id").is_some() => {
+                asked::take(&self.state, &self.transport, &mut self.log, &message);
+            }
+            Some("notifications/cancelled") => asked::taken_back(&self.state, &message),
             Some(BACKGROUND_JOBS) => {
                 let running = message.pointer("/params/running").and_then(Value::as_u64);
                 if let Some(running) = running.and_then(|running| u32::try_from(running).ok()) {
@@ -242,7 +264,7 @@ impl<R: Receive> Bridge<R> {
     }
 
     fn fail(&mut self, answers: i64, code: ErrorCode, reason: String) {
-        let id = RequestId::Number(answers);
+        let id = RequestId::Number(self.state.own_id(answers));
         if self.state.pending().remove(&id).is_some() {
             let error = ErrorData::new(code, reason, None);
             self.decoded.push_back(ServerJsonRpcMessage::error(error, Some(id)));
@@ -251,8 +273,9 @@ impl<R: Receive> Bridge<R> {
 
     /// Where the id is not known, everything in flight may be the request that it answers.
     fn fail_too_long(&mut self, answers: Option<i64>) {
+        let own = answers.map(|id| RequestId::Number(self.state.own_id(id)));
         let mut pending = self.state.pending();
-        let ids: Vec<RequestId> = match answers.map(RequestId::Number) {
+        let ids: Vec<RequestId> = match own {
             Some(id) => pending.remove(&id).map(|_| id).into_iter().collect(),
             None => pending.drain().map(|(id, _)| id).collect(),
         };

@@ -287,19 +287,24 @@ impl<R: Receive> Talk<'_, R> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL,
             "io.modelcontextprotocol/clientInfo": self.client_info(),
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": capabilities(),
         });
         json!({"jsonrpc": "2.0", "id": DISCOVER_ID, "method": "server/discover", "params": {"_meta": meta}})
     }
 
     fn initialize_request(&self) -> Value {
-        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": {}, "clientInfo": self.client_info()});
+        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": capabilities(), "clientInfo": self.client_info()});
         json!({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": "initialize", "params": params})
     }
 
     fn client_info(&self) -> Value {
         json!({"name": "claw", "version": self.client_version})
     }
+}
+
+/// What claw can do for a server, in both eras: ask its owner, by a form or by a page.
+pub(crate) fn capabilities() -> Value {
+    json!({"elicitation": {"form": {}, "url": {}}})
 }
 
 /// Before the handshake only a ping gets more than a refusal.

@@ -4,16 +4,28 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rmcp::model::RequestId;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::asked::Asked;
+
+/// Ids below are counted from zero by `rmcp`; those of the handshake are behind all of these.
+const LATER_FROM: i64 = 1_000_000_000;
+/// A connection has one of so many places, by the millisecond in which it began.
+const LATER_PARTS: u128 = 990_000;
+const LATER_EACH: i64 = 1_000;
 
 /// Takes the text of a progress notification.
 pub(crate) type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
 
 /// Lives as long as the connection.
-#[derive(Default)]
 pub(crate) struct RpcState {
+    /// Where the ids of calls begin that go on with answers. A process that was started since counts
+    /// from zero again, and revision 2026-07-28 wants another id than the first one of the call.
+    later: i64,
     /// Requests without an answer, by our id.
     pending: Mutex<HashMap<RequestId, Pending>>,
     /// Goes up with every `notifications/tools/list_changed`.
@@ -23,6 +35,8 @@ pub(crate) struct RpcState {
     change_is_news: AtomicBool,
     /// Jobs that the server runs in the background, by its last notification.
     background_jobs: AtomicU32,
+    /// What the server asks and has no answer to, by its own id as JSON.
+    questions: Mutex<HashMap<String, CancellationToken>>,
 }
 
 pub(super) struct Pending {
@@ -30,9 +44,42 @@ pub(super) struct Pending {
     pub(super) raw: bool,
     /// The progress token and who takes the texts.
     pub(super) progress: Option<(Value, ProgressSink)>,
+    /// Of a `tools/call`: who answers what the server asks meanwhile.
+    pub(super) asked: Option<Asked>,
+    pub(super) is_call: bool,
+    /// It was sent under [`RpcState::later_id`].
+    pub(super) goes_on: bool,
+}
+
+impl Default for RpcState {
+    fn default() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let part = i64::try_from(now.as_millis() % LATER_PARTS).unwrap_or_default();
+        Self {
+            later: LATER_FROM + part * LATER_EACH,
+            pending: Mutex::default(),
+            list_changes: AtomicU64::default(),
+            change_is_news: AtomicBool::default(),
+            background_jobs: AtomicU32::default(),
+            questions: Mutex::default(),
+        }
+    }
 }
 
 impl RpcState {
+    /// Under which id a call goes on. It fits into 32 bits, because some servers want that.
+    pub(super) fn later_id(&self, id: &RequestId) -> Value {
+        match id {
+            RequestId::Number(id) => Value::from(self.later + id),
+            RequestId::String(_) => serde_json::to_value(id).unwrap_or_default(),
+        }
+    }
+
+    /// The request that a server's answer names.
+    pub(super) fn own_id(&self, id: i64) -> i64 {
+        if id >= self.later { id - self.later } else { id }
+    }
+
     pub(crate) fn list_changes(&self) -> u64 {
         self.list_changes.load(Ordering::SeqCst)
     }
@@ -61,6 +108,37 @@ impl RpcState {
         self.pending().values().any(|pending| pending.raw)
     }
 
+    /// How many calls have no answer.
+    pub(super) fn calls(&self) -> usize {
+        self.pending().values().filter(|pending| pending.is_call).count()
+    }
+
+    /// Who answers for the calls without an answer that somebody answers for.
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        self.pending().values().filter_map(|pending| pending.asked.clone()).collect()
+    }
+
+    /// A question of the server is open; the token says that it does not wait any more.
+    pub(super) fn note_asked(&self, id: &Value) -> CancellationToken {
+        let token = CancellationToken::new();
+        self.questions().insert(id.to_string(), token.clone());
+        token
+    }
+
+    pub(super) fn forget_asked(&self, id: &Value) {
+        self.questions().remove(&id.to_string());
+    }
+
+    pub(super) fn take_back_asked(&self, id: &Value) {
+        if let Some(token) = self.questions().remove(&id.to_string()) {
+            token.cancel();
+        }
+    }
+
+    fn questions(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn pending(&self) -> MutexGuard<'_, HashMap<RequestId, Pending>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,7 +146,7 @@ impl RpcState {
     /// Takes the request that an answer belongs to. The text "7" is not the number 7 (JSON-RPC 2.0,
     /// section 5).
     pub(super) fn claim(&self, id: Option<&Value>) -> Option<(RequestId, Pending)> {
-        let number = id?.as_i64()?;
+        let number = self.own_id(id?.as_i64()?);
         self.pending().remove_entry(&RequestId::Number(number))
     }
 

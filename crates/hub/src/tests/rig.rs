@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::manifest::{Expansion, parse};
 use crate::{
-    CallControl, CallEnd, Hub, HubNotice, HubSettings, Permit, PermitMint, PermitParts, ServerState,
+    CallControl, CallEnd, Hub, HubNotice, HubSettings, HumanTime, Permit, PermitMint, PermitParts,
+    ServerState,
 };
 
 pub(super) struct Rig {
@@ -146,11 +147,17 @@ pub(super) fn permit_parts(
         keep_off: &[],
         opened: crate::OpenedNow::nothing(),
         source: None,
+        input: None,
     }
 }
 
 pub(super) fn context() -> CallControl {
-    CallControl { cancel: CancellationToken::new(), progress: Arc::new(|_| {}) }
+    CallControl {
+        cancel: CancellationToken::new(),
+        progress: Arc::new(|_| {}),
+        ask: None,
+        human: HumanTime::default(),
+    }
 }
 
 /// The text of a call that ended well.

@@ -64,5 +64,6 @@ fn question(id: &str, expires_at_ms: i64) -> Question {
         choices: Vec::new(),
         staged: None,
         list: None,
+        input: None,
     }
 }

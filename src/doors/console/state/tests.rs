@@ -20,6 +20,7 @@ fn question(id: &str) -> Question {
         choices: vec![Choice { key: "y".into(), label: "allow once".into(), answer: ONCE }],
         staged: None,
         list: None,
+        input: None,
     }
 }
 

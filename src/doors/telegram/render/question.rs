@@ -16,6 +16,7 @@ use crate::domain::{Answer, Question};
 use crate::doors::call_list::whole_list;
 use crate::doors::clock::Clock;
 use crate::doors::door::{CallStatus, Closed};
+use crate::doors::input_answers;
 use crate::doors::staged_questions::in_our_words;
 
 use super::clean::{cleaned, cleaned_line};
@@ -32,6 +33,7 @@ const UNTIL_UNITS_MAX: usize = 48;
 const SHORT_CHARS_MAX: usize = 160;
 
 const ALLOW: &str = "Allow this?";
+const ASKS: &str = "A server asks";
 const CHANGES: &str = "What changes";
 const SEE_FILE: &str = "What each button allows is at the end of the file.";
 
@@ -78,7 +80,7 @@ pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, S
     let head = question
         .staged
         .as_ref()
-        .map_or_else(|| ALLOW.to_owned(), crate::doors::staged_questions::head);
+        .map_or_else(|| first_words(question).to_owned(), crate::doors::staged_questions::head);
     rich.push(&format!("{head}\n{}\n\n", short(&title(question))), Style::PLAIN);
     rich.push(
         &format!(
@@ -171,7 +173,7 @@ fn heading(rich: &mut Rich, question: &Question, brief: bool) {
             }
         }
         None => {
-            rich.push(ALLOW, Style::BOLD);
+            rich.push(first_words(question), Style::BOLD);
             rich.push("\n", Style::PLAIN);
             for line in sentences(question) {
                 rich.push(&format!("{line}\n"), Style::PLAIN);
@@ -249,7 +251,9 @@ fn legend(rich: &mut Rich, question: &Question) {
     let grants = question
         .choices
         .iter()
-        .filter(|choice| !matches!(choice.answer, Answer::Deny { .. } | Answer::Pick { .. }));
+        .filter(|choice| !matches!(choice.answer, Answer::Deny { .. } | Answer::Pick { .. }))
+        // The buttons of values say themselves what they are.
+        .filter(|_| question.input.is_none());
     for (index, choice) in grants.enumerate() {
         rich.push(if index == 0 { "" } else { "\n" }, Style::PLAIN);
         rich.push(&keyboard::label(question, choice), Style::BOLD);
@@ -301,7 +305,7 @@ fn document(question: &Question, until: &str) -> String {
         question.staged.as_ref().map(|staged| staged_question::document_heading(question, staged));
     let ours = || {
         let said: String = sentences(question).map(|line| format!("{line}\n")).collect();
-        format!("{ALLOW}\n{said}")
+        format!("{}\n{said}", first_words(question))
     };
     let mut text = format!("{}{}\n\n", head.unwrap_or_else(ours), title(question));
     if let Some(difference) = difference(question) {
@@ -345,6 +349,14 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
         return;
     }
     let (heading, details) = match how {
+        Closed::Answered { answer, by, at_ms, .. } if question.input.is_some() => {
+            let words = cleaned_line(&input_answers::in_words(answer, question));
+            (words, format!("by {} at {}", short(by), clock.at(*at_ms)))
+        }
+        Closed::Expired { at_ms } if question.input.is_some() => (
+            "Expired".to_owned(),
+            format!("at {}: nobody answered, and the server was told so.", clock.at(*at_ms)),
+        ),
         Closed::Answered { answer, by, at_ms, end } => {
             let word = match answer {
                 Answer::Deny { word: Some(word) } => format!("\n“{}”", short(word)),
@@ -369,6 +381,10 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
     };
     rich.push(&heading, Style::BOLD);
     rich.push(&format!("\n{details}"), Style::PLAIN);
+}
+
+fn first_words(question: &Question) -> &'static str {
+    if question.input.is_some() { ASKS } else { ALLOW }
 }
 
 fn title(question: &Question) -> String {

@@ -15,7 +15,12 @@ pub(super) fn decided(answer: &Answer, question: &Question) -> &'static str {
             (_, true) => "Kept.",
         };
     }
-    in_words(answer, staged)
+    match (&question.input, answer) {
+        (Some(_), Answer::Deny { .. } | Answer::Never) => "Declined.",
+        (Some(_), Answer::Skip) => "Left out.",
+        (Some(_), _) => "Answered.",
+        (None, answer) => in_words(answer, staged),
+    }
 }
 
 /// Whether what is remembered becomes less by it: nothing comes.
@@ -34,6 +39,7 @@ pub(super) fn in_words(answer: &Answer, staged: bool) -> &'static str {
         Answer::Never => "Denied, and never again.",
         Answer::Press { .. } => "On its way.",
         Answer::Pick { .. } => "Answered; the others stay open.",
+        Answer::Give { .. } | Answer::Skip => "Answered.",
     }
 }
 

@@ -4,8 +4,11 @@
 
 use super::context::GatewayContext;
 use super::tap_notice;
-use crate::domain::{Answer, ApprovalId, CallList, Origin, Scope, SessionId, Term, escape};
+use crate::domain::{
+    Answer, ApprovalId, CallList, Origin, Question, Scope, SessionId, Term, escape,
+};
 use crate::doors::call_list;
+use crate::doors::input_answers::{self, ReadInput, read_input};
 use crate::doors::list_answers::{ReadList, in_words, read_list};
 use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::doors::typed::{Typed, typed};
@@ -42,15 +45,24 @@ pub(super) async fn read(
     let named = named(ctx, msg, visitor)?;
     let open = open(ctx, visitor, session)?;
     let text = unaddressed(ctx, msg);
-    let answer = match typed(text) {
+    let value = value_meant(&open, named.as_ref()).and_then(|question| {
+        let aimed = named.is_some();
+        may_answer(ctx, msg, visitor, named.as_ref())
+            .then(|| read_input(text, question, aimed))
+            .flatten()
+    });
+    let answer = match (value, typed(text)) {
+        (Some(ReadInput::Answer(answer)), _) => Some(answer),
+        (Some(ReadInput::Unclear(sentence)), _) => return Ok(Meant::ToNothing(sentence)),
+        (Some(ReadInput::NotAnAnswer), _) => None,
         _ if !may_answer(ctx, msg, visitor, named.as_ref()) => None,
-        Typed::Remark => match read_list(text, &list_meant(&open, named.as_ref())) {
+        (None, Typed::Remark) => match read_list(text, &list_meant(&open, named.as_ref())) {
             ReadList::Answer(answer) => Some(answer),
             ReadList::Unclear(sentence) => return Ok(Meant::ToNothing(sentence)),
             ReadList::NotAnAnswer => None,
         },
-        Typed::Yes => Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
-        Typed::No { word } => Some(Answer::Deny { word }),
+        (None, Typed::Yes) => Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
+        (None, Typed::No { word }) => Some(Answer::Deny { word }),
     };
     let Some(answer) = answer else {
         return Ok(Meant::Message(told(ctx, visitor, session, &open)?));
@@ -80,6 +92,9 @@ pub(super) async fn read(
     };
     let text = match &meant.row.question.list {
         Some(list) => in_words(&answer, list),
+        None if meant.row.question.input.is_some() => {
+            format!("{}.", input_answers::in_words(&answer, &meant.row.question))
+        }
         None => format!("{} {}", tap_notice::in_words(&answer, false), about(&meant.row)),
     };
     let told = (session.clone(), Some(text));
@@ -96,6 +111,16 @@ fn list_meant(open: &[Open], named: Option<&ApprovalId>) -> CallList {
         (None, _) => None,
     };
     meant.and_then(|open| open.row.question.list.clone()).unwrap_or_default()
+}
+
+/// The question for a value that a text may answer: the one that is named, or the only one open.
+fn value_meant<'o>(open: &'o [Open], named: Option<&ApprovalId>) -> Option<&'o Question> {
+    let meant = match (named, open) {
+        (Some(named), _) => open.iter().find(|open| open.row.id == *named),
+        (None, [one]) => Some(one),
+        (None, _) => None,
+    };
+    meant.map(|open| &open.row.question).filter(|question| question.input.is_some())
 }
 
 /// Only what an owner has written as it is now, alone and to nobody else. Where a question is
@@ -174,6 +199,11 @@ fn told(
         _ if visitor.origin != Origin::Owner => {
             "Your message goes in when the owner has answered an open question.".to_owned()
         }
+        [one] if one.row.question.input.is_some() => format!(
+            "Your message goes in when the question of {} is answered: tap a button, or reply to \
+             its message.",
+            about(&one.row)
+        ),
         [one] => format!(
             "Your message goes in when the question about {} is answered. It is still open: tap a \
              button, or write yes or no.",

@@ -30,6 +30,7 @@ fn proposal(number: u32) -> Question {
             of: 1,
         }),
         list: None,
+        input: None,
     }
 }
 

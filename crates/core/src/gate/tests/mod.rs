@@ -9,6 +9,7 @@ mod grants;
 mod late;
 mod pins;
 mod results;
+mod rounds;
 mod settling;
 mod staged_actions;
 mod verdicts;

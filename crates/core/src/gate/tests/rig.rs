@@ -70,6 +70,10 @@ impl Rig {
             // it.
             let entry = match name.as_str() {
                 "bash" => json!({"command": "claw", "args": ["server", "bash"]}),
+                "asks-modern" | "asks-legacy" => {
+                    let era = &name["asks-".len()..];
+                    json!({"command": example_exe("asking-server"), "args": [era, home.join(name)]})
+                }
                 _ => {
                     json!({"command": stranger, "args": [name, home.join(name)], "env": {"OWN": SECRET}})
                 }
@@ -97,6 +101,7 @@ impl Rig {
                 tool_result_bytes: 1024,
                 question_time: Duration::from_secs(3600),
                 staged_actions_max: 10,
+                input_rounds_max: 8,
                 grant_offer_days: 7,
                 mode_idle_time: Duration::from_secs(3600),
                 openings: Vec::new(),
@@ -151,6 +156,7 @@ impl Rig {
             deadline: Instant::now() + Duration::from_secs(60),
             turn: None,
             heard_by_others: false,
+            asks: None,
         }
     }
 

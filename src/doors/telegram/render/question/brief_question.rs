@@ -6,6 +6,7 @@ use super::{call_list, cleaned_line, name_line, short};
 use crate::domain::Question;
 use crate::doors::brief::{Block, COLUMNS, arguments_left_out, brief};
 use crate::doors::call_list::list_brief;
+use crate::doors::input_answers;
 use crate::doors::telegram::render::rich::{Rich, Style};
 
 /// Rows of the frame beside effect, notes and call: until when it is open.
@@ -36,6 +37,11 @@ pub(super) fn push(rich: &mut Rich, question: &Question) {
     for block in &brief.blocks {
         rich.push("\n", Style::PLAIN);
         push_block(rich, block);
+    }
+    if let Some(wants) = input_answers::typed(question) {
+        rich.push("\nReply to this message with ", Style::PLAIN);
+        rich.push(&cleaned_line(&wants), Style::PLAIN);
+        rich.push(".", Style::PLAIN);
     }
     if brief.blocks_left_out > 0 {
         rich.push("\n", Style::PLAIN);

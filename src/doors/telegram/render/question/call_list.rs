@@ -110,7 +110,7 @@ pub(super) fn label(question: &Question, list: &CallList, choice: &Choice) -> Op
         Answer::Deny { .. } if open < all => "None of the others".to_owned(),
         Answer::Deny { .. } => "None".to_owned(),
         Answer::Pick { yes, .. } => format!("✓ {}", yes.first()?),
-        Answer::Never | Answer::Press { .. } => return None,
+        Answer::Never | Answer::Press { .. } | Answer::Give { .. } | Answer::Skip => return None,
     })
 }
 

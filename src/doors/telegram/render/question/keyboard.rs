@@ -2,6 +2,7 @@
 //! button stands only for a choice that the question offers.
 
 use crate::domain::{Answer, Choice, Mode, Question, Scope, Term};
+use crate::doors::input_answers;
 use crate::doors::staged_questions::in_our_words;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::render::clean::cleaned_line;
@@ -13,6 +14,9 @@ use super::{brief_question, call_list};
 /// message has all of it.
 const PATH_CHARS_MAX: usize = 40;
 const STAGED_IN_A_ROW: usize = 3;
+const VALUES_IN_A_ROW: usize = 2;
+/// Longer names of values have a row each, in characters.
+const VALUE_CHARS_MAX: usize = 16;
 
 /// The first keyboard: rows of buttons.
 pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
@@ -21,6 +25,9 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
     }
     if let Some(list) = &question.list {
         return call_list::keyboard(question, list);
+    }
+    if question.input.is_some() {
+        return values(question);
     }
     let exactly = |wanted: Term| {
         let is =
@@ -57,6 +64,18 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
     rows.filter(|row| !row.is_empty()).collect()
 }
 
+/// The values that a server offers, as many in a row as are short; a no is always there.
+fn values(question: &Question) -> Vec<Vec<Button>> {
+    let all: Vec<Button> = choices(question, |answer| !is_deny(answer)).collect();
+    let is_short = all.iter().all(|button| button.label.chars().count() <= VALUE_CHARS_MAX);
+    let in_a_row = if is_short { VALUES_IN_A_ROW } else { 1 };
+    let mut rows: Vec<Vec<Button>> = all.chunks(in_a_row).map(<[Button]>::to_vec).collect();
+    let more = if brief_question::says_all(question) { "?" } else { "Show all" };
+    let more = button(question, more.to_owned(), Tap::Whole);
+    rows.push(choices(question, is_deny).chain(more).collect());
+    rows
+}
+
 /// Of what was staged there is nothing to grant or to say: a button a choice, up to three a row.
 fn staged(question: &Question) -> Vec<Vec<Button>> {
     let mut buttons: Vec<Button> = choices(question, |_| true).collect();
@@ -69,7 +88,7 @@ fn staged(question: &Question) -> Vec<Vec<Button>> {
 /// The keyboard that a tap leads to: what "always" or "never" would cover, a button each, or the
 /// first keyboard again. `None` for a tap that answers the question.
 pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
-    if question.staged.is_some() {
+    if question.staged.is_some() || question.input.is_some() {
         return None;
     }
     if let Some(list) = &question.list {
@@ -99,13 +118,18 @@ pub(super) fn label(question: &Question, choice: &Choice) -> String {
     {
         return label;
     }
+    if question.input.is_some() {
+        return cleaned_line(&input_answers::label(choice));
+    }
     let (term, scope) = match &choice.answer {
         Answer::Allow { term, scope } => (*term, scope),
         // The refusal with a word has a key that is no single word.
         Answer::Deny { .. } if choice.key.contains(' ') => return "Deny and say why".to_owned(),
         Answer::Deny { .. } => return "Deny".to_owned(),
         Answer::Never => return "Never: exactly these arguments".to_owned(),
-        Answer::Press { .. } => return cleaned_line(&choice.label),
+        Answer::Press { .. } | Answer::Give { .. } | Answer::Skip => {
+            return cleaned_line(&choice.label);
+        }
         Answer::Pick { .. } => return choice.key.clone(),
     };
     let effect = question.effect.as_ref();

@@ -37,6 +37,7 @@ pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
         expires_at_ms: clock().now_ms + 4 * 3_600_000,
         staged: None,
         list: None,
+        input: None,
         choices: vec![
             choice("y", "allow this one call", allow(Term::Once, Scope::Exact)),
             choice(

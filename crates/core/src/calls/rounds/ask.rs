@@ -1,0 +1,156 @@
+//! What is to be done in an open round now: the next value that a person is asked for, or the
+//! responses if there is none. Must not know how a person is shown a question.
+
+use serde_json::{Map, Value, json};
+
+use super::question::{Asked, Read, asked_of};
+use super::{Answers, RoundNow, RoundStep};
+use crate::calls::Calls;
+use crate::calls::record::entry;
+use crate::domain::{ApprovalId, ApprovalState, Question, ToolCall, escape};
+use crate::hub::RoundInput;
+use crate::store::{RoundRow, StoreError, new_approval_id, now_ms};
+
+impl Calls {
+    /// Takes the open round of a call as far as it goes without a person. `can_ask` is false where
+    /// nobody can answer: then what the server asks is cancelled, and it is told so.
+    pub async fn next_of_round(
+        &self,
+        call: &ToolCall,
+        can_ask: bool,
+    ) -> Result<RoundNow, StoreError> {
+        let mut told = Vec::new();
+        loop {
+            let Some(round) = self.store.read(|tx| tx.open_round(&call.id))? else {
+                return Ok(RoundNow { step: RoundStep::Gone, told });
+            };
+            let answers = Answers::of(&round)?;
+            let empty = Map::new();
+            let requests = round.requests.as_object().unwrap_or(&empty);
+            let Some((key, request)) =
+                requests.iter().find(|(key, _)| !answers.done.contains_key(*key))
+            else {
+                let input = RoundInput { responses: answers.done, state: round.request_state };
+                return Ok(RoundNow { step: RoundStep::Answered { nth: round.nth, input }, told });
+            };
+            let response = match asked_of(key, request, &answers.fields) {
+                Read::Unsupported { method } => {
+                    return Ok(RoundNow { step: RoundStep::Unsupported { method }, told });
+                }
+                Read::Refused { why } => {
+                    told.push(refused(call, &why));
+                    json!({"action": "decline"})
+                }
+                Read::Ask(_) if !can_ask => {
+                    let who = escape::visible(&format!("{}/{}", call.server, call.tool));
+                    told.push(format!(
+                        "`{who}` asked something where nobody can answer; claw has cancelled that."
+                    ));
+                    json!({"action": "cancel"})
+                }
+                Read::Ask(asked) => {
+                    let step = RoundStep::Asks(self.ask_input(call, &round, *asked).await?);
+                    return Ok(RoundNow { step, told });
+                }
+                Read::Whole(response) => response,
+            };
+            self.respond(call, &round, &answers.with(key, response.clone()), (key, response))
+                .await?;
+        }
+    }
+
+    /// Notes a whole response, with its row of the audit. Somebody else may have been quicker: what
+    /// stands there then is looked at anew.
+    async fn respond(
+        &self,
+        call: &ToolCall,
+        round: &RoundRow,
+        answers: &Answers,
+        (key, mut response): (&str, Value),
+    ) -> Result<(), StoreError> {
+        self.redactor.redact_json(&mut response);
+        let body = json!({"round": round.nth, "request": key, "response": response});
+        let (round, answers) = (round.clone(), answers.to_value()?);
+        let responded = entry("responded", call, body);
+        self.store
+            .write(move |tx| match tx.answer_round(&round, &answers)? {
+                true => tx.audit(&responded),
+                false => Ok(()),
+            })
+            .await
+    }
+
+    /// Asks for one value, or finds the question that is open about it.
+    async fn ask_input(
+        &self,
+        call: &ToolCall,
+        round: &RoundRow,
+        asked: Asked,
+    ) -> Result<ApprovalId, StoreError> {
+        let Asked { input, effect, mut arguments, choices, says } = asked;
+        for argument in &mut arguments {
+            argument.1 = self.redactor.redact(&argument.1).into_owned();
+        }
+        arguments.extend(crate::calls::shown::shown_arguments(&call.arguments));
+        let mut effect = effect;
+        effect.told = crate::calls::shown::shown_arguments(&call.arguments)
+            .into_iter()
+            .map(|it| it.0)
+            .collect();
+        // One of the call's own may be called like one of these.
+        effect.told.retain(|name| !super::question::NAMES.contains(&name.as_str()));
+        let who = escape::visible(&format!("{}/{}", call.server, call.tool)).replace('`', "'");
+        effect.says = effect.says.replacen("It", &format!("`{who}`"), 1);
+        self.name_job(call, &[], &mut effect)?;
+        Self::name_client(call, &[], &mut effect);
+        let question = Question {
+            approval: new_approval_id(getrandom::fill)?,
+            call: call.id.clone(),
+            session: call.session().cloned(),
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments,
+            why: "its server asks in the middle of the call".to_owned(),
+            effect: Some(effect),
+            expires_at_ms: now_ms() + self.limits().question_time.as_millis() as i64,
+            choices,
+            staged: None,
+            list: None,
+            input: Some(input),
+        };
+        let mut words = json!(says);
+        self.redactor.redact_json(&mut words);
+        let body = json!({
+            "approval": question.approval.0, "round": round.nth, "says": words,
+            "field": question.input.as_ref().map(|input| &input.field),
+        });
+        let asked = entry("asked", call, body);
+        let (round, owner) = (round.clone(), self.surroundings.approvers.clone());
+        self.store
+            .write(move |tx| {
+                let open = tx.approval_of(&round.call)?;
+                let open = open.filter(|row| row.state == ApprovalState::Waiting);
+                if let Some(open) = open.filter(|row| is_same(&row.question, &question)) {
+                    return Ok(open.id);
+                }
+                let digest = tx.call(&round.call)?.map(|row| row.digest).unwrap_or_default();
+                crate::calls::start::close_question(tx, &round.call, "asked again")?;
+                tx.add_approval(&question, &owner, &digest)?;
+                tx.audit(&asked)?;
+                Ok(question.approval)
+            })
+            .await
+    }
+}
+
+/// Whether two questions are about the same value of the same round.
+fn is_same(one: &Question, other: &Question) -> bool {
+    one.input == other.input && one.arguments == other.arguments
+}
+
+/// What the owner reads of a form that nobody is shown.
+fn refused(call: &ToolCall, why: &str) -> String {
+    let server = escape::visible(&call.server).replace('`', "'");
+    let tool = escape::visible(&call.tool).replace('`', "'");
+    format!("`{server}` asked in the middle of `{tool}` {why}").replace("SERVER", &server)
+}

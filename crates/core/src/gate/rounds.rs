@@ -1,0 +1,187 @@
+//! A server asks in the middle of its call. What it asks is written down and put to the owner; the
+//! call goes on from its frozen row, with the answers and nothing else that is new. Must not know
+//! how a question is worded or answered.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use super::{Gate, InputNews, InputSink, Pass, start, transparency};
+use crate::calls::Calls;
+use crate::calls::rounds::{NewRound, RoundNow, RoundStep};
+use crate::domain::{Outcome, ToolCall};
+use crate::hub::{AskSink, HumanTime, Permit, RoundInput};
+use crate::store::StoreError;
+
+/// The one request of a round in a running call.
+const REQUEST: &str = "0";
+
+/// How a call goes on whose server has asked.
+pub(super) enum Next {
+    Send(Box<Permit>),
+    Over(Outcome),
+}
+
+/// A call that waits for input, once more: its question may be answered.
+pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
+    let permit = match next(gate, pass).await {
+        Next::Send(permit) => permit,
+        Next::Over(outcome) => return outcome,
+    };
+    let facts = gate.calls.facts(&pass.call, None);
+    let changing = match gate.policy().may_change_workspace(&facts) {
+        true => match gate.remember(pass).await {
+            Ok(changing) => changing,
+            Err(denied) => return cut(&denied.reason),
+        },
+        false => None,
+    };
+    let outcome = transparency::layer(gate, pass, *permit).await;
+    start::ended(changing).await;
+    outcome
+}
+
+/// A server has answered a call with a question.
+pub(super) async fn take_in(
+    gate: &Gate,
+    pass: &Pass,
+    requests: Value,
+    state: Option<String>,
+) -> Next {
+    let round = NewRound { in_call: false, requests, state };
+    match gate.calls.begin_round(&pass.call.id, round).await {
+        Ok(Ok(())) => next(gate, pass).await,
+        Ok(Err(why)) => Next::Over(cut(&why)),
+        Err(error) => Next::Over(lost(&error)),
+    }
+}
+
+async fn next(gate: &Gate, pass: &Pass) -> Next {
+    let asks = pass.context.asks.as_ref();
+    let now = match gate.calls.next_of_round(&pass.call, asks.is_some()).await {
+        Ok(now) => now,
+        Err(error) => return Next::Over(lost(&error)),
+    };
+    tell(asks, now.told);
+    match now.step {
+        RoundStep::Asks(approval) => Next::Over(Outcome::Parked { approval }),
+        RoundStep::Answered { nth, input } => go_on(gate, pass, nth, input).await,
+        RoundStep::Unsupported { method } => {
+            Next::Over(cut(&format!("its server asks for `{method}`, which claw does not give")))
+        }
+        RoundStep::Gone => Next::Over(cut("what its server asked is not known any more")),
+    }
+}
+
+async fn go_on(gate: &Gate, pass: &Pass, nth: u32, input: RoundInput) -> Next {
+    match gate.calls.go_on(&pass.call, nth, &input).await {
+        Ok(Ok(row)) => match gate.permit_to_go_on(row, input) {
+            Ok(permit) => Next::Send(Box::new(permit)),
+            Err(error) => Next::Over(lost(&error)),
+        },
+        Ok(Err(why)) => Next::Over(cut(&why)),
+        Err(error) => Next::Over(lost(&error)),
+    }
+}
+
+/// It was started, so that nobody knows how far it got.
+fn cut(why: &str) -> Outcome {
+    Outcome::Unknown { reason: format!("it was not taken on: {why}") }
+}
+
+fn lost(error: &StoreError) -> Outcome {
+    cut(&format!("the store cannot be read or written: {error}"))
+}
+
+fn tell(asks: Option<&InputSink>, told: Vec<String>) {
+    for text in told {
+        match asks {
+            Some(sink) => sink(InputNews::Told { text }),
+            None => tracing::warn!("{text}"),
+        }
+    }
+}
+
+/// Who answers what a server asks by a request while its call runs. The question is asked one at a
+/// time, and taken back when the call has its end.
+pub(super) fn in_call(gate: &Gate, pass: &Pass, human: &HumanTime) -> AskSink {
+    let asking = Arc::new(InCall {
+        calls: gate.calls.clone(),
+        call: pass.call.clone(),
+        asks: pass.context.asks.clone(),
+        human: human.clone(),
+        turn: Mutex::default(),
+        has_told: AtomicBool::new(false),
+    });
+    Arc::new(move |request| {
+        let asking = asking.clone();
+        Box::pin(async move { asking.answer(request).await })
+    })
+}
+
+/// Lives as long as its call.
+struct InCall {
+    calls: Arc<Calls>,
+    call: ToolCall,
+    asks: Option<InputSink>,
+    human: HumanTime,
+    /// Held by the request that is asked about.
+    turn: Mutex<()>,
+    /// Why a question was cancelled is said once: a server may ask without end.
+    has_told: AtomicBool,
+}
+
+impl InCall {
+    async fn answer(&self, request: Value) -> Value {
+        let _mine = self.turn.lock().await;
+        match self.round(request).await {
+            Ok(response) => response,
+            Err(_) if self.has_told.swap(true, Ordering::SeqCst) => json!({"action": "cancel"}),
+            Err(why) => {
+                let (server, tool) = (&self.call.server, &self.call.tool);
+                let text = format!("A question of `{server}/{tool}` was cancelled: {why}.");
+                tell(self.asks.as_ref(), vec![crate::domain::escape::visible(&text)]);
+                json!({"action": "cancel"})
+            }
+        }
+    }
+
+    /// The result of the request. `Err` is why there is none.
+    async fn round(&self, request: Value) -> Result<Value, String> {
+        let failed = |error: StoreError| format!("the store cannot be used: {error}");
+        let new = NewRound { in_call: true, requests: json!({REQUEST: request}), state: None };
+        self.calls.begin_round(&self.call.id, new).await.map_err(failed)??;
+        loop {
+            let can_ask = self.asks.is_some();
+            let RoundNow { step, told } =
+                self.calls.next_of_round(&self.call, can_ask).await.map_err(failed)?;
+            tell(self.asks.as_ref(), told);
+            match step {
+                RoundStep::Asks(approval) => {
+                    let call = self.call.id.clone();
+                    self.hear(InputNews::Asked { call: call.clone(), approval: approval.clone() });
+                    let waits = self.human.begin();
+                    self.calls.until_decided(&call).await.map_err(failed)?;
+                    drop(waits);
+                    self.hear(InputNews::Answered { call, approval });
+                }
+                RoundStep::Answered { nth, mut input } => {
+                    self.calls.close_round(&self.call, nth).await.map_err(failed)?;
+                    return Ok(input.responses.remove(REQUEST).unwrap_or_default());
+                }
+                RoundStep::Unsupported { method } => {
+                    return Err(format!("it asks for `{method}`, which claw does not give"));
+                }
+                RoundStep::Gone => return Err("the call has its end".to_owned()),
+            }
+        }
+    }
+
+    fn hear(&self, news: InputNews) {
+        if let Some(sink) = &self.asks {
+            sink(news);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A server that asks in the middle of its call, through the whole program: each step is another
+//! process, answers are checked, Telegram has buttons, and a kill at each named point loses nothing
+//! and does nothing twice.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+#[cfg(feature = "kill-points")]
+#[path = "killing/points.rs"]
+mod points;
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::program::{House, SERVER_WAIT, eventually, example, outcomes};
+use crate::telegram_rig::Rig;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
+
+const ALLOW: &str =
+    "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+#[cfg(feature = "kill-points")]
+const POINTS: [&str; 6] = [
+    "round.begun.before",
+    "round.begun.after",
+    "round.answered.before",
+    "round.answered.after",
+    "round.continued.before",
+    "round.continued.after",
+];
+
+/// A house with a server of this era, and a model that calls its tool once and then says `done`.
+fn house(era: &str, tool: &str) -> (House, Threaded) {
+    let call = Call::new("a", &format!("tickets__{tool}"), r#"{"to": "Rome"}"#);
+    let answers = [Answer::Turn(Turn::calls(&[call])), Answer::text("done")];
+    let provider = Threaded::start(Wire::OpenAi, answers);
+    let house = House::at("openai-compatible", &provider.base_url);
+    furnish(&house, era);
+    (house, provider)
+}
+
+fn furnish(house: &House, era: &str) {
+    house.write("claw.toml", SERVER_WAIT);
+    house.write("policy.toml", ALLOW);
+    let record = house.user_home().join("record");
+    let entry = json!({"command": example("asking-server"), "args": [era, record]});
+    house.write("mcp.json", &json!({"mcpServers": {"tickets": entry}}).to_string());
+}
+
+/// What the server has noted behind this word.
+fn noted(house: &House, word: &str) -> Vec<String> {
+    let text = fs::read_to_string(house.user_home().join("record")).unwrap_or_default();
+    text.lines().filter_map(|line| line.strip_prefix(word)).map(str::to_owned).collect()
+}
+
+fn open(house: &House) -> Option<Value> {
+    house.claw(&["approvals", "--json"]).expect(0).rows().pop()
+}
+
+/// The value that the open question takes.
+#[cfg(feature = "kill-points")]
+fn value_for(question: &Value) -> &'static str {
+    match question["input"]["field"].as_str().unwrap() {
+        "seats" => "3",
+        "class" => "Business",
+        "sure" => "yes",
+        "name" => "Anna",
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn three_rounds_go_on_from_process_to_process() {
+    let (house, _provider) = house("modern", "book");
+    let id = house.ask_parks("book it");
+    let shown = house.claw(&["approvals", &id]).expect(0).out;
+    assert!(shown.contains("`tickets/book` asks for “Seats” (1 of 2)"), "{shown}");
+    assert!(shown.contains("How many\\u{202e} seats?") && shown.contains("Rome"), "{shown}");
+    let wrong = house.claw(&["approve", &id, "--value", "12"]).expect(2);
+    assert!(wrong.err.contains("“Seats” takes a whole number from 1 to 9."), "{}", wrong.err);
+    assert_eq!(house.waiting(), id, "the question is still the same");
+    for value in ["3", "Business", "yes"] {
+        let id = house.waiting();
+        house.claw(&["approve", &id, "--value", value]).expect(3);
+    }
+    assert!(noted(&house, "effect").is_empty());
+    let id = house.waiting();
+    let ran = house.claw(&["approve", &id, "--value", "Anna"]).expect(0);
+    assert_eq!(ran.out, "done\n");
+    let effects = noted(&house, "effect ");
+    assert!(effects.len() == 1 && effects[0].starts_with("\"Rome\" "), "{effects:?}");
+    assert!(effects[0].contains("Anna") && effects[0].contains('3'), "{effects:?}");
+    let results = outcomes(&house.events("main"));
+    assert!(results[0].to_string().contains("booked"), "{results:?}");
+    house.is_whole();
+}
+
+#[test]
+fn a_no_is_told_to_the_server_and_the_turn_goes_on() {
+    let (house, _provider) = house("modern", "book");
+    let id = house.ask_parks("book it");
+    house.claw(&["deny", &id]).expect(0);
+    let results = outcomes(&house.events("main"));
+    assert!(results[0].to_string().contains("not booked"), "{results:?}");
+    house.is_whole();
+}
+
+#[test]
+fn the_owner_reads_one_sentence_about_a_form_for_a_password() {
+    for era in ["modern", "legacy"] {
+        let (house, _provider) = house(era, "login");
+        let ran = house.claw(&["ask", "log in"]).expect(0);
+        let told = "asked in the middle of `login` for “password”, which looks like a secret";
+        assert!(
+            ran.err.contains(told) && ran.err.contains("claw mcp login tickets"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(open(&house), None, "{era}");
+        house.is_whole();
+    }
+}
+
+/// The server waits while its call runs, and the answer comes from another process.
+#[test]
+fn a_legacy_form_is_answered_from_another_terminal() {
+    let (house, _provider) = house("legacy", "book");
+    let asking = house.start(&["ask", "book it"]);
+    for (field, value) in [("seats", "3"), ("class", "eco")] {
+        eventually("it asks", || open(&house).is_some_and(|it| it["input"]["field"] == field));
+        let told = house.claw(&["approve", &house.waiting(), "--value", value]).expect(0);
+        assert!(told.err.contains("goes on where it was started"), "{}", told.err);
+    }
+    let ran = asking.ends().expect(0);
+    assert!(ran.err.contains("a server asks in the middle of its call"), "{}", ran.err);
+    assert_eq!(noted(&house, "effect ").len(), 1);
+    house.is_whole();
+}
+
+/// What was asked dies with the connection; the call is unknown, and its owner is told.
+#[test]
+fn a_legacy_question_ends_with_its_process() {
+    let (house, _provider) = house("legacy", "book");
+    let asking = house.start(&["ask", "book it"]);
+    eventually("it asks", || open(&house).is_some());
+    let id = house.waiting();
+    asking.signal(rustix::process::Signal::KILL);
+    drop(asking);
+    let ran = house.claw(&["approve", &id, "--value", "3"]);
+    assert_ne!(ran.code, Some(1), "{ran:?}");
+    // Whoever comes next finds the turn, and its end.
+    house.claw(&["ask", "and now?"]);
+    assert_eq!(open(&house), None);
+    let results = outcomes(&house.events("main"));
+    assert!(results[0].to_string().contains("unknown"), "{results:?}");
+    assert!(noted(&house, "effect").is_empty());
+    house.is_whole();
+}
+
+#[test]
+fn an_enumeration_has_buttons_in_telegram_and_a_number_is_typed() {
+    let call = Call::new("a", "tickets__book", r#"{"to": "Rome"}"#);
+    let turn = Answer::Turn(Turn::calls(&[call]));
+    let provider = Threaded::start(Wire::OpenAi, [turn, Answer::text("Booked, I think.")]);
+    let house = House::at("openai-compatible", &provider.base_url);
+    furnish(&house, "modern");
+    let rig = Rig::with(house);
+    let gateway = rig.start();
+    let home = rig.anna.private();
+    rig.anna.says(home, "book it");
+    let asked = |what: &str| {
+        rig.telegram.wait_for(what, |world| {
+            let mut asked = world.messages(home).filter(|it| it.button("✖ Decline").is_some());
+            asked.find(|message| message.text.contains(what)).cloned()
+        })
+    };
+    let seats = asked("asks for “Seats” (1 of 2)");
+    assert!(seats.text.contains("Reply to this message with a whole number from 1 to 9."));
+    assert!(seats.text.lines().count() <= 12, "{}", seats.text);
+    rig.anna.writes(home).reply_to(seats.id).text("12").send();
+    rig.telegram.wait_for_text(rig.anna.id, "That does not fit: “Seats” takes");
+    rig.anna.writes(home).reply_to(seats.id).text("3").send();
+    rig.wait_edited(&seats, "Answered “Seats”: 3");
+    let class = asked("(2 of 2)");
+    assert_eq!(class.labels()[0], ["Economy", "Business"], "{:?}", class.labels());
+    let tap = rig.anna.taps_on(home, class.id, "Business");
+    assert_eq!(rig.telegram.wait_answered(&tap).0, "Answered.");
+    rig.wait_edited(&class, "Business");
+    let sure = asked("asks for “sure”");
+    rig.anna.taps_on(home, sure.id, "Yes");
+    let name = asked("asks for “name”");
+    rig.anna.writes(home).reply_to(name.id).text("Anna").send();
+    rig.telegram.wait_for_text(rig.anna.id, "Booked, I think.");
+    assert_eq!(noted(&rig.house, "effect ").len(), 1);
+    rig.wait_handled();
+    rig.wait_delivered();
+    rig.stop(gateway);
+}
+
+/// Each named point of a round ends one process; the next one goes on. An effect is there once, or
+/// its call is told to be unknown.
+#[cfg(feature = "kill-points")]
+#[test]
+fn a_kill_at_each_point_of_a_round_does_nothing_twice() {
+    let known = points::points_of(points::Rig::Rounds).unwrap();
+    let ours: Vec<&String> = known.iter().filter(|point| point.starts_with("round.")).collect();
+    assert_eq!(ours.len(), POINTS.len(), "{known:?}");
+    for point in POINTS {
+        let (house, _provider) = house("modern", "book");
+        let mut killed = false;
+        for step in 0..20 {
+            let question = open(&house);
+            let value = question.as_ref().map(value_for);
+            let id = question.as_ref().map(|it| it["id"].as_str().unwrap().to_owned());
+            let args: Vec<&str> = match (&id, value) {
+                (Some(id), Some(value)) => vec!["approve", id, "--value", value],
+                _ if step == 0 => vec!["ask", "book it"],
+                _ => vec!["ask", "go on"],
+            };
+            let mut command = house.command(&args);
+            if !killed {
+                command.env("CLAW_KILL_AT", format!("{point}:1"));
+            }
+            let ran = house.begin(command).ends();
+            killed |= ran.code.is_none();
+            if outcomes(&house.events("main")).len() == 1 {
+                break;
+            }
+        }
+        assert!(killed, "{point} was not passed");
+        let effects = noted(&house, "effect ").len();
+        let results = outcomes(&house.events("main"));
+        let unknown = results[0].to_string().contains("unknown");
+        assert!(effects == 1 || (effects == 0 && unknown), "{point}: {effects} {results:?}");
+        house.is_whole();
+    }
+}
