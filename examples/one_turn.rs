@@ -176,6 +176,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         proposes_facts: false,
         project_bytes_max: None,
         git_time: None,
+        tool_room: claw::domain::ToolRoom::ENDLESS,
         zone: None,
     };
     let parts = WorkerParts {

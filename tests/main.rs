@@ -142,6 +142,7 @@ mod telegram_words;
 mod telegram_words_group;
 mod together;
 mod told_context;
+mod tool_search;
 mod tools;
 mod two_processes;
 mod undo_files;

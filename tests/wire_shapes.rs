@@ -4,7 +4,7 @@
 
 use crate::program::House;
 use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, Wire};
+use crate::wires::{Answer, Call, Turn, Wire};
 use serde_json::Value;
 
 const AGENTS: [(&str, Wire); 3] =
@@ -49,6 +49,8 @@ fn the_definitions_of_real_servers_are_refused_by_no_wire() {
         let model = Threaded::start(wire, [Answer::text("Here I am.")]);
         let house = House::at(agent, &model.base_url).with("PATH", &path);
         house.write("mcp.json", &text);
+        // All of them, whatever a request holds otherwise.
+        house.write("claw.toml", "[model]\ntool_search = \"off\"\n");
         // Pins are taken here, so that no request waits for a server.
         let listed = house.claw(&["tools", "--json"]).expect(0).rows();
         let up: std::collections::BTreeSet<&str> =
@@ -62,4 +64,56 @@ fn the_definitions_of_real_servers_are_refused_by_no_wire() {
         assert_eq!(sent, most, "{wire:?}");
         println!("{wire:?}: {sent} of {} tools of {servers} servers, 0 refusals", listed.len());
     }
+}
+
+/// What is asked on a day, and looked for. Each needs another server.
+const DAY: [&str; 10] = [
+    "open an issue in the repository",
+    "take a screenshot of the page",
+    "what time is it in Tokyo",
+    "list the merge requests of the project",
+    "post a message to the channel",
+    "how far is it by car",
+    "search the web for the news",
+    "create a page in the workspace",
+    "show the last commits",
+    "remember that Ann likes tea",
+];
+
+/// Definitions of real servers in the requests of a day, with the search for tools and without.
+#[test]
+#[ignore = "needs servers of others: .ci/wire-shapes.sh"]
+fn a_first_request_with_real_servers_holds_at_most_8000_tokens_of_definitions() {
+    let manifest = std::env::var("CLAW_WIRE_SHAPES").expect("an mcp.json");
+    let path = std::env::var("CLAW_WIRE_SHAPES_PATH").expect("a PATH");
+    let searched = |text: &str| {
+        let query = serde_json::json!({ "query": text }).to_string();
+        [
+            Answer::Turn(Turn::calls(&[Call::new("c", "tool_search", &query)])),
+            Answer::text("There it is."),
+        ]
+    };
+    let model = Threaded::start(Wire::Anthropic, DAY.iter().flat_map(|text| searched(text)));
+    let house = House::at("claude", &model.base_url).with("PATH", &path);
+    house.write("mcp.json", &std::fs::read_to_string(manifest).unwrap());
+    house.write("claw.toml", "[model]\ntool_search = \"model\"\n");
+    house.claw(&["tools", "--json"]).expect(0);
+    for text in DAY {
+        house.claw(&["ask", text]).expect(0);
+    }
+    assert_eq!(model.faults(), [""; 0]);
+    let tokens = |body: &Value| body["tools"].to_string().len() as u64 / 4;
+    let bodies: Vec<Value> = model.recorded().into_iter().map(|one| one.body).collect();
+    let events = house.events("main");
+    let packed = events.iter().find(|event| event["type"] == "prompt.packed").unwrap();
+    let all = packed["account"]["tools_known"]["tokens"].as_u64().unwrap();
+    let sum: u64 = bodies.iter().map(tokens).sum();
+    println!(
+        "{} tools: {} of {all} tokens of definitions in the first request, {sum} of {} in {} requests",
+        packed["account"]["tools_known"]["count"],
+        tokens(&bodies[0]),
+        all * bodies.len() as u64,
+        bodies.len()
+    );
+    assert!(tokens(&bodies[0]) <= 8_000, "{}", tokens(&bodies[0]));
 }

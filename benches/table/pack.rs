@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use claw::domain::{
-    Address, Block, EventBody, Finish, Kept, Origin, PromptPart, SessionId, ToolSpec, TurnEnd,
-    Usage,
+    Address, Block, EventBody, Finish, Kept, Origin, PromptPart, PromptTools, SessionId, ToolSpec,
+    TurnEnd, Usage,
 };
 use claw::turn::persona::Persona;
 use claw::turn::prompt::{Parts, pack};
@@ -56,7 +56,9 @@ fn account() -> Row {
         (Log::new(SessionId::new("main").unwrap(), Vec::new(), 0), Persona::of("", "/w", "x"));
     let ms = |account: &OnceLock<PromptPart>| {
         let (persona, tools) = (&persona, tools.clone());
-        let parts = Parts { persona, instructions: "", tools, tools_account: account, zone: None };
+        let (instructions, tools_known) = ("", PromptTools::default());
+        let parts =
+            Parts { persona, instructions, tools, tools_account: account, tools_known, zone: None };
         let began = Instant::now();
         assert!(pack(&log, parts, str::to_owned).account.tools.tokens > 0);
         began.elapsed().as_secs_f64() * 1_000.0

@@ -81,6 +81,7 @@ fn worker(app: &Arc<App>) -> Worker {
         proposes_facts: false,
         project_bytes_max: None,
         git_time: None,
+        tool_room: claw::domain::ToolRoom::ENDLESS,
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {

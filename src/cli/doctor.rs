@@ -299,6 +299,19 @@ fn store(app: &App, report: &mut Report) {
     }
 }
 
+/// A number as people read it: `250,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
 async fn servers(app: &App, report: &mut Report) {
     match app.gate.catalog().changes(None).await {
         Ok((changes, _)) => {
@@ -314,6 +327,7 @@ async fn servers(app: &App, report: &mut Report) {
         }
         Err(error) => report.bad("tools", error.to_string()),
     }
+    let sizes = app.gate.catalog().sizes().await;
     for server in app.gate.hub().servers() {
         match server.state {
             _ if server.disabled => report.good(
@@ -322,9 +336,11 @@ async fn servers(app: &App, report: &mut Report) {
             ),
             ServerState::Up { protocol, tool_count, .. } => {
                 let tools = tool_count.unwrap_or_default();
+                let tokens = sizes.get(&server.name).map_or(0, |size| size.tokens);
+                let tokens = grouped(tokens);
                 report.good(
                     format!("server:{}", server.name),
-                    format!("{}: {tools} tools, MCP {protocol}", server.name),
+                    format!("{}: {tools} tools, {tokens} tokens, MCP {protocol}", server.name),
                 );
             }
             ServerState::Failed { reason, .. } => {

@@ -85,7 +85,11 @@ fn parts(given: &Given) -> Vec<(&'static str, u64, String)> {
     if let Some(beside) = &given.beside {
         parts.push(("persona", beside.persona.tokens, String::new()));
         parts.push(("rules", beside.rules.tokens, String::new()));
-        parts.push(("tools", beside.tools.tokens, format!("{} tools", beside.tools_count)));
+        let of_all = match beside.tools_known.count {
+            0 => String::new(),
+            all => format!(" of {all}"),
+        };
+        parts.push(("tools", beside.tools.tokens, format!("{}{of_all} tools", beside.tools_count)));
     }
     let Shares { summary, messages, results, recalled, project, told } = given.shares;
     let events = format!("events {} to {}", given.from_seq, given.through_seq);

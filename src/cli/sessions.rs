@@ -12,9 +12,10 @@ use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
-    Answer, Block, CallId, Event, EventBody, Named, NamedState, Outcome, ProjectFile, RecalledNote,
-    SessionId, text_of,
+    Answer, Block, CallId, Event, EventBody, LoadedBy, Named, NamedState, Outcome, ProjectFile,
+    RecalledNote, SessionId, text_of,
 };
+use crate::hub::names::as_read;
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export, named};
 
@@ -129,6 +130,19 @@ fn calls_of(
     Ok(calls)
 }
 
+/// Which tools stand in the requests from here on.
+fn tools_words(by: LoadedBy, tools: &[String]) -> String {
+    let names: Vec<String> = tools.iter().map(|name| as_read(name)).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    match by {
+        LoadedBy::Begin => {
+            format!("not all tools are offered at once; these beside claw's own: {names}")
+        }
+        LoadedBy::Search => format!("tools that the model has found: {names}"),
+        LoadedBy::Message => format!("tools that claw has found for the message: {names}"),
+    }
+}
+
 fn readable(
     store: &Store,
     session: &SessionId,
@@ -196,6 +210,7 @@ fn readable(
             cut.len()
         ),
         EventBody::CompactionFailed { reason, .. } => format!("no summary was written: {reason}"),
+        EventBody::ToolsLoaded { by, tools } => tools_words(*by, tools),
         EventBody::TurnEnded { .. }
         | EventBody::TurnStarted { .. }
         | EventBody::PromptPacked { .. } => {

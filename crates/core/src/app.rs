@@ -238,6 +238,7 @@ impl App {
             proposes_facts: settings.memory.proposals_from_summaries,
             project_bytes_max: settings.prompt.project_bytes_max(),
             git_time: settings.prompt.git_time(),
+            tool_room: settings::tool_room(settings.tools.listed, chain),
             zone,
         };
         TurnSettings {

@@ -76,6 +76,14 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         account: Option<Box<PromptAccount>>,
     },
+    /// Tools that stand in each request from here on, behind those that stood there before. Only a
+    /// window whose model is not offered all tools at once has this event.
+    #[serde(rename = "tools.loaded")]
+    ToolsLoaded {
+        by: LoadedBy,
+        /// The names under which they are offered, in the order of the requests.
+        tools: Vec<String>,
+    },
     #[serde(rename = "model.reply")]
     ModelReply {
         blocks: Vec<Block>,
@@ -215,6 +223,7 @@ impl EventBody {
             | Self::TurnProject { .. }
             | Self::UserMessage { .. }
             | Self::PromptPacked { .. }
+            | Self::ToolsLoaded { .. }
             | Self::ModelReply { .. }
             | Self::ModelPartial { .. }
             | Self::ModelFailed { .. }
@@ -236,6 +245,18 @@ impl EventBody {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+/// Why tools stand in the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadedBy {
+    /// The list begins anew with them: those that were used lately, and those found last.
+    Begin,
+    /// The model has looked for them.
+    Search,
+    /// Claw has looked for them, by the words of a message.
+    Message,
 }
 
 /// How a turn ended.

@@ -42,6 +42,7 @@ mod reminder_answer;
 pub mod secret;
 pub mod spoken_time;
 mod text_forms;
+mod tool_room;
 mod turn_id;
 
 pub use agent::AgentCard;
@@ -59,7 +60,7 @@ pub use command::ChatCommand;
 pub use compaction::{Compaction, CutResult, Kept};
 pub use denied_by::DeniedBy;
 pub use effect::Effect;
-pub use event::{Event, EventBody, Spent, TurnEnd};
+pub use event::{Event, EventBody, LoadedBy, Spent, TurnEnd};
 pub use ids::{Address, ApprovalId, InvalidSessionId, SESSION_ID_MAX_BYTES, SessionId};
 pub use image::{IMAGE_BYTES_MAX, image_mime};
 pub use inbound::{Inbound, InboundBody};
@@ -76,7 +77,7 @@ pub use named::{NAMED_MAX, Named, NamedState, is_like_uri, named_in};
 pub use opening::Opening;
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
-pub use own_server::{OWN_SERVERS, OwnServer};
+pub use own_server::{CLAW_ITSELF, OWN_SERVERS, OwnServer, TOOL_SEARCH};
 pub use pin_state::PinState;
 pub use posted::PostedState;
 pub use principal::{
@@ -84,10 +85,13 @@ pub use principal::{
     is_heartbeat_session, job_of, job_principal, telegram_principal,
 };
 pub use project_file::{ProjectFile, ProjectSeen, ProjectText};
-pub use prompt_account::{DIGEST_DIGITS, PromptAccount, PromptCut, PromptPart, PromptText};
+pub use prompt_account::{
+    DIGEST_DIGITS, PromptAccount, PromptCut, PromptPart, PromptText, PromptTools,
+};
 pub use proposal::{Action, Proposal, Staged};
 pub use recalled::RecalledNote;
 pub use reminder_answer::ReminderAnswer;
+pub use tool_room::{LoadedTools, ToolFinder, ToolRoom, definition_tokens};
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

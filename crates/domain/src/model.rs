@@ -13,6 +13,13 @@ pub struct ToolSpec {
     pub input_schema: Value,
 }
 
+impl ToolSpec {
+    /// Bytes of the definition, about as a provider is sent it.
+    pub fn bytes(&self) -> usize {
+        self.name.len() + self.description.len() + self.input_schema.to_string().len()
+    }
+}
+
 /// The first sentence of a tool's description, for a list of many; `…` stands for the rest.
 pub fn first_sentence(description: &str) -> String {
     let description = description.trim();

@@ -33,7 +33,21 @@ pub const OWN_SERVERS: [OwnServer; 4] = [
     },
 ];
 
+/// What claw answers itself, without a server. No server of `mcp.json` is this one, whatever it is
+/// called.
+pub const CLAW_ITSELF: OwnServer =
+    OwnServer { name: "claw", readers: &[TOOL_SEARCH], proposes: &[] };
+
+/// The tool of claw itself that finds tools, under the name by which a model calls it. The name has
+/// no `__`, so no server's tool is offered under it.
+pub const TOOL_SEARCH: &str = "tool_search";
+
 impl OwnServer {
+    /// Whether claw answers this tool itself.
+    pub fn is_claw_itself(server: &str, tool: &str) -> bool {
+        server == CLAW_ITSELF.name && CLAW_ITSELF.readers.contains(&tool)
+    }
+
     /// The server of ours with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         OWN_SERVERS.iter().find(|own| own.name == name)

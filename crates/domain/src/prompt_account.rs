@@ -17,6 +17,9 @@ pub struct PromptAccount {
     pub rules: PromptPart,
     pub tools: PromptPart,
     pub tools_count: u64,
+    /// All tools that there are, where not all are offered at once.
+    #[serde(skip_serializing_if = "PromptTools::is_none")]
+    pub tools_known: PromptTools,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<PromptCut>,
 }
@@ -29,6 +32,21 @@ pub struct PromptPart {
     pub digest: String,
     /// Estimated.
     pub tokens: u64,
+}
+
+/// How many tools there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PromptTools {
+    pub count: u64,
+    /// Of their definitions, estimated.
+    pub tokens: u64,
+}
+
+impl PromptTools {
+    fn is_none(&self) -> bool {
+        self.count == 0
+    }
 }
 
 /// One text of a persona.

@@ -1,7 +1,7 @@
 //! Risk classes: the built-in table for our own servers and the owner's table for all others. Must
 //! not know rules, grants, or what a server says about itself.
 
-use claw_domain::OwnServer;
+use claw_domain::{CLAW_ITSELF, OwnServer};
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,8 @@ pub fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
 }
 
 fn own(builtin: Option<&str>) -> Option<&'static OwnServer> {
-    builtin.and_then(OwnServer::named)
+    let named = builtin?;
+    OwnServer::named(named).or((named == CLAW_ITSELF.name).then_some(&CLAW_ITSELF))
 }
 
 /// The longest glob of a table or a rule, in bytes.

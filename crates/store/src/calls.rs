@@ -127,6 +127,21 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// The tools that were called since a moment, by server and name, the last one first.
+    pub fn used_since(
+        &self,
+        since_ms: UnixMillis,
+        most: u32,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT server, tool, max(started_ms) AS at FROM calls WHERE started_ms > ?1
+             GROUP BY server, tool ORDER BY at DESC, server, tool LIMIT ?2",
+        )?;
+        let rows =
+            query.query_map(params![since_ms, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Writes a call that was just received, or freezes it anew when it is judged again.
     pub fn put_call(&self, row: &CallRow) -> Result<(), StoreError> {
         self.conn

@@ -11,9 +11,10 @@ use super::servers::load_manifest;
 use crate::config::model::ModelSection;
 use crate::config::{
     AuditSection, ChangedKey, Config, Limits, MemorySection, OpenFolder, Overrides, PersonaSources,
-    Prices, PromptSection, Retention, ServeSection, Tools,
+    Prices, PromptSection, Retention, ServeSection, Tools, ToolsListed,
 };
-use crate::domain::Opening;
+use crate::domain::{Opening, ToolRoom};
+use crate::model::Chain;
 
 /// The most changed keys that a notice names.
 const KEYS_NAMED_MAX: usize = 6;
@@ -156,6 +157,21 @@ impl App {
 
     fn put_settings(&self, settings: LiveSettings) {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+}
+
+/// How many tools these models are offered at once.
+pub(super) fn tool_room(listed: ToolsListed, chain: &Chain) -> ToolRoom {
+    let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    let percent = chain.tools.window_percent.unwrap_or(listed.listed_window_percent);
+    let share = |tokens: u64| (tokens / 100).saturating_mul(percent);
+    ToolRoom {
+        finder: chain.tools.finder,
+        tools_max: number(chain.tools.listed_max.unwrap_or(listed.listed_max))
+            .min(chain.tools.wire_max.unwrap_or(usize::MAX)),
+        tokens_max: chain.window_tokens.map_or(u64::MAX, share),
+        suggested_max: number(listed.suggested_max),
+        used_lately_max: number(listed.used_lately_max),
     }
 }
 

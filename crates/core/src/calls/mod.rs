@@ -52,8 +52,8 @@ pub use together::{AskedTogether, NewList};
 
 use crate::catalog::Catalog;
 use crate::domain::{
-    ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, SessionId, ToolCall,
-    client_name_of,
+    ApprovalId, Approvers, CLAW_ITSELF, DeniedBy, HeldLevels, Opening, Outcome, OwnServer,
+    SessionId, ToolCall, client_name_of,
 };
 use crate::hub::{Hub, Method};
 use crate::policy::{Denial, Facts, Policy};
@@ -267,7 +267,7 @@ impl Calls {
     /// To read a resource or a prompt twice is the same as once, by the protocol.
     fn is_idempotent(&self, server: &str, tool: &str) -> bool {
         Method::named(tool).is_some()
-            || self.policy().is_idempotent(self.hub.builtin(server), server, tool)
+            || self.policy().is_idempotent(builtin_of(&self.hub, server, tool), server, tool)
     }
 
     /// Whether a stored call is what was frozen, for the same approvers, in this workspace.
@@ -295,7 +295,7 @@ fn facts_without_box<'a>(
 ) -> Facts<'a> {
     Facts {
         server: &call.server,
-        builtin: hub.builtin(&call.server),
+        builtin: builtin_of(hub, &call.server, &call.tool),
         tool: &call.tool,
         arguments: &call.arguments,
         origin: call.origin,
@@ -306,6 +306,14 @@ fn facts_without_box<'a>(
         home: &surroundings.home,
         user_home: &surroundings.user_home,
     }
+}
+
+/// Which of our own servers this is, or claw itself.
+fn builtin_of(hub: &Hub, server: &str, tool: &str) -> Option<&'static str> {
+    if OwnServer::is_claw_itself(server, tool) {
+        return Some(CLAW_ITSELF.name);
+    }
+    hub.builtin(server)
 }
 
 /// Why no call runs while the stop switch is on.

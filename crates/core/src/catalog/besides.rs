@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::Catalog;
+use super::no_such_tool::no_such_tool;
 use super::pinning::Tool;
 use crate::domain::ToolSpec;
 use crate::hub::{Method, PromptEntry, ServerPrompt, ServerTools};
@@ -77,10 +78,7 @@ impl Catalog {
         }
         match self.resolve(name).await {
             Some((server, tool)) => Ok((server, tool, input)),
-            None => {
-                let names = self.offered_names().await.join(", ");
-                Err(format!("there is no tool `{name}`; there are: {names}"))
-            }
+            None => Err(no_such_tool(name, &self.offered_names().await)),
         }
     }
 

@@ -5,7 +5,10 @@
 mod besides;
 mod instructions;
 mod late;
+mod listing;
+mod no_such_tool;
 mod offered;
+mod own_tool;
 mod pinning;
 mod quarantine;
 
@@ -16,7 +19,7 @@ use std::time::Duration;
 
 use tokio::sync::RwLock;
 
-pub use offered::{Definition, Offered};
+pub use offered::{Definition, Offered, ServerSize};
 pub use pinning::{Tool, destructive_hint, no_tool};
 pub use quarantine::{PinAnswer, QuarantineError, ToolChange};
 
@@ -26,6 +29,7 @@ use crate::hub::{Hub, Replaced, ServerTools};
 use crate::redact::Redactor;
 use crate::store::Store;
 use late::Late;
+use listing::Listing;
 use offered::Snapshot;
 
 /// The settings of the catalog, in their units.
@@ -57,6 +61,8 @@ pub struct Catalog {
     reconciled: Mutex<HashMap<String, Arc<ServerTools>>>,
     /// The snapshot is old: settings or servers have changed, or a late server has its tools now.
     is_old: Arc<AtomicBool>,
+    /// Lists that were made for windows, the newest last. Old ones go.
+    listings: Mutex<Vec<Listing>>,
     /// Who is late; a server leaves it when its tools are there or it has failed.
     late: Late,
 }
@@ -70,6 +76,7 @@ impl Catalog {
             settings: RwLockSync::new(Arc::new(settings)),
             snapshot: RwLock::new(None),
             reconciled: Mutex::default(),
+            listings: Mutex::default(),
             is_old: Arc::default(),
             late: Late::default(),
         }

@@ -1,17 +1,18 @@
 //! Which tools are offered. They come from the pins in the store, so that claw can answer before
-//! slow servers are up. Must not know rules.
+//! slow servers are up. Must not know rules, or which of them a request holds.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
+use claw_tool_search::{Index, SearchError};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::Catalog;
-use super::instructions;
-use super::pinning::withheld;
-use crate::domain::{PromptPart, ToolSpec};
+use super::pinning::{title, withheld};
+use super::{instructions, own_tool};
+use crate::domain::{PromptPart, PromptTools, ToolSpec, definition_tokens};
 use crate::hub::INSTRUCTIONS;
 use crate::hub::names::offered_name;
 use crate::store::{PinRow, StoreError};
@@ -24,6 +25,8 @@ pub struct Offered {
     pub account: Arc<OnceLock<PromptPart>>,
     /// What the servers of these tools say about themselves, quoted for a prompt; may be empty.
     pub instructions: Arc<str>,
+    /// All tools that there are, where these are not all of them.
+    pub known: PromptTools,
     /// One sentence for each server that is late or failed, or tool that is withheld, told once.
     pub notices: Vec<String>,
 }
@@ -34,12 +37,84 @@ pub type Definition = (String, String, String, Value);
 /// The tools that are offered, by the name under which they are, as of one moment.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
-    specs: Arc<[ToolSpec]>,
+    pub(super) specs: Arc<[ToolSpec]>,
     account: Arc<OnceLock<PromptPart>>,
     instructions: Arc<str>,
+    /// What is known of each of `specs` beside its definition, in the same order.
+    pub(super) tools: Vec<SnapshotTool>,
+    /// What servers say about themselves, by server.
+    pub(super) said: Vec<(String, String)>,
+    /// Finds tools; made when it is first asked.
+    index: OnceLock<Result<Index, String>>,
     /// Of the pins that it was made of: another process may have accepted something since.
     version: u64,
     names: BTreeMap<String, (String, String)>,
+}
+
+/// A tool beside its definition.
+#[derive(Debug)]
+pub(super) struct SnapshotTool {
+    pub(super) server: String,
+    /// Its name there.
+    name: String,
+    /// What its server calls it for people; may be empty.
+    title: String,
+    /// It is one of our own server's.
+    pub(super) own: bool,
+    /// Of its definition, estimated.
+    pub(super) tokens: u64,
+}
+
+/// How many tools a server has, and what their definitions take of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerSize {
+    pub tools: usize,
+    /// Estimated.
+    pub tokens: u64,
+}
+
+impl Snapshot {
+    fn sizes(&self) -> BTreeMap<String, ServerSize> {
+        let mut sizes = BTreeMap::<String, ServerSize>::new();
+        for tool in &self.tools {
+            let size = sizes.entry(tool.server.clone()).or_default();
+            size.tools += 1;
+            size.tokens += tool.tokens;
+        }
+        sizes
+    }
+
+    /// Estimated tokens of all definitions.
+    pub(super) fn tokens(&self) -> u64 {
+        self.tools.iter().map(|tool| tool.tokens).sum()
+    }
+
+    pub(super) fn tool(&self, offered: &str) -> Option<&SnapshotTool> {
+        let place = self.specs.iter().position(|spec| spec.name == offered)?;
+        self.tools.get(place)
+    }
+
+    /// The places of the tools that fit a text, the best first. An error is half a sentence.
+    pub(super) fn search(&self, text: &str, most: usize) -> Result<Vec<usize>, String> {
+        let index = self.index.get_or_init(|| self.indexed().map_err(|error| error.to_string()));
+        let index = index.as_ref().map_err(Clone::clone)?;
+        index.search(text, most).map_err(|error| error.to_string())
+    }
+
+    fn indexed(&self) -> Result<Index, SearchError> {
+        let said: BTreeMap<&str, &str> =
+            self.said.iter().map(|(server, words)| (server.as_str(), words.as_str())).collect();
+        let tools = self.specs.iter().zip(&self.tools).map(|(spec, tool)| claw_tool_search::Tool {
+            offered: spec.name.clone(),
+            name: tool.name.clone(),
+            title: tool.title.clone(),
+            description: spec.description.clone(),
+            input_schema: spec.input_schema.clone(),
+            server: tool.server.clone(),
+            instructions: said.get(tool.server.as_str()).copied().unwrap_or_default().to_owned(),
+        });
+        Index::of(&tools.collect::<Vec<_>>())
+    }
 }
 
 impl Catalog {
@@ -48,12 +123,26 @@ impl Catalog {
         let snapshot = self.snapshot().await;
         let (specs, instructions) = (snapshot.specs.clone(), snapshot.instructions.clone());
         let account = snapshot.account.clone();
-        Offered { specs, account, instructions, notices: self.take_notices() }
+        let known = PromptTools::default();
+        Offered { specs, account, instructions, known, notices: self.take_notices() }
     }
 
     /// The server and tool behind an offered name.
     pub async fn resolve(&self, name: &str) -> Option<(String, String)> {
-        self.snapshot().await.names.get(name).cloned()
+        match own_tool::named(name) {
+            Some(own) => Some(own),
+            None => self.snapshot().await.names.get(name).cloned(),
+        }
+    }
+
+    /// By server: its tools and their size, as far as they are offered to models.
+    pub async fn sizes(&self) -> BTreeMap<String, ServerSize> {
+        self.snapshot().await.sizes()
+    }
+
+    /// The same as it was looked at last: no server is started, and nothing is waited for.
+    pub fn sizes_known(&self) -> Option<BTreeMap<String, ServerSize>> {
+        Some(self.snapshot.try_read().ok()?.as_ref()?.sizes())
     }
 
     pub async fn offered_names(&self) -> Vec<String> {
@@ -76,7 +165,7 @@ impl Catalog {
             .collect())
     }
 
-    async fn snapshot(&self) -> Arc<Snapshot> {
+    pub(super) async fn snapshot(&self) -> Arc<Snapshot> {
         self.try_failed_again();
         if self.is_old.swap(false, Ordering::SeqCst) {
             *self.snapshot.write().await = None;
@@ -108,6 +197,7 @@ impl Catalog {
             .collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
         let (mut specs, mut names, mut said) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let mut tools = Vec::new();
         for (server, pins) in servers.into_iter().zip(listed) {
             let Some(pins) = pins else { continue };
             self.late.arrived(&server);
@@ -118,6 +208,13 @@ impl Catalog {
                     self.tell_of_change(&pin).await;
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
                     let spec = spec_of(&server, &pin);
+                    tools.push(SnapshotTool {
+                        server: server.clone(),
+                        name: pin.tool.clone(),
+                        title: title(&pin.raw).unwrap_or_default(),
+                        own: self.hub.builtin(&server).is_some(),
+                        tokens: definition_tokens(spec.bytes()),
+                    });
                     names.insert(spec.name.clone(), (server.clone(), pin.tool));
                     specs.push(spec);
                 }
@@ -132,7 +229,15 @@ impl Catalog {
         specs.extend(self.resources_spec());
         let instructions =
             instructions::quoted(&said, self.settings().server_instructions_bytes).into();
-        Snapshot { specs: specs.into(), account: Arc::default(), instructions, version, names }
+        Snapshot {
+            specs: specs.into(),
+            instructions,
+            tools,
+            said,
+            version,
+            names,
+            ..Snapshot::default()
+        }
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before,

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::Catalog;
 use super::quarantine::ask_anew;
+use super::{Catalog, own_tool};
 use crate::domain::{ToolCall, escape};
 use crate::hub::schema::{self, Fit};
 use crate::hub::{INSTRUCTIONS, Method, ServerTools, ToolEntry};
@@ -52,6 +52,9 @@ impl Catalog {
     pub async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
         if let Some(method) = Method::named(tool) {
             return self.method(server, method).await;
+        }
+        if let Some(own) = own_tool::judged(server, tool) {
+            return Ok(own);
         }
         let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
         if !self.is_reconciled(&listed) {
@@ -195,7 +198,7 @@ pub fn destructive_hint(raw: &Value) -> Option<bool> {
 }
 
 /// A stranger's name for its tool.
-fn title(raw: &Value) -> Option<String> {
+pub(super) fn title(raw: &Value) -> Option<String> {
     let title = raw.get("title").or_else(|| raw.get("annotations")?.get("title"))?;
     title.as_str().map(str::to_owned)
 }

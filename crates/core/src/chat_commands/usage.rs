@@ -5,6 +5,7 @@ use super::code;
 use crate::config::Prices;
 use crate::domain::{SessionId, Usage};
 use crate::store::{ModelUsageRow, Store, StoreError, UsageRow};
+use crate::turn::{Log, prompt};
 
 pub(super) fn markdown(
     store: &Store,
@@ -16,14 +17,33 @@ pub(super) fn markdown(
     let midnight =
         now.start_of_day().unwrap_or_else(|_| now.saturating_sub(jiff::Span::new().hours(24)));
     let since = midnight.timestamp().as_millisecond();
-    let (today, here) = store
-        .read(|tx| Ok((tx.usage_by_model(None, since)?, tx.usage_by_model(Some(session), 0)?)))?;
+    let (today, here, log) = store.read(|tx| {
+        let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
+        Ok((tx.usage_by_model(None, since)?, tx.usage_by_model(Some(session), 0)?, log))
+    })?;
     let here_title = format!("This session, `{session}`");
     Ok(format!(
-        "{}\n{}",
+        "{}\n{}{}",
         section("Today, all sessions", &today, prices),
-        section(&here_title, &here, prices)
+        section(&here_title, &here, prices),
+        of_tools(&log)
     ))
+}
+
+/// What the definitions of tools take of each request, as far as the window says it.
+fn of_tools(log: &Log) -> String {
+    let Some(account) = prompt::beside(log).filter(|account| account.tools_count > 0) else {
+        return String::new();
+    };
+    let (count, tokens) = (account.tools_count, account.tools.tokens);
+    let known = account.tools_known;
+    let spared = match known.count {
+        0 => String::new(),
+        all => format!(" All {all} tools would be about {} tokens.", known.tokens),
+    };
+    format!(
+        "\nOf each request about {tokens} tokens in are the definitions of {count} tools.{spared}\n"
+    )
 }
 
 fn section(title: &str, rows: &[ModelUsageRow], prices: &Prices) -> String {

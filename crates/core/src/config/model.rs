@@ -59,6 +59,20 @@ pub enum ToolChoice {
     Required,
 }
 
+/// Who finds tools where not all are offered at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSearch {
+    /// Claw, for a model with a small window or one on this machine whose window is not known; else
+    /// the model.
+    #[default]
+    Auto,
+    Model,
+    Claw,
+    /// Nobody: all tools are offered at once.
+    Off,
+}
+
 /// A name that is no agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no agent `{0}`: use one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
@@ -118,6 +132,13 @@ pub struct ModelSection {
     /// `auto` (default) or `required`; the latter not for Ollama, whose wire cannot demand a call.
     #[serde(default)]
     pub tool_choice: ToolChoice,
+    /// Who finds tools where not all are offered at once.
+    #[serde(default)]
+    pub tool_search: ToolSearch,
+    /// `tools.listed_max` for this model.
+    pub listed_tools_max: Option<u64>,
+    /// `tools.listed_window_percent` for this model.
+    pub listed_tools_percent: Option<u64>,
     /// `[[model.fallback]]`: who answers in this order when the model is down. Not inside of
     /// another one.
     #[serde(default)]
@@ -146,6 +167,10 @@ pub enum InvalidModelSection {
     Timeout,
     #[error("`[model] window_tokens` must lie between 1000 and 100000000")]
     WindowTokens,
+    #[error("`[model] listed_tools_max` must lie between 1 and 10000")]
+    ListedTools,
+    #[error("`[model] listed_tools_percent` must lie between 1 and 100")]
+    ListedToolsPercent,
     #[error("`[model] api_key` needs `agent` beside it, so that it is sent to nobody else")]
     KeyWithoutAgent,
     #[error(
@@ -193,6 +218,12 @@ impl ModelSection {
         }
         if self.window_tokens.is_some_and(|tokens| !WINDOW_TOKENS.contains(&tokens)) {
             return Err(InvalidModelSection::WindowTokens);
+        }
+        if self.listed_tools_max.is_some_and(|tools| !(1..=10_000).contains(&tools)) {
+            return Err(InvalidModelSection::ListedTools);
+        }
+        if self.listed_tools_percent.is_some_and(|percent| !(1..=100).contains(&percent)) {
+            return Err(InvalidModelSection::ListedToolsPercent);
         }
         if self.api_key.is_some() && self.agent.is_none() {
             return Err(InvalidModelSection::KeyWithoutAgent);
@@ -271,6 +302,9 @@ mod tests {
             ("temperature = 3.0", "temperature"),
             ("temperature = nan", "temperature"),
             ("timeout_s = 0", "timeout_s"),
+            ("listed_tools_max = 0", "listed_tools_max"),
+            ("listed_tools_percent = 101", "listed_tools_percent"),
+            ("tool_search = 'always'", "tool_search"),
             ("tool_choice = 'always'", "tool_choice"),
             ("agent = 'ollama'\ntool_choice = 'required'", "not possible with `ollama`"),
             ("api_key = 'k'", "needs `agent`"),

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 
+use super::tools_listed::ToolsListed;
+
 /// The longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 256;
 /// The most patterns in one list.
@@ -22,6 +24,11 @@ pub(super) struct ToolsSection {
     offered: Vec<String>,
     /// By server: what of its tools is pinned.
     pins: BTreeMap<String, PinBy>,
+    listed_max: Option<u64>,
+    listed_window_percent: Option<u64>,
+    found_max: Option<u64>,
+    suggested_max: Option<u64>,
+    used_lately_max: Option<u64>,
 }
 
 /// What of a tool is pinned.
@@ -37,7 +44,16 @@ enum PinBy {
 
 impl Default for ToolsSection {
     fn default() -> Self {
-        Self { hidden: Vec::new(), offered: vec!["*".to_owned()], pins: BTreeMap::new() }
+        Self {
+            hidden: Vec::new(),
+            offered: vec!["*".to_owned()],
+            pins: BTreeMap::new(),
+            listed_max: None,
+            listed_window_percent: None,
+            found_max: None,
+            suggested_max: None,
+            used_lately_max: None,
+        }
     }
 }
 
@@ -47,6 +63,8 @@ pub struct Tools {
     hidden: GlobSet,
     offered: GlobSet,
     by_schema: BTreeSet<String>,
+    /// How many of them a model is offered at once.
+    pub listed: ToolsListed,
 }
 
 impl Default for Tools {
@@ -57,6 +75,7 @@ impl Default for Tools {
             hidden: GlobSet::empty(),
             offered: everything.unwrap_or_default(),
             by_schema: BTreeSet::new(),
+            listed: ToolsListed::default(),
         }
     }
 }
@@ -114,7 +133,18 @@ impl ToolsSection {
             .iter()
             .filter(|(_, by)| **by == PinBy::Schema)
             .map(|(server, _)| server.clone());
-        Ok(Tools { hidden, offered, by_schema: by_schema.collect() })
+        let usual = ToolsListed::default();
+        let listed = ToolsListed {
+            listed_max: self.listed_max.unwrap_or(usual.listed_max),
+            listed_window_percent: self
+                .listed_window_percent
+                .unwrap_or(usual.listed_window_percent),
+            found_max: self.found_max.unwrap_or(usual.found_max),
+            suggested_max: self.suggested_max.unwrap_or(usual.suggested_max),
+            used_lately_max: self.used_lately_max.unwrap_or(usual.used_lately_max),
+        };
+        listed.check()?;
+        Ok(Tools { hidden, offered, by_schema: by_schema.collect(), listed })
     }
 }
 

@@ -1,13 +1,13 @@
 //! Behind the layers: the hub takes the permit by value, and what comes back is kept, checked and
-//! named. A server that asks for input has its round, and the call goes on with another permit. Must
-//! not know verdicts.
+//! named. A server that asks for input has its round, and the call goes on with another permit.
+//! What claw answers itself uses up a permit, too, and reaches no server. Must not know verdicts.
 
 use std::sync::Arc;
 
 use super::rounds::{self, Next};
 use super::{Gate, Pass};
 use crate::calls::KeptResult;
-use crate::domain::{DeniedBy, Live, Outcome, ToolOutput};
+use crate::domain::{DeniedBy, Live, Outcome, OwnServer, ToolOutput};
 use crate::hub::{Beside, CallControl, CallEnd, HumanTime, Permit};
 use crate::killpoint;
 
@@ -17,6 +17,9 @@ pub(super) async fn forward(
     permit: Permit,
     human: &HumanTime,
 ) -> Outcome {
+    if OwnServer::is_claw_itself(permit.server(), permit.tool()) {
+        return Outcome::Ended { output: gate.catalog.answer(permit.arguments()).await };
+    }
     let control = control(gate, pass, human);
     let mut permit = permit;
     loop {

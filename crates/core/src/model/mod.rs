@@ -21,7 +21,8 @@ use futures::future::BoxFuture;
 use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
 
 pub use choose::{
-    Chain, ChooseError, Chosen, Trial, address_of, chain, choose, key_variables, usual_model,
+    Chain, ChooseError, Chosen, ToolsOfModel, Trial, address_of, chain, choose, key_variables,
+    usual_model,
 };
 pub use demo::Demo;
 pub use error::ModelError;

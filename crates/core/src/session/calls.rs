@@ -14,10 +14,11 @@ use super::recall::MEMORY;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    ApprovalId, ApprovalState, CallId, EventBody, Live, LiveSink, OutboundBody, Outcome, ToolUse,
-    escape,
+    ApprovalId, ApprovalState, CallId, EventBody, Live, LiveSink, LoadedBy, OutboundBody, Outcome,
+    TOOL_SEARCH, ToolUse, escape,
 };
 use crate::gate::InputNews;
+use crate::turn::loaded;
 
 /// How long a question waits for the calls beside it that are not judged yet, because their server
 /// is being started. What asks later is another question.
@@ -124,7 +125,12 @@ impl Drive<'_> {
             self.tell(&OutboundBody::Notice { text });
         }
         self.tell_of_full(&call, &outcome)?;
+        let loads = self.loads(&call, &outcome);
         self.push(EventBody::ToolResult { call, outcome });
+        // With the result, so that no kill comes between them.
+        if let Some(loads) = loads {
+            self.push(loads);
+        }
         Ok(())
     }
 
@@ -150,6 +156,21 @@ impl Drive<'_> {
         }
         self.flush_soon();
         Ok(())
+    }
+
+    /// The tools that a model has found by this call and that are not in its requests yet.
+    fn loads(&self, call: &CallId, outcome: &Outcome) -> Option<EventBody> {
+        let Outcome::Ended { output } = outcome else { return None };
+        let turn = self.turn();
+        let known = turn.calls.iter().find(|known| known.id == *call)?;
+        let loaded = loaded::of(&self.log).filter(|_| known.tool_use.name == TOOL_SEARCH)?;
+        let found = output.structured.as_ref()?.get("tools")?.as_array()?;
+        let found = found.iter().filter_map(|name| name.as_str());
+        let tools: Vec<String> = found
+            .filter(|name| !loaded.all.iter().any(|known| known == name))
+            .map(str::to_owned)
+            .collect();
+        (!tools.is_empty()).then_some(EventBody::ToolsLoaded { by: LoadedBy::Search, tools })
     }
 
     /// Our memory has refused a line because the file that every prompt holds is full. Its owner

@@ -153,6 +153,8 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
         EventBody::StopRequested { .. } | EventBody::LimitReached { .. } => INPUT,
         EventBody::CompactRequested { .. } => of_session(INPUT, InWindow::Compacts(Wish::Asked)),
         EventBody::WindowIdle { .. } => of_session(INPUT, InWindow::Compacts(Wish::Idle)),
+        // It depends on which servers there are. An undo takes nothing out of the list of tools.
+        EventBody::ToolsLoaded { .. } => of_session(INPUT, InWindow::Stays),
         EventBody::ResultsCut { .. } => of_session(STEP, InWindow::Stays),
         EventBody::CompactionFailed { .. } => of_session(STEP, InWindow::NotCompacted),
         EventBody::Summary { text: summary, through_seq, made, .. }

@@ -14,6 +14,7 @@ pub mod git_status;
 mod kept;
 mod kinds;
 mod last_words;
+pub mod loaded;
 pub mod log;
 pub mod named;
 pub mod next;

@@ -8,13 +8,15 @@ use futures::stream::{FuturesUnordered, Stream, StreamExt as _};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::loaded;
 use super::log::Log;
 use super::next::Bounds;
 use super::persona::{Persona, Personas};
 use super::prompt::{self, Parts};
 use super::recall::RecallLimits;
 use crate::domain::{
-    Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolUse, TurnId,
+    Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolRoom,
+    ToolUse, TurnId,
 };
 use crate::gate::{CallContext, Gate, InputSink};
 use crate::model::{Delta, Model, ModelError, Request};
@@ -36,6 +38,8 @@ pub struct Runner {
     pub project_bytes_max: Option<u64>,
     /// How long a message waits for what git says has changed; `None`: git is not asked.
     pub git_time: Option<Duration>,
+    /// How many tools the models are offered at once.
+    pub tool_room: ToolRoom,
     /// Where the owner lives, if the model is to know what time it is there.
     pub zone: Option<jiff::tz::TimeZone>,
 }
@@ -78,10 +82,18 @@ impl Runner {
         let draft = Draft::new(self, log, around);
         // Written down also of a request that is stopped on its way.
         let account = OnceLock::new();
+        let loads = OnceLock::new();
         // The list of tools may have to wait for servers to start, so it can be stopped like the
         // model itself.
         let asked = async {
-            let offered = self.gate.catalog().offered().await;
+            let (catalog, room) = (self.gate.catalog(), &self.tool_room);
+            let mut loaded = loaded::of(log);
+            let message = loaded::unanswered(log);
+            if let Some(event) = catalog.to_load(room, loaded.as_ref(), message.as_deref()).await {
+                loaded = loaded::after(loaded, &event);
+                drop(loads.set(event));
+            }
+            let offered = catalog.offered_of(room, loaded.as_ref()).await;
             for notice in &offered.notices {
                 (around.live)(Live::Server { text: notice.clone() });
             }
@@ -91,6 +103,7 @@ impl Runner {
                 instructions,
                 tools: offered.specs,
                 tools_account: &offered.account,
+                tools_known: offered.known,
                 zone: self.zone.as_ref(),
             };
             let packed = prompt::pack(log, parts, |text| self.redacted(text));
@@ -116,7 +129,7 @@ impl Runner {
             }
         };
         let packed = prompt::packed_event(log, account.into_inner());
-        std::iter::once(packed).chain(came).collect()
+        loads.into_inner().into_iter().chain([packed]).chain(came).collect()
     }
 
     /// No known secret reaches a model.

@@ -224,6 +224,7 @@ impl<'a> Turn<'a> {
             | EventBody::TurnRecalled { .. }
             | EventBody::TurnNamed { .. }
             | EventBody::PromptPacked { .. }
+            | EventBody::ToolsLoaded { .. }
             | EventBody::ModelPartial { .. }
             | EventBody::ActionAnswered { .. }
             | EventBody::ActionResult { .. }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Choosable, ChooseError, Chosen, choose};
+use super::{Choosable, ChooseError, Chosen, ToolsOfModel, choose};
 use crate::config::model::ModelSection;
 use crate::model::{ChainLink, LoadImage, Model, RetryPolicy, Route, VisionInput};
 
@@ -23,6 +23,8 @@ pub struct Chain {
     pub sees_images: bool,
     /// The tokens that each of those takes at once that answer, as far as that is known of one.
     pub window_tokens: Option<u64>,
+    /// What all of them take of tools at once.
+    pub tools: ToolsOfModel,
     /// What a conversation may choose instead.
     pub choosable: Choosable,
 }
@@ -44,6 +46,7 @@ pub async fn chain(
     let (mut links, mut whys) = (Vec::new(), vec![first.why.clone()]);
     let mut sees_images = first.sees_images;
     let mut window_tokens = first.window_tokens;
+    let mut tools = tools_of(&first, section);
     let mut choosable = Choosable {
         target: first.target.clone(),
         configured: vec![first.model.model().to_owned()],
@@ -67,6 +70,7 @@ pub async fn chain(
         if index < behind {
             sees_images |= chosen.sees_images;
             window_tokens = window_tokens.into_iter().chain(chosen.window_tokens).min();
+            tools = tools.and(tools_of(&chosen, other));
             choosable.configured.push(chosen.model.model().to_owned());
             links.push(link(chosen, other, load));
         } else {
@@ -78,7 +82,12 @@ pub async fn chain(
         Some(own) => Arc::new(Route::new(std::iter::once(own).chain(links.iter().cloned()))),
         None => route(links.clone()),
     };
-    Ok(Chain { model: route(links), compaction, whys, sees_images, window_tokens, choosable })
+    let model = route(links);
+    Ok(Chain { model, compaction, whys, sees_images, window_tokens, tools, choosable })
+}
+
+fn tools_of(chosen: &Chosen, section: &ModelSection) -> ToolsOfModel {
+    ToolsOfModel::of(section, chosen.target.as_ref(), chosen.window_tokens)
 }
 
 fn link(chosen: Chosen, section: &ModelSection, load: &LoadImage) -> ChainLink {

@@ -5,6 +5,7 @@ mod chain;
 mod offered;
 mod probe;
 mod services;
+mod tool_room;
 mod trial;
 mod windows;
 
@@ -21,6 +22,7 @@ use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
 
 pub use chain::{Chain, chain};
 pub use offered::Choosable;
+pub use tool_room::ToolsOfModel;
 pub use trial::{Trial, address_of, usual_model};
 
 /// The variables in which keys are looked for.

@@ -55,6 +55,11 @@ struct OnWire {
     names: Option<Names>,
 }
 
+/// The most tools that a request on this wire may hold.
+pub(super) fn tools_max(wire: Wire) -> Option<usize> {
+    rules::of(wire).tools_max
+}
+
 /// Makes every tool fit the wire, but for those that were refused.
 pub(super) fn fit(specs: &[ToolSpec], wire: Wire, refused: &BTreeSet<Refused>) -> Fitted {
     let rules = rules::of(wire);

@@ -130,6 +130,7 @@ pub(super) fn worker_of(
         proposes_facts: false,
         project_bytes_max: None,
         git_time: None,
+        tool_room: crate::domain::ToolRoom::ENDLESS,
         zone: None,
     };
     Worker::new(WorkerParts {

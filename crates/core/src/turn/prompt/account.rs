@@ -23,6 +23,7 @@ pub(super) fn of(parts: &Parts<'_>) -> PromptAccount {
         rules: part(&system::rules(parts.persona, parts.instructions)),
         tools: parts.tools_account.get_or_init(|| part(&definitions(&parts.tools))).clone(),
         tools_count: parts.tools.len() as u64,
+        tools_known: parts.tools_known,
         cut: cut.collect(),
     }
 }

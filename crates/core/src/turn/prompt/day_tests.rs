@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::tests::tools;
 use super::*;
-use crate::domain::{Event, ProjectText};
+use crate::domain::{Event, ProjectText, PromptTools};
 use crate::turn::next::tests::{ended, log, said, started, text};
 use crate::turn::project;
 
@@ -69,6 +69,7 @@ fn shares_of_a_day(persona_at: impl Fn(i64) -> Persona) -> Vec<usize> {
             instructions: "",
             tools: tools(count),
             tools_account: &std::sync::OnceLock::new(),
+            tools_known: PromptTools::default(),
             zone: Some(&zone),
         };
         let now = parts(&pack(&log, described, str::to_owned).request);

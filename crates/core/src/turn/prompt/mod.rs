@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use super::log::Log;
 use super::persona::Persona;
 use super::{transcript, window};
-use crate::domain::{EventBody, PromptAccount, PromptPart, ToolSpec};
+use crate::domain::{EventBody, PromptAccount, PromptPart, PromptTools, ToolSpec};
 use crate::model::Request;
 
 pub(super) use account::digest;
@@ -31,6 +31,8 @@ pub struct Parts<'a> {
     /// What the account says of this list of tools. It stands beside the list, because to digest 60
     /// definitions takes longer than to pack a window.
     pub tools_account: &'a OnceLock<PromptPart>,
+    /// All tools that there are, where `tools` are not all of them.
+    pub tools_known: PromptTools,
     /// With a zone, what a person says carries its time.
     pub zone: Option<&'a TimeZone>,
 }

@@ -42,7 +42,14 @@ fn packed_beside(
     count: usize,
     tools_account: &OnceLock<PromptPart>,
 ) -> Packed {
-    let parts = Parts { persona, instructions: "", tools: tools(count), tools_account, zone: None };
+    let parts = Parts {
+        persona,
+        instructions: "",
+        tools: tools(count),
+        tools_account,
+        tools_known: PromptTools::default(),
+        zone: None,
+    };
     pack(log, parts, str::to_owned)
 }
 
