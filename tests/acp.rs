@@ -278,6 +278,9 @@ fn an_editor_that_ends_in_the_middle_finds_the_open_question_again() {
     desk.editor.answers(&desk.session, EFFECT, Some("y"));
     desk.shows("It is done.");
     assert_eq!(desk.effects(), 1);
+    // What is shown while it is said may not be in the log yet.
+    let ended = "SELECT count(*) FROM events WHERE type = 'turn.ended'";
+    eventually("the turn has its end", || desk.asks(ended) == 1);
     // All of it is there once more, once each.
     desk.opens_again();
     let text = desk.editor.text(&desk.session);

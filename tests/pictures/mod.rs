@@ -40,7 +40,8 @@ fn is_in_the_manual(name: &str, picture: &str) {
 /// What stands on the phone now, without what differs from run to run.
 fn screen(rig: &Rig) -> String {
     let screen = rig.telegram.screen(rig.anna.id);
-    let time = regex::Regex::new(r"\b\d\d:\d\d\b").unwrap();
+    // Late in the evening a question is open until tomorrow, which is written with its date.
+    let time = regex::Regex::new(r"\b(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d )?\d\d:\d\d\b").unwrap();
     let screen = time.replace_all(&screen, "09:41");
     let from = screen.find("Anna: Rent").unwrap();
     screen[from..].to_owned()

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use super::offered::{Offered, Snapshot};
 use super::{Catalog, instructions, own_tool};
-use crate::domain::{
-    EventBody, LoadedBy, LoadedTools, PromptTools, ToolFinder, ToolRoom, ToolSpec,
-};
+use crate::domain::{LoadedBy, LoadedTools, PromptTools, ToolFinder, ToolRoom, ToolSpec};
 use crate::hub::names::offered_name;
 use crate::store::now_ms;
 
@@ -28,15 +26,23 @@ pub(super) struct Listing {
     offered: Offered,
 }
 
+/// What has to be loaded before the next request of a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    pub by: LoadedBy,
+    /// By their offered names.
+    pub tools: Vec<String>,
+}
+
 impl Catalog {
-    /// What has to be loaded before the next request of a window, as the event that says it. `loaded`
-    /// is what the window has, `message` what a person has written and no model has answered.
+    /// What has to be loaded before the next request of a window. `loaded` is what the window has,
+    /// `message` what a person has written and no model has answered.
     pub async fn to_load(
         &self,
         room: &ToolRoom,
         loaded: Option<&LoadedTools>,
         message: Option<&str>,
-    ) -> Option<EventBody> {
+    ) -> Option<Load> {
         if room.finder == ToolFinder::Nobody {
             return None;
         }
@@ -56,13 +62,11 @@ impl Catalog {
             let mut anew = new.clone();
             anew.extend(loaded.newest.iter().cloned());
             let anew = begin(self.used_lately(&snapshot, room), &anew);
-            if matches!(&anew, EventBody::ToolsLoaded { tools, .. } if tools.len() < loaded.all.len())
-            {
+            if anew.tools.len() < loaded.all.len() {
                 return Some(anew);
             }
         }
-        let by = LoadedBy::Message;
-        (!new.is_empty()).then_some(EventBody::ToolsLoaded { by, tools: new })
+        (!new.is_empty()).then_some(Load { by: LoadedBy::Message, tools: new })
     }
 
     /// The tools for a model of whose window these are loaded; all of them where nothing is.
@@ -112,13 +116,13 @@ impl Catalog {
     }
 }
 
-fn begin(mut tools: Vec<String>, more: &[String]) -> EventBody {
+fn begin(mut tools: Vec<String>, more: &[String]) -> Load {
     for name in more {
         if !tools.contains(name) {
             tools.push(name.clone());
         }
     }
-    EventBody::ToolsLoaded { by: LoadedBy::Begin, tools }
+    Load { by: LoadedBy::Begin, tools }
 }
 
 impl Snapshot {

@@ -89,7 +89,8 @@ impl Runner {
             let (catalog, room) = (self.gate.catalog(), &self.tool_room);
             let mut loaded = loaded::of(log);
             let message = loaded::unanswered(log);
-            if let Some(event) = catalog.to_load(room, loaded.as_ref(), message.as_deref()).await {
+            if let Some(load) = catalog.to_load(room, loaded.as_ref(), message.as_deref()).await {
+                let event = EventBody::ToolsLoaded { by: load.by, tools: load.tools };
                 loaded = loaded::after(loaded, &event);
                 drop(loads.set(event));
             }
