@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat_commands::ChatCommands;
-use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged};
+use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged};
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::clock::Clock;
@@ -114,7 +114,7 @@ impl Delivery {
                 self.show_list(&mut list).await;
                 let quiet = match &row.outbound.body {
                     OutboundBody::Reply { turn_seq, .. } => {
-                        self.behind_a_reply(&row.outbound.session, *turn_seq)?
+                        self.chat_commands.quiet_lines(&row.outbound.session, *turn_seq)?
                     }
                     _ => None,
                 };
@@ -144,17 +144,6 @@ impl Delivery {
         self.show_list(&mut list).await;
         self.ask_for_clients().await?;
         self.close_answered().await
-    }
-
-    /// What ran without a question, and how the files that changed are put back.
-    fn behind_a_reply(&self, session: &SessionId, turn_seq: u64) -> anyhow::Result<Option<String>> {
-        let quiet = self.chat_commands.quiet_lines(session, turn_seq)?;
-        let command = format!("/undo files {turn_seq}");
-        let undo = self.chat_commands.undo_line(session, turn_seq, &command)?;
-        Ok(match (quiet, undo) {
-            (Some(quiet), Some(undo)) => Some(format!("{quiet}\n{undo}")),
-            (quiet, undo) => quiet.or(undo),
-        })
     }
 
     /// A client has no screen of its owner's: its questions come to whoever of the owner's doors

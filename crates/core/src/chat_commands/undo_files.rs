@@ -82,17 +82,6 @@ impl ChatCommands {
         })
     }
 
-    /// What a reader without buttons is told behind an answer whose turn has changed files:
-    /// `command` puts them back.
-    pub fn undo_line(
-        &self,
-        session: &SessionId,
-        turn_seq: u64,
-        command: &str,
-    ) -> Result<Option<String>, StoreError> {
-        Ok(self.changed_files(session, turn_seq)?.map(|files| undo_line(files, command)))
-    }
-
     /// Shows what undoing a turn would change, or does it after a yes. Of two at once one does it.
     pub async fn undo_by_button(
         &self,
