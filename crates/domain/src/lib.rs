@@ -72,7 +72,7 @@ pub use level::{HeldLevels, Level};
 pub use live::{Live, LiveSink, unseen};
 pub use message::{Block, Message, Role, ToolUse, text_of};
 pub use mode::Mode;
-pub use model::{Finish, ToolSpec, Usage, first_sentence};
+pub use model::{Finish, ToolSpec, Usage, first_sentence, required_of};
 pub use named::{NAMED_MAX, Named, NamedState, is_like_uri, named_in};
 pub use opening::Opening;
 pub use origin::Origin;

@@ -20,6 +20,12 @@ impl ToolSpec {
     }
 }
 
+/// The names that a JSON Schema of an object wants to be there (`required`).
+pub fn required_of(schema: &Value) -> Vec<&str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
 /// The first sentence of a tool's description, for a list of many; `…` stands for the rest.
 pub fn first_sentence(description: &str) -> String {
     let description = description.trim();

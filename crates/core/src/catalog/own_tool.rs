@@ -10,7 +10,7 @@ use super::pinning::Tool;
 use super::{Catalog, instructions};
 use crate::domain::canonical::digest;
 use crate::domain::{
-    CLAW_ITSELF, OwnServer, TOOL_SEARCH, ToolOutput, ToolSpec, escape, first_sentence,
+    CLAW_ITSELF, OwnServer, TOOL_SEARCH, ToolOutput, ToolSpec, escape, first_sentence, required_of,
 };
 
 /// Servers that the definition names; the others are counted.
@@ -135,13 +135,7 @@ fn parameters(schema: &Value) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return String::new();
     };
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required_of(schema);
     let named = properties.keys().take(PARAMETERS_NAMED_MAX).map(|name| {
         let optional = if required.contains(&name.as_str()) { "" } else { "?" };
         format!("{}{optional}", escape::visible(name))

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::{Input, InputKind, InputOption, TEXT_CHARS_MAX, TextFormat};
-use crate::{escape, secret};
+use crate::{escape, required_of, secret};
 
 /// The most values of a form.
 const FIELDS_MAX: usize = 20;
@@ -86,13 +86,7 @@ pub fn form_of(request: &str, schema: &Value) -> Result<Form, InvalidForm> {
     if properties.len() > FIELDS_MAX {
         return Err(InvalidForm::Odd(format!("more than {FIELDS_MAX} values")));
     }
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required_of(schema);
     let mut names: Vec<&String> = properties.keys().collect();
     let place = |name: &str| required.iter().position(|it| *it == name).unwrap_or(usize::MAX);
     names.sort_by_key(|name| (place(name), name.as_str()));

@@ -91,12 +91,10 @@ impl Calls {
         for argument in &mut arguments {
             argument.1 = self.redactor.redact(&argument.1).into_owned();
         }
-        arguments.extend(crate::calls::shown::shown_arguments(&call.arguments));
+        let of_the_call = crate::calls::shown::shown_arguments(&call.arguments);
         let mut effect = effect;
-        effect.told = crate::calls::shown::shown_arguments(&call.arguments)
-            .into_iter()
-            .map(|it| it.0)
-            .collect();
+        effect.told = of_the_call.iter().map(|it| it.0.clone()).collect();
+        arguments.extend(of_the_call);
         // One of the call's own may be called like one of these.
         effect.told.retain(|name| !super::question::NAMES.contains(&name.as_str()));
         let who = escape::visible(&format!("{}/{}", call.server, call.tool)).replace('`', "'");
