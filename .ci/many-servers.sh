@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Twenty-two servers of other people, by `npx` and `uvx` alone, in one mcp.json: all come up from
-# one `claw tools`, on two cores. Each is another program. They are fetched first, so that nothing
-# is fetched while the time is taken.
+# one `claw tools`, on two cores. Each is another program; together they have more than 400 tools.
+# They are fetched first, so that nothing is fetched while the time is taken. Then what these tools
+# cost: in the requests of a day, and in a console that is left open.
 # Usage: .ci/many-servers.sh PATH/TO/claw     (needs Python with venv, and node and npm in PATH or
 # from .ci/install.sh)
 set -euo pipefail
@@ -15,7 +16,7 @@ node_servers=(
     "@modelcontextprotocol/server-everything" "@modelcontextprotocol/server-filesystem @WORK@"
     "@modelcontextprotocol/server-memory" "@modelcontextprotocol/server-sequential-thinking" "@upstash/context7-mcp"
     "chrome-devtools-mcp" "@playwright/mcp" "mcp-mermaid" "@antv/mcp-server-chart" "mcp-server-code-runner"
-    "@kazuph/mcp-taskmanager"
+    "@softeria/ms-365-mcp-server"
 )
 # What uvx is asked for. Two do not run with the newest library of their own protocol.
 python_servers=(
@@ -62,3 +63,6 @@ up="$(python3 -c 'import json, sys; print(len({json.loads(line)["server"] for li
 wanted=$((${#node_servers[@]} + ${#python_servers[@]}))
 [ "$up" -eq "$wanted" ] || { cat "$work/tools.err" >&2; fail "$up of $wanted servers have listed tools"; }
 echo "many servers: all $up are up after $((SECONDS - from)) s, with $(wc -l <"$work/tools.jsonl") tools"
+tools="$(wc -l <"$work/tools.jsonl")"
+[ "$tools" -ge 400 ] || fail "$tools tools, and what they cost is asked of 400"
+python3 "$here/many/figures.py" "$claw" 10

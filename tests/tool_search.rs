@@ -268,3 +268,51 @@ fn definitions_are_counted_where_a_person_looks() {
     let counted = of_shop.split_once("shop: 300 tools, ").unwrap_or_else(|| panic!("{of_shop}")).1;
     assert!(counted.split_once(" tokens, MCP ").unwrap().0.contains(','), "{of_shop}");
 }
+
+/// A tool as some servers make them of an API: one parameter holds all that the API ever gives back.
+fn of_an_api() -> Value {
+    let words = "Words about this field that fill the request. ".repeat(18);
+    let field = |n: usize| {
+        let owner = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let inner = json!({"size": {"type": "integer", "description": words}, "owner": owner});
+        (format!("field_{n}"), json!({"type": "object", "properties": inner}))
+    };
+    let body: serde_json::Map<String, Value> = (0..100).map(field).collect();
+    json!({"name": "create_folder", "description": "Creates a folder.", "inputSchema": {
+    "type": "object", "required": ["drive"], "properties": {
+        "drive": {"type": "string", "description": "Which drive."},
+        "body": {"type": "object", "properties": body},
+    }}})
+}
+
+#[test]
+fn a_definition_of_thousands_of_tokens_is_short_in_requests_and_whole_for_calls() {
+    const FOLDER: &str = "shop__create_folder";
+    let answers = vec![
+        calls(FOLDER, r#"{"drive": "a", "body": {"field_7": {"size": "large"}}}"#),
+        calls(FOLDER, r#"{"drive": "a", "body": {"field_7": {"size": 3}}}"#),
+        Answer::text("Made."),
+    ];
+    let shop = Shop::new("", 2, answers);
+    let tools = Value::from(vec![of_an_api()]).to_string();
+    assert!(tools.len() > 80_000, "{}", tools.len());
+    shop.house.write("tools.json", &tools);
+    shop.house.claw(&["ask", "make a folder"]).expect(0);
+    let bodies = shop.bodies();
+    let sent = bodies[0]["tools"].as_array().unwrap();
+    let sent = sent.iter().find(|tool| tool["function"]["name"] == FOLDER).unwrap();
+    assert!(sent.to_string().len() < 8_500, "{sent}");
+    assert!(sent["function"]["description"].to_string().contains("Note by claw"), "{sent}");
+    assert_eq!(
+        sent["function"]["parameters"]["properties"]["drive"]["description"],
+        "Which drive."
+    );
+    // The whole definition decides: the first call does not reach the server, the second does as it is.
+    let results: Vec<String> = shop.events("tool.result").iter().map(Value::to_string).collect();
+    assert!(results[0].contains("large") && results[0].contains("integer"), "{results:?}");
+    assert!(!results[0].contains("ran with"), "{results:?}");
+    assert!(results[1].contains("create_folder ran with"), "{results:?}");
+    let doctor = shop.house.claw(&["doctor", "--json"]).rows();
+    let of_shop = doctor.iter().find(|row| row["id"] == "server:shop").unwrap()["text"].to_string();
+    assert!(of_shop.contains("(1 is shortened for models)"), "{of_shop}");
+}

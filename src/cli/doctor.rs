@@ -336,11 +336,19 @@ async fn servers(app: &App, report: &mut Report) {
             ),
             ServerState::Up { protocol, tool_count, .. } => {
                 let tools = tool_count.unwrap_or_default();
-                let tokens = sizes.get(&server.name).map_or(0, |size| size.tokens);
-                let tokens = grouped(tokens);
+                let size = sizes.get(&server.name).copied().unwrap_or_default();
+                let tokens = grouped(size.tokens);
+                let shortened = match size.shortened {
+                    0 => String::new(),
+                    1 => " (1 is shortened for models)".to_owned(),
+                    count => format!(" ({count} are shortened for models)"),
+                };
                 report.good(
                     format!("server:{}", server.name),
-                    format!("{}: {tools} tools, {tokens} tokens, MCP {protocol}", server.name),
+                    format!(
+                        "{}: {tools} tools, {tokens} tokens{shortened}, MCP {protocol}",
+                        server.name
+                    ),
                 );
             }
             ServerState::Failed { reason, .. } => {

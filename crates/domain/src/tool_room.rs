@@ -9,6 +9,11 @@ pub fn definition_tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
+/// The bytes of a definition of about so many tokens.
+pub fn definition_bytes(tokens: u64) -> usize {
+    usize::try_from(tokens.saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX)
+}
+
 /// What one model is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolRoom {

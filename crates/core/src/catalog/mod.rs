@@ -11,6 +11,7 @@ mod offered;
 mod own_tool;
 mod pinning;
 mod quarantine;
+mod shortened;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::Catalog;
 use super::pinning::{title, withheld};
-use super::{instructions, own_tool};
-use crate::domain::{PromptPart, PromptTools, ToolSpec, definition_tokens};
+use super::{instructions, own_tool, shortened};
+use crate::domain::{PromptPart, PromptTools, ToolSpec, definition_bytes, definition_tokens};
 use crate::hub::INSTRUCTIONS;
 use crate::hub::names::offered_name;
 use crate::store::{PinRow, StoreError};
@@ -63,14 +63,18 @@ pub(super) struct SnapshotTool {
     pub(super) own: bool,
     /// Of its definition, estimated.
     pub(super) tokens: u64,
+    /// What a model is offered is less than what its server says.
+    shortened: bool,
 }
 
 /// How many tools a server has, and what their definitions take of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerSize {
     pub tools: usize,
-    /// Estimated.
+    /// Estimated, as models are offered them.
     pub tokens: u64,
+    /// Tools whose definitions are shortened for models.
+    pub shortened: usize,
 }
 
 impl Snapshot {
@@ -80,6 +84,7 @@ impl Snapshot {
             let size = sizes.entry(tool.server.clone()).or_default();
             size.tools += 1;
             size.tokens += tool.tokens;
+            size.shortened += usize::from(tool.shortened);
         }
         sizes
     }
@@ -207,13 +212,17 @@ impl Catalog {
                 if pin.withheld {
                     self.tell_of_change(&pin).await;
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
-                    let spec = spec_of(&server, &pin);
+                    let own = self.hub.builtin(&server).is_some();
+                    let whole = spec_of(&server, &pin);
+                    let short = (!own).then(|| self.shortened(&whole)).flatten();
+                    let (shortened, spec) = (short.is_some(), short.unwrap_or(whole));
                     tools.push(SnapshotTool {
                         server: server.clone(),
                         name: pin.tool.clone(),
                         title: title(&pin.raw).unwrap_or_default(),
-                        own: self.hub.builtin(&server).is_some(),
+                        own,
                         tokens: definition_tokens(spec.bytes()),
+                        shortened,
                     });
                     names.insert(spec.name.clone(), (server.clone(), pin.tool));
                     specs.push(spec);
@@ -238,6 +247,11 @@ impl Catalog {
             names,
             ..Snapshot::default()
         }
+    }
+
+    fn shortened(&self, whole: &ToolSpec) -> Option<ToolSpec> {
+        let bytes = definition_bytes(self.settings().tools.listed.definition_tokens_max);
+        shortened::spec(whole, bytes)
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before,

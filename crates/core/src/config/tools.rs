@@ -29,6 +29,7 @@ pub(super) struct ToolsSection {
     found_max: Option<u64>,
     suggested_max: Option<u64>,
     used_lately_max: Option<u64>,
+    definition_tokens_max: Option<u64>,
 }
 
 /// What of a tool is pinned.
@@ -53,6 +54,7 @@ impl Default for ToolsSection {
             found_max: None,
             suggested_max: None,
             used_lately_max: None,
+            definition_tokens_max: None,
         }
     }
 }
@@ -142,6 +144,9 @@ impl ToolsSection {
             found_max: self.found_max.unwrap_or(usual.found_max),
             suggested_max: self.suggested_max.unwrap_or(usual.suggested_max),
             used_lately_max: self.used_lately_max.unwrap_or(usual.used_lately_max),
+            definition_tokens_max: self
+                .definition_tokens_max
+                .unwrap_or(usual.definition_tokens_max),
         };
         listed.check()?;
         Ok(Tools { hidden, offered, by_schema: by_schema.collect(), listed })

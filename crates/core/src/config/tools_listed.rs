@@ -14,6 +14,8 @@ pub struct ToolsListed {
     pub suggested_max: u64,
     /// Tools that were used in the last days and stand in the first request.
     pub used_lately_max: u64,
+    /// A definition of another's tool with more estimated tokens is shortened.
+    pub definition_tokens_max: u64,
 }
 
 impl Default for ToolsListed {
@@ -24,6 +26,7 @@ impl Default for ToolsListed {
             found_max: 8,
             suggested_max: 5,
             used_lately_max: 10,
+            definition_tokens_max: 2_000,
         }
     }
 }
@@ -37,6 +40,7 @@ impl ToolsListed {
             ("found_max", self.found_max, 1, 20),
             ("suggested_max", self.suggested_max, 1, 20),
             ("used_lately_max", self.used_lately_max, 0, 50),
+            ("definition_tokens_max", self.definition_tokens_max, 200, 100_000),
         ] {
             if !(least..=most).contains(&value) {
                 let message =
