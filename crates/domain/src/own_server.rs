@@ -18,7 +18,7 @@ pub const OWN_SERVERS: [OwnServer; 4] = [
     OwnServer { name: "bash", readers: &["output", "list"], proposes: &[] },
     OwnServer {
         name: "filesystem",
-        readers: &["read_file", "list_dir", "find", "search", "read_artifact"],
+        readers: &["read_file", "read_files", "list_dir", "find", "search", "read_artifact"],
         proposes: &[],
     },
     OwnServer {

@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn our_readers_are_safe_and_all_else_is_mutating() {
         let classes = Classes::default();
-        for tool in ["read_file", "list_dir", "find", "search", "read_artifact"] {
+        for tool in ["read_file", "read_files", "list_dir", "find", "search", "read_artifact"] {
             assert_eq!(classes.class(Some("filesystem"), "files", tool), Class::Safe);
             assert!(classes.is_idempotent(Some("filesystem"), "files", tool));
         }

@@ -7,6 +7,7 @@ mod deny;
 pub mod level;
 pub mod mode;
 pub mod openings;
+mod parts;
 mod private;
 mod rules;
 pub mod shape;
@@ -24,10 +25,11 @@ pub use rules::file::PolicyError;
 
 use classes::Classes;
 use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
+use parts::Parts;
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 6;
+const BUILTIN_VERSION: u32 = 7;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -168,6 +170,10 @@ impl Policy {
             None => self.by_class(facts),
         };
         let Verdict::Allow { rule, .. } = &verdict else { return verdict };
+        if parts::of(facts) == Parts::Unreadable {
+            let why = format!("{rule} would allow it, but claw cannot tell which files it names");
+            return Verdict::Ask { rule: "builtin.unreadable-paths".to_owned(), why };
+        }
         if unreadable {
             let why =
                 format!("{rule} would allow it, but claw cannot read this shell text to its end");
@@ -199,10 +205,23 @@ impl Policy {
             && !self.classes.bash_reads_ask
     }
 
+    /// A call over several files meets a rule that asks or denies if one of its files does, and
+    /// one that allows if all of them do.
     fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
+        let parts = match parts::of(facts) {
+            Parts::Of(parts) => parts,
+            Parts::One | Parts::Unreadable => Vec::new(),
+        };
+        let from = (facts.origin, facts.client);
         let fits = |rule: &&Rule| {
-            let from = (facts.origin, facts.client);
+            let of_part = |(tool, arguments): &(&str, Value)| {
+                rule.is_match(facts.server, tool, arguments, from)
+            };
             rule.is_match(facts.server, facts.tool, facts.arguments, from)
+                || match rule.decision {
+                    Decision::Allow => !parts.is_empty() && parts.iter().all(of_part),
+                    Decision::Ask | Decision::Deny => parts.iter().any(of_part),
+                }
         };
         // `max_by_key` gives the last of equals; the reversed order makes that the first in the
         // file.

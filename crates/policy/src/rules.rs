@@ -46,6 +46,8 @@ pub(super) struct ArgPattern {
     pub(super) name: String,
     pub(super) text: String,
     regex: Regex,
+    /// It is of a rule that asks or denies.
+    is_strict: bool,
 }
 
 impl ArgPattern {
@@ -82,16 +84,32 @@ impl ArgPattern {
         // Compiled alone first: `a)|(?:b` would otherwise close our group and escape the anchors.
         build(text).map_err(wrong)?;
         let regex = build(&format!(r"\A(?:{text})\z")).map_err(wrong)?;
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), regex })
+        let is_strict = decision != Decision::Allow;
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), regex, is_strict })
     }
 
     /// A string is matched as it is, any other value as its canonical JSON. An argument that is
-    /// absent matches nothing.
+    /// absent matches nothing. A rule that asks or denies looks at each text inside of a list or
+    /// an object, too, and a rule about `path` at `paths`: a value is not hidden by others.
     fn is_match(&self, arguments: &Value) -> bool {
-        match arguments.get(&self.name) {
+        let whole = match arguments.get(&self.name) {
             None => false,
             Some(Value::String(text)) => self.regex.is_match(text),
             Some(other) => self.regex.is_match(&canonical_json(other)),
+        };
+        let plural = || arguments.get(format!("{}s", self.name));
+        whole
+            || self.is_strict
+                && (arguments.get(&self.name).into_iter().chain(plural()))
+                    .any(|value| self.is_inside(value))
+    }
+
+    fn is_inside(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.regex.is_match(text),
+            Value::Array(items) => items.iter().any(|item| self.is_inside(item)),
+            Value::Object(map) => map.values().any(|item| self.is_inside(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
 }
@@ -166,6 +184,24 @@ mod tests {
         assert!(matches("null", Decision::Deny, json!(null)));
         assert!(!ArgPattern::new("y", ".*", Decision::Deny).unwrap().is_match(&json!({"x": 1})));
         assert!(!ArgPattern::new("y", ".*", Decision::Deny).unwrap().is_match(&json!("y")));
+    }
+
+    #[test]
+    fn the_strict_side_sees_each_text_of_a_list_and_the_other_only_the_whole() {
+        let lists = [json!(["a", "b/.env"]), json!([{"at": ["b/.env"]}]), json!({"k": "b/.env"})];
+        for list in lists {
+            for decision in [Decision::Ask, Decision::Deny] {
+                assert!(matches(r".*\.env", decision, list.clone()), "{list}");
+                assert!(!matches(r"\.env", decision, list.clone()), "{list}");
+            }
+            assert!(!matches(r"a|b/\.env", Decision::Allow, list.clone()), "{list}");
+        }
+        let of_plural = |decision| {
+            let pattern = ArgPattern::new("path", ".*key", decision).unwrap();
+            pattern.is_match(&json!({"paths": ["a", "the key"]}))
+        };
+        assert!(of_plural(Decision::Deny) && of_plural(Decision::Ask));
+        assert!(!of_plural(Decision::Allow));
     }
 
     #[test]

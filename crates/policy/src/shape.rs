@@ -14,6 +14,7 @@ pub use hosts::says as says_hosts;
 /// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
 const PATH_TOOLS: &[(&str, &[&str])] = &[
     ("read_file", &["path"]),
+    ("read_files", &["paths"]),
     ("list_dir", &["path"]),
     ("write_file", &["path"]),
     ("edit_file", &["path"]),
@@ -22,7 +23,7 @@ const PATH_TOOLS: &[(&str, &[&str])] = &[
 ];
 
 /// Those of them that change nothing.
-const READS: &[&str] = &["read_file", "list_dir"];
+const READS: &[&str] = &["read_file", "read_files", "list_dir"];
 
 /// What is typed for the answers about exactly these arguments, where no other grant is offered:
 /// a call that is made again as it was, such as a look at how far something is.
@@ -331,7 +332,19 @@ pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
         return None;
     }
     let (_, names) = PATH_TOOLS.iter().find(|(tool, _)| *tool == facts.tool)?;
-    names.iter().map(|name| facts.arguments.get(name).and_then(Value::as_str)).collect()
+    let mut paths = Vec::new();
+    for name in *names {
+        match facts.arguments.get(name)? {
+            Value::String(path) => paths.push(path.as_str()),
+            Value::Array(several) if !several.is_empty() => {
+                for path in several {
+                    paths.push(path.as_str()?);
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(paths)
 }
 
 /// The folder that holds all of these paths. `None` for the workspace itself.

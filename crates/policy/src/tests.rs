@@ -76,7 +76,8 @@ fn what_is_the_owners_alone_is_shown_to_a_client_only_after_a_question() {
     let several = json!({"paths": ["a", "../x"]});
     for (server, tool, arguments) in [
         ("filesystem", "read_file", out),
-        ("filesystem", "read_file", several),
+        ("filesystem", "read_file", several.clone()),
+        ("filesystem", "read_files", several),
         ("scheduler", "list", json!({})),
         ("bash", "output", json!({"id": "1"})),
     ] {
@@ -428,5 +429,57 @@ fn only_what_certainly_changes_nothing_needs_no_snapshot() {
         let arguments = json!({"command": "ls", "needs": needs});
         let command = Facts { held, ..facts("bash", "run", &arguments) };
         assert_eq!(policy.may_change_workspace(&command), may, "{needs}");
+    }
+}
+
+/// A rule about a file holds wherever the file is named.
+#[test]
+fn a_rule_about_one_file_decides_for_the_call_that_names_it_among_others() {
+    let rule = |decision: &str, tool: &str, pattern: &str| {
+        policy(&format!(
+            "[[rule]]\nserver = \"filesystem\"\ntool = \"{tool}\"\nargs.path = '{pattern}'\n\
+             decision = \"{decision}\"\nwhy = \"because\"\n"
+        ))
+    };
+    let judged = |policy: &Policy, paths: Value| {
+        let arguments = json!({ "paths": paths });
+        kind(&policy.judge(&facts("filesystem", "read_files", &arguments))).0
+    };
+    for decision in ["deny", "ask"] {
+        for tool in ["read_file", "read_files", "*"] {
+            let policy = rule(decision, tool, r".*\.env");
+            for paths in [json!([".env"]), json!(["a", "x/.env"]), json!(["x/.env", "a", "b"])] {
+                assert_eq!(judged(&policy, paths.clone()), decision, "{tool} {paths}");
+            }
+            assert_eq!(judged(&policy, json!(["a", "b"])), "allow", "{tool}");
+        }
+    }
+    // What allows has to fit all of them.
+    let docs = rule("allow", "read_file", "docs/.*");
+    let by = |paths: Value| {
+        let arguments = json!({ "paths": paths });
+        kind(&docs.judge(&facts("filesystem", "read_files", &arguments))).1.to_owned()
+    };
+    assert_eq!(by(json!(["docs/a", "docs/b"])), "policy.toml:1");
+    assert_eq!(by(json!(["docs/a", "src/b"])), "class.safe");
+    // Which files it names cannot be told: it is asked about.
+    for odd in [json!("a"), json!(["a", 3]), json!([["a"]]), json!(null)] {
+        assert_eq!(judged(&policy(""), odd.clone()), "ask", "{odd}");
+        assert_eq!(judged(&policy(ALLOW_ALL), odd.clone()), "ask", "{odd}");
+    }
+}
+
+#[test]
+fn a_grant_for_a_folder_covers_several_files_only_if_all_lie_in_it() {
+    let covers = |paths: Value| {
+        let arguments = json!({ "paths": paths });
+        let shape = shape::Shape::Below { path: "src".to_owned() };
+        shape::covers(&shape, &facts("filesystem", "read_files", &arguments))
+    };
+    assert!(covers(json!(["src/a", "src/b"])));
+    for paths in
+        [json!(["src/a", "b"]), json!(["src/a", "src/../b"]), json!([]), json!(["src/a", 1])]
+    {
+        assert!(!covers(paths.clone()), "{paths}");
     }
 }

@@ -9,8 +9,17 @@ use claw_test_kit::mcp::{assert_described, assert_keeps_to_schemas, tools};
 use serde_json::{Value, json};
 use support::Room;
 
-const NAMES: [&str; 8] =
-    ["read_file", "write_file", "edit_file", "list_dir", "find", "search", "move", "delete"];
+const NAMES: [&str; 9] = [
+    "read_file",
+    "read_files",
+    "write_file",
+    "edit_file",
+    "list_dir",
+    "find",
+    "search",
+    "move",
+    "delete",
+];
 
 fn names(tools: &Value) -> Vec<&str> {
     tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -60,7 +69,7 @@ fn a_modern_client_is_served_without_a_handshake() {
 fn every_tool_is_described_and_honest() {
     let room = Room::new();
     let mut server = room.start(&[]);
-    let readers = ["read_file", "list_dir", "find", "search"];
+    let readers = ["read_file", "read_files", "list_dir", "find", "search"];
     assert_described(&mut server, &readers);
     for tool in tools(&mut server) {
         let name = tool["name"].as_str().unwrap();
@@ -82,6 +91,7 @@ fn results_keep_to_their_output_schema() {
     let mut server = room.start(&[]);
     let calls = vec![
         ("read_file", json!({"path": "a/b.txt", "end_line": 1})),
+        ("read_files", json!({"paths": ["a/b.txt", "gone"]})),
         ("write_file", json!({"path": "n/c.txt", "content": "x"})),
         ("edit_file", json!({"path": "a/b.txt", "edits": [{"old_text": "two", "new_text": "2"}]})),
         ("list_dir", json!({"depth": 3})),

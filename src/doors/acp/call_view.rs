@@ -8,14 +8,14 @@ use agent_client_protocol::v1::schema::{ToolCallLocation, ToolKind};
 use serde_json::Value;
 
 /// The arguments of the file tools that are paths, the place that changes first.
-const PATHS: &[&str] = &["path", "destination", "source"];
+const PATHS: &[&str] = &["path", "paths", "destination", "source"];
 /// Locations of one call.
 const LOCATIONS_MAX: usize = 8;
 
 pub fn kind(server: &str, tool: &str) -> ToolKind {
     match (server, tool) {
         ("bash", "run") => ToolKind::Execute,
-        ("filesystem", "read_file" | "list_dir" | "read_artifact") => ToolKind::Read,
+        ("filesystem", "read_file" | "read_files" | "list_dir" | "read_artifact") => ToolKind::Read,
         ("filesystem", "find" | "search") | ("memory", "recall") => ToolKind::Search,
         ("filesystem", "delete") => ToolKind::Delete,
         ("filesystem", "move") => ToolKind::Move,
@@ -38,7 +38,10 @@ fn paths(server: &str, arguments: &Value, workspace: &Path) -> Vec<PathBuf> {
     if server != "filesystem" {
         return Vec::new();
     }
-    let named = PATHS.iter().filter_map(|name| arguments.get(name)?.as_str());
+    let named = PATHS.iter().filter_map(|name| arguments.get(name)).flat_map(|value| {
+        let several = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+        several.iter().filter_map(Value::as_str)
+    });
     let all = named.filter_map(|written| inside(workspace, written));
     all.take(LOCATIONS_MAX).collect()
 }
@@ -63,6 +66,7 @@ mod tests {
             found.iter().map(|one| one.path.display().to_string()).collect()
         };
         assert_eq!(all("filesystem", json!({"path": "a/b.rs"})), ["/w/a/b.rs"]);
+        assert_eq!(all("filesystem", json!({"paths": ["a", "../x", "b"]})), ["/w/a", "/w/b"]);
         let moved = json!({"source": "a", "destination": "b"});
         assert_eq!(all("filesystem", moved), ["/w/b", "/w/a"]);
         for out in ["../x", "/etc/passwd", "a/../../x"] {

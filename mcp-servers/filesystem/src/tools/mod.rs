@@ -8,6 +8,7 @@ mod list_dir;
 mod move_path;
 mod read_artifact;
 mod read_file;
+mod read_files;
 mod search;
 mod write_file;
 
@@ -32,6 +33,7 @@ type ToolDef = claw_server_kit::tools::ToolDef<Call>;
 pub fn all(has_artifacts: bool) -> Vec<ToolDef> {
     let mut tools = vec![
         read_file::tool(),
+        read_files::tool(),
         write_file::tool(),
         edit_file::tool(),
         list_dir::tool(),

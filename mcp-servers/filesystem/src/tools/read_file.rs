@@ -1,7 +1,7 @@
 //! `read_file`: the text of a file or of some of its lines. Owns the ranges and the notes about
 //! what was left out.
 
-mod lines;
+pub(super) mod lines;
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -53,27 +53,27 @@ struct Input {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Output {
-    path: String,
+pub(super) struct Output {
+    pub(super) path: String,
     /// The text of the lines, without numbers; empty for an image.
-    content: String,
+    pub(super) content: String,
     /// The first line in `content`; 0 if the file is empty.
     start_line: u64,
     /// The last line in `content`; 0 if the file is empty.
     end_line: u64,
     /// Missing if the file is so large that its lines were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_lines: Option<u64>,
-    size_bytes: u64,
+    pub(super) total_lines: Option<u64>,
+    pub(super) size_bytes: u64,
     /// Where to go on reading, if the limit on a reply cut the requested range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_start_line: Option<u64>,
+    pub(super) next_start_line: Option<u64>,
     /// The one line in `content` is longer than a reply, and its end is missing.
     #[serde(skip_serializing_if = "is_false")]
-    line_cut: bool,
+    pub(super) line_cut: bool,
     /// The media type, if the file is an image, which then is in the content of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    image: Option<&'static str>,
+    pub(super) image: Option<&'static str>,
 }
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
@@ -85,8 +85,20 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         );
         return Err(ToolError::BadArguments(message));
     }
-    let access = Access::new(workspace.root_of(&input.path));
-    let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
+    let lines = Lines::new(first, last, &workspace.limits);
+    read(workspace, &input.path, lines, input.line_numbers, cancel)
+}
+
+/// The lines of one file that `lines` asks for, as far as the limits of `workspace` let them.
+pub(super) fn read(
+    workspace: &Workspace,
+    path: &str,
+    mut lines: Lines,
+    line_numbers: bool,
+    cancel: &Cancel,
+) -> Result<Reply<Output>> {
+    let access = Access::new(workspace.root_of(path));
+    let place = access.resolve(path, Last::Follow, Missing::Fail)?;
     let (file, metadata) = access.open_file(&place)?;
     let size_bytes = metadata.len();
     let not_text = |bytes: &[u8]| ToolError::NotText {
@@ -104,10 +116,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     if text::looks_binary(probe) {
         return Err(not_text(probe));
     }
-    let mut lines = Lines::new(first, last, &workspace.limits);
     lines.read(&mut reader, cancel, &place)?;
-    if lines.kept_first == 0 && first > 1 {
-        return Err(nothing_there(&place, first, &lines));
+    if lines.kept_first == 0 && lines.first > 1 {
+        return Err(nothing_there(&place, &lines));
     }
     let mut bytes = std::mem::take(&mut lines.kept);
     if lines.line_cut {
@@ -130,7 +141,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         line_cut: lines.line_cut,
         image: None,
     };
-    Ok(Reply::of_text(blocks(&output, input.line_numbers), output))
+    Ok(Reply::of_text(blocks(&output, line_numbers), output))
 }
 
 /// The whole image: a part of one is of no use.
@@ -167,8 +178,8 @@ fn image(
     Ok(Reply { text, images: vec![Image { mime, bytes }], structured: output })
 }
 
-fn nothing_there(place: &Place, first: u64, lines: &Lines) -> ToolError {
-    let number = lines.number;
+fn nothing_there(place: &Place, lines: &Lines) -> ToolError {
+    let Lines { number, first, .. } = *lines;
     ToolError::BadArguments(if lines.reached_end {
         format!("`{}` has {number} lines, so there is no line {first}.", place.shown)
     } else {

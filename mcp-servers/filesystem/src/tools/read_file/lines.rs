@@ -11,7 +11,7 @@ use crate::tools::length;
 
 /// A pass over a file that keeps the lines of a range as far as they fit.
 pub struct Lines {
-    first: u64,
+    pub first: u64,
     last: u64,
     reply_bytes_max: usize,
     pub scan_bytes_max: u64,
