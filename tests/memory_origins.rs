@@ -56,24 +56,55 @@ fn a_job_proposes_by_its_name_and_writes_nothing() {
     rig.house.is_whole();
 }
 
-#[test]
-fn a_client_proposes_by_its_name_and_writes_nothing() {
-    let house = House::new();
+/// A client that may propose, and has.
+fn client_proposes(house: &House) -> Client {
     house.write("claw.toml", "[serve]\nanswer_wait_s = 1\n");
     house.claw(&["tools"]).expect(0);
-    let client = Client::start(&house, &["--client", "laptop", "--tools"], Era::Modern);
+    let client = Client::start(house, &["--client", "laptop", "--tools"], Era::Modern);
     let said = text(&client.call("memory__propose", &fact()));
     assert!(said.contains("Not remembered yet"), "{said}");
-    assert!(notes(&house).is_empty(), "nothing was written");
-    let open = house.claw(&["memory", "list", "--proposals", "--json"]).expect(0).rows();
-    assert_eq!((open.len(), &open[0]["source"]["who"]), (1, &json!("mcp_client")), "{open:?}");
-    // Its own promotion waits for its owner, as everything that it would change.
-    let tap = json!({"id": open[0]["id"], "version": open[0]["version"]});
-    client.fails("memory__promote", &tap);
+    client
+}
+
+fn proposals(house: &House) -> Vec<Value> {
+    house.claw(&["memory", "list", "--proposals", "--json"]).expect(0).rows()
+}
+
+#[test]
+fn a_client_proposes_by_its_name_and_its_owner_is_asked_to_remember() {
+    let house = House::new();
+    let client = client_proposes(&house);
     let (id, shown) = question(&house);
-    assert!(shown.contains("client") && shown.contains("laptop"), "{shown}");
-    assert!(notes(&house).is_empty(), "nothing was written");
-    house.claw(&["deny", &id]).expect(0);
-    assert!(notes(&house).is_empty(), "nothing was written");
+    for words in ["Proposed by the MCP client “laptop”", "Remember about “Door”", "Skip"] {
+        assert!(shown.contains(words), "{words} is not in {shown}");
+    }
+    let status = house.claw_with_stdin(&["chat"], b"/status\n").expect(0).out;
+    assert!(status.contains("1 proposal waits for your tap"), "{status}");
+    let open = proposals(&house);
+    assert_eq!((open.len(), &open[0]["source"]["who"]), (1, &json!("mcp_client")), "{open:?}");
+    becomes_a_note_by_a_yes_alone(&house, &shown, &id, "\"mcp_client\"");
+    drop(client);
     house.is_whole();
+}
+
+#[test]
+fn what_a_client_proposed_is_over_with_a_no_and_with_the_end_of_its_time() {
+    for expires in [false, true] {
+        let house = House::new();
+        let client = client_proposes(&house);
+        let (id, _) = question(&house);
+        match expires {
+            false => drop(house.claw(&["deny", &id]).expect(0)),
+            true => {
+                let past = "UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting'";
+                assert_eq!(house.db().execute(past, []).unwrap(), 1);
+            }
+        }
+        // The memory hears of it from whoever serves the client.
+        eventually("it is over", || proposals(&house).is_empty());
+        assert!(house.claw(&["approvals", "--json"]).expect(0).rows().is_empty());
+        assert!(notes(&house).is_empty(), "nothing was written");
+        drop(client);
+        house.is_whole();
+    }
 }

@@ -56,6 +56,24 @@ fn what_is_answered_elsewhere_is_closed_at_the_console() {
 }
 
 #[test]
+fn what_a_client_proposes_to_remember_is_asked_at_the_console_and_remembered_by_a_yes() {
+    let house = House::new();
+    house.claw(&["tools"]).expect(0);
+    let mut terminal = Pty::start(&house, &["chat"]);
+    terminal.shows("lists the commands").shows("> ");
+    let client = Client::start(&house, TOOLS, Era::Modern);
+    client.call("memory__propose", &json!({"subject": "Door", "text": "The code is 4711."}));
+    terminal.shows("MCP client “laptop”").shows("The code is 4711.").shows("Remember");
+    eventually("it is answered", || {
+        terminal.types("y\n");
+        house.claw(&["approvals", "--json"]).expect(0).rows().is_empty()
+    });
+    eventually("the note is there", || house.home().join("memory/door.md").exists());
+    drop(client);
+    house.is_whole();
+}
+
+#[test]
 fn the_lines_of_a_pipe_answer_no_client() {
     let house = house();
     let client = Client::start(&house, TOOLS, Era::Modern);

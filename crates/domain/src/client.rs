@@ -21,6 +21,8 @@ pub const CLIENT_SESSIONS: &str = "mcp.";
 /// Behind the name, in the name of the session that holds what a client's calls have changed. No
 /// client can name one so, because its names have no underscore.
 const CALLS: &str = "_calls";
+/// The same for what a client's calls have proposed and the owner's answers to that.
+const STAGED: &str = "_staged";
 
 /// The name of an MCP client: 1 to 32 small ASCII letters, digits and `-`, not starting with `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -108,6 +110,11 @@ impl ClientName {
     /// What stands for its own calls where changes of the workspace are remembered by turns.
     pub fn calls_session(&self) -> Option<SessionId> {
         SessionId::new(format!("{CLIENT_SESSIONS}{self}.{CALLS}")).ok()
+    }
+
+    /// The session in whose log the owner's answers stand about what its calls have proposed.
+    pub fn staged_session(&self) -> Option<SessionId> {
+        SessionId::new(format!("{CLIENT_SESSIONS}{self}.{STAGED}")).ok()
     }
 
     /// Whether a session is this client's.
@@ -254,11 +261,11 @@ mod tests {
         let calls = laptop.calls_session().unwrap();
         assert_eq!(client_of_calls(&calls), Some(laptop.clone()));
         assert_eq!(client_of_calls(&laptop.session(None).unwrap()), None);
-        for bad in ["_calls", "", ".", "a.b", "X", "-a", "../x", &"x".repeat(54)] {
+        for bad in ["_calls", "_staged", "", ".", "a.b", "X", "-a", "../x", &"x".repeat(54)] {
             assert!(laptop.session(Some(bad)).is_err(), "{bad:?}");
         }
         let long = client(&"x".repeat(32));
-        assert!(long.calls_session().is_some());
+        assert!(long.calls_session().is_some() && long.staged_session().is_some());
         assert!(long.session(Some(&"y".repeat(27))).is_ok());
         assert!(long.session(Some(&"y".repeat(28))).is_err());
     }

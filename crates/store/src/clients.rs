@@ -270,15 +270,16 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// The call has its end. Nobody drives it any more.
-    pub fn end_client_call(&self, client: &ClientName, number: u64) -> Result<(), StoreError> {
-        self.conn
+    /// The call has its end. Nobody drives it any more. False if it had one already.
+    pub fn end_client_call(&self, client: &ClientName, number: u64) -> Result<bool, StoreError> {
+        let changed = self
+            .conn
             .prepare_cached(
                 "UPDATE client_calls SET ended_ms = ?3
                  WHERE client = ?1 AND number = ?2 AND ended_ms IS NULL",
             )?
             .execute(params![client.as_str(), number as i64, now_ms()])?;
-        Ok(())
+        Ok(changed == 1)
     }
 
     /// Forgets a call of which nothing but its number is known, unless another instance than this

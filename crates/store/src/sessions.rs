@@ -71,12 +71,17 @@ impl Tx<'_> {
         self.session_rows("", &[])
     }
 
-    /// The sessions of one client, the newest first.
+    /// The sessions of one client, the newest first. The one with its owner's answers to what its
+    /// calls have proposed is none that the client has begun.
     pub fn sessions_of_client(&self, client: &ClientName) -> Result<Vec<SessionRow>, StoreError> {
         let usual = format!("{CLIENT_SESSIONS}{client}");
         // The character behind the dot.
         let (from, to) = (format!("{usual}."), format!("{usual}/"));
-        self.session_rows("WHERE name = ?1 OR (name >= ?2 AND name < ?3)", &[&usual, &from, &to])
+        let mut rows = self
+            .session_rows("WHERE name = ?1 OR (name >= ?2 AND name < ?3)", &[&usual, &from, &to])?;
+        let staged = client.staged_session();
+        rows.retain(|row| staged.as_ref().is_none_or(|staged| staged.as_str() != row.name));
+        Ok(rows)
     }
 
     fn session_rows(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat_commands::ChatCommands;
-use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged};
+use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged, client_of_call};
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::clock::Clock;
@@ -142,23 +142,27 @@ impl Delivery {
             list.rows.push(row.id);
         }
         self.show_list(&mut list).await;
-        self.ask_for_clients().await?;
+        let mut of_clients = self.ask_for_clients().await?;
+        self.show_list(&mut of_clients).await;
         self.close_answered().await
     }
 
     /// A client has no screen of its owner's: its questions come to whoever of the owner's doors
     /// has a person before it. Lines of a pipe were written before anything was asked.
-    async fn ask_for_clients(&mut self) -> anyhow::Result<()> {
+    /// What they propose is given back for a list.
+    async fn ask_for_clients(&mut self) -> anyhow::Result<Listed> {
+        let mut list = Listed::default();
         if !self.asks_for_clients {
-            return Ok(());
+            return Ok(list);
         }
         for row in self.outbox.mail.open_questions(None)? {
             let of_client = row.question.effect.as_ref().is_some_and(|effect| effect.for_client);
-            if of_client && row.question.staged.is_none() {
-                self.ask(0, row).await;
+            let proposed = row.question.staged.is_some() && client_of_call(&row.call).is_some();
+            if of_client || proposed {
+                list.questions.extend(self.ask(0, row).await);
             }
         }
-        Ok(())
+        Ok(list)
     }
 
     async fn show_list(&mut self, list: &mut Listed) {

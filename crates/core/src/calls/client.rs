@@ -5,12 +5,17 @@
 use serde_json::json;
 
 use super::Calls;
+use super::stage::{Proposed, StagedList};
 use super::start::close_question;
 use crate::domain::{
-    Address, Answer, CallOwner, Choice, ClientName, DeniedBy, Effect, Inbound, InboundBody, Origin,
-    Outcome, Scope, Term, ToolCall, client_of,
+    Address, Answer, CallId, CallOwner, Choice, ClientName, DeniedBy, Effect, Inbound, InboundBody,
+    Origin, Outcome, Scope, Term, ToolCall, client_of,
 };
 use crate::store::{ApprovalRow, AuditEntry, StoreError, Tx};
+
+/// What is proposed by a result is named by the number of its event in a log. A client's call stands
+/// in no log: its own number counts, behind any that a log has.
+const BEHIND_ANY_LOG: u64 = 1_000_000_000;
 
 const REVOKED: &str = "the owner has revoked the client";
 
@@ -23,6 +28,35 @@ impl Calls {
         let exact = Answer::Allow { term: Term::Always, scope: Scope::Exact };
         effect.offer =
             choices.iter().find(|choice| choice.answer == exact).map(|choice| choice.key.clone());
+    }
+
+    /// What this end of a client's call has proposed, frozen, to be written with that end, as at the
+    /// end of a turn. A client has no conversation of its owner's, so it is asked about where the
+    /// client's calls are; the answer wakes a session that whoever serves the client keeps going.
+    pub fn stage_of_client(&self, call: &CallId, outcome: &Outcome) -> StagedList {
+        let (CallId::Client { principal, number }, Outcome::Ended { output }) = (call, outcome)
+        else {
+            return StagedList::default();
+        };
+        let session = client_of(principal).and_then(|client| client.staged_session());
+        let Some(session) = session.filter(|_| !output.actions.is_empty()) else {
+            return StagedList::default();
+        };
+        let proposed = (0..).zip(&output.actions).map(|(index, proposal)| Proposed {
+            source: call.clone(),
+            session: session.clone(),
+            result_seq: BEHIND_ANY_LOG + number,
+            index,
+            proposal: proposal.clone(),
+        });
+        let list = self.stage(proposed.collect(), &[]).unwrap_or_else(|error| {
+            tracing::error!(%call, %error, "what a client's call has proposed is not asked about");
+            StagedList::default()
+        });
+        for why in &list.left_out {
+            tracing::warn!(%call, why, "what a client's call has proposed");
+        }
+        list
     }
 
     /// Refuses a client from now on, in one transaction: its grants end, its questions are closed,

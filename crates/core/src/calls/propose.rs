@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Calls;
 use crate::domain::canonical::canonical_json;
-use crate::domain::{Origin, Proposal, ToolCall, ToolOutput};
+use crate::domain::{CallId, Origin, Proposal, Staged, ToolCall, ToolOutput, client_of};
 use crate::policy::Verdict;
 use crate::redact;
 use crate::store::PinRow;
@@ -66,6 +66,7 @@ impl Calls {
                  (limits.staged_actions_max)"
             ));
         }
+        self.room_of_client(call, proposals.len())?;
         let pins = self.store.read(|tx| tx.pins(Some(&call.server)));
         let pins = pins.map_err(|error| {
             format!("the proposed actions are refused: the pins cannot be read ({error})")
@@ -75,6 +76,29 @@ impl Calls {
             size(proposal).and_then(|()| self.allowed(call, proposal, &pins)).map_err(refused)?;
         }
         Ok(proposals)
+    }
+
+    /// A client has no turn whose end would bound what it proposes: what waits for its owner does.
+    fn room_of_client(&self, call: &ToolCall, here: usize) -> Result<(), String> {
+        let CallId::Client { principal, .. } = &call.id else { return Ok(()) };
+        let session = client_of(principal).and_then(|client| client.staged_session());
+        let Some(session) = session else { return Ok(()) };
+        let open = self.store.read(|tx| tx.open_approvals(Some(&session)));
+        let open = open.map_err(|error| {
+            format!("the proposed actions are refused: the questions cannot be read ({error})")
+        })?;
+        let waits = open
+            .iter()
+            .filter(|row| matches!(row.question.staged, Some(Staged::Item { .. })))
+            .count();
+        let max = self.limits().staged_actions_max;
+        if waits + here > max {
+            return Err(format!(
+                "{here} proposed actions are refused: {waits} of this client wait for its owner, \
+                 and {max} may (limits.staged_actions_max)"
+            ));
+        }
+        Ok(())
     }
 
     /// Whether the proposed call could be run at all, and, if it asks no question, without one.

@@ -163,12 +163,16 @@ impl Shared {
                 break Progress::LeftBehind;
             }
         };
-        if matches!(end, Progress::Ended(_)) {
+        if let Progress::Ended(outcome) = &end {
             self.note_changes(&client, &call.id).await;
+            let staged = self.gate.calls().stage_of_client(&call.id, outcome);
             let (client, id) = (client.clone(), call.id.clone());
-            // Behind the outcome, which is on its way to the disk.
+            // Behind the outcome, which is on its way to the disk. Until then whoever comes after a
+            // kill goes on with the call, finds its outcome, and stages what it has proposed.
             self.store.write_soon(move |tx| match id {
-                CallId::Client { number, .. } => tx.end_client_call(&client, number),
+                CallId::Client { number, .. } if tx.end_client_call(&client, number)? => {
+                    staged.write(tx)
+                }
                 _ => Ok(()),
             });
             killpoint::here("client.ended");

@@ -17,7 +17,7 @@ pub(in crate::calls) fn of_proposed(
         (Some("scheduler"), _) => heartbeats::of_put(facts)?,
         _ => return None,
     };
-    effect.asker = proposed_by(origin);
+    effect.asker = proposed_by(origin, facts.client);
     Some(effect)
 }
 
@@ -29,8 +29,11 @@ pub(in crate::calls) fn buttons(call: &ToolCall) -> (&'static str, &'static str)
     }
 }
 
-fn proposed_by(origin: Origin) -> Option<String> {
+fn proposed_by(origin: Origin, client: Option<&str>) -> Option<String> {
     let whose = match origin {
+        Origin::McpClient if let Some(client) = client => {
+            return Some(format!("Proposed by the MCP client “{client}”"));
+        }
         Origin::Owner | Origin::Button => return None,
         Origin::Schedule => "Proposed by a schedule",
         Origin::McpClient => "Proposed by a client of claw",

@@ -4,5 +4,6 @@
 mod calls;
 mod known;
 mod others;
+mod proposals;
 mod reading;
 mod rig;
