@@ -20,18 +20,32 @@ pub fn example_exe(name: &str) -> PathBuf {
     let profile = test.parent().unwrap().parent().unwrap();
     let exe = profile.join("examples").join(name);
     if !exe.exists() {
-        BUILT.get_or_init(|| build_examples(profile.parent().unwrap()));
+        BUILT.get_or_init(|| build("--examples", profile.parent().unwrap()));
     }
     assert!(exe.exists(), "{} is missing: run `cargo build --examples`", exe.display());
     exe
 }
 
+/// The program of one of our own servers, beside this test's own binary. `cargo test --workspace`
+/// builds it, for the tests of its own crate.
+pub fn program_exe(name: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().unwrap().parent().unwrap();
+    let exe = profile.join(name);
+    if !exe.exists() {
+        BUILT.get_or_init(|| build("--bins", profile.parent().unwrap()));
+    }
+    assert!(exe.exists(), "{} is missing: run `cargo build --workspace --bins`", exe.display());
+    exe
+}
+
 /// With `--workspace`, as the whole suite: other features of a dependency would build it again.
 #[expect(clippy::disallowed_methods, reason = "the tests build the program that they need")]
-fn build_examples(target: &Path) {
+fn build(what: &str, target: &Path) {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
     let mut build = std::process::Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--offline", "--workspace", "--examples"]);
+    build.args(["build", "--quiet", "--offline", "--workspace", what]);
     build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(target);
     assert!(build.status().unwrap().success());
 }

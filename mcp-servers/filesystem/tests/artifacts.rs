@@ -75,6 +75,26 @@ fn words_are_looked_for_in_all_parts_of_a_conversation() {
 }
 
 #[test]
+fn of_a_long_line_the_part_is_shown_in_which_the_words_stand() {
+    let room = Room::new();
+    let folder = room.outside.join("kept");
+    let filler = "the garden was İstanbul in spring. ".repeat(60);
+    let line = format!("{filler}By the way, the Garden gate code is 4711. {filler}\nshort garden");
+    let name = put(&folder, 1, &line);
+    let mut server = room.start(&["--artifacts", folder.to_str().unwrap()]);
+    let asked = json!({"artifact": name, "search": "garden GATE code"});
+    let (output, text) = server.ok("read_artifact", asked);
+    let hit = &output["hits"][0];
+    let shown = hit["text"].as_str().unwrap();
+    assert!(shown.contains("Garden gate code is 4711"), "{text}");
+    assert!(shown.starts_with('…') && shown.ends_with('…') && shown.len() <= 520, "{shown}");
+    let (read, _) = server.ok("read_artifact", json!({"artifact": name, "offset": hit["offset"]}));
+    let begins = shown.trim_matches('…');
+    assert!(read["content"].as_str().unwrap().starts_with(begins), "the offset is another place");
+    assert_eq!(output["hits"][1]["text"], "short garden");
+}
+
+#[test]
 fn only_a_name_opens_an_artifact() {
     let room = Room::new();
     let folder = room.outside.join("kept");

@@ -1,6 +1,7 @@
 //! `read_artifact`: a part of a text that the host has put aside, or the places in it where words
 //! stand. Owns how an artifact is named and searched; must not know what the host keeps.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use cap_std::fs::Dir;
@@ -21,6 +22,10 @@ const NAME_DIGITS_MIN: usize = 16;
 const NAME_DIGITS: usize = 64;
 const HITS_MAX: usize = 20;
 const HIT_BYTES_MAX: usize = 500;
+/// Of these so many before the first word.
+const BEFORE_BYTES: usize = 80;
+/// Places of words that are compared in a long line.
+const PLACES_MAX: usize = 100;
 /// Earlier parts of one conversation that a search goes back.
 const PARTS_MAX: usize = 200;
 /// How the first line of a part names the one before it.
@@ -71,9 +76,9 @@ struct Output {
 #[schemars(inline)]
 struct Hit {
     artifact: String,
-    /// Where the line begins, in bytes.
+    /// Where the text begins, in bytes.
     offset: u64,
-    /// The line, at most 500 bytes of it.
+    /// The line; of a long one the 500 bytes around most of the words, with `…` where it is cut.
     text: String,
 }
 
@@ -205,12 +210,45 @@ fn look(name: &str, part: &str, words: &[String], found: &mut Vec<(usize, Hit)>)
         let lower = line.to_lowercase();
         let fitting = words.iter().filter(|word| lower.contains(word.as_str())).count();
         if fitting > 0 {
-            let text = line.trim_end();
-            let text = text.get(..text.floor_char_boundary(HIT_BYTES_MAX)).unwrap_or(text);
-            let hit =
-                Hit { artifact: name.to_owned(), offset: offset as u64, text: text.to_owned() };
-            found.push((fitting, hit));
+            let (from, text) = around(line.trim_end(), words);
+            let offset = (offset + from) as u64;
+            found.push((fitting, Hit { artifact: name.to_owned(), offset, text }));
         }
         offset += line.len();
     }
+}
+
+/// What of a line is shown, and where in the line it begins: all of it, or where most of the words
+/// stand close together.
+fn around(line: &str, words: &[String]) -> (usize, String) {
+    if line.len() <= HIT_BYTES_MAX {
+        return (0, line.to_owned());
+    }
+    // Small letters may have another length, so each place in them is taken back to the line's own.
+    let (mut lower, mut places) = (String::new(), Vec::new());
+    for (at, letter) in line.char_indices() {
+        lower.extend(letter.to_lowercase());
+        places.resize(lower.len(), at);
+    }
+    let place = |at: usize| places.get(at).copied().unwrap_or_default();
+    let mut stands: Vec<(usize, usize)> = Vec::new();
+    for (nth, word) in words.iter().enumerate() {
+        let each = lower.match_indices(word.as_str()).take(PLACES_MAX);
+        stands.extend(each.map(|(at, _)| (place(at), nth)));
+    }
+    stands.sort_unstable();
+    stands.truncate(PLACES_MAX);
+    let close = |from: usize| {
+        let near = stands.iter().filter(|(at, _)| (from..from + HIT_BYTES_MAX / 2).contains(at));
+        near.map(|(_, nth)| nth).collect::<BTreeSet<_>>().len()
+    };
+    // The first of those that are as good.
+    let best = stands.iter().map(|(at, _)| *at).rev().max_by_key(|at| close(*at));
+    let from =
+        best.unwrap_or_default().saturating_sub(BEFORE_BYTES).min(line.len() - HIT_BYTES_MAX);
+    let from = line.ceil_char_boundary(from);
+    let to = line.floor_char_boundary(from + HIT_BYTES_MAX);
+    let cut = |is: bool| if is { "…" } else { "" };
+    let text = line.get(from..to).unwrap_or_default();
+    (from, format!("{}{text}{}", cut(from > 0), cut(to < line.len())))
 }

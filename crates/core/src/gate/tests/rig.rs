@@ -1,10 +1,10 @@
 //! A gate with its store and its servers in a folder of its own, and an oracle of what really ran.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use claw_test_kit::example_exe;
+use claw_test_kit::{example_exe, program_exe};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -39,6 +39,26 @@ pub(crate) struct Rig {
     dir: Arc<TempDir>,
 }
 
+/// What starts a server of this name.
+fn entry(name: &str, home: &Path) -> Value {
+    let stranger = example_exe("hub-stranger");
+    match name {
+        // `claw server bash` is our own server by its launch command; here the stranger plays it.
+        "bash" => json!({"command": "claw", "args": ["server", "bash"]}),
+        "asks-modern" | "asks-legacy" => {
+            let era = &name["asks-".len()..];
+            json!({"command": example_exe("asking-server"), "args": [era, home.join(name)]})
+        }
+        "filesystem" => {
+            let artifacts = home.join("artifacts");
+            std::fs::create_dir_all(&artifacts).unwrap();
+            let args = json!(["--workspace", home, "--artifacts", artifacts]);
+            json!({"command": program_exe("claw-mcp-filesystem"), "args": args})
+        }
+        _ => json!({"command": stranger, "args": [name, home.join(name)], "env": {"OWN": SECRET}}),
+    }
+}
+
 /// What may be changed before a gate is built.
 pub(crate) type Change = fn(&mut GateSettings);
 
@@ -64,23 +84,8 @@ impl Rig {
 
     fn at(dir: Arc<TempDir>, servers: Vec<String>, policy: &str, change: Change) -> Self {
         let home = dir.path().to_owned();
-        let entry = |name: &String| {
-            let stranger = example_exe("hub-stranger");
-            // `claw server bash` is our own server by its launch command; here the stranger plays
-            // it.
-            let entry = match name.as_str() {
-                "bash" => json!({"command": "claw", "args": ["server", "bash"]}),
-                "asks-modern" | "asks-legacy" => {
-                    let era = &name["asks-".len()..];
-                    json!({"command": example_exe("asking-server"), "args": [era, home.join(name)]})
-                }
-                _ => {
-                    json!({"command": stranger, "args": [name, home.join(name)], "env": {"OWN": SECRET}})
-                }
-            };
-            (name.clone(), entry)
-        };
-        let entries: serde_json::Map<String, Value> = servers.iter().map(entry).collect();
+        let entries: serde_json::Map<String, Value> =
+            servers.iter().map(|name| (name.clone(), entry(name, &home))).collect();
         let expansion = Expansion { claw_exe: example_exe("hub-stranger"), ..Expansion::default() };
         let manifest = parse(&json!({"mcpServers": entries}).to_string(), &expansion).unwrap();
         let mut hub = HubSettings::new(std::env::vars().collect(), home.clone());

@@ -1,19 +1,19 @@
 //! 300 turns through several compactions whose summaries are bad on purpose: what of rules,
 //! identifiers and facts a model can still reach, and what it took.
 //!
-//! A fact counts as reached if it stands in the last request, or if the words of a question about it
-//! find its line in the parts of the conversation that `read_artifact` reads from the handle in
-//! that request.
+//! A fact counts as reached if it stands in the last request, or in what `read_artifact` answers when
+//! it is asked for the words of a question about it, with the handle in that request: by a call
+//! through the gate to the real server, as a model would make it.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
+use serde_json::json;
 
 use super::rig::{BOUNDS, log, main, message, submit, words, worker};
-use crate::domain::{Block, EventBody, Finish, Usage};
-use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
+use crate::domain::{Block, CallId, EventBody, Finish, Origin, ToolCall, Usage};
+use crate::gate::tests::rig::{OWNER, Rig as GateRig};
 use crate::model::{Delta, DeltaSink, Model, ModelError, Reply, Request};
 use crate::turn::Bounds;
 
@@ -22,6 +22,10 @@ const RULES: usize = 10;
 const IDENTIFIERS: usize = 30;
 const FACTS: usize = 120;
 const WINDOW_TOKENS: u64 = 9_000;
+/// The default of `limits.tool_result_bytes`.
+const RESULT_BYTES: usize = 16_384;
+const ALLOW_READING: &str = "[[rule]]\nserver = \"filesystem\"\ntool = \"read_artifact\"\n\
+    decision = \"allow\"\nwhy = \"tests\"\n";
 
 /// How a summary is bad.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +155,9 @@ impl Talked {
 }
 
 async fn talk(bad: [Bad; 3], window_tokens: u64) -> Talked {
-    let gate = GateRig::new(&[], ALLOW);
+    let gate = GateRig::with(&["filesystem"], ALLOW_READING, |settings| {
+        settings.limits.tool_result_bytes = RESULT_BYTES;
+    });
     let (summaries, requests) = (AtomicUsize::new(0), Mutex::default());
     let model = Arc::new(Talker { bad, summaries, requests });
     let worker = worker(&gate, model.clone(), Bounds { window_tokens, ..BOUNDS });
@@ -164,22 +170,22 @@ async fn talk(bad: [Bad; 3], window_tokens: u64) -> Talked {
     Talked { requests, log: log(&gate), gate }
 }
 
-/// Every line of the parts that a search from this request goes through.
-fn lines_of_parts(artifacts: &Path, request: &str) -> Vec<String> {
-    let after = |text: &str, mark: &str| {
-        let (_, rest) = text.split_once(mark)?;
-        Some(rest.chars().take_while(char::is_ascii_hexdigit).collect::<String>())
-    };
-    let mut lines = Vec::new();
-    let mut handle = after(request, "read_artifact with artifact ");
-    while let Some(name) = handle.take() {
-        let file = std::fs::read_dir(artifacts).unwrap().filter_map(Result::ok);
-        let mut file = file.filter(|entry| entry.file_name().to_str().unwrap().starts_with(&name));
-        let text = std::fs::read_to_string(file.next().unwrap().path()).unwrap();
-        handle = after(text.lines().next().unwrap(), "The part before it is artifact ");
-        lines.extend(text.lines().map(str::to_owned));
+impl Talked {
+    /// What a model reads that searches what was said before with the handle in the last request.
+    async fn searched(&self, number: usize, words: &str) -> String {
+        let (_, rest) = self.last().split_once("read_artifact with artifact ").unwrap();
+        let handle: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+        let reply_seq = 1_000_000 + number as u64;
+        let call = ToolCall {
+            id: CallId::Reply { session: main(), reply_seq, block: 0 },
+            server: "filesystem".into(),
+            tool: "read_artifact".into(),
+            arguments: json!({"artifact": handle, "search": words}),
+            origin: Origin::Owner,
+            principal: OWNER.into(),
+        };
+        self.gate.ended(call).await
     }
-    lines
 }
 
 async fn judge(bad: [Bad; 3], whole_tokens: usize) {
@@ -194,19 +200,21 @@ async fn judge(bad: [Bad; 3], whole_tokens: usize) {
         assert_eq!(lost, 0, "{rule}");
     }
     let last = talked.last();
-    let parts = lines_of_parts(&talked.gate.home().join("artifacts"), last);
-    let finds = |words: &str| parts.iter().any(|line| line.contains(words));
-    let in_window = |text: &String| last.contains(text.as_str());
-    let identifiers: Vec<String> = (0..IDENTIFIERS).map(identifier).collect();
-    let seen = identifiers.iter().filter(|one| in_window(one)).count();
-    let reached = identifiers.iter().filter(|one| in_window(one) || finds(one)).count();
-    let facts: Vec<(String, String)> = (0..FACTS).map(fact).collect();
-    let facts_seen = facts.iter().filter(|(fact, _)| in_window(fact)).count();
-    let is_found = |fact: &str, asks: &str| {
-        parts.iter().any(|line| line.contains(asks) && line.contains(fact))
-    };
-    let facts_reached =
-        facts.iter().filter(|(fact, asks)| in_window(fact) || is_found(fact, asks)).count();
+    let (mut seen, mut reached, mut facts_seen, mut facts_reached) = (0, 0, 0, 0);
+    for number in 0..IDENTIFIERS {
+        let said = identifier(number);
+        let asks = format!("order of {} has", name(number * 7 + 1));
+        let is_seen = last.contains(&said);
+        seen += usize::from(is_seen);
+        reached += usize::from(is_seen || talked.searched(number, &asks).await.contains(&said));
+    }
+    for number in 0..FACTS {
+        let (said, asks) = fact(number);
+        let is_seen = last.contains(&said);
+        facts_seen += usize::from(is_seen);
+        let found = is_seen || talked.searched(1_000 + number, &asks).await.contains(&said);
+        facts_reached += usize::from(found);
+    }
     println!(
         "{bad:?}: {compactions} compactions; rules {RULES} of {RULES}; identifiers {seen} in the \
          window, {reached} reached of {IDENTIFIERS}; facts {facts_seen} in the window, \
