@@ -11,6 +11,7 @@ pub mod words;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 
 pub use entry::Entry;
@@ -22,7 +23,7 @@ const FILE: &str = "index.db";
 const BUSY_TIME: Duration = Duration::from_secs(10);
 
 /// Pages that are kept in memory, in KiB.
-const CACHE_KIB: i64 = 1_024;
+const CACHE_KIB: i64 = 512;
 
 pub struct Index {
     pub db: Connection,
@@ -63,6 +64,8 @@ fn open_at(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn prepared(db: Connection) -> rusqlite::Result<Connection> {
+    // Without it a cached statement is parsed again at each new value.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.pragma_update(None, "cache_size", -CACHE_KIB)?;
     db.pragma_update(None, "temp_store", "memory")?;
     db.set_prepared_statement_cache_capacity(48);

@@ -74,19 +74,26 @@ impl Sketches {
         }
         let tables = self.tables(query);
         let each = self.bits.chunks_exact(self.bytes_each.max(1));
-        let mut estimated: Vec<(f32, i64)> = each
-            .zip(&self.scales)
-            .zip(&self.rows)
-            .map(|((bits, scale), row)| {
-                let sums = bits.iter().zip(&tables).map(|(byte, sums)| sums[usize::from(*byte)]);
-                (scale.to_mean + scale.length * sums.sum::<f32>(), *row)
-            })
-            .collect();
-        if count > 0 {
-            estimated.select_nth_unstable_by(count - 1, |one, other| other.0.total_cmp(&one.0));
+        let estimates = each.zip(&self.scales).map(|(bits, scale)| {
+            let sums = bits.iter().zip(&tables).map(|(byte, sums)| sums[usize::from(*byte)]);
+            scale.to_mean + scale.length * sums.sum::<f32>()
+        });
+        // Twice as many as are wanted are held, not all of them.
+        let mut best: Vec<(f32, i64)> = Vec::with_capacity(2 * count.max(1));
+        let keep = |best: &mut Vec<(f32, i64)>| {
+            if (1..best.len()).contains(&count) {
+                best.select_nth_unstable_by(count - 1, |one, other| other.0.total_cmp(&one.0));
+            }
+            best.truncate(count);
+        };
+        for (estimate, row) in estimates.zip(&self.rows) {
+            if best.len() == best.capacity() {
+                keep(&mut best);
+            }
+            best.push((estimate, *row));
         }
-        estimated.truncate(count);
-        let mut rows: Vec<i64> = estimated.into_iter().map(|(_, row)| row).collect();
+        keep(&mut best);
+        let mut rows: Vec<i64> = best.into_iter().map(|(_, row)| row).collect();
         rows.sort_unstable();
         rows
     }

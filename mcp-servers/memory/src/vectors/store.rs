@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::index::is_unusable;
@@ -12,7 +13,9 @@ use crate::index::is_unusable;
 const FILE: &str = "vectors.db";
 const VERSION: i64 = 1;
 const BUSY_TIME: Duration = Duration::from_secs(10);
-const CACHE_KIB: i64 = 512;
+/// Pages that are kept in memory of each of the two files, in KiB. Vectors are read in the order of
+/// their rows, each once a search, so that a larger cache is never hit.
+const CACHE_KIB: i64 = 64;
 
 const SCHEMA: &str = "
 CREATE TABLE models (model TEXT PRIMARY KEY, dimension INTEGER NOT NULL) WITHOUT ROWID;
@@ -93,6 +96,8 @@ impl Store {
             }
         };
         db.execute("ATTACH ? AS notes", [index.display().to_string()])?;
+        // Of its own it would keep two megabytes of an index that another connection keeps, too.
+        db.pragma_update(Some("notes"), "cache_size", -CACHE_KIB)?;
         Ok(Self { db })
     }
 
@@ -251,6 +256,7 @@ fn open_at(path: &Path) -> rusqlite::Result<Connection> {
     db.busy_timeout(BUSY_TIME)?;
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "normal")?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.pragma_update(None, "cache_size", -CACHE_KIB)?;
     match db.pragma_query_value(None, "user_version", |row| row.get(0))? {
         VERSION => {}

@@ -9,6 +9,7 @@ mod schema;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
 use serde::de::DeserializeOwned;
@@ -43,6 +44,8 @@ pub fn open(path: &Path) -> Result<Connection, FileError> {
     db.pragma_update(None, "journal_mode", "wal")?;
     // What was answered is on the disk, also after a power loss.
     db.pragma_update(None, "synchronous", "full")?;
+    // Without it a cached statement is parsed again at each new value.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.pragma_update(None, "cache_size", -CACHE_KIB)?;
     db.pragma_update(None, "temp_store", "memory")?;
     let version = version_of(&db)?;
