@@ -85,6 +85,11 @@ fn a_worktree_and_a_folder_that_is_meant_are_workspaces_too() {
     assert!(!house.user_home().join("missing").exists());
     let home = house.home().display().to_string();
     house.claw(&["ask", "-C", &home, "list ."]).expect_mistake(&["claw's home"]);
+    // The same where claw's own home lies elsewhere: our servers would not start there.
+    let user = house.user_home().display().to_string();
+    let mut elsewhere = house.command(&["chat", "-C", &user]);
+    elsewhere.env("CLAW_HOME", house.user_home().with_file_name("elsewhere"));
+    house.begin(elsewhere).ends().expect_mistake(&["-C", "your whole home"]);
     house.claw(&["ask", "-C", "papers", "--workspace", "tree", "x"]).expect_mistake(&["-C"]);
     // What the environment sets holds, unless a folder is meant.
     let house = house.with("CLAW_WORKSPACE", plain.to_str().unwrap());

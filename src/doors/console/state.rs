@@ -19,7 +19,7 @@ use super::editor::Input;
 use super::question::{ParsedAnswer, parse_answer};
 use super::staged_answers::{Given, Read, StagedAnswers};
 
-/// A second Ctrl-C within this time leaves.
+/// A second Ctrl-C within this time leaves. Two sentences below name it.
 pub(super) const INTERRUPT_TWICE: Duration = Duration::from_secs(2);
 /// Nobody reads a question faster: a typed approval that comes sooner was meant for what stood
 /// there before.
@@ -156,12 +156,12 @@ impl ChatState {
         self.interrupted = Some(now);
         if idle {
             return vec![Effect::Note(
-                "Ctrl-C once more leaves, and so do Ctrl-D and /quit.".into(),
+                "Ctrl-C once more within 2 s leaves, and so do Ctrl-D and /quit.".into(),
             )];
         }
         vec![
             self.send(ConsoleEvent::Interrupt),
-            Effect::Note("Stopping. Ctrl-C once more leaves.".into()),
+            Effect::Note("Stopping. Ctrl-C once more within 2 s leaves.".into()),
         ]
     }
 

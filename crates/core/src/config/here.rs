@@ -87,8 +87,10 @@ fn prepare<T>(
         }
         None => return Ok(None),
     };
-    let prepared = workspace::prepare(&folder, "-C", home)
-        .and_then(|workspace| with(&workspace).map(|made| (workspace, made)));
+    let prepared = workspace::prepare(&folder, "-C", home).and_then(|workspace| {
+        workspace::refuse_user_home(&workspace, "-C", agent_at.1)?;
+        with(&workspace).map(|made| (workspace, made))
+    });
     match prepared {
         Ok(prepared) => Ok(Some(prepared)),
         Err(error) if is_meant => Err(error),

@@ -54,6 +54,27 @@ pub(super) fn refuse_overlap(
     Ok(())
 }
 
+/// Our servers do not start in such a workspace: a command could not be kept from what lies there.
+///
+/// # Errors
+/// A workspace that is the user's whole home, or holds it.
+pub(super) fn refuse_user_home(
+    workspace: &Path,
+    place: &str,
+    user_home: Option<&Path>,
+) -> Result<(), ConfigError> {
+    let user_home = user_home.and_then(|home| home.canonicalize().ok());
+    let Some(user_home) = user_home.filter(|home| home.starts_with(workspace)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the workspace {} holds your whole home, {}",
+        workspace.display(),
+        user_home.display()
+    );
+    Err(ConfigError::new(place, message, "Name a folder in it: every file could be changed"))
+}
+
 /// The path with the part of it that exists made real.
 pub(super) fn real_part(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());

@@ -15,6 +15,8 @@ const KEPT_BYTES_MAX: usize = 32 << 20;
 const TRIES_MAX: u32 = 3;
 /// JSON-RPC: an internal error.
 const INTERNAL_ERROR: i32 = -32603;
+/// JSON-RPC: not JSON.
+const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC: not a valid request.
 const INVALID_REQUEST: i32 = -32600;
 
@@ -83,9 +85,10 @@ pub enum Way {
 impl Relay {
     /// Takes a line of the client's.
     pub fn client_says(&mut self, line: &[u8]) -> Way {
-        let Ok(head) = serde_json::from_slice::<Head>(line) else {
-            // Whoever answers it says what is wrong with it.
-            return Way::Pass;
+        let head = match serde_json::from_slice::<Head>(line) {
+            // A list would do for one, too.
+            Ok(head) if line.trim_ascii_start().starts_with(b"{") => head,
+            _ => return Way::Answer(odd(line)),
         };
         match (head.method.as_deref(), head.id) {
             (Some("notifications/initialized"), None) => self.initialized = Some(line.to_vec()),
@@ -224,6 +227,21 @@ pub fn too_long(bytes_max: usize) -> String {
     error(&Value::Null, INVALID_REQUEST, &text)
 }
 
+/// What a client is told of a line that is no message. Its number is not known.
+fn odd(line: &[u8]) -> String {
+    match serde_json::from_slice::<Value>(line) {
+        Ok(_) => {
+            let text = "this line is JSON and no message of JSON-RPC; send one object a line, \
+                        with `jsonrpc` and `method`";
+            error(&Value::Null, INVALID_REQUEST, text)
+        }
+        Err(why) => {
+            let text = format!("this line is not JSON ({why}); send one message a line");
+            error(&Value::Null, PARSE_ERROR, &text)
+        }
+    }
+}
+
 fn error(id: &Value, code: i32, message: &str) -> String {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
 }
@@ -261,6 +279,26 @@ mod tests {
         assert_eq!(relay.backend_says(&answer(0)), Way::Pass);
         relay.client_says(&initialized());
         relay
+    }
+
+    #[test]
+    fn a_line_that_is_no_message_is_answered_with_what_is_wrong_with_it() {
+        for (line, code) in [
+            (&b"hello"[..], -32700),
+            (b"{\"jsonrpc\": \"2.0\",", -32700),
+            (b"{\"method\": \"\xff\"}", -32700),
+            (b"[]", -32600),
+            (b"7", -32600),
+            (b"{\"method\": 7}", -32600),
+        ] {
+            let mut relay = shaken();
+            let Way::Answer(text) = relay.client_says(line) else {
+                panic!("no answer to {line:?}")
+            };
+            let answer: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null));
+            assert!(relay.is_idle());
+        }
     }
 
     #[test]
