@@ -1,7 +1,6 @@
 //! A server that asks in the middle of its call, through the whole program: each step is another
 //! process, answers are checked, Telegram has buttons, and a kill at each named point loses nothing
 //! and does nothing twice.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 #[cfg(feature = "kill-points")]
 #[path = "killing/points.rs"]
