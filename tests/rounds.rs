@@ -1,6 +1,10 @@
 //! A server that asks in the middle of its call, through the whole program: each step is another
 //! process, answers are checked, Telegram has buttons, and a kill at each named point loses nothing
 //! and does nothing twice.
+#![cfg_attr(
+    feature = "kill-points",
+    expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")
+)]
 
 #[cfg(feature = "kill-points")]
 #[path = "killing/points.rs"]
