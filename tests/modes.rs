@@ -85,6 +85,12 @@ fn edits_lets_files_be_changed_and_nothing_else() {
     let whole = house.workspace().join("b/c.txt").display().to_string();
     told.runs("edit_file", &json!({"path": whole, "edits": edits}));
     assert_eq!(house.in_workspace("b/c.txt"), "bye");
+    let patch =
+        "--- a/b/c.txt\n+++ b/b/c.txt\n@@ -1 +1 @@\n-bye\n\\ No newline at end of file\n+ciao\n";
+    told.runs("apply_patch", &json!({ "patch": patch }));
+    assert_eq!(house.in_workspace("b/c.txt"), "ciao\n");
+    let hook = "--- /dev/null\n+++ b/.git/hooks/x\n@@ -0,0 +1 @@\n+x\n";
+    told.asks("apply_patch", &json!({"patch": patch.to_owned() + hook}));
     told.asks("delete", &json!({"path": "b/c.txt"}));
     // What a move replaces is gone like what is deleted.
     house.write("workspace/other", "kept");
@@ -94,8 +100,33 @@ fn edits_lets_files_be_changed_and_nothing_else() {
     told.asks("write_file", &json!({"path": memory, "content": "x"}));
     assert_eq!(house.in_workspace("other"), "kept");
     let ran = whys(house).into_iter().filter(|why| why.contains("mode edits, given ")).count();
-    assert_eq!(ran, 3, "{:?}", whys(house));
+    assert_eq!(ran, 4, "{:?}", whys(house));
     assert_eq!(told.provider.faults(), [""; 0]);
+    house.is_whole();
+}
+
+/// The question has the files and every line; the yes does just that, and it can be taken back.
+#[test]
+fn a_patch_is_shown_whole_runs_as_it_was_shown_and_is_undone() {
+    let told = Told::new();
+    let house = &told.house;
+    house.write("workspace/a.txt", "one\ntwo\n");
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -2 +2 @@\n-two\n+2\n\
+                 --- /dev/null\n+++ b/n/b.txt\n@@ -0,0 +1 @@\n+new\n";
+    told.push("apply_patch", &json!({ "patch": patch }));
+    let id = house.ask_parks("go");
+    let shown = house.claw(&["approvals", &id]).expect(0).out;
+    for line in ["Patch a.txt, n/b.txt (1 line becomes 2)", "@ a.txt", "-two", "+2", "+new"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    house.claw(&["approve", &id]).expect(0);
+    assert_eq!(
+        (house.in_workspace("a.txt"), house.in_workspace("n/b.txt")),
+        ("one\n2\n".into(), "new\n".into())
+    );
+    house.claw(&["undo", "--yes"]).expect(0);
+    assert_eq!(house.in_workspace("a.txt"), "one\ntwo\n");
+    assert!(!house.workspace().join("n").exists());
     house.is_whole();
 }
 

@@ -11,6 +11,9 @@ pub mod killpoint;
 /// Files that other programs run or obey on sight, by name.
 pub mod obeyed;
 
+/// A patch: which files it names, and what becomes of their texts.
+pub mod patch;
+
 /// The process table, and how a process is killed with all that it started.
 pub mod processes;
 

@@ -10,7 +10,7 @@ use super::shape::{call_paths, components};
 use super::{Facts, level, obeyed};
 
 /// The tools of our filesystem server that change a file and lose none.
-const EDITS: &[&str] = &["write_file", "edit_file", "move"];
+const EDITS: &[&str] = &["write_file", "edit_file", "apply_patch", "move"];
 
 /// Whether the mode lets this call through: the owner's own words led to it, a tool of ours does
 /// it, all of it lies in the workspace, and nothing of it is run or obeyed by other programs. In

@@ -1,6 +1,7 @@
 //! The calls that one call over several files stands for, so that a rule about one file holds
 //! wherever the file is named. Pure. Must not know rules, classes or grants.
 
+use claw_kit::patch;
 use serde_json::{Map, Value, json};
 
 use super::Facts;
@@ -19,6 +20,7 @@ pub(super) enum Parts {
 pub(super) fn of(facts: &Facts<'_>) -> Parts {
     match (facts.builtin, facts.tool) {
         (Some("filesystem"), "read_files") => reads(facts.arguments),
+        (Some("filesystem"), "apply_patch") => changes(facts.arguments),
         _ => Parts::One,
     }
 }
@@ -45,4 +47,20 @@ fn reads(arguments: &Value) -> Parts {
         Some(parts) => Parts::Of(parts),
         None => Parts::Unreadable,
     }
+}
+
+/// The files that a patch names, as the server that applies it reads them. `None` where that server
+/// takes no such patch.
+pub(super) fn patched(arguments: &Value) -> Option<Vec<patch::Change<'_>>> {
+    patch::read(arguments.get("patch")?.as_str()?).ok()
+}
+
+/// An `edit_file` of each file that changes, and a `write_file` of each that is new.
+fn changes(arguments: &Value) -> Parts {
+    let Some(changes) = patched(arguments) else { return Parts::Unreadable };
+    let one = |change: patch::Change<'_>| {
+        let tool = if change.creates { "write_file" } else { "edit_file" };
+        (tool, json!({ "path": change.path }))
+    };
+    Parts::Of(changes.into_iter().map(one).collect())
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, level, mode, obeyed, shell};
+use super::{Facts, level, mode, obeyed, parts, shell};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
 use claw_domain::{Answer, Choice, Level, Mode, Opening, Origin, Scope, Term};
@@ -330,6 +330,9 @@ fn changes_files(facts: &Facts<'_>) -> bool {
 pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
     if facts.builtin != Some("filesystem") {
         return None;
+    }
+    if facts.tool == "apply_patch" {
+        return Some(parts::patched(facts.arguments)?.iter().map(|change| change.path).collect());
     }
     let (_, names) = PATH_TOOLS.iter().find(|(tool, _)| *tool == facts.tool)?;
     let mut paths = Vec::new();

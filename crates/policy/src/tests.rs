@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use claw_domain::Mode;
 use serde_json::{Value, json};
 
 use super::*;
@@ -482,4 +483,43 @@ fn a_grant_for_a_folder_covers_several_files_only_if_all_lie_in_it() {
     {
         assert!(!covers(paths.clone()), "{paths}");
     }
+}
+
+/// A patch is judged by the files that the server would change, and never waved through.
+#[test]
+fn a_rule_about_one_file_decides_for_the_patch_that_names_it() {
+    let part = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x\n+y\n");
+    let new = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+y\n");
+    let judged = |rules: &str, patch: &str| {
+        let arguments = json!({ "patch": patch });
+        let verdict = policy(rules).judge(&facts("filesystem", "apply_patch", &arguments));
+        let (kind, rule) = kind(&verdict);
+        format!("{kind} {rule}")
+    };
+    let deny = |tool: &str| {
+        format!(
+            "{ALLOW_ALL}[[rule]]\nserver = \"filesystem\"\ntool = \"{tool}\"\n\
+             args.path = '.*\\.env'\ndecision = \"deny\"\nwhy = \"keys\"\n"
+        )
+    };
+    let denied = |rules: &str, patch: &str| judged(rules, patch).starts_with("deny");
+    assert!(denied(&deny("edit_file"), &(part("a") + &part("b/.env"))));
+    assert!(denied(&deny("write_file"), &(part("a") + &new("b/.env"))));
+    assert!(denied(&deny("*"), &(part(".env") + &new("b"))));
+    assert_eq!(judged(&deny("*"), &(part("a") + &new("b"))), "allow policy.toml:1");
+    let hidden = format!("{}rename from a\nrename to .env\n", part("a"));
+    for odd in [hidden.as_str(), "", "x", &part("a").replace("b/a", "b/.env")] {
+        assert_eq!(judged(&deny("*"), odd), "ask builtin.unreadable-paths", "{odd}");
+    }
+    // What a mode and a grant for a folder cover.
+    let mode = |patch: &str| {
+        let arguments = json!({ "patch": patch });
+        mode::that_fits(&facts("filesystem", "apply_patch", &arguments))
+    };
+    assert_eq!(mode(&(part("a") + &new("b/c"))), Some(Mode::Edits));
+    for path in [".git/hooks/pre-commit", "../x", "/etc/passwd", "AGENTS.md", ".envrc"] {
+        assert_eq!(mode(&(part("a") + &part(path))), None, "{path}");
+        assert_eq!(mode(&(part("a") + &new(path))), None, "{path}");
+    }
+    assert_eq!(mode("x"), None);
 }

@@ -45,6 +45,63 @@ pub fn write(
     bytes: &[u8],
     expected: Option<&Metadata>,
 ) -> Result<Written> {
+    let mut staged = stage(access, place, bytes, expected)?;
+    staged.unchanged()?;
+    staged.put()?;
+    Ok(Written {
+        created: place.metadata.is_none(),
+        directories_created: place.missing_parents.len(),
+        previous_bytes: place.metadata.as_ref().map(Metadata::len),
+    })
+}
+
+/// Puts all of them in their places, or none: every place is looked at before the first is
+/// changed, and what was changed goes back if a later one fails. `olds` are the texts that they
+/// replace. A reader in between may see some of them; so does one after a kill in between.
+///
+/// # Errors
+/// One of them cannot be put. Nothing has changed then; where even that fails, the error says
+/// which files have changed.
+pub fn put_all(mut staged: Vec<Staged<'_>>, olds: &[Option<String>]) -> Result<()> {
+    staged.iter().try_for_each(Staged::unchanged)?;
+    for at in 0..staged.len() {
+        let Err(error) = staged[at].put() else { continue };
+        let before = staged[..at].iter().zip(olds);
+        let stuck: Vec<&str> = before
+            .filter(|(staged, old)| staged.take_back(old.as_deref()).is_err())
+            .map(|(staged, _)| staged.place.shown.as_str())
+            .collect();
+        if stuck.is_empty() {
+            return Err(error);
+        }
+        return Err(ToolError::Refused(format!(
+            "{error} These files were changed before and could not be put back: {}.",
+            stuck.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+/// A text that lies beside its place, whole and synced. Dropped without [`Staged::put`], it is gone.
+pub struct Staged<'a> {
+    place: &'a Place,
+    parent: Arc<Dir>,
+    name: OsString,
+    temporary: OsString,
+    expected: Option<&'a Metadata>,
+    is_put: bool,
+}
+
+/// Lays `bytes` beside `place`, as [`write`] does it.
+///
+/// # Errors
+/// See [`write`].
+pub fn stage<'a>(
+    access: &Access<'_>,
+    place: &'a Place,
+    bytes: &[u8],
+    expected: Option<&'a Metadata>,
+) -> Result<Staged<'a>> {
     let name = place.file_name()?.to_owned();
     refuse_other_kinds(place)?;
     access.may_replace(place)?;
@@ -56,19 +113,45 @@ pub fn write(
     }
     let parent = make_parents(access, place)?;
     let (temporary, mut file) = create_temporary(&parent, place.metadata.is_some(), &place.shown)?;
-    let outcome = fill(&mut file, bytes, place)
-        .and_then(|()| unchanged(&parent, &name, expected, &place.shown))
-        .and_then(|()| put(&parent, &temporary, &name, place));
-    if outcome.is_err() {
-        // The first error is the one to tell; a leftover is named so that it can be recognised.
-        let _ = parent.remove_file(&temporary);
+    let staged = Staged { place, parent, name, temporary, expected, is_put: false };
+    fill(&mut file, bytes, place)?;
+    Ok(staged)
+}
+
+impl Staged<'_> {
+    fn unchanged(&self) -> Result<()> {
+        unchanged(&self.parent, &self.name, self.expected, &self.place.shown)
     }
-    outcome?;
-    Ok(Written {
-        created: place.metadata.is_none(),
-        directories_created: place.missing_parents.len(),
-        previous_bytes: place.metadata.as_ref().map(Metadata::len),
-    })
+
+    fn put(&mut self) -> Result<()> {
+        put(&self.parent, &self.temporary, &self.name, self.place)?;
+        self.is_put = true;
+        Ok(())
+    }
+
+    /// Puts back what was there: the old text with the old permissions, or nothing.
+    fn take_back(&self, old: Option<&str>) -> Result<()> {
+        let Some(old) = old else {
+            let removed = self.parent.remove_file(&self.name);
+            return removed.map_err(|error| ToolError::io("remove", &self.place.shown, &error));
+        };
+        let (temporary, mut file) = create_temporary(&self.parent, true, &self.place.shown)?;
+        let outcome = fill(&mut file, old.as_bytes(), self.place)
+            .and_then(|()| put(&self.parent, &temporary, &self.name, self.place));
+        if outcome.is_err() {
+            let _ = self.parent.remove_file(&temporary);
+        }
+        outcome
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.is_put {
+            // The first error is the one to tell; a leftover is named so that it can be recognised.
+            let _ = self.parent.remove_file(&self.temporary);
+        }
+    }
 }
 
 /// Makes the missing directories above a place and gives the one that holds it.
@@ -165,10 +248,50 @@ fn unchanged(parent: &Dir, name: &OsStr, expected: Option<&Metadata>, shown: &st
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
     use crate::args::Args;
     use crate::resolve::{Last, Missing};
     use crate::root::Root;
+
+    #[test]
+    fn several_files_are_put_all_or_none() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = |name: &str| temp.path().join(name);
+        std::fs::write(path("f"), "old").unwrap();
+        std::fs::set_permissions(path("f"), std::fs::Permissions::from_mode(0o640)).unwrap();
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() })
+            .unwrap()
+            .remove(0);
+        let access = Access::new(&root);
+        let places: Vec<Place> = ["new", "f", "late"]
+            .map(|name| access.resolve(name, Last::Follow, Missing::Allow).unwrap())
+            .into();
+        let (_, seen) = access.open_file(&places[1]).unwrap();
+        let lay = |expected| -> Vec<Staged<'_>> {
+            let lay = |at: usize, expected| stage(&access, &places[at], b"ours", expected).unwrap();
+            vec![lay(0, None), lay(1, expected), lay(2, None)]
+        };
+        let olds = [None, Some("old".to_owned()), None];
+        // The last one fails, after two were put.
+        std::fs::write(path("late"), "theirs").unwrap();
+        let outcome = put_all(lay(Some(&seen)), &olds);
+        assert!(matches!(outcome, Err(ToolError::ChangedMeanwhile { path }) if path == "late"));
+        assert_eq!(std::fs::read_to_string(path("f")).unwrap(), "old");
+        assert_eq!(std::fs::metadata(path("f")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(std::fs::read_to_string(path("late")).unwrap(), "theirs");
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 2, "nothing else is left");
+
+        // What has changed since it was read is seen before the first is put.
+        std::fs::remove_file(path("late")).unwrap();
+        assert!(put_all(lay(Some(&seen)), &olds).is_err(), "`f` is another file now");
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 1);
+        put_all(lay(None), &olds).unwrap();
+        for name in ["new", "f", "late"] {
+            assert_eq!(std::fs::read_to_string(path(name)).unwrap(), "ours");
+        }
+    }
 
     #[test]
     fn a_file_that_somebody_else_changed_is_left_alone_and_so_is_one_that_appeared() {

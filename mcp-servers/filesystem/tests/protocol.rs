@@ -9,11 +9,12 @@ use claw_test_kit::mcp::{assert_described, assert_keeps_to_schemas, tools};
 use serde_json::{Value, json};
 use support::Room;
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "read_file",
     "read_files",
     "write_file",
     "edit_file",
+    "apply_patch",
     "list_dir",
     "find",
     "search",
@@ -94,6 +95,10 @@ fn results_keep_to_their_output_schema() {
         ("read_files", json!({"paths": ["a/b.txt", "gone"]})),
         ("write_file", json!({"path": "n/c.txt", "content": "x"})),
         ("edit_file", json!({"path": "a/b.txt", "edits": [{"old_text": "two", "new_text": "2"}]})),
+        (
+            "apply_patch",
+            json!({"patch": "--- a/a/b.txt\n+++ b/a/b.txt\n@@ -1 +1 @@\n-one\n+one more\n"}),
+        ),
         ("list_dir", json!({"depth": 3})),
         ("find", json!({"pattern": "*.txt"})),
         ("search", json!({"pattern": "one", "context_lines": 1})),

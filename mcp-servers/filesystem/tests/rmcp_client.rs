@@ -31,7 +31,7 @@ async fn every_lifecycle_of_the_rmcp_client_works() {
         let mut config = ClientConfig::default();
         config.protocol_version = ProtocolVersion::V_2025_11_25;
         let client = config.serve_with_lifecycle(transport, mode).await.unwrap();
-        assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 10);
         let arguments = json!({"path": "a/b.txt", "content": "hello"}).as_object().unwrap().clone();
         let call = CallToolRequestParams::new("write_file").with_arguments(arguments);
         let result = client.call_tool(call).await.unwrap();

@@ -19,7 +19,7 @@ pub fn kind(server: &str, tool: &str) -> ToolKind {
         ("filesystem", "find" | "search") | ("memory", "recall") => ToolKind::Search,
         ("filesystem", "delete") => ToolKind::Delete,
         ("filesystem", "move") => ToolKind::Move,
-        ("filesystem", "write_file" | "edit_file") => ToolKind::Edit,
+        ("filesystem", "write_file" | "edit_file" | "apply_patch") => ToolKind::Edit,
         _ => ToolKind::Other,
     }
 }

@@ -4,6 +4,7 @@
 mod heartbeats;
 mod jobs;
 mod notes;
+mod patched;
 mod proposed;
 
 use serde_json::Value;
@@ -71,6 +72,7 @@ fn of_file_tool(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
     match facts.tool {
         "write_file" => Some(of_write(facts, seen)),
         "edit_file" => Some(of_edits(facts)),
+        "apply_patch" => patched::of_patch(facts),
         "delete" => Some(of_delete(facts, seen)),
         "move" => Some(of_move(facts, seen)),
         _ => None,

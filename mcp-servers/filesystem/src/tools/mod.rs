@@ -1,6 +1,7 @@
 //! The tools, one file each, and the one list of them. Owns what all tools share: definition,
 //! arguments, reply. Must not know the protocol's messages.
 
+mod apply_patch;
 mod delete;
 mod edit_file;
 mod find;
@@ -36,6 +37,7 @@ pub fn all(has_artifacts: bool) -> Vec<ToolDef> {
         read_files::tool(),
         write_file::tool(),
         edit_file::tool(),
+        apply_patch::tool(),
         list_dir::tool(),
         find::tool(),
         search::tool(),

@@ -26,7 +26,12 @@ fn facts<'a>(
     }
 }
 
-fn effect(builtin: &'static str, tool: &str, arguments: &Value, seen: Option<&Seen>) -> Effect {
+pub(super) fn effect(
+    builtin: &'static str,
+    tool: &str,
+    arguments: &Value,
+    seen: Option<&Seen>,
+) -> Effect {
     effect_of(&facts(builtin, tool, arguments, Origin::Owner), seen, None)
 }
 

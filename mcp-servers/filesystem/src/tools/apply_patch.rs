@@ -1,0 +1,165 @@
+//! `apply_patch`: a unified diff over one or more text files, all of it or nothing.
+
+use std::io::Read as _;
+
+use cap_std::fs::Metadata;
+use claw_kit::patch::{self, Change};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{About, Effect, Reply, ToolDef, Workspace, length, on_workspace};
+use crate::access::Access;
+use crate::cancel::Cancel;
+use crate::error::{Result, ToolError};
+use crate::place::Place;
+use crate::replace;
+use crate::resolve::{Last, Missing};
+use crate::text;
+
+pub fn tool() -> ToolDef {
+    About {
+        name: "apply_patch",
+        title: "Apply a patch",
+        description: "Applies a unified diff over up to 50 text files of the workspace, either all of it or nothing. It changes files \
+                      and makes new ones (--- /dev/null); delete and move are tools of their own. A name may have a/ and b/ before \
+                      it, as git writes them. The lines that stay and go must stand in the file exactly; the line numbers may \
+                      be off. Each hunk needs at least one such line.",
+        effect: Effect::Changes { destructive: true, idempotent: false },
+    }
+    .tool(on_workspace(run))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The unified diff.
+    patch: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    files: Vec<Patched>,
+}
+
+/// One file of the patch.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Patched {
+    path: String,
+    /// True if the file is new.
+    created: bool,
+    size_bytes: u64,
+    previous_size_bytes: u64,
+}
+
+/// One file, before anything was written.
+struct Planned<'a> {
+    access: Access<'a>,
+    place: Place,
+    /// `None` for a new file.
+    old: Option<(String, Metadata)>,
+    new: String,
+}
+
+fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
+    let changes = patch::read(&input.patch)
+        .map_err(|error| ToolError::BadArguments(format!("{error}. Nothing was changed.")))?;
+    let _changing = workspace.changing();
+    let mut plans: Vec<Planned<'_>> = Vec::with_capacity(changes.len());
+    for change in &changes {
+        cancel.check()?;
+        let plan = plan(workspace, change)?;
+        let twice = plans.iter().find(|other| {
+            std::ptr::eq(other.access.root, plan.access.root) && other.place.real == plan.place.real
+        });
+        if let Some(other) = twice {
+            let (one, two) = (&other.place.shown, &plan.place.shown);
+            let message = format!("`{one}` and `{two}` are the same file. Nothing was changed.");
+            return Err(ToolError::Refused(message));
+        }
+        plans.push(plan);
+    }
+    let mut staged = Vec::with_capacity(plans.len());
+    for Planned { access, place, old, new } in &plans {
+        cancel.check()?;
+        let seen = old.as_ref().map(|(_, metadata)| metadata);
+        staged.push(replace::stage(access, place, new.as_bytes(), seen)?);
+    }
+    let olds: Vec<Option<String>> =
+        plans.iter().map(|plan| plan.old.as_ref().map(|(text, _)| text.clone())).collect();
+    replace::put_all(staged, &olds)?;
+    Ok(told(&plans))
+}
+
+/// What becomes of one file.
+///
+/// # Errors
+/// The file is not there, or is there and should not be; it is no text, or too large; a hunk does
+/// not fit.
+fn plan<'a>(workspace: &'a Workspace, change: &Change<'_>) -> Result<Planned<'a>> {
+    let limit_bytes = workspace.limits.edit_file_bytes_max;
+    let access = workspace.to_change(change.path);
+    let missing = if change.creates { Missing::Allow } else { Missing::Fail };
+    let place = access.resolve(change.path, Last::Follow, missing)?;
+    access.may_replace(&place)?;
+    let too_large = |size_bytes| ToolError::TooLarge {
+        path: place.shown.clone(),
+        size_bytes,
+        limit_bytes,
+        instead: "Nothing was changed. Change this one with a command.",
+    };
+    let old = if change.creates {
+        if place.kind().is_some() {
+            let instead = "The patch would create it. Nothing was changed.";
+            return Err(ToolError::Exists { path: place.shown, instead });
+        }
+        None
+    } else {
+        let (file, metadata) = access.open_file(&place)?;
+        if metadata.len() > limit_bytes {
+            return Err(too_large(metadata.len()));
+        }
+        let mut bytes = Vec::with_capacity(length(metadata.len()));
+        let read = file.take(limit_bytes).read_to_end(&mut bytes);
+        read.map_err(|error| ToolError::io("read", &place.shown, &error))?;
+        let not_text = |bytes: &[u8]| ToolError::NotText {
+            path: place.shown.clone(),
+            guess: text::guess(bytes).to_owned(),
+            size_bytes: metadata.len(),
+        };
+        if text::looks_binary(&bytes) {
+            return Err(not_text(&bytes));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
+        Some((text, metadata))
+    };
+    let new = change.apply(old.as_ref().map_or("", |(text, _)| text)).map_err(|error| {
+        let next = "Nothing was changed. Read the file again and make the patch anew.";
+        ToolError::Refused(format!("`{}`: {error}. {next}", place.shown))
+    })?;
+    if new.len() as u64 > limit_bytes {
+        return Err(too_large(new.len() as u64));
+    }
+    Ok(Planned { access, place, old, new })
+}
+
+fn told(plans: &[Planned<'_>]) -> Reply<Output> {
+    let files: Vec<Patched> = plans
+        .iter()
+        .map(|plan| Patched {
+            path: plan.access.root.shown(&plan.place.real),
+            created: plan.old.is_none(),
+            size_bytes: plan.new.len() as u64,
+            previous_size_bytes: plan.old.as_ref().map_or(0, |(text, _)| text.len() as u64),
+        })
+        .collect();
+    let lines: Vec<String> = files
+        .iter()
+        .map(|file| {
+            let done = if file.created { "Created" } else { "Patched" };
+            let (before, after) = (file.previous_size_bytes, file.size_bytes);
+            format!("{done} `{}`: {after} bytes (before: {before} bytes).", file.path)
+        })
+        .collect();
+    Reply::of_text(vec![lines.join("\n")], Output { files })
+}
