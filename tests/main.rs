@@ -109,6 +109,7 @@ mod serve_rig;
 mod serve_tools;
 mod server_prompts;
 mod server_secrets;
+mod server_tasks;
 mod service;
 mod shelf_rig;
 mod shell_grants;

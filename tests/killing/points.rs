@@ -22,6 +22,8 @@ pub enum Rig {
     Clients,
     /// `tests/rounds.rs`.
     Rounds,
+    /// `tests/server_tasks.rs`.
+    Tasks,
 }
 
 /// By what the name of a point begins with.
@@ -49,6 +51,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("client.", Rig::Clients),
     // No server of the other rigs asks in the middle of its call.
     ("round.", Rig::Rounds),
+    // Nor makes a task of it.
+    ("task.", Rig::Tasks),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -28,7 +28,8 @@ impl ToolCall {
 }
 
 /// `received → denied | waiting → approved → started → ended | unknown`, and
-/// `started → input_required → started` for each round in which the server asks a person.
+/// `started → input_required → started` for each round in which the server asks a person. A server
+/// may make a task of it: `started → task`, and `task → input_required → task` for its rounds.
 /// Only a call that was started and has no end may have run; earlier states are judged again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -41,6 +42,9 @@ pub enum CallState {
     /// It was started, and its server has answered with a question: nothing runs. It goes on by the
     /// same call with the answer, and is never judged or frozen anew.
     InputRequired,
+    /// It was started, and its server works on it as a task, which outlives claw. It is followed by
+    /// the id of the task, and never sent again.
+    Task,
     Ended,
     Unknown,
 }
@@ -52,6 +56,7 @@ text_forms!(CallState {
     Approved = "approved",
     Started = "started",
     InputRequired = "input_required",
+    Task = "task",
     Ended = "ended",
     Unknown = "unknown",
 });

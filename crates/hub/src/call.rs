@@ -70,6 +70,9 @@ pub enum CallEnd {
     /// A modern server asks for input before it goes on (a multi round-trip request). The call has
     /// not ended.
     InputRequired { requests: Value, state: Option<String> },
+    /// A modern server goes on with it as a task of this id, which is looked at after `wait`. The
+    /// call has not ended.
+    Task { id: String, wait: Duration },
 }
 
 /// What came with a result and is not for the model as it is.
@@ -81,7 +84,7 @@ pub struct Beside {
 }
 
 /// Why nobody waits for an answer any longer.
-enum Stop {
+pub(super) enum Stop {
     Timeout,
     Cancelled,
     Ended,
@@ -179,7 +182,11 @@ fn options(permit: &Permit) -> PeerRequestOptions {
     PeerRequestOptions::no_options().with_meta(meta)
 }
 
-async fn stopped(connection: &Connection, context: &CallControl, deadline: Instant) -> Stop {
+pub(super) async fn stopped(
+    connection: &Connection,
+    context: &CallControl,
+    deadline: Instant,
+) -> Stop {
     tokio::select! {
         biased;
         () = context.cancel.cancelled() => Stop::Cancelled,
@@ -240,7 +247,7 @@ async fn read_answer(
 }
 
 /// The connection ended before there was an answer.
-async fn ended_before(connection: &Connection, ticket: &Ticket) -> CallEnd {
+pub(super) async fn ended_before(connection: &Connection, ticket: &Ticket) -> CallEnd {
     let end_reason = connection.wait_for_end_reason().await;
     if ticket.revoke() {
         return CallEnd::NotForwarded {

@@ -136,7 +136,7 @@ impl Connection {
         );
         let protocol: ProtocolVersion = protocol_version(agreement.era, &agreement.protocol);
         let declared: ClientCapabilities =
-            serde_json::from_value(capabilities()).unwrap_or_default();
+            serde_json::from_value(capabilities(agreement.era)).unwrap_or_default();
         let mut config = ClientConfig::new(
             declared,
             Implementation::new("claw", settings.client_version.clone()),

@@ -31,6 +31,7 @@ mod settings;
 mod start;
 mod starting;
 mod structured;
+mod task;
 mod text;
 mod tls;
 mod transport;
@@ -56,6 +57,7 @@ pub use method::Method;
 pub use offers::{Offers, PromptArgument, PromptEntry, ServerPrompt};
 pub use permit::{
     CallSource, Opened, OpenedFolder, OpenedNow, Permit, PermitMint, PermitParts, RoundInput,
+    TaskAt,
 };
 pub use process::supervisor;
 pub use replace::Replaced;

@@ -9,6 +9,7 @@ use super::frame;
 use super::method::Method;
 use super::schema::{self, Fit};
 use super::structured::{self, STRUCTURED_HEADING};
+use super::task;
 use super::text::cut;
 use claw_domain::ToolOutput;
 
@@ -31,9 +32,12 @@ pub(super) fn read_result(
             state: raw.get("requestState").and_then(Value::as_str).map(str::to_owned),
         };
     }
+    if raw.get("resultType").and_then(Value::as_str) == Some("task") {
+        return task::begun(raw);
+    }
     if raw.get("content").is_none() && raw.get("task").is_some_and(Value::is_object) {
-        let reason = "the server made a task of the call, and tasks are not supported yet; it may \
-            still be running";
+        let reason = "the server made a task of the call in the way of revision 2025-11-25, which \
+            claw has not asked for; it may still be running";
         return CallEnd::Unknown { reason: reason.to_owned() };
     }
     let structured = raw.get("structuredContent").filter(|value| !value.is_null()).cloned();
@@ -139,6 +143,16 @@ pub(super) fn read_error(
     if let Some(data) = data.filter(|data| !data.is_null()) {
         text.push_str(&format!(" Details: {data}"));
     }
+    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
+    CallEnd::Ended(bounded(output, bytes_max), Beside::default())
+}
+
+/// A task that has ended with a JSON-RPC error. What it had done by then stays done.
+pub(super) fn read_failure(server: &str, error: &Value, bytes_max: usize) -> CallEnd {
+    let message = error.get("message").and_then(Value::as_str).unwrap_or("it says no reason");
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or(-32603);
+    let text =
+        format!("The task of the server `{server}` failed: {message} (JSON-RPC error {code}).");
     let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
     CallEnd::Ended(bounded(output, bytes_max), Beside::default())
 }

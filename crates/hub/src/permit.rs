@@ -73,6 +73,19 @@ pub struct Permit {
     opened: OpenedNow,
     source: Option<CallSource>,
     input: Option<RoundInput>,
+    task: Option<TaskAt>,
+}
+
+/// A call that its server has made a task of (`io.modelcontextprotocol/tasks`): it is followed, and
+/// not sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskAt {
+    /// As the server has named it.
+    pub id: String,
+    /// How long to wait before the first look.
+    pub wait: Duration,
+    /// What the call has had of its time.
+    pub spent: Duration,
 }
 
 /// What a call that its server has answered with a question goes on with (a multi round-trip request
@@ -158,6 +171,8 @@ pub struct PermitParts {
     pub source: Option<CallSource>,
     /// The answers that it goes on with; `None` for a call that begins.
     pub input: Option<RoundInput>,
+    /// The task that is followed; `None` for a call that is sent.
+    pub task: Option<TaskAt>,
 }
 
 impl PermitMint {
@@ -168,9 +183,22 @@ impl PermitMint {
     /// Leave to forward this call, once.
     pub fn permit(&self, parts: PermitParts) -> Permit {
         let PermitParts { call, server, tool, arguments, pin, timeout, .. } = parts;
-        let PermitParts { keep_off, opened, source, input, .. } = parts;
+        let PermitParts { keep_off, opened, source, input, task, .. } = parts;
         let hub = self.0.clone();
-        Permit { hub, call, server, tool, arguments, pin, timeout, keep_off, opened, source, input }
+        Permit {
+            hub,
+            call,
+            server,
+            tool,
+            arguments,
+            pin,
+            timeout,
+            keep_off,
+            opened,
+            source,
+            input,
+            task,
+        }
     }
 }
 
@@ -215,6 +243,11 @@ impl Permit {
     /// The answers that it goes on with.
     pub fn input(&self) -> Option<&RoundInput> {
         self.input.as_ref()
+    }
+
+    /// The task that is followed.
+    pub fn task(&self) -> Option<&TaskAt> {
+        self.task.as_ref()
     }
 
     /// Names of files and folders that this call may not change.

@@ -23,6 +23,7 @@ use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::start::Way;
 use super::starting::Starting;
+use super::task;
 use crate::permit::Permit;
 
 pub(super) struct Server {
@@ -168,7 +169,10 @@ impl Server {
                 permit.tool()
             ));
         }
-        let mut end = forward(&connection, permit, context, &tool.input_schema).await;
+        let mut end = match permit.task() {
+            Some(_) => task::follow(&connection, permit, context).await,
+            None => forward(&connection, permit, context, &tool.input_schema).await,
+        };
         if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
             note_misfit(output, schema);
         }
@@ -201,7 +205,9 @@ impl Server {
 
     fn note_end(&self, end: &CallEnd, connection: Arc<Connection>) {
         match end {
-            CallEnd::Ended(..) | CallEnd::InputRequired { .. } => self.health().note_success(),
+            CallEnd::Ended(..) | CallEnd::InputRequired { .. } | CallEnd::Task { .. } => {
+                self.health().note_success()
+            }
             CallEnd::Unknown { .. } if !connection.is_dead() => {
                 tokio::spawn(connection.end_if_busy());
             }

@@ -218,6 +218,7 @@ impl Tx<'_> {
             ])?;
         if changed == 1 {
             self.forget_rounds(id)?;
+            self.forget_task(id)?;
         }
         Ok(changed == 1)
     }

@@ -45,6 +45,7 @@ mod queue;
 mod rounds;
 mod schema;
 mod seal;
+mod server_tasks;
 mod sessions;
 mod staged_actions;
 mod tx;

@@ -24,6 +24,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_28,
     MIGRATION_29,
     MIGRATION_30,
+    MIGRATION_31,
 ];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
@@ -206,5 +207,14 @@ CREATE TABLE rounds(
     state TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
     PRIMARY KEY(call, nth)
+) STRICT, WITHOUT ROWID;
+";
+
+// The task that a server has made of a call, until the call has ended.
+const MIGRATION_31: &str = "
+CREATE TABLE server_tasks(
+    call TEXT PRIMARY KEY NOT NULL,
+    task TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 ";

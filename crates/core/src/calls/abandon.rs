@@ -27,6 +27,9 @@ impl Calls {
                 let outcome = if state == Some(CallState::InputRequired) {
                     let reason = "its server waited for an answer when the turn ended";
                     Outcome::Unknown { reason: reason.to_owned() }
+                } else if state == Some(CallState::Task) {
+                    let reason = "its server worked on it as a task when the turn ended";
+                    Outcome::Unknown { reason: reason.to_owned() }
                 } else if state == Some(CallState::Started) {
                     Outcome::Unknown { reason: "it was running when the turn ended".to_owned() }
                 } else {

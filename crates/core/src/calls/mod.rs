@@ -31,6 +31,7 @@ mod shown;
 mod stage;
 mod start;
 mod tap;
+mod tasks;
 mod together;
 mod wake;
 

@@ -35,7 +35,8 @@ impl Calls {
             CallState::Received
             | CallState::Waiting
             | CallState::Approved
-            | CallState::InputRequired => None,
+            | CallState::InputRequired
+            | CallState::Task => None,
         }
     }
 

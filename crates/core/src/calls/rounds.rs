@@ -104,7 +104,10 @@ impl Calls {
                 }
                 let moved = match new.in_call {
                     true => tx.call(&id)?.is_some_and(|row| row.state == CallState::Started),
-                    false => tx.move_call(&id, CallState::Started, CallState::InputRequired)?,
+                    false => {
+                        tx.move_call(&id, CallState::Started, CallState::InputRequired)?
+                            || tx.move_call(&id, CallState::Task, CallState::InputRequired)?
+                    }
                 };
                 if !moved {
                     return Ok(Err("the call had ended when its server asked".to_owned()));
@@ -143,9 +146,11 @@ impl Calls {
                 let Some(row) = tx.call(&id)?.filter(|row| is_intact(row, &approvers)) else {
                     return Ok(Err("the stored call is not what was started".to_owned()));
                 };
-                if !tx.close_round(&id, nth)?
-                    || !tx.move_call(&id, CallState::InputRequired, CallState::Started)?
-                {
+                let on = match tx.task_of(&id)? {
+                    Some(_) => CallState::Task,
+                    None => CallState::Started,
+                };
+                if !tx.close_round(&id, nth)? || !tx.move_call(&id, CallState::InputRequired, on)? {
                     return Ok(Err("it was taken on elsewhere at the same moment".to_owned()));
                 }
                 tx.audit(&continued)?;
@@ -203,7 +208,7 @@ impl Calls {
 }
 
 /// Why nothing goes on.
-fn stopped(tx: &Tx<'_>, call: &CallId) -> Result<Option<String>, StoreError> {
+pub(super) fn stopped(tx: &Tx<'_>, call: &CallId) -> Result<Option<String>, StoreError> {
     if let Some(by) = tx.panic()? {
         return Ok(Some(panic_reason(&by)));
     }

@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::rounds::{self, Next};
-use super::{Gate, Pass};
+use super::{Gate, Pass, tasks};
 use crate::calls::KeptResult;
 use crate::domain::{DeniedBy, Live, Outcome, OwnServer, ToolOutput};
-use crate::hub::{Beside, CallControl, CallEnd, HumanTime, Permit};
+use crate::hub::{Beside, CallControl, CallEnd, HumanTime, Permit, TaskAt};
 use crate::killpoint;
 
 pub(super) async fn forward(
@@ -21,16 +23,20 @@ pub(super) async fn forward(
         return Outcome::Ended { output: gate.catalog.answer(permit.arguments()).await };
     }
     let control = control(gate, pass, human);
-    let mut permit = permit;
+    let (mut permit, began) = (permit, Instant::now());
     loop {
         // What was started once is never said not to have run.
-        let goes_on = permit.input().is_some();
+        let (has_input, has_task) = (permit.input().is_some(), permit.task().is_some());
         killpoint::here("gate.forward.before");
         let end = gate.hub.call(permit, control.clone()).await;
         killpoint::here("gate.forward.after");
         match end {
             CallEnd::Ended(output, beside) => return ended(gate, pass, output, beside).await,
-            CallEnd::NotForwarded { reason } if goes_on => {
+            CallEnd::NotForwarded { reason } if has_task => {
+                let reason = format!("its server could not be asked about its task: {reason}");
+                return Outcome::Unknown { reason };
+            }
+            CallEnd::NotForwarded { reason } if has_input => {
                 let reason = format!("the answer was not sent to its server: {reason}");
                 return Outcome::Unknown { reason };
             }
@@ -38,6 +44,13 @@ pub(super) async fn forward(
             CallEnd::Unknown { reason } => return Outcome::Unknown { reason },
             CallEnd::InputRequired { requests, state } => {
                 match Box::pin(rounds::take_in(gate, pass, requests, state)).await {
+                    Next::Send(next) => permit = *next,
+                    Next::Over(outcome) => return outcome,
+                }
+            }
+            CallEnd::Task { id, wait } => {
+                let task = TaskAt { id, wait, spent: began.elapsed() };
+                match Box::pin(tasks::take_in(gate, pass, task)).await {
                     Next::Send(next) => permit = *next,
                     Next::Over(outcome) => return outcome,
                 }

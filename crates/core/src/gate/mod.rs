@@ -14,6 +14,7 @@ mod limits;
 mod permission;
 mod rounds;
 mod start;
+mod tasks;
 mod transparency;
 
 use std::sync::Arc;

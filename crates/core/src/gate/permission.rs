@@ -3,15 +3,17 @@
 
 use super::judge::Judged;
 use super::limits::{out_of_time, stopped};
-use super::{Gate, Pass, rounds, start, transparency};
+use super::{Gate, Pass, rounds, start, tasks, transparency};
 use crate::calls::Grounds;
 use crate::domain::{CallId, CallState, DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
     let call = &pass.call;
-    if pass.row.as_ref().is_some_and(|row| row.state == CallState::InputRequired) {
-        return Box::pin(rounds::resume(gate, pass)).await;
+    match pass.row.as_ref().map(|row| row.state) {
+        Some(CallState::InputRequired) => return Box::pin(rounds::resume(gate, pass)).await,
+        Some(CallState::Task) => return Box::pin(tasks::resume(gate, pass)).await,
+        _ => {}
     }
     loop {
         match judged(gate, pass).await {

@@ -30,6 +30,11 @@ pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
         Next::Send(permit) => permit,
         Next::Over(outcome) => return outcome,
     };
+    take_on(gate, pass, *permit).await
+}
+
+/// Runs what goes on, with what is around every call that runs.
+pub(super) async fn take_on(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     let facts = gate.calls.facts(&pass.call, None);
     let changing = match gate.policy().may_change_workspace(&facts) {
         true => match gate.remember(pass).await {
@@ -38,7 +43,7 @@ pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
         },
         false => None,
     };
-    let outcome = transparency::layer(gate, pass, *permit).await;
+    let outcome = transparency::layer(gate, pass, permit).await;
     start::ended(changing).await;
     outcome
 }
@@ -77,21 +82,27 @@ async fn next(gate: &Gate, pass: &Pass) -> Next {
 
 async fn go_on(gate: &Gate, pass: &Pass, nth: u32, input: RoundInput) -> Next {
     match gate.calls.go_on(&pass.call, nth, &input).await {
-        Ok(Ok(row)) => match gate.permit_to_go_on(row, input) {
-            Ok(permit) => Next::Send(Box::new(permit)),
-            Err(error) => Next::Over(lost(&error)),
-        },
+        Ok(Ok(row)) => {
+            let task = gate.calls.task_of(&pass.call.id);
+            let permit = task.and_then(|task| {
+                gate.permit_to_go_on(row, Some(input), task.map(super::tasks::at_once))
+            });
+            match permit {
+                Ok(permit) => Next::Send(Box::new(permit)),
+                Err(error) => Next::Over(lost(&error)),
+            }
+        }
         Ok(Err(why)) => Next::Over(cut(&why)),
         Err(error) => Next::Over(lost(&error)),
     }
 }
 
 /// It was started, so that nobody knows how far it got.
-fn cut(why: &str) -> Outcome {
+pub(super) fn cut(why: &str) -> Outcome {
     Outcome::Unknown { reason: format!("it was not taken on: {why}") }
 }
 
-fn lost(error: &StoreError) -> Outcome {
+pub(super) fn lost(error: &StoreError) -> Outcome {
     cut(&format!("the store cannot be read or written: {error}"))
 }
 

@@ -5,7 +5,7 @@ use super::judge::Allowed;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening};
-use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts, RoundInput};
+use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts, RoundInput, TaskAt};
 use crate::policy::obeyed;
 use crate::store::{CallRow, StoreError};
 use crate::undo::Changing;
@@ -101,16 +101,18 @@ impl Gate {
             opened: self.opened_now(opened, is_command),
             source,
             input: None,
+            task: None,
         }))
     }
 
-    /// The permit for a call that goes on with what its server has asked for, from the frozen row: a
-    /// round changes neither server nor tool nor arguments. Claw's own servers, which are told more,
-    /// ask nothing.
+    /// The permit for a call that goes on with what its server has asked for, or as its server's
+    /// task, from the frozen row: neither changes server, tool or arguments. Claw's own servers,
+    /// which are told more, ask nothing and make no tasks.
     pub(super) fn permit_to_go_on(
         &self,
         row: CallRow,
-        input: RoundInput,
+        input: Option<RoundInput>,
+        task: Option<TaskAt>,
     ) -> Result<Permit, StoreError> {
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {
@@ -123,7 +125,8 @@ impl Gate {
             keep_off: &[],
             opened: OpenedNow::nothing(),
             source: None,
-            input: Some(input),
+            input,
+            task,
         }))
     }
 

@@ -137,6 +137,9 @@ impl<R: Receive> Bridge<R> {
                         | ClientRequest::ListResourceTemplatesRequest(_)
                         | ClientRequest::ListPromptsRequest(_)
                         | ClientRequest::GetPromptRequest(_)
+                        | ClientRequest::GetTaskRequest(_)
+                        | ClientRequest::UpdateTaskRequest(_)
+                        | ClientRequest::CancelTaskRequest(_)
                 );
                 tag = sent.request.extensions_mut().remove::<CallTag>();
                 let token = sent.request.get_meta().get("progressToken").cloned();

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use rmcp::model::TASKS_EXTENSION_ID;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -287,13 +288,13 @@ impl<R: Receive> Talk<'_, R> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL,
             "io.modelcontextprotocol/clientInfo": self.client_info(),
-            "io.modelcontextprotocol/clientCapabilities": capabilities(),
+            "io.modelcontextprotocol/clientCapabilities": capabilities(Era::Modern),
         });
         json!({"jsonrpc": "2.0", "id": DISCOVER_ID, "method": "server/discover", "params": {"_meta": meta}})
     }
 
     fn initialize_request(&self) -> Value {
-        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": capabilities(), "clientInfo": self.client_info()});
+        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": capabilities(Era::Legacy), "clientInfo": self.client_info()});
         json!({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": "initialize", "params": params})
     }
 
@@ -302,9 +303,14 @@ impl<R: Receive> Talk<'_, R> {
     }
 }
 
-/// What claw can do for a server, in both eras: ask its owner, by a form or by a page.
-pub(crate) fn capabilities() -> Value {
-    json!({"elicitation": {"form": {}, "url": {}}})
+/// What claw can do for a server: ask its owner, by a form or by a page, and in the modern era
+/// follow what it makes a task of.
+pub(crate) fn capabilities(era: Era) -> Value {
+    let mut capabilities = json!({"elicitation": {"form": {}, "url": {}}});
+    if era == Era::Modern {
+        capabilities["extensions"] = json!({(TASKS_EXTENSION_ID): {}});
+    }
+    capabilities
 }
 
 /// Before the handshake only a ping gets more than a refusal.

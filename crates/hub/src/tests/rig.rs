@@ -148,6 +148,7 @@ pub(super) fn permit_parts(
         opened: crate::OpenedNow::nothing(),
         source: None,
         input: None,
+        task: None,
     }
 }
 

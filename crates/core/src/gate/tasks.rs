@@ -1,0 +1,40 @@
+//! A server makes a task of a call. Its id is written down, and the call goes on by that from its
+//! frozen row, in this process or in a later one. Must not know how a task is followed.
+
+use std::time::Duration;
+
+use super::rounds::{Next, cut, lost, take_on};
+use super::{Gate, Pass};
+use crate::domain::Outcome;
+use crate::hub::TaskAt;
+
+/// A task that an earlier process has left.
+pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
+    let (row, task) = match gate.calls.resume_task(&pass.call).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(why)) => return cut(&why),
+        Err(error) => return lost(&error),
+    };
+    match gate.permit_to_go_on(row, None, Some(at_once(task))) {
+        Ok(permit) => take_on(gate, pass, permit).await,
+        Err(error) => lost(&error),
+    }
+}
+
+/// A server has answered a call with a task.
+pub(super) async fn take_in(gate: &Gate, pass: &Pass, task: TaskAt) -> Next {
+    let row = match gate.calls.begin_task(&pass.call, &task.id).await {
+        Ok(Ok(row)) => row,
+        Ok(Err(why)) => return Next::Over(cut(&why)),
+        Err(error) => return Next::Over(lost(&error)),
+    };
+    match gate.permit_to_go_on(row, None, Some(task)) {
+        Ok(permit) => Next::Send(Box::new(permit)),
+        Err(error) => Next::Over(lost(&error)),
+    }
+}
+
+/// A task that may have its end by now, with the whole time of its call.
+pub(super) fn at_once(id: String) -> TaskAt {
+    TaskAt { id, wait: Duration::ZERO, spent: Duration::ZERO }
+}
