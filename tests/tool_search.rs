@@ -253,6 +253,28 @@ fn a_list_that_has_grown_over_the_limit_begins_anew_with_what_was_found_last() {
     shop.house.is_whole();
 }
 
+/// Where the window is not known, a tenth of 200,000 tokens is.
+#[test]
+fn a_list_whose_definitions_have_grown_over_the_limit_begins_anew() {
+    let search = |n: usize| {
+        let names: Vec<String> = (n..n + 6).map(|n| format!("gadget_{n}")).collect();
+        calls("tool_search", &json!({"query": names.join(" ")}).to_string())
+    };
+    let answers = vec![search(2), search(8), search(14), Answer::text("Found.")];
+    let shop = Shop::new("[tools]\nfound_max = 6\n", 0, answers);
+    let about = "Words that fill a request. ".repeat(250);
+    let tools = (2..40).map(|n| tool(&format!("gadget_{n}"), &about)).collect::<Vec<_>>();
+    shop.house.write("tools.json", &Value::from(tools).to_string());
+    shop.house.claw(&["ask", "look"]).expect(0);
+    let bodies = shop.bodies();
+    assert_eq!([0, 6, 6, 6], [0, 1, 2, 3].map(|n| of_shop(&bodies[n]).len()));
+    for body in &bodies {
+        let bytes = body["tools"].to_string().len();
+        assert!(bytes < 4 * 22_000, "{bytes}");
+    }
+    assert!(of_shop(&bodies[3]).contains(&"shop__gadget_14"), "{:?}", of_shop(&bodies[3]));
+}
+
 #[test]
 fn definitions_are_counted_where_a_person_looks() {
     let shop = Shop::new(BY_MODEL, 300, vec![Answer::text("Hello.")]);

@@ -160,6 +160,9 @@ impl App {
     }
 }
 
+/// What is taken for the window of a model when nobody says how large it is, for this alone.
+const UNKNOWN_WINDOW_TOKENS: u64 = 200_000;
+
 /// How many tools these models are offered at once.
 pub(super) fn tool_room(listed: ToolsListed, chain: &Chain) -> ToolRoom {
     let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
@@ -169,7 +172,7 @@ pub(super) fn tool_room(listed: ToolsListed, chain: &Chain) -> ToolRoom {
         finder: chain.tools.finder,
         tools_max: number(chain.tools.listed_max.unwrap_or(listed.listed_max))
             .min(chain.tools.wire_max.unwrap_or(usize::MAX)),
-        tokens_max: chain.window_tokens.map_or(u64::MAX, share),
+        tokens_max: share(chain.window_tokens.unwrap_or(UNKNOWN_WINDOW_TOKENS)),
         suggested_max: number(listed.suggested_max),
         used_lately_max: number(listed.used_lately_max),
     }

@@ -58,7 +58,10 @@ impl Catalog {
         };
         let new: Vec<String> =
             found.into_iter().filter(|name| !loaded.all.contains(name)).collect();
-        if snapshot.own_count() + loaded.all.len() + new.len() > room.tools_max {
+        let count = snapshot.own_count() + loaded.all.len() + new.len();
+        let tokens =
+            snapshot.own_tokens() + snapshot.tokens_of(&loaded.all) + snapshot.tokens_of(&new);
+        if count > room.tools_max || tokens > room.tokens_max {
             let mut anew = new.clone();
             anew.extend(loaded.newest.iter().cloned());
             let anew = begin(self.used_lately(&snapshot, room), &anew);
@@ -131,6 +134,14 @@ impl Snapshot {
     fn is_over(&self, room: &ToolRoom) -> bool {
         let has_others = self.tools.iter().any(|tool| !tool.own);
         has_others && (self.specs.len() > room.tools_max || self.tokens() > room.tokens_max)
+    }
+
+    fn own_tokens(&self) -> u64 {
+        self.tools.iter().filter(|tool| tool.own).map(|tool| tool.tokens).sum()
+    }
+
+    fn tokens_of(&self, offered: &[String]) -> u64 {
+        offered.iter().filter_map(|name| self.tool(name)).map(|tool| tool.tokens).sum()
     }
 
     fn own_count(&self) -> usize {
