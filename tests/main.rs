@@ -145,6 +145,8 @@ mod together;
 mod told_context;
 mod tool_search;
 mod tools;
+mod trust;
+mod trust_telegram;
 mod two_processes;
 mod undo_files;
 mod undo_others;

@@ -257,7 +257,7 @@ fn a_server_whose_texts_vary_can_be_pinned_by_its_schemas() {
     moody.is("Says something, in another order.");
     house.claw(&["ask", "say it"]).expect(0);
     assert_eq!(moody.called(), 2, "another text is no change");
-    let listed = house.claw(&["tools"]).expect(0).out;
+    let listed = house.claw(&["tools", "moody"]).expect(0).out;
     assert!(listed.contains("pinned by its schema: its texts may change"), "{listed}");
     let tools = provider.recorded().last().unwrap().body["tools"].to_string();
     assert!(
@@ -277,7 +277,7 @@ fn a_name_with_letters_that_only_look_right_is_marked() {
     let text = fs::read_to_string(&script).unwrap().replace("\"still\"", "\"st\u{456}ll\"");
     fs::write(&script, text).unwrap();
     house.write("policy.toml", "");
-    let listed = house.claw(&["tools"]).expect(0).out;
+    let listed = house.claw(&["tools", "moody"]).expect(0).out;
     assert!(listed.contains("only look like `still`"), "{listed}");
     house.claw(&["ask", "hello"]).expect(0);
     let tools = provider.recorded()[0].body["tools"].clone();

@@ -27,7 +27,7 @@ use crate::domain::TurnId;
 pub use artifacts::ArtifactsAction;
 pub use audit::AuditAction;
 pub use clients::ClientsAction;
-pub use mcp::McpAction;
+pub use mcp::{McpAction, TrustArg};
 pub use memory::MemoryAction;
 pub use modes::{GivenMode, ModeArg};
 pub use persona::PersonaAction;
@@ -182,7 +182,9 @@ pub enum AtHome {
         #[arg(long)]
         json: bool,
     },
-    /// List the tools of all servers, or of one; show and accept what changed
+    /// The servers and how many tools each has, or the tools of one; show and accept what changed
+    ///
+    /// Without a server: one line for each. `--json` lists every tool in both cases.
     Tools {
         #[command(subcommand)]
         action: Option<ToolsAction>,

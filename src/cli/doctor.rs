@@ -300,7 +300,7 @@ fn store(app: &App, report: &mut Report) {
 }
 
 /// A number as people read it: `250,000`.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -50,6 +50,7 @@ crate::domain::asked!(
     out::Unwritten,
     calls::DecideError,
     catalog::QuarantineError,
+    catalog::TrustError,
     clients::ClientRefusal,
     config::ConfigError,
     config::model::InvalidModelSection,

@@ -1,13 +1,16 @@
-//! `claw tools`: every server with its tools, what changed since the owner accepted it, and the
-//! yes. Must not know pins.
+//! `claw tools`: the servers in one line each, the tools of one, what changed since the owner
+//! accepted it, and the yes. Must not know pins.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::doctor::grouped;
 use super::{fail, out};
 use crate::app::{App, owner_principal};
-use crate::domain::{escape, first_sentence};
+use crate::catalog::TrustedBy;
+use crate::domain::{ToolHints, Trust, escape, first_sentence};
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, ServerState};
 
@@ -15,12 +18,16 @@ use crate::hub::{INSTRUCTIONS, ServerState};
 const SEEN_ELSEWHERE: &str =
     "(a running claw has seen this; a fresh start of the server lists the accepted form)\n";
 
-/// Starts every server, or the one that is named, and lists its tools.
+/// Starts every server, or the one that is named, and lists it or its tools.
 pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
     if let Some(only) = only {
         known(app, only)?;
     }
     let (changes, troubles) = app.gate.catalog().changes(only).await?;
+    if only.is_none() && !as_json {
+        short(app).await?;
+        return ended(app, &troubles, changes.len());
+    }
     let of_server = |server: &str| only.is_none_or(|only| server == only);
     let pins: Vec<_> =
         app.gate.catalog().pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
@@ -31,6 +38,8 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
         let changed = pin.withheld;
         let raw = pin.changed.as_ref().filter(|_| changed).map_or(&pin.raw, |(_, raw)| raw);
+        let hints = ToolHints::of(raw);
+        let trust = app.gate.catalog().trusted(&pin.server)?.level;
         let waits = pin.changed.is_some() && !changed;
         let by_schema = app.config.tools.by_schema(&pin.server);
         let others =
@@ -44,12 +53,15 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
         let shown = if as_json {
             json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
+                   "read_only": hints.says_reads(), "destructive": hints.says_destroys(), "trust": trust.as_str(),
                    "changed": changed, "pinned_by": if by_schema { "schema" } else { "all" }, "look": look, "hidden": hidden, "there": there, "pin": pin.pin, "description": description})
             .to_string()
         } else {
             let first = first_sentence(description);
             let mark = match (there, changed, hidden) {
-                _ if !served => " NOT THERE: its server is not in mcp.json",
+                _ if trust == Trust::Nothing => {
+                    " NOT THERE for anybody: `claw mcp trust` says nothing"
+                }
                 (false, ..) => " NOT THERE for anybody: tools.offered in claw.toml",
                 (_, true, _) => " CHANGED, withheld: see `claw tools diff`",
                 (_, _, true) => " hidden: models are not offered it, a tap of yours reaches it",
@@ -67,6 +79,42 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         };
         out::line(&shown)?;
     }
+    ended(app, &troubles, changes.len())
+}
+
+/// One line for each server.
+async fn short(app: &App) -> anyhow::Result<()> {
+    let catalog = app.gate.catalog();
+    let sizes = catalog.sizes().await;
+    let names: BTreeSet<String> = catalog.pinned()?.into_iter().map(|pin| pin.server).collect();
+    let configured: Vec<String> =
+        app.gate.hub().servers().into_iter().map(|status| status.name).collect();
+    for name in configured.iter().chain(names.iter().filter(|name| !configured.contains(name))) {
+        let Some(summary) = catalog.summary(name)? else {
+            out::line(&format!("{}: not listed", escape::visible(name)))?;
+            continue;
+        };
+        let trusted = catalog.trusted(name)?;
+        let trust = match (configured.contains(name), &trusted.by) {
+            (false, _) => "not in mcp.json".to_owned(),
+            (true, TrustedBy::Itself) => "claw's own".to_owned(),
+            (true, _) => format!("trust: {}", trusted.level.as_str()),
+        };
+        let tokens = grouped(sizes.get(name).map_or(0, |size| size.tokens));
+        out::line(&format!(
+            "{}: {} tools, {} read, {} destroy; {trust}; {tokens} tokens",
+            escape::visible(name),
+            summary.tools,
+            summary.read,
+            summary.destroy
+        ))?;
+    }
+    out::err_line("`claw tools NAME` lists the tools of one.");
+    Ok(())
+}
+
+/// What is said behind a list, and its exit code.
+fn ended(app: &App, troubles: &[String], changes: usize) -> anyhow::Result<ExitCode> {
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
             out::err_line(&format!(
@@ -76,13 +124,13 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
             ));
         }
     }
-    for trouble in &troubles {
+    for trouble in troubles {
         out::err_line(&out::clean(trouble));
     }
-    if !changes.is_empty() {
-        out::err_line(&format!("{} tools changed; `claw tools diff` shows how.", changes.len()));
+    if changes > 0 {
+        out::err_line(&format!("{changes} tools changed; `claw tools diff` shows how."));
     }
-    let broken = !troubles.is_empty() || !changes.is_empty();
+    let broken = !troubles.is_empty() || changes > 0;
     Ok(ExitCode::from(if broken { fail::BROKEN } else { fail::DONE }))
 }
 

@@ -30,6 +30,8 @@ fn between_showing_and_the_tap() {
         .sent(rig.anna.id)
         .iter()
         .filter(|message| !message.labels().is_empty())
+        // What claw asks about servers that are new stands beside it.
+        .filter(|message| !message.text.starts_with("New server: "))
         .count();
     assert_eq!(live, 3, "each has its buttons once");
     assert_eq!(rig.taps_again(&old[0], "✅ Confirm"), "This button does nothing any more.");

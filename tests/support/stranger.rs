@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+mod lists;
 mod streams;
 
 const LEGACY: &str = "2025-11-25";
@@ -211,23 +212,12 @@ impl Stranger {
             let names = ["env", "change", "grandchild", "daemon", "progress"];
             json!({"tools": names.map(|name| json!({"name": name, "inputSchema": schema}))})
         };
-        if self.mode == "shop" {
-            let app_only = json!({"ui": {"visibility": ["app"]}});
-            result = json!({"tools": [
-                {"name": "propose", "inputSchema": schema},
-                {"name": "confirm", "description": self.mood, "inputSchema": schema, "_meta": app_only},
-                {"name": "like", "inputSchema": schema},
-                {"name": "change", "inputSchema": schema},
-            ]});
-        }
-        if self.mode == "teller" {
-            let row = json!({"type": "object", "properties": {"id": {"type": "integer"}}});
-            let rows = json!({"rows": {"type": "array", "items": row}});
-            let count = json!({"count": {"type": "integer", "maximum": 3}});
-            result = json!({"tools": [{"name": "rows",
-                "inputSchema": {"type": "object", "properties": count, "required": ["count"]},
-                "outputSchema": {"type": "object", "properties": rows, "required": ["rows"]}}]});
-        }
+        result = match self.mode.as_str() {
+            "shop" => lists::shop(self.mood, &schema),
+            "hinted" => lists::hinted(self.record.as_deref(), self.mood, &schema),
+            "teller" => lists::teller(),
+            _ => result,
+        };
         if self.mode == "twins" && params["cursor"].is_null() {
             result["tools"] =
                 json!([{"name": "bare"}, {"name": "bare", "description": "the other one"}]);
@@ -267,6 +257,10 @@ impl Stranger {
                     id,
                     json!({"resultType": "input_required", "inputRequests": {"a": ask}, "requestState": "opaque"}),
                 );
+            }
+            ("hinted", name) if name != "change" => {
+                self.note(&format!("effect {name}"));
+                self.text(id, "done");
             }
             ("shop", name @ ("propose" | "confirm" | "like")) => {
                 self.shop(id, name, &params["arguments"]);

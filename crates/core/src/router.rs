@@ -6,10 +6,10 @@ mod leaving;
 use std::sync::Arc;
 
 pub use crate::calls::DecideError;
-pub use crate::catalog::PinAnswer;
+pub use crate::catalog::{PinAnswer, TrustAnswer};
 use crate::domain::{
     Address, Answer, ApprovalId, Block, Inbound, InboundBody, Named, Origin, Outbound,
-    OutboundBody, SessionId,
+    OutboundBody, SessionId, Trust,
 };
 use crate::gate::Gate;
 use crate::mail::{Accepted, AskedQuestion, Mail, MailError};
@@ -244,6 +244,16 @@ impl Router {
         principal: &str,
     ) -> Result<PinAnswer, MailError> {
         Ok(self.gate.catalog().answer_about_pins(id, accept, principal).await?)
+    }
+
+    /// Answers the question about a server, by its id: one compare-and-set.
+    pub async fn answer_about_trust(
+        &self,
+        id: &str,
+        level: Trust,
+        principal: &str,
+    ) -> Result<TrustAnswer, MailError> {
+        Ok(self.gate.catalog().answer_about_trust(id, level, principal).await?)
     }
 
     fn redacted(&self, answer: &Answer) -> Answer {

@@ -11,6 +11,7 @@ mod call_list;
 pub mod canonical;
 mod client;
 mod command;
+mod command_line;
 mod compaction;
 mod denied_by;
 mod effect;
@@ -43,6 +44,7 @@ pub mod secret;
 pub mod spoken_time;
 mod text_forms;
 mod tool_room;
+mod trust;
 mod turn_id;
 
 pub use agent::AgentCard;
@@ -57,6 +59,7 @@ pub use client::{
     client_of, client_of_call, client_of_calls, client_of_session, may_answer_about,
 };
 pub use command::ChatCommand;
+pub use command_line::command_line;
 pub use compaction::{Compaction, CutResult, Kept};
 pub use denied_by::DeniedBy;
 pub use effect::Effect;
@@ -92,6 +95,7 @@ pub use proposal::{Action, Proposal, Staged};
 pub use recalled::RecalledNote;
 pub use reminder_answer::ReminderAnswer;
 pub use tool_room::{LoadedTools, ToolFinder, ToolRoom, definition_bytes, definition_tokens};
+pub use trust::{ToolHints, Trust, TrustState};
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

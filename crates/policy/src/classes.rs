@@ -119,6 +119,10 @@ impl Classes {
         fitting.max().unwrap_or(Class::Mutating)
     }
 
+    pub(super) fn names(&self, server: &str, tool: &str) -> bool {
+        self.table.iter().any(|(glob, _)| glob.is_match(server, tool))
+    }
+
     pub(super) fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {
         match builtin {
             Some(_) => is_own_reader(builtin, tool),

@@ -119,6 +119,11 @@ impl Policy {
         self.classes.class(builtin, server, tool)
     }
 
+    /// Whether the owner's `[classes]` speak about this tool of a server of others.
+    pub fn names_class(&self, server: &str, tool: &str) -> bool {
+        self.classes.names(server, tool)
+    }
+
     /// Whether our own configuration says that running the tool twice is the same as once. A
     /// server's word never counts.
     pub fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {

@@ -159,7 +159,7 @@ impl Tx<'_> {
         Ok(self.meta(PINS_VERSION)?.and_then(|version| version.parse().ok()).unwrap_or_default())
     }
 
-    fn pins_changed(&self) -> Result<(), StoreError> {
+    pub(super) fn pins_changed(&self) -> Result<(), StoreError> {
         self.set_meta(PINS_VERSION, &(self.pins_version()? + 1).to_string())
     }
 

@@ -25,6 +25,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_29,
     MIGRATION_30,
     MIGRATION_31,
+    MIGRATION_32,
 ];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
@@ -217,4 +218,30 @@ CREATE TABLE server_tasks(
     task TEXT NOT NULL,
     at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+";
+
+// What an owner lets each server of others do, and what an owner is asked about it at first sight.
+const MIGRATION_32: &str = "
+CREATE TABLE trust(
+    server TEXT PRIMARY KEY NOT NULL,
+    launch TEXT NOT NULL,
+    level TEXT,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0,
+    first_seen_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE trust_questions(
+    id TEXT PRIMARY KEY NOT NULL,
+    server TEXT NOT NULL,
+    launch TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    level TEXT,
+    address TEXT NOT NULL DEFAULT '',
+    message INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0,
+    at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX trust_questions_open ON trust_questions(at_ms) WHERE state <> 'closed';
 ";

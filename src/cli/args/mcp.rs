@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub enum McpAction {
@@ -49,6 +49,8 @@ pub enum McpAction {
     },
     /// Forget the login to a server
     Logout { name: String },
+    /// What a server says about itself, and how far you trust it; with a word behind it, sets that
+    Trust { name: String, level: Option<TrustArg> },
     /// Start or reach a server alone, and list what it offers
     Test { name: String },
     /// Take in the servers that Claude Desktop, Claude Code, VS Code, Cursor and Codex have; shows
@@ -62,6 +64,17 @@ pub enum McpAction {
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// How far a server is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TrustArg {
+    /// Nothing of it is offered, and no call of it runs
+    Nothing,
+    /// Every call asks, unless a rule, a class or a grant of yours says otherwise
+    Ask,
+    /// The same, but what says that it only reads runs without a question
+    Hints,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub enum ToolsAction {
-    /// All tools, or those of one server
+    /// The servers, or the tools of one
     List { server: Option<String> },
     /// What changed since you accepted it
     Diff,

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{field, plain};
-use crate::domain::{DeniedBy, Mode};
+use crate::domain::{DeniedBy, Mode, Trust};
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
@@ -55,6 +55,7 @@ pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
         "mode" => mode_set(&row.body),
         "opened" | "closed" => opening_changed(row),
+        "trust" => trust_chosen(&row.body),
         "pinned" if text("tool").is_empty() => format!(
             "What the server {} says about itself was seen for the first time, and was pinned.",
             text("server")
@@ -245,6 +246,11 @@ fn verdict(body: &Value) -> String {
         "ask" => format!("It had to be asked about: {why} ({by})."),
         _ => format!("It was denied: {why} ({by})."),
     }
+}
+
+fn trust_chosen(body: &Value) -> String {
+    let says = Trust::parse(&field(body, "level")).map_or("something unknown.", Trust::says);
+    format!("{} chose for the server {}: {says}", who(&field(body, "by")), field(body, "server"))
 }
 
 /// The layer that denied the call. Rows of before this was kept have none.

@@ -39,7 +39,7 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
     } else {
         out::line(&out::clean(&format!(
             "Added to {}: {name}: {}\nWhat stood there before is in {}. `claw mcp test {name}` \
-             tries it.",
+             tries it, and `claw mcp trust {name}` shows what it says about itself.",
             file.path.display(),
             entry::shown(&new),
             file.copy().display(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::domain::secret;
+use crate::domain::{command_line, secret};
 use crate::hub::manifest::NewEntry;
 
 /// The entry that `claw mcp add` means.
@@ -59,10 +59,18 @@ pub(super) fn shown(entry: &NewEntry) -> String {
         None => {
             let program = get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
             let args = texts(get("args"));
-            let line = std::iter::once(program).chain(args.iter().cloned()).collect::<Vec<_>>();
-            masked(&line.join(" "), secret::in_arguments(&args))
+            // Before the quotes, which would part a secret that holds one.
+            let secrets = secret::in_arguments(&args);
+            let args = args.iter().map(|arg| masked(arg, secrets.clone()));
+            let words = std::iter::once(program).chain(args).collect::<Vec<_>>();
+            command_line(words.iter().map(String::as_str))
         }
     };
+    for (key, what) in [("cwd", "in"), ("envFile", "variables of")] {
+        if let Some(path) = get(key).and_then(Value::as_str) {
+            text.push_str(&format!("; {what} {}", command_line([path])));
+        }
+    }
     for (key, what) in [("headers", "headers"), ("env", "variables")] {
         if let Some(Value::Object(map)) = get(key) {
             let names = map.keys().map(String::as_str).collect::<Vec<_>>().join(", ");

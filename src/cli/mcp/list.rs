@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::cli::{fail, out};
+use crate::domain::command_line;
 
 pub(super) fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let hub = app.gate.hub();
@@ -38,5 +39,5 @@ fn shown(form: &Value) -> String {
     let command = form.get("command").and_then(Value::as_str).unwrap_or_default();
     let args = form.get("args").and_then(Value::as_array).into_iter().flatten();
     let words = std::iter::once(command).chain(args.filter_map(Value::as_str));
-    words.collect::<Vec<_>>().join(" ")
+    command_line(words)
 }

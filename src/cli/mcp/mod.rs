@@ -8,6 +8,7 @@ mod found;
 mod import;
 mod list;
 mod login;
+mod trust;
 mod try_out;
 
 use std::path::Path;
@@ -36,6 +37,7 @@ pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow:
             login::run(app, &name, wish, port, as_json).await
         }
         Some(McpAction::Logout { name }) => login::log_out(app, &name, as_json),
+        Some(McpAction::Trust { name, level }) => trust::run(app, &name, level, as_json).await,
         Some(McpAction::Test { name }) => try_out::run(app, &name, as_json).await,
         Some(McpAction::Import { file, yes }) => import::run(app, file.as_deref(), yes, as_json),
     }

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{LiveSettings, jobs, notes, openings, variables};
-use crate::config::{BEHIND, Config, MAIN};
+use crate::config::{BEHIND, Config, MAIN, Tools};
 use crate::domain::inherit;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, HubSettings, login, secrets, supervisor};
@@ -51,6 +51,26 @@ pub(super) fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// A server of `tools.trust` that is not there is a mistake that the owner has to hear of: they would
+/// think that its word counts.
+pub(super) fn check_trust(
+    tools: &Tools,
+    config: &Config,
+    is_there: impl Fn(&str) -> bool,
+) -> anyhow::Result<()> {
+    match tools.trust_named().find(|name| !is_there(name)) {
+        None => Ok(()),
+        Some(unknown) => Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!(
+                "`tools.trust` names the server `{unknown}`, which mcp.json does not have"
+            ),
+            next: "`claw mcp list` shows those that it has".to_owned(),
+        }
+        .into()),
+    }
+}
+
 pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
     let text = crate::config::read_if_there(&path)?
@@ -71,6 +91,7 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
         }
         .into());
     }
+    check_trust(&settings.tools, config, |name| manifest.servers.contains_key(name))?;
     keep_servers(&mut manifest, config)?;
     let apart = notes::apart(&manifest, config);
     let jobs_apart = jobs::apart(&manifest);

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret as _;
 
 use super::App;
 use super::gate::{gate_settings, snapshot_limits};
-use super::servers::load_manifest;
+use super::servers::{check_trust, load_manifest};
 use crate::config::model::ModelSection;
 use crate::config::{
     AuditSection, ChangedKey, Config, Limits, MemorySection, OpenFolder, Overrides, PersonaSources,
@@ -85,6 +85,11 @@ impl App {
             true => None,
             false => Some(load_manifest(&self.config, &settings)?),
         };
+        if manifest.is_none() {
+            let known = self.gate.hub().servers();
+            let is_there = |name: &str| known.iter().any(|status| status.name == name);
+            check_trust(&settings.tools, &self.config, is_there)?;
+        }
         let chain = match self.changes(&new).iter().any(ChangedKey::is_of_models) {
             true => Some(self.chain_of(&settings).await?),
             false => None,

@@ -113,6 +113,9 @@ pub struct CallLimits {
     pub openings: Vec<Opening>,
 }
 
+/// The rule by which a call runs whose server says that it only reads, where the owner believes that.
+pub const BELIEVED: &str = "trust.hints";
+
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
 /// approval.
 #[derive(Clone, Debug)]
@@ -129,6 +132,9 @@ pub struct Grounds {
     pub again: bool,
     /// The grant covers more than one call: nobody has seen which files it changes.
     pub wide: bool,
+    /// The launch form of the server whose hint it rests on, if it does and the owner has said so by
+    /// an answer. That must still count when the call starts.
+    pub believed: Option<String>,
 }
 
 /// Why a call that may have been judged as allowed is not run after all.
@@ -153,7 +159,7 @@ impl From<Denied> for Outcome {
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
         let (rule, why) = (rule.into(), why.into());
-        Self { rule, why, approval: None, grant: None, again: false, wide: false }
+        Self { rule, why, approval: None, grant: None, again: false, wide: false, believed: None }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Calls;
 use crate::domain::canonical::canonical_json;
-use crate::domain::{CallId, Origin, Proposal, Staged, ToolCall, ToolOutput, client_of};
+use crate::domain::{CallId, Origin, Proposal, Staged, ToolCall, ToolHints, ToolOutput, client_of};
 use crate::policy::Verdict;
 use crate::redact;
 use crate::store::PinRow;
@@ -112,7 +112,7 @@ impl Calls {
             return Err("its arguments hold a `[redacted:…]` mark in place of a secret".to_owned());
         }
         let tapped = tapped(call, proposal);
-        let facts = self.facts(&tapped, crate::catalog::destructive_hint(&pin.raw));
+        let facts = self.facts(&tapped, ToolHints::of(&pin.raw).destructive);
         let never = self
             .standing_refusal(&tapped)
             .map_err(|error| format!("the grants cannot be read ({error})"))?;

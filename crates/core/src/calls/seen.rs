@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::approvals::call_of_row;
 use super::frozen::shown_digest;
 use super::{Calls, Grounds, JobPreview, effect};
-use crate::catalog::{Tool, destructive_hint};
-use crate::domain::{Effect, ToolCall, escape};
+use crate::catalog::Tool;
+use crate::domain::{Effect, ToolCall, ToolHints, Trust, escape};
 use crate::hub::names::look;
 use crate::policy::Facts;
 use crate::store::{ApprovalRow, CallRow, PinRow, StoreError, Tx};
@@ -25,7 +25,7 @@ const CLASSES: &str = "class.";
 impl Calls {
     /// What a person reads of a call before the answer.
     pub(super) async fn effect(&self, call: &ToolCall, tool: &Tool, grounds: &Grounds) -> Effect {
-        let facts = self.facts(call, tool.destructive_hint);
+        let facts = self.facts(call, tool.hints.destructive);
         let seen = self.look(call).await;
         let mark = seen.as_ref().map(Seen::mark);
         // A file may hold a secret that claw knows.
@@ -41,6 +41,9 @@ impl Calls {
         let strange = self.look_of(call);
         effect.danger |= !strange.is_empty();
         effect.notes.extend(strange);
+        if tool.trust == Trust::Hints && tool.hints.says_destroys() {
+            effect.notes.push("Its server says that it destroys".to_owned());
+        }
         if grounds.again {
             let note = "Asked again: what it changes has changed since your answer";
             effect.notes.insert(0, note.to_owned());
@@ -90,7 +93,7 @@ impl Calls {
                 Entry::Vacant(free) => free.insert(tx.pins(Some(&row.server))?),
             };
             let pin = of_server.iter().find(|pin| pin.tool == row.tool);
-            let hint = pin.and_then(|pin| destructive_hint(&pin.raw));
+            let hint = pin.and_then(|pin| ToolHints::of(&pin.raw).destructive);
             let Ok(call) = call_of_row(row) else { return Ok(true) };
             if effect::is_dangerous(&self.facts(&call, hint)) {
                 return Ok(true);

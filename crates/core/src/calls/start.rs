@@ -11,7 +11,7 @@ use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, DeniedBy, Outcome, Question,
-    Scope, Term, ToolCall,
+    Scope, Term, ToolCall, Trust,
 };
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
@@ -46,12 +46,18 @@ impl Calls {
         let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
         let approvers = self.surroundings.approvers.clone();
         let (id, approval, grant) = (row.id.clone(), grounds.approval.clone(), grounds.grant);
+        let believed = grounds.believed.clone();
         killpoint::here("gate.started.before");
         let written = self
             .store
             .write(move |tx| {
                 if let Err(denied) = may_start(tx, &row, &approvers, approval.as_ref(), grant)? {
                     return Ok(Err(denied));
+                }
+                if let Some(launch) = &believed
+                    && !is_believed(tx, &row.server, launch)?
+                {
+                    return Ok(changed("the owner does not believe its server's hints any more"));
                 }
                 tx.put_call(&row)?;
                 if row.state != CallState::Started
@@ -196,6 +202,12 @@ fn may_start(
         Some(_) => Ok(()),
         None => failed("its question is gone"),
     })
+}
+
+/// Whether an owner's answer still says that the hints of this server count.
+fn is_believed(tx: &Tx<'_>, server: &str, launch: &str) -> Result<bool, StoreError> {
+    let row = tx.trust(server)?;
+    Ok(row.is_some_and(|row| row.level == Some(Trust::Hints) && row.launch == launch))
 }
 
 fn changed<T>(reason: &str) -> Result<T, Denied> {

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::Catalog;
 use super::no_such_tool::no_such_tool;
 use super::pinning::Tool;
-use crate::domain::ToolSpec;
+use crate::domain::{ToolHints, ToolSpec, Trust};
 use crate::hub::{Method, PromptEntry, ServerPrompt, ServerTools};
 use crate::store::StoreError;
 
@@ -45,7 +45,7 @@ impl Catalog {
                 "`{server}` is a server of claw's own, which its tools show whole"
             ));
         }
-        if !self.settings().tools.has(server, name) {
+        if !self.has(server, name) {
             return Err(super::no_tool(server, name));
         }
         let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
@@ -62,7 +62,8 @@ impl Catalog {
         Ok(Tool {
             pin: listed.launch_pin.clone(),
             input_schema: method.input_schema(),
-            destructive_hint: None,
+            hints: ToolHints::default(),
+            trust: Trust::Ask,
             title: None,
             env_names: self.hub.env_names(server).join(","),
             hidden: false,
@@ -163,7 +164,7 @@ impl Catalog {
         let read = Method::ReadResource.as_str();
         let has = |server: &String| {
             let tools = &self.settings().tools;
-            tools.has(server, read)
+            self.has(server, read)
                 && !tools.hides(server, read)
                 && self.remembered(server).is_some_and(|one| one.resources)
         };

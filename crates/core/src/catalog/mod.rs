@@ -3,8 +3,10 @@
 //! questions, or who calls a tool.
 
 mod besides;
+mod first_sight;
 mod instructions;
 mod late;
+mod lint;
 mod listing;
 mod no_such_tool;
 mod offered;
@@ -12,6 +14,7 @@ mod own_tool;
 mod pinning;
 mod quarantine;
 mod shortened;
+mod trust;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,9 +23,12 @@ use std::time::Duration;
 
 use tokio::sync::RwLock;
 
+pub use first_sight::Summary;
+pub use lint::Findings;
 pub use offered::{Definition, Offered, ServerSize};
-pub use pinning::{Tool, destructive_hint, no_tool};
+pub use pinning::{Tool, no_tool};
 pub use quarantine::{PinAnswer, QuarantineError, ToolChange};
+pub use trust::{TrustAnswer, TrustError, Trusted, TrustedBy};
 
 use crate::config::Tools;
 use crate::hub::manifest::Manifest;

@@ -199,6 +199,7 @@ impl Catalog {
             .into_iter()
             .filter(|status| !status.disabled)
             .map(|status| status.name)
+            .filter(|server| self.offers_any(server))
             .collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
         let (mut specs, mut names, mut said) = (Vec::new(), BTreeMap::new(), Vec::new());
@@ -303,9 +304,9 @@ impl Catalog {
         by_itself || self.settings().tools.hides(server, tool)
     }
 
-    /// Whether our configuration lets a tool be there at all.
+    /// Whether our configuration and the owner's word about its server let a tool be there at all.
     pub fn has(&self, server: &str, tool: &str) -> bool {
-        self.settings().tools.has(server, tool)
+        self.settings().tools.has(server, tool) && self.offers_any(server)
     }
 
     /// Whether pins of our own server were taken by this very program.

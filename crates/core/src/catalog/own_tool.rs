@@ -10,7 +10,8 @@ use super::pinning::Tool;
 use super::{Catalog, instructions};
 use crate::domain::canonical::digest;
 use crate::domain::{
-    CLAW_ITSELF, OwnServer, TOOL_SEARCH, ToolOutput, ToolSpec, escape, first_sentence, required_of,
+    CLAW_ITSELF, OwnServer, TOOL_SEARCH, ToolHints, ToolOutput, ToolSpec, Trust, escape,
+    first_sentence, required_of,
 };
 
 /// Servers that the definition names; the others are counted.
@@ -43,7 +44,8 @@ pub(super) fn judged(server: &str, tool: &str) -> Option<Tool> {
     OwnServer::is_claw_itself(server, tool).then(|| Tool {
         pin: digest(&json!({"name": TOOL_SEARCH, "description": ABOUT, "inputSchema": schema()})),
         input_schema: schema(),
-        destructive_hint: Some(false),
+        hints: ToolHints::default(),
+        trust: Trust::Ask,
         title: Some("Find tools".to_owned()),
         env_names: String::new(),
         hidden: false,

@@ -6,8 +6,9 @@ use std::sync::{Arc, PoisonError};
 use serde_json::{Value, json};
 
 use super::quarantine::ask_anew;
+use super::trust::FirstSight;
 use super::{Catalog, own_tool};
-use crate::domain::{ToolCall, escape};
+use crate::domain::{ToolCall, ToolHints, Trust, escape};
 use crate::hub::schema::{self, Fit};
 use crate::hub::{INSTRUCTIONS, Method, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
@@ -18,7 +19,10 @@ pub struct Tool {
     pub pin: String,
     /// JSON Schema of its arguments, as pinned.
     pub input_schema: Value,
-    pub destructive_hint: Option<bool>,
+    /// What its server says of it.
+    pub hints: ToolHints,
+    /// How far the owner trusts its server.
+    pub trust: Trust,
     /// What its server calls it for people (MCP, `Tool.title`, else `annotations.title`).
     pub title: Option<String>,
     pub env_names: String,
@@ -56,6 +60,10 @@ impl Catalog {
         if let Some(own) = own_tool::judged(server, tool) {
             return Ok(own);
         }
+        let trust = self.trusted(server).map_err(|error| error.to_string())?.level;
+        if trust == Trust::Nothing {
+            return Err(offers_nothing(server));
+        }
         let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
         if !self.is_reconciled(&listed) {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
@@ -76,7 +84,8 @@ impl Catalog {
         Ok(Tool {
             pin: entry.pin.clone(),
             input_schema: entry.input_schema.clone(),
-            destructive_hint: destructive_hint(&entry.raw),
+            hints: ToolHints::of(&entry.raw),
+            trust,
             title: title(&entry.raw),
             env_names: self.hub.env_names(server).join(","),
             hidden: self.hides(server, tool, &entry.raw),
@@ -140,7 +149,11 @@ impl Catalog {
             return Ok(stored.1);
         }
         let program = self.settings().program.clone();
-        self.store
+        let form = self.hub.launch_form(&listed.server).unwrap_or(Value::Null);
+        let (settled, redactor) = (self.settled(), self.redactor.clone());
+        let server = listed.server.clone();
+        let written = self
+            .store
             .write(move |tx| {
                 // Another process may have pinned it since we looked: who is first is settled in
                 // here.
@@ -167,13 +180,26 @@ impl Catalog {
                 if changed {
                     ask_anew(tx, &listed.server, "")?;
                 }
+                let sight = FirstSight {
+                    server: &listed.server,
+                    launch: &listed.launch_pin,
+                    form: &form,
+                    listed: named(&listed, own),
+                };
+                let asked = sight
+                    .ask(tx, before.is_none(), &settled, |text| redactor.redact(text).into())?;
                 tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
                     tx.set_pinned_by(&program)?;
                 }
-                tx.pins(Some(&listed.server))
+                Ok((tx.pins(Some(&listed.server))?, asked))
             })
-            .await
+            .await;
+        let (pins, asked) = written?;
+        if let Some(shown) = asked {
+            self.tell_first_sight(&server, &shown);
+        }
+        Ok(pins)
     }
 }
 
@@ -192,9 +218,9 @@ pub(super) fn withheld(server: &str, tool: &str) -> String {
     )
 }
 
-/// The `destructiveHint` of a tool's annotations, if it is stated.
-pub fn destructive_hint(raw: &Value) -> Option<bool> {
-    raw.get("annotations")?.get("destructiveHint")?.as_bool()
+/// What a model is told of a server of which nothing is offered.
+pub(super) fn offers_nothing(server: &str) -> String {
+    format!("the owner offers nothing of the server `{server}`")
 }
 
 /// A stranger's name for its tool.
@@ -206,6 +232,11 @@ pub(super) fn title(raw: &Value) -> Option<String> {
 /// What is pinned of a server: its tools, and a stranger's words about itself.
 fn entries(listed: &ServerTools, own: bool) -> impl Iterator<Item = &ToolEntry> {
     listed.tools.iter().chain(listed.instructions.iter().filter(move |_| !own))
+}
+
+/// The same, by name, as the server lists it.
+fn named(listed: &ServerTools, own: bool) -> Vec<(&str, &Value)> {
+    entries(listed, own).map(|tool| (tool.name.as_str(), &tool.raw)).collect()
 }
 
 /// A tool, or the instructions of a server, as a person names it.

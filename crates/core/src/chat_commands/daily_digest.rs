@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::{AnswerTo, ChatCommands, ChatCommandsParts, code_of, grants, when};
+use crate::calls::BELIEVED;
 use crate::domain::{Address, Outbound, OutboundBody, SessionId, UnixMillis};
 use crate::gate::Gate;
 use crate::store::{LastDailyDigest, Store, StoreError, Tx, now_ms};
@@ -258,6 +259,7 @@ impl DigestLine {
             (Some(id), _) => format!("by grant {id}: {}", quoted(&self.says)),
             (None, LEVEL_READ) => "at level read, which could only look".to_owned(),
             (None, CLASS_SAFE) => "of tools that only read or propose".to_owned(),
+            (None, BELIEVED) => "by their server's hint that they only read".to_owned(),
             (None, rule) => format!("by {}", quoted(rule)),
         }
     }

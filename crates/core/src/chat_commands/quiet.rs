@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::calls::modes;
+use crate::calls::{BELIEVED, modes};
 use crate::domain::{DeniedBy, Outcome, SessionId, TurnId, escape};
 use crate::store::{Store, StoreError};
 use crate::turn::Turn;
@@ -23,6 +23,7 @@ pub fn of_turn(
     turn_seq: u64,
 ) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
+    let mut believed = Vec::new();
     let mut by_mode: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let events = store.read(|tx| tx.events_from(session, turn_seq))?;
     for Ended { call, outcome, .. } in Turn::of(session, &events).results {
@@ -31,6 +32,9 @@ pub fn of_turn(
         match outcome {
             Outcome::Denied { by: Some(DeniedBy::StopSwitch), .. } => stopped.push(tool),
             Outcome::Denied { by: Some(by), .. } if by.is_rule() => denied.push(tool),
+            Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule == BELIEVED => {
+                believed.push(tool);
+            }
             Outcome::Ended { .. } | Outcome::Unknown { .. } => {
                 let Some(number) = row.rule.strip_prefix("grant.") else { continue };
                 match mode_of(store, number)? {
@@ -41,7 +45,7 @@ pub fn of_turn(
             _ => {}
         }
     }
-    let said = line(&by_mode, &granted, &denied, &stopped);
+    let said = line(&by_mode, &granted, &believed, &denied, &stopped);
     let no_way_back = match snapshots.left(&TurnId { session: session.clone(), seq: turn_seq }) {
         Some(Left::CannotBeUndone(why)) => Some(format!(
             "*This turn's changes cannot be undone: {}.*",
@@ -65,6 +69,7 @@ fn mode_of(store: &Store, number: &str) -> Result<Option<String>, StoreError> {
 fn line(
     by_mode: &BTreeMap<String, Vec<String>>,
     granted: &[String],
+    believed: &[String],
     denied: &[String],
     stopped: &[String],
 ) -> Option<String> {
@@ -73,6 +78,7 @@ fn line(
         .map(|(mode, tools)| (format!("Without a question, by {mode}"), tools.as_slice()));
     let kinds = [
         ("Without a question, by a grant", granted),
+        ("Without a question, by its server's hint", believed),
         ("Denied by a rule", denied),
         ("Denied by the stop switch", stopped),
     ];
@@ -113,23 +119,25 @@ mod tests {
             names.iter().map(|name| (*name).to_owned()).collect()
         };
         let no_mode = BTreeMap::new();
-        assert_eq!(line(&no_mode, &[], &[], &[]), None);
+        assert_eq!(line(&no_mode, &[], &[], &[], &[]), None);
         let said = line(
             &no_mode,
             &tools(&["bash run", "files write", "bash run"]),
+            &tools(&["docs get"]),
             &tools(&["git push"]),
             &tools(&["a"]),
         )
         .unwrap();
         assert_eq!(
             said,
-            "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: \
+            "*Without a question, by a grant: `bash run` ×2, `files write`. Without a \
+             question, by its server's hint: `docs get`. Denied by a rule: \
              `git push`. Denied by the stop switch: `a`.*"
         );
-        let many = line(&no_mode, &tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
+        let many = line(&no_mode, &tools(&["a", "b", "c", "d", "e", "f"]), &[], &[], &[]).unwrap();
         assert!(many.ends_with("`d`, and 2 more.*"), "{many}");
         let by_mode = BTreeMap::from([("mode work".to_owned(), tools(&["bash run"]))]);
-        let said = line(&by_mode, &tools(&["a"]), &[], &[]).unwrap();
+        let said = line(&by_mode, &tools(&["a"]), &[], &[], &[]).unwrap();
         assert_eq!(
             said,
             "*Without a question, by mode work: `bash run`. Without a question, by a grant: `a`.*"

@@ -7,6 +7,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 
 use super::tools_listed::ToolsListed;
+use crate::domain::Trust;
 
 /// The longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 256;
@@ -24,6 +25,8 @@ pub(super) struct ToolsSection {
     offered: Vec<String>,
     /// By server: what of its tools is pinned.
     pins: BTreeMap<String, PinBy>,
+    /// By server: how far it is trusted.
+    trust: BTreeMap<String, String>,
     listed_max: Option<u64>,
     listed_window_percent: Option<u64>,
     found_max: Option<u64>,
@@ -49,6 +52,7 @@ impl Default for ToolsSection {
             hidden: Vec::new(),
             offered: vec!["*".to_owned()],
             pins: BTreeMap::new(),
+            trust: BTreeMap::new(),
             listed_max: None,
             listed_window_percent: None,
             found_max: None,
@@ -65,6 +69,7 @@ pub struct Tools {
     hidden: GlobSet,
     offered: GlobSet,
     by_schema: BTreeSet<String>,
+    trust: BTreeMap<String, Trust>,
     /// How many of them a model is offered at once.
     pub listed: ToolsListed,
 }
@@ -77,6 +82,7 @@ impl Default for Tools {
             hidden: GlobSet::empty(),
             offered: everything.unwrap_or_default(),
             by_schema: BTreeSet::new(),
+            trust: BTreeMap::new(),
             listed: ToolsListed::default(),
         }
     }
@@ -101,6 +107,16 @@ impl Tools {
     /// Whether only names and schemas of this server's tools are pinned.
     pub fn by_schema(&self, server: &str) -> bool {
         self.by_schema.contains(server)
+    }
+
+    /// How far the file says that a server is trusted, if it says so.
+    pub fn trust(&self, server: &str) -> Option<Trust> {
+        self.trust.get(server).copied()
+    }
+
+    /// The servers that the file names there.
+    pub fn trust_named(&self) -> impl Iterator<Item = &String> {
+        self.trust.keys()
     }
 
     /// The servers of which only names and schemas are pinned.
@@ -149,7 +165,20 @@ impl ToolsSection {
                 .unwrap_or(usual.definition_tokens_max),
         };
         listed.check()?;
-        Ok(Tools { hidden, offered, by_schema: by_schema.collect(), listed })
+        let trust = self.trust().map_err(|message| ("trust", message))?;
+        Ok(Tools { hidden, offered, by_schema: by_schema.collect(), trust, listed })
+    }
+}
+
+impl ToolsSection {
+    fn trust(&self) -> Result<BTreeMap<String, Trust>, String> {
+        let read = |(server, text): (&String, &String)| match Trust::parse(text) {
+            Some(trust) => Ok((server.clone(), trust)),
+            None => Err(format!(
+                "`tools.trust` says `{text}` for `{server}`; it may say `nothing`, `ask` or `hints`"
+            )),
+        };
+        self.trust.iter().map(read).collect()
     }
 }
 
@@ -222,6 +251,7 @@ mod tests {
             ("hidden = ['']", "hidden"),
             ("offered = []", "offered"),
             ("offered = ['shop']", "offered"),
+            ("trust = { shop = 'all' }", "trust"),
         ] {
             let (found, message) = tools(text).unwrap_err();
             assert!(found == key && message.contains(&format!("tools.{key}")), "{text}: {message}");

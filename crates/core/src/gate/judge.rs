@@ -109,7 +109,7 @@ impl Gate {
 
     fn by_policy(&self, pass: &Pass, tool: Tool) -> Result<Judged, StoreError> {
         let call = &pass.call;
-        let verdict = self.policy().judge(&self.calls.facts(call, tool.destructive_hint));
+        let verdict = self.policy().judge(&self.calls.facts(call, tool.hints.destructive));
         let refusal = self.calls.standing_refusal(call)?;
         Ok(match (verdict, refusal) {
             (Verdict::Deny { by, rule, why, instead }, _) => {
@@ -121,10 +121,13 @@ impl Gate {
             }
             (Verdict::Ask { rule, why }, None) => match self.calls.leave_for(call, &rule)? {
                 Some(leave) => Judged::Allowed(Allowed::new(tool, leave)),
-                None => match self.by_itself(pass, &rule) {
-                    Some(grounds) => Judged::Allowed(Allowed::new(tool, grounds)),
-                    None => Judged::Ask(tool, Grounds::new(rule, why)),
-                },
+                None => {
+                    let itself = self.by_itself(pass, &rule);
+                    match itself.or_else(|| self.believed(pass, &tool, &rule)) {
+                        Some(grounds) => Judged::Allowed(Allowed::new(tool, grounds)),
+                        None => Judged::Ask(tool, Grounds::new(rule, why)),
+                    }
+                }
             },
         })
     }
@@ -156,7 +159,7 @@ impl Gate {
                 let by = approval.decided_by.unwrap_or_default();
                 let grounds = Grounds::by_answer(approval.id, format!("{by} allowed it"));
                 let verdict =
-                    self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
+                    self.policy().judge(&self.calls.facts(&pass.call, tool.hints.destructive));
                 Answered::Holds(Box::new(match verdict {
                     Verdict::Deny { by, rule, why, instead } => {
                         denied(by, &rule, format!("{why}; instead, {instead}"))
@@ -181,7 +184,7 @@ impl Gate {
             return Ok(Some(denied(DeniedBy::Answer, STAGED, "nobody has confirmed it")));
         }
         // A rule that speaks about it says more than that the rules have changed.
-        let verdict = self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
+        let verdict = self.policy().judge(&self.calls.facts(&pass.call, tool.hints.destructive));
         if let Verdict::Deny { by, rule, why, .. } = &verdict {
             // The owner reads this, who needs no advice for models.
             return Ok(Some(denied(by.clone(), rule, why)));

@@ -6,6 +6,7 @@
 //! and behind them `forward`. The permit is made by the second and handed on as a value.
 
 mod audit;
+mod believed;
 mod by_itself;
 mod closing;
 mod forward;

@@ -26,7 +26,7 @@ impl Gate {
         allowed: &Allowed,
     ) -> Result<(Permit, Option<Changing>), Denied> {
         let (call, Allowed { tool, grounds }) = (&pass.call, allowed);
-        let facts = self.calls.facts(call, tool.destructive_hint);
+        let facts = self.calls.facts(call, tool.hints.destructive);
         if let Some(denial) = self.policy().hard_deny(&facts) {
             return Err(Denied::new(DeniedBy::HardDeny { rule: denial.rule }, denial.why));
         }

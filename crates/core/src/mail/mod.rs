@@ -11,6 +11,7 @@ mod process_lock;
 mod questions;
 mod rows;
 mod sessions;
+mod trust;
 mod updates;
 
 use std::sync::Arc;
@@ -23,7 +24,8 @@ pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
 pub use rows::{
     AccessRequest, AccessRequestState, AnsweredCall, AskedQuestion, CallSubject, DraftMessage,
-    MailError, OutboxMessage, Overheard, PinQuestion, PostedQuestion, RunningCall, WaitingUpdate,
+    MailError, OutboxMessage, Overheard, PinQuestion, PostedQuestion, RunningCall, TrustQuestion,
+    WaitingUpdate,
 };
 pub use updates::Accepted;
 

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
-    Outcome, PinState, PostedState, Question, SessionId, UnixMillis,
+    Outcome, PinState, PostedState, Question, SessionId, Trust, TrustState, UnixMillis,
 };
 use crate::store::{
     AccessRequestRow, ApprovalRow, CallRow, DraftRow, KeptUpdate, OutboxRow, OverheardRow,
-    PinQuestionRow, PostedRow, RunningRow, StoreError,
+    PinQuestionRow, PostedRow, RunningRow, StoreError, TrustQuestionRow,
 };
 
 /// What went wrong with what is kept, in words that name the next step.
@@ -270,6 +270,42 @@ impl From<PinQuestionRow> for PinQuestion {
             message: row.message,
             decided_by: row.decided_by,
             decided_ms: row.decided_ms,
+        }
+    }
+}
+
+/// A question about a server that was seen for the first time, and where it was asked.
+#[derive(Clone, Debug)]
+pub struct TrustQuestion {
+    pub id: String,
+    pub server: String,
+    /// What the server says about itself, in claw's words.
+    pub shown: String,
+    pub state: TrustState,
+    /// The answer.
+    pub level: Option<Trust>,
+    /// Where it was asked, and by which message.
+    pub address: Address,
+    pub message: i64,
+    pub decided_by: String,
+    pub decided_ms: UnixMillis,
+    /// When the server was seen.
+    pub at_ms: UnixMillis,
+}
+
+impl From<TrustQuestionRow> for TrustQuestion {
+    fn from(row: TrustQuestionRow) -> Self {
+        Self {
+            id: row.id,
+            server: row.server,
+            shown: row.shown,
+            state: row.state,
+            level: row.level,
+            address: row.address,
+            message: row.message,
+            decided_by: row.decided_by,
+            decided_ms: row.decided_ms,
+            at_ms: row.at_ms,
         }
     }
 }

@@ -25,6 +25,8 @@ const LITTLE: &[&str] = &[
     "session_roles",
     "sqlite_master",
     "sqlite_sequence",
+    "trust",
+    "trust_questions",
 ];
 
 /// Indexes that hold only what is under way.

@@ -6,7 +6,7 @@
 
 use std::str::FromStr;
 
-use crate::domain::{ApprovalId, ReminderAnswer};
+use crate::domain::{ApprovalId, ReminderAnswer, Trust};
 
 /// Bot API, "InlineKeyboardButton", field `callback_data`: 1 to 64 bytes.
 pub const CALLBACK_BYTES_MAX: usize = 64;
@@ -57,6 +57,8 @@ pub enum Callback {
     AcceptPins(String),
     /// Keep those tools withheld.
     KeepPins(String),
+    /// How far to trust the server that this question is about.
+    Trust(Trust, String),
     /// Show what undoing this turn would put back.
     ShowUndo(UndoOf),
     /// Put it back; the number is that of the message with the answer.
@@ -98,6 +100,7 @@ impl Callback {
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
             Self::AcceptPins(id) if is_id(id) => format!("c:{id}"),
             Self::KeepPins(id) if is_id(id) => format!("w:{id}"),
+            Self::Trust(level, id) if is_id(id) => format!("t:{}:{id}", level.as_str()),
             Self::Pair(chat) => format!("p:{chat}"),
             Self::Ignore(chat) => format!("i:{chat}"),
             Self::ShowUndo(of) => format!("u:{}", of.encode()),
@@ -111,6 +114,7 @@ impl Callback {
             | Self::Stop(_)
             | Self::AcceptPins(_)
             | Self::KeepPins(_)
+            | Self::Trust(..)
             | Self::Reminder(..) => return None,
         };
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
@@ -140,6 +144,11 @@ impl Callback {
             "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
             "c" => is_id(rest).then(|| Self::AcceptPins(rest.to_owned())),
             "w" => is_id(rest).then(|| Self::KeepPins(rest.to_owned())),
+            "t" => {
+                let (level, id) = rest.split_once(':')?;
+                let level = Trust::parse(level)?;
+                is_id(id).then(|| Self::Trust(level, id.to_owned()))
+            }
             "p" => number(rest).map(Self::Pair),
             "i" => number(rest).map(Self::Ignore),
             "u" => UndoOf::parse(rest).map(Self::ShowUndo),
@@ -239,6 +248,8 @@ mod tests {
             id().prop_map(Callback::Stop),
             id().prop_map(Callback::AcceptPins),
             id().prop_map(Callback::KeepPins),
+            (proptest::sample::select(Trust::ALL.to_vec()), id())
+                .prop_map(|(level, id)| Callback::Trust(level, id)),
             any::<i64>().prop_map(Callback::Pair),
             any::<i64>().prop_map(Callback::Ignore),
             undo().prop_map(Callback::ShowUndo),
@@ -260,7 +271,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspixcwurkgm]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
+        fn there_is_one_spelling_of_each(data in "[qspixcwurkgmt]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
             if let Some(callback) = Callback::parse(&data) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }
@@ -308,6 +319,9 @@ mod tests {
             "m:done:",
             "m:soon:j1.1-2",
             "m:done:j1/1",
+            "t:hints",
+            "t:hints:",
+            "t:all:k3v9",
             "p:1 ",
             &long,
         ] {

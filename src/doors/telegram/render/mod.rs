@@ -5,6 +5,7 @@ pub mod access_request;
 mod clean;
 mod entities;
 pub mod markdown;
+pub mod new_server;
 pub mod pinned;
 pub mod question;
 mod rich;

@@ -8,6 +8,7 @@ mod digest_button;
 mod door;
 mod elsewhere;
 mod files;
+mod first_sight;
 mod group;
 mod handling;
 mod heartbeats;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::context::GatewayContext;
 use super::pacing::until_sent;
 use super::{
-    changed_tools, digest_button, pairing, question_message, reminder_button, tap_notice,
-    undo_button,
+    changed_tools, digest_button, first_sight, pairing, question_message, reminder_button,
+    tap_notice, undo_button,
 };
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Origin, PostedState, Question, telegram_principal,
@@ -74,6 +74,9 @@ pub(super) async fn tap(
             }
             Some(Callback::KeepPins(id)) => {
                 Told::Words(changed_tools::tap(ctx, tapped, &id, false).await?.to_owned())
+            }
+            Some(Callback::Trust(level, id)) => {
+                Told::Words(first_sight::tap(ctx, tapped, &id, level).await?.to_owned())
             }
             Some(Callback::Stop(_)) => Told::Words(stop(ctx, tapped, update).await?.to_owned()),
             Some(

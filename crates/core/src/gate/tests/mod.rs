@@ -12,4 +12,5 @@ mod results;
 mod rounds;
 mod settling;
 mod staged_actions;
+mod trust;
 mod verdicts;

@@ -1,0 +1,45 @@
+//! What runs without a question because the owner has chosen to believe what its server says of it:
+//! that it only reads. A hint answers the question of the default class alone. It lifts no rule, no
+//! class and no "never" of the owner's, and counts for the owner's own words alone. Must not know
+//! how a verdict is carried out.
+
+use super::{Gate, Pass};
+use crate::calls::{BELIEVED, Grounds};
+use crate::catalog::{Tool, TrustedBy};
+use crate::domain::{Origin, Trust};
+
+/// The question that a class asks about what can change something.
+const CLASS_MUTATING: &str = "class.mutating";
+
+impl Gate {
+    /// Why this call runs, which the rule of this name asks about. The tool is as its pin says, so
+    /// a hint that has changed since the owner accepted it never comes here.
+    pub(super) fn believed(&self, pass: &Pass, tool: &Tool, rule: &str) -> Option<Grounds> {
+        let call = &pass.call;
+        let is_so = rule == CLASS_MUTATING
+            && tool.trust == Trust::Hints
+            && tool.hints.needs_no_question()
+            && call.origin == Origin::Owner
+            // Others would hear what it reads.
+            && !pass.context.heard_by_others
+            && !self.policy().names_class(&call.server, &call.tool);
+        if !is_so {
+            return None;
+        }
+        // Read again: the level may have been taken back since the tool was looked up.
+        let trusted = self.catalog.trusted(&call.server).ok()?;
+        let launch = self.hub.launch_pin(&call.server)?;
+        let believed = match trusted.by {
+            TrustedBy::File => None,
+            TrustedBy::Owner { .. } => Some(launch),
+            TrustedBy::Itself | TrustedBy::Nobody | TrustedBy::OtherLaunch => return None,
+        };
+        (trusted.level == Trust::Hints).then(|| {
+            let why = format!(
+                "claw believed its server's hint, as you chose: {}/{} says that it only reads",
+                call.server, call.tool
+            );
+            Grounds { believed, ..Grounds::new(BELIEVED, why) }
+        })
+    }
+}
