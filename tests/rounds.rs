@@ -8,7 +8,7 @@
 
 #[cfg(feature = "kill-points")]
 #[path = "killing/points.rs"]
-mod points;
+pub(crate) mod points;
 
 use std::fs;
 

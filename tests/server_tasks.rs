@@ -1,16 +1,14 @@
 //! A server that makes a task of a call, through the whole program: it is followed to its end,
 //! stopped, killed at each named point and resumed, lost, and a hostile one gets nowhere.
 
-#[cfg(feature = "kill-points")]
-#[path = "killing/points.rs"]
-mod points;
-
 use std::fs;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::program::{House, Running, SERVER_WAIT, eventually, example, outcomes};
+#[cfg(feature = "kill-points")]
+use crate::rounds::points;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
