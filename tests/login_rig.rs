@@ -83,6 +83,12 @@ impl Company {
         all.cloned().collect()
     }
 
+    /// How many access and refresh tokens count now.
+    pub fn alive(&self) -> usize {
+        let books = self.books.lock().unwrap();
+        books.access.len() + books.refresh.len()
+    }
+
     /// The access tokens that it takes now.
     pub fn revoke_access(&self) {
         self.books.lock().unwrap().access.clear();
@@ -100,6 +106,7 @@ fn answer(seen: &Seen, facts: &Facts, books: &Mutex<Books>) -> Response {
         ("GET", "/.well-known/oauth-authorization-server/as") => as_json(200, &metadata(facts)),
         ("POST", "/as/register") => register(seen, &mut books.lock().unwrap()),
         ("GET", "/as/authorize") => authorize(seen, facts, &mut books.lock().unwrap()),
+        ("POST", "/as/revoke") => revoke(seen, &mut books.lock().unwrap()),
         ("POST", "/as/token") => token(seen, facts, &mut books.lock().unwrap()),
         (_, "/mcp") => resource_server(seen, facts, &books.lock().unwrap()),
         _ => StatusCode::NOT_FOUND.into_response(),
@@ -115,6 +122,7 @@ pub fn metadata(facts: &Facts) -> Value {
     let at = |path: &str| format!("{}/as{path}", facts.base);
     json!({"issuer": at(""), "authorization_endpoint": at("/authorize"),
         "token_endpoint": at("/token"), "registration_endpoint": at("/register"),
+        "revocation_endpoint": at("/revoke"),
         "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": true})
 }
@@ -213,6 +221,18 @@ fn token(seen: &Seen, facts: &Facts, books: &mut Books) -> Response {
         &json!({"access_token": access, "refresh_token": refresh, "token_type": "Bearer",
             "expires_in": facts.expires_in, "scope": scope}),
     )
+}
+
+/// Each token by itself, and only for its own client.
+fn revoke(seen: &Seen, books: &mut Books) -> Response {
+    let asked = pairs(&seen.body);
+    let get = |name: &str| asked.get(name).map(String::as_str).unwrap_or_default();
+    if !books.clients.contains_key(get("client_id")) {
+        return as_json(401, &json!({"error": "invalid_client"}));
+    }
+    books.access.remove(get("token"));
+    books.refresh.remove(get("token"));
+    StatusCode::OK.into_response()
 }
 
 fn resource_server(seen: &Seen, facts: &Facts, books: &Books) -> Response {

@@ -104,7 +104,9 @@ fn a_logout_leaves_nothing_and_an_entry_with_a_token_of_its_own_needs_no_login()
     assert!(house.claw(&["mcp", "logout", "corp"]).expect(0).out.contains("no login to corp"));
     log_in(&house);
     let out = house.claw(&["mcp", "logout", "corp", "--json"]).expect(0);
-    assert_eq!(out.json()["logged_out"], true);
+    assert_eq!((&out.json()["logged_out"], &out.json()["revoked"]), (&json!(true), &json!(true)));
+    // The server was told of both tokens: a copy of them is worth nothing.
+    assert_eq!((company.count("/as/revoke"), company.alive()), (2, 0));
     assert!(!house.home().join("logins/corp.json").exists());
     house.claw(&["mcp", "test", "corp"]).expect(1);
 

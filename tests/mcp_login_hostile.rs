@@ -241,3 +241,89 @@ fn an_issuer_that_is_swapped_after_the_login_gets_no_refresh_token() {
     assert!(ran.err.contains("its login is over"), "{ran:?}");
     assert_eq!(company.count("/other/token"), 0, "{:?}", company.rig.seen());
 }
+
+/// Logs in, then out, and gives back what was said.
+fn in_and_out(company: &Company) -> String {
+    let house = house_with(&company.rig.url());
+    let (running, link) = begin(&house);
+    browse(&answer_of(&link));
+    running.ends().expect(0);
+    let out = house.claw(&["mcp", "logout", "corp"]).expect(0).out;
+    assert!(!house.home().join("logins/corp.json").exists(), "{out}");
+    assert!(out.contains("gone from this machine"), "{out}");
+    for token in company.tokens() {
+        assert!(!out.contains(&token), "{out}");
+    }
+    out
+}
+
+#[test]
+fn a_logout_tells_its_tokens_to_nobody_else_and_says_so() {
+    let refusals: [(Twist, &str); 4] = [
+        (
+            |seen, facts| {
+                says(seen, facts, "revocation_endpoint", json!("http://169.254.169.254/"))
+            },
+            "where claw does not go",
+        ),
+        (
+            |seen, facts| says(seen, facts, "revocation_endpoint", json!("https://10.0.0.1/r")),
+            "not on the public internet",
+        ),
+        (|seen, facts| says(seen, facts, "revocation_endpoint", json!(7)), "is no address"),
+        (
+            |seen, facts| (seen.path == "/as/revoke").then(|| lead(facts)),
+            "it answers 307 Temporary Redirect to the revocation of the refresh_token",
+        ),
+    ];
+    for (twist, words) in refusals {
+        let elsewhere = HttpRig::usual();
+        let base = format!("http://{}", elsewhere.address);
+        let company = Company::start(twist, &base, 3600, "");
+        let out = in_and_out(&company);
+        assert!(out.contains("may still count") && out.contains(words), "{words}: {out}");
+        assert_eq!(elsewhere.seen().len(), 0, "{:?}", elsewhere.seen());
+    }
+}
+
+#[test]
+fn a_logout_tells_no_token_to_an_issuer_that_was_swapped() {
+    let twist: Twist = |seen, facts| {
+        let is_later = std::path::Path::new(&facts.elsewhere).exists();
+        let other = format!("{}/other", facts.base);
+        if seen.path == "/.well-known/oauth-authorization-server/other" {
+            let mut document = metadata(facts);
+            document["revocation_endpoint"] = json!(format!("{other}/revoke"));
+            return with(document, "issuer", json!(other));
+        }
+        (is_later && seen.path == RESOURCE)
+            .then(|| with(resource(facts), "authorization_servers", json!([other])))?
+    };
+    let flag = tempfile::TempDir::new().unwrap();
+    let later = flag.path().join("later");
+    let company = Company::start(twist, later.to_str().unwrap(), 3600, "");
+    let house = house_with(&company.rig.url());
+    let (running, link) = begin(&house);
+    browse(&answer_of(&link));
+    running.ends().expect(0);
+    std::fs::write(&later, "").unwrap();
+    let out = house.claw(&["mcp", "logout", "corp"]).expect(0).out;
+    assert!(out.contains("trusts another login") && out.contains("may still count"), "{out}");
+    assert_eq!((company.count("/other/revoke"), company.count("/as/revoke")), (0, 0));
+    assert!(!house.home().join("logins/corp.json").exists());
+}
+
+#[test]
+fn a_logout_where_nothing_can_be_revoked_says_that_the_tokens_end_by_themselves() {
+    let without: Twist = |seen, facts| {
+        (seen.path == METADATA).then(|| {
+            let mut document = metadata(facts);
+            document.as_object_mut().unwrap().remove("revocation_endpoint");
+            as_json(200, &document)
+        })
+    };
+    let company = Company::start(without, "http://127.0.0.1:1", 3600, "");
+    let out = in_and_out(&company);
+    assert!(out.contains("no way to end them (RFC 7009)"), "{out}");
+    assert_eq!(company.count("/as/revoke"), 0);
+}

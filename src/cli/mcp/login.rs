@@ -11,7 +11,7 @@ use super::callback::Callback;
 use crate::app::App;
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
-use crate::hub::login::{LoginError, LoginUnderWay, LoginWish};
+use crate::hub::login::{LoggedOut, LoginError, LoginUnderWay, LoginWish, Revoked};
 
 pub(super) async fn run(
     app: &App,
@@ -58,18 +58,34 @@ pub(super) fn secret_in(app: &App, variable: Option<&str>) -> anyhow::Result<Opt
     }
 }
 
-pub(super) fn log_out(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let was_there = app.gate.hub().log_out(name).map_err(known(app))?;
+pub(super) async fn log_out(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let LoggedOut { was_there, revoked } =
+        app.gate.hub().log_out(name).await.map_err(known(app))?;
     if as_json {
-        out::line(&json!({"id": name, "logged_out": was_there}).to_string())?;
-    } else if was_there {
-        out::line(&out::clean(&format!(
-            "Logged out of {name}: its tokens are gone from this machine. What the server knows of \
-             them ends by itself, or where you log in there."
-        )))?;
-    } else {
-        out::line(&out::clean(&format!("There was no login to {name}.")))?;
+        let why = match &revoked {
+            Revoked::No(why) => Some(app.gate.redactor().redact(why).into_owned()),
+            Revoked::Yes | Revoked::NotOffered => None,
+        };
+        let is_revoked = revoked == Revoked::Yes;
+        let row = json!({"id": name, "logged_out": was_there, "revoked": is_revoked, "why": why});
+        out::line(&row.to_string())?;
+        return Ok(ExitCode::from(fail::DONE));
     }
+    if !was_there {
+        out::line(&out::clean(&format!("There was no login to {name}.")))?;
+        return Ok(ExitCode::from(fail::DONE));
+    }
+    let there = match revoked {
+        Revoked::Yes => "They no longer count at the server either.".to_owned(),
+        Revoked::NotOffered => "The server has no way to end them (RFC 7009): they end by \
+                                themselves, or where you end them there."
+            .to_owned(),
+        Revoked::No(why) => {
+            format!("They may still count at the server: {why}. End them there, where you log in.")
+        }
+    };
+    let told = format!("Logged out of {name}: its tokens are gone from this machine. {there}");
+    out::line(&out::clean(&app.gate.redactor().redact(&told)))?;
     Ok(ExitCode::from(fail::DONE))
 }
 

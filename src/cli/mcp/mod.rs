@@ -36,7 +36,7 @@ pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow:
             let wish = LoginWish { client_id, client_secret, scopes };
             login::run(app, &name, wish, port, as_json).await
         }
-        Some(McpAction::Logout { name }) => login::log_out(app, &name, as_json),
+        Some(McpAction::Logout { name }) => login::log_out(app, &name, as_json).await,
         Some(McpAction::Trust { name, level }) => trust::run(app, &name, level, as_json).await,
         Some(McpAction::Test { name }) => try_out::run(app, &name, as_json).await,
         Some(McpAction::Import { file, yes }) => import::run(app, file.as_deref(), yes, as_json),

@@ -50,6 +50,15 @@ impl Client {
         in_time(host, self.send(request)).await.map(|(response, _)| response)
     }
 
+    /// The status of the answer to a request whose answer says nothing else.
+    pub(super) async fn status_of(
+        &self,
+        request: http::Request<Vec<u8>>,
+    ) -> Result<http::StatusCode, NoAnswer> {
+        let host = host_of(&request);
+        in_time(host, self.send(request)).await.map(|(response, _)| response.status())
+    }
+
     async fn send(
         &self,
         request: http::Request<Vec<u8>>,

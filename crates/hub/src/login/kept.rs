@@ -48,7 +48,12 @@ impl Kept {
     }
 
     pub(super) fn access_token(&self) -> Option<String> {
-        Some(self.given("access_token")?.as_str()?.to_owned())
+        self.token("access_token")
+    }
+
+    /// `access_token` or `refresh_token`.
+    pub(super) fn token(&self, key: &str) -> Option<String> {
+        Some(self.given(key)?.as_str()?.to_owned())
     }
 
     /// Whether its access token ends soon, as far as the server has said when.

@@ -7,6 +7,7 @@ mod bearer;
 mod client;
 mod flow;
 mod kept;
+mod revoke;
 mod words;
 
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,7 @@ use client::Client;
 pub use flow::{LoginUnderWay, LoginWish};
 use kept::Shelf;
 pub use kept::secrets_in;
+pub use revoke::{LoggedOut, Revoked};
 
 /// Why there is no login. Each says the next step.
 #[derive(Debug, thiserror::Error)]
@@ -129,12 +131,30 @@ impl Hub {
         flow::begin(self.login_place(server)?, redirect, wish).await
     }
 
-    /// Forgets the login to a server. False if there was none.
+    /// Forgets the login to a server, after its authorization server was told that the tokens are
+    /// no longer used. They are forgotten also where it cannot be told.
     ///
     /// # Errors
     /// An unknown server, or a file that cannot be removed.
-    pub fn log_out(&self, server: &str) -> Result<bool, LoginError> {
-        self.login_place(server)?.shelf.remove().map_err(LoginError::Broken)
+    pub async fn log_out(&self, server: &str) -> Result<LoggedOut, LoginError> {
+        let place = self.login_place(server)?;
+        // A file that cannot be read holds nothing to tell, and is removed all the same.
+        let revoked = match place.shelf.read() {
+            Ok(Some(_)) => {
+                // Nobody renews in between: a new token would stay alive.
+                let _lock = place.shelf.lock().await.map_err(LoginError::Broken)?;
+                let revoked = match place.shelf.read().map_err(LoginError::Broken)? {
+                    Some(kept) => revoke::revoke(&place, &kept).await,
+                    None => Revoked::NotOffered,
+                };
+                let was_there = place.shelf.remove().map_err(LoginError::Broken)?;
+                return Ok(LoggedOut { was_there, revoked });
+            }
+            Ok(None) => Revoked::NotOffered,
+            Err(why) => Revoked::No(why),
+        };
+        let was_there = place.shelf.remove().map_err(LoginError::Broken)?;
+        Ok(LoggedOut { was_there, revoked })
     }
 
     /// Whether there is a login to a server, for the URL of its entry.
