@@ -183,7 +183,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/tool-search", &[]),
     // The servers run behind any host, and know nothing else of claw.
     ("mcp-servers/bash", &["kit", "server-kit"]),
-    ("mcp-servers/filesystem", &["server-kit"]),
+    ("mcp-servers/filesystem", &["kit", "server-kit"]),
     ("mcp-servers/memory", &["kit", "server-kit"]),
     ("mcp-servers/scheduler", &["kit", "server-kit"]),
 ];

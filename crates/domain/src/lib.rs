@@ -95,7 +95,7 @@ pub use proposal::{Action, Proposal, Staged};
 pub use recalled::RecalledNote;
 pub use reminder_answer::ReminderAnswer;
 pub use tool_room::{LoadedTools, ToolFinder, ToolRoom, definition_bytes, definition_tokens};
-pub use trust::{ToolHints, Trust, TrustState};
+pub use trust::{BELIEVED, ToolHints, Trust, TrustState};
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -3,6 +3,9 @@
 
 use serde_json::Value;
 
+/// The rule by which a call runs whose server says that it only reads, where the owner believes that.
+pub const BELIEVED: &str = "trust.hints";
+
 /// What an owner lets a server of others do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {

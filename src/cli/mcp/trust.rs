@@ -80,7 +80,7 @@ fn setting(name: &str, trusted: &Trusted) -> String {
         }
     };
     format!(
-        "{}: {} {} ({by}).",
+        "{}: `{}`. {} ({by}).",
         name,
         trusted.level.as_str(),
         trusted.level.says().trim_end_matches('.')

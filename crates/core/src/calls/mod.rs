@@ -113,9 +113,6 @@ pub struct CallLimits {
     pub openings: Vec<Opening>,
 }
 
-/// The rule by which a call runs whose server says that it only reads, where the owner believes that.
-pub const BELIEVED: &str = "trust.hints";
-
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
 /// approval.
 #[derive(Clone, Debug)]

@@ -10,8 +10,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::{AnswerTo, ChatCommands, ChatCommandsParts, code_of, grants, when};
-use crate::calls::BELIEVED;
-use crate::domain::{Address, Outbound, OutboundBody, SessionId, UnixMillis};
+use crate::domain::{Address, BELIEVED, Outbound, OutboundBody, SessionId, UnixMillis};
 use crate::gate::Gate;
 use crate::store::{LastDailyDigest, Store, StoreError, Tx, now_ms};
 

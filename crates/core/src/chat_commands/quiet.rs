@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::calls::{BELIEVED, modes};
-use crate::domain::{DeniedBy, Outcome, SessionId, TurnId, escape};
+use crate::calls::modes;
+use crate::domain::{BELIEVED, DeniedBy, Outcome, SessionId, TurnId, escape};
 use crate::store::{Store, StoreError};
 use crate::turn::Turn;
 use crate::turn::state::Ended;

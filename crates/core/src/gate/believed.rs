@@ -4,9 +4,9 @@
 //! how a verdict is carried out.
 
 use super::{Gate, Pass};
-use crate::calls::{BELIEVED, Grounds};
+use crate::calls::Grounds;
 use crate::catalog::{Tool, TrustedBy};
-use crate::domain::{Origin, Trust};
+use crate::domain::{BELIEVED, Origin, Trust};
 
 /// The question that a class asks about what can change something.
 const CLASS_MUTATING: &str = "class.mutating";

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::rig::{OWNER, Rig, tool};
 use crate::calls::Grounds;
 use crate::catalog::TrustAnswer;
-use crate::domain::{Address, DeniedBy, Origin, Outcome, ToolCall, Trust, TrustState};
+use crate::domain::{Address, BELIEVED, DeniedBy, Origin, Outcome, ToolCall, Trust, TrustState};
 use crate::gate::CallContext;
 
 fn look(n: u64) -> ToolCall {
@@ -40,8 +40,7 @@ async fn a_hint_that_is_taken_back_between_the_verdict_and_the_start_starts_noth
     rig.ended(look(1)).await;
     let found = rig.gate.catalog().tool("hinted", "look").await.unwrap();
     let launch = rig.store.read(|tx| tx.trust("hinted")).unwrap().unwrap().launch;
-    let judged =
-        Grounds { believed: Some(launch), ..Grounds::new("trust.hints", "it was believed") };
+    let judged = Grounds { believed: Some(launch), ..Grounds::new(BELIEVED, "it was believed") };
     let calls = rig.gate.calls();
     assert!(calls.begin(&look(2), None, &found, &judged).await.is_ok());
     rig.again("").gate.catalog().set_trust("hinted", Trust::Ask, OWNER).await.unwrap();
