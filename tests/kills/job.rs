@@ -26,8 +26,17 @@ pub enum Script {
 pub struct Aim {
     pub script: Script,
     pub command: usize,
+    /// The first command from that one on which passes the point. How many commands it takes until a
+    /// script has settled varies.
+    pub or_later: bool,
     pub point: String,
     pub count: u32,
+}
+
+impl Aim {
+    fn is_at(&self, command: usize) -> bool {
+        self.command == command || self.or_later && command > self.command
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -42,9 +51,10 @@ impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Random(seed) => write!(f, "random/{seed}"),
-            Self::Aimed(Aim { script, command, point, count }) => {
+            Self::Aimed(Aim { script, command, or_later, point, count }) => {
                 let script = if *script == Script::Expire { "expire" } else { "standard" };
-                write!(f, "{script}/{command}/{point}/{count}")
+                let later = if *or_later { "+" } else { "" };
+                write!(f, "{script}/{command}{later}/{point}/{count}")
             }
         }
     }
@@ -58,12 +68,15 @@ impl FromStr for Job {
             ["random", seed] => Self::Random(seed.parse()?),
             [script @ ("standard" | "expire"), command, point, count] => Self::Aimed(Aim {
                 script: if *script == "standard" { Script::Standard } else { Script::Expire },
-                command: command.parse()?,
+                command: command.trim_end_matches('+').parse()?,
+                or_later: command.ends_with('+'),
                 point: (*point).to_owned(),
                 count: count.parse()?,
             }),
             _ => {
-                anyhow::bail!("`{text}` is no job: write random/SEED or SCRIPT/COMMAND/POINT/COUNT")
+                anyhow::bail!(
+                    "`{text}` is no job: write random/SEED, SCRIPT/COMMAND/POINT/COUNT, or COMMAND+ for one from that on"
+                )
             }
         })
     }
@@ -74,6 +87,7 @@ pub struct Killer {
     job: Option<Job>,
     pub random: Random,
     command: usize,
+    has_hit: bool,
     left: u64,
     /// How many servers or supervisors are still to be killed.
     strikes_left: u64,
@@ -88,7 +102,15 @@ impl Killer {
             Some(Job::Random(_)) => (1 + random.below(3), random.below(3)),
             _ => (0, 0),
         };
-        Self { job, random, command: 0, left, strikes_left, points: points.to_vec() }
+        Self {
+            job,
+            random,
+            command: 0,
+            has_hit: false,
+            left,
+            strikes_left,
+            points: points.to_vec(),
+        }
     }
 
     pub fn script(&self) -> Script {
@@ -103,7 +125,7 @@ impl Killer {
         let command = self.command;
         self.command += 1;
         let kill = match &self.job {
-            Some(Job::Aimed(aim)) if aim.command == command => {
+            Some(Job::Aimed(aim)) if aim.is_at(command) && !self.has_hit => {
                 Kill::At(aim.point.clone(), aim.count)
             }
             Some(Job::Random(_)) if self.left > 0 && self.random.chance(55) => self.any_kill(),
@@ -126,6 +148,7 @@ impl Killer {
 
     /// A kill has hit.
     pub fn hit(&mut self) {
+        self.has_hit = true;
         self.left = self.left.saturating_sub(1);
     }
 
@@ -147,8 +170,13 @@ pub fn aims(passed: &Passed, random: &mut Random) -> Vec<Aim> {
     let mut all: Vec<Aim> = passed
         .iter()
         .flat_map(|((script, command, point), times)| {
-            let aim =
-                |count| Aim { script: *script, command: *command, point: point.clone(), count };
+            let aim = |count| Aim {
+                script: *script,
+                command: *command,
+                or_later: false,
+                point: point.clone(),
+                count,
+            };
             (1..=*times).map(aim).collect::<Vec<_>>()
         })
         .collect();

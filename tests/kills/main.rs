@@ -71,7 +71,8 @@ impl Series {
         let place = self.aims.iter().position(|aim| missed.contains(&aim.point.as_str()))?;
         let aim = self.aims.remove(place)?;
         self.aims.push_back(aim.clone());
-        Some(Job::Aimed(aim))
+        // The command may come sooner than it came without a kill, or later.
+        Some(Job::Aimed(Aim { command: 0, or_later: true, count: 1, ..aim }))
     }
 }
 
