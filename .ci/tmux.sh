@@ -63,6 +63,8 @@ open() {
     "counter": { "command": "$(command -v "$python")", "args": ["$here/screens/counter.py", "$work/home/workspace"] }
 } }
 JSON
+    # The owner has chosen already, so no screen shows the path of this checkout.
+    printf '[tools]\ntrust = { counter = "ask" }\n' >"$work/home/claw.toml"
     tm new-session -d -s claw -x "$columns" -y 30 \
         "env -i PATH='$PATH' HOME='$work' TERM=tmux-256color LC_ALL=C.UTF-8 TZ=UTC CLAW_HOME='$work/home' CLAW_WORKSPACE='$work/home/workspace' NO_COLOR=1 \
         CLAW_AGENT=openai-compatible CLAW_BASE_URL=http://127.0.0.1:$port/v1 CLAW_MODEL=stand-in '$claw' chat; sleep 600"
