@@ -110,7 +110,9 @@ fn a_new_server_is_shown_once_and_asks_until_its_owner_chooses() {
     assert!(!hinted.asks("look").expect(3).err.contains("New server"), "told once");
 
     let shown = hinted.house.claw(&["mcp", "trust", "docs"]).expect(0).out;
-    for part in ["6 tools", "hinted", "First seen", "docs: `ask`. Every call", "you have not chosen yet"] {
+    for part in
+        ["6 tools", "hinted", "First seen", "docs: `ask`. Every call", "you have not chosen yet"]
+    {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
     let row = hinted.house.claw(&["mcp", "trust", "docs", "--json"]).expect(0).json();
