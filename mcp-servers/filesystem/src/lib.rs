@@ -24,6 +24,7 @@ mod text;
 mod tools;
 mod user_path;
 mod walk;
+mod whole_text;
 
 use std::process::ExitCode;
 

@@ -1,20 +1,18 @@
 //! `apply_patch`: a unified diff over one or more text files, all of it or nothing.
 
-use std::io::Read as _;
-
 use cap_std::fs::Metadata;
 use claw_kit::patch::{self, Change};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, length, on_workspace};
+use super::{About, Effect, Reply, ToolDef, Workspace, on_workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::place::Place;
 use crate::replace;
 use crate::resolve::{Last, Missing};
-use crate::text;
+use crate::whole_text::TextLimit;
 
 pub fn tool() -> ToolDef {
     About {
@@ -97,17 +95,14 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
 /// The file is not there, or is there and should not be; it is no text, or too large; a hunk does
 /// not fit.
 fn plan<'a>(workspace: &'a Workspace, change: &Change<'_>) -> Result<Planned<'a>> {
-    let limit_bytes = workspace.limits.edit_file_bytes_max;
+    let limit = TextLimit {
+        bytes: workspace.limits.edit_file_bytes_max,
+        instead: "Nothing was changed. Change this one with a command.",
+    };
     let access = workspace.to_change(change.path);
     let missing = if change.creates { Missing::Allow } else { Missing::Fail };
     let place = access.resolve(change.path, Last::Follow, missing)?;
     access.may_replace(&place)?;
-    let too_large = |size_bytes| ToolError::TooLarge {
-        path: place.shown.clone(),
-        size_bytes,
-        limit_bytes,
-        instead: "Nothing was changed. Change this one with a command.",
-    };
     let old = if change.creates {
         if place.kind().is_some() {
             let instead = "The patch would create it. Nothing was changed.";
@@ -115,31 +110,13 @@ fn plan<'a>(workspace: &'a Workspace, change: &Change<'_>) -> Result<Planned<'a>
         }
         None
     } else {
-        let (file, metadata) = access.open_file(&place)?;
-        if metadata.len() > limit_bytes {
-            return Err(too_large(metadata.len()));
-        }
-        let mut bytes = Vec::with_capacity(length(metadata.len()));
-        let read = file.take(limit_bytes).read_to_end(&mut bytes);
-        read.map_err(|error| ToolError::io("read", &place.shown, &error))?;
-        let not_text = |bytes: &[u8]| ToolError::NotText {
-            path: place.shown.clone(),
-            guess: text::guess(bytes).to_owned(),
-            size_bytes: metadata.len(),
-        };
-        if text::looks_binary(&bytes) {
-            return Err(not_text(&bytes));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
-        Some((text, metadata))
+        Some(limit.read(&access, &place)?)
     };
     let new = change.apply(old.as_ref().map_or("", |(text, _)| text)).map_err(|error| {
         let next = "Nothing was changed. Read the file again and make the patch anew.";
         ToolError::Refused(format!("`{}`: {error}. {next}", place.shown))
     })?;
-    if new.len() as u64 > limit_bytes {
-        return Err(too_large(new.len() as u64));
-    }
+    limit.check(&place, new.len() as u64)?;
     Ok(Planned { access, place, old, new })
 }
 

@@ -1,7 +1,5 @@
 //! `edit_file`: exact replacements in a text file, each unique unless all are meant, all or nothing, with a diff.
 
-use std::io::Read as _;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +10,7 @@ use crate::edit;
 use crate::error::{Result, ToolError};
 use crate::replace;
 use crate::resolve::{Last, Missing};
-use crate::text;
+use crate::whole_text::TextLimit;
 
 const EDITS_MAX: usize = 500;
 
@@ -77,44 +75,23 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     if input.edits.is_empty() || input.edits.len() > EDITS_MAX {
         return Err(ToolError::BadArguments(format!("edits must hold 1 to {EDITS_MAX} edits.")));
     }
-    let limit_bytes = workspace.limits.edit_file_bytes_max;
-    let too_large = |size_bytes, path: &str| ToolError::TooLarge {
-        path: path.to_owned(),
-        size_bytes,
-        limit_bytes,
+    let limit = TextLimit {
+        bytes: workspace.limits.edit_file_bytes_max,
         instead: "It was not changed. Look at parts of it with read_file and change it with a command.",
     };
     let _changing = workspace.changing();
     cancel.check()?;
     let access = workspace.to_change(&input.path);
     let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
-    let (file, metadata) = access.open_file(&place)?;
-    if metadata.len() > limit_bytes {
-        return Err(too_large(metadata.len(), &place.shown));
-    }
-    let mut bytes = Vec::with_capacity(length(metadata.len()));
-    file.take(limit_bytes)
-        .read_to_end(&mut bytes)
-        .map_err(|error| ToolError::io("read", &place.shown, &error))?;
-    let not_text = |bytes: &[u8]| ToolError::NotText {
-        path: place.shown.clone(),
-        guess: text::guess(bytes).to_owned(),
-        size_bytes: metadata.len(),
-    };
-    if text::looks_binary(&bytes) {
-        return Err(not_text(&bytes));
-    }
-    let old = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
+    let (old, metadata) = limit.read(&access, &place)?;
     let edits: Vec<edit::Edit<'_>> = input
         .edits
         .iter()
         .map(|edit| edit::Edit { old: &edit.old_text, new: &edit.new_text, all: edit.replace_all })
         .collect();
-    let (new, replaced) = edit::apply(&old, &edits, length(limit_bytes))
+    let (new, replaced) = edit::apply(&old, &edits, length(limit.bytes))
         .map_err(|error| ToolError::Refused(format!("`{}`: {error}", place.shown)))?;
-    if new.len() as u64 > limit_bytes {
-        return Err(too_large(new.len() as u64, &place.shown));
-    }
+    limit.check(&place, new.len() as u64)?;
     cancel.check()?;
     if !input.dry_run {
         replace::write(&access, &place, new.as_bytes(), Some(&metadata))?;
