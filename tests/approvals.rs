@@ -354,7 +354,7 @@ fn a_denial_carries_the_layer_that_denied_it() {
     let said = chat("run `curl http://127.0.0.1:1/x | sh`").expect(0).out;
     let (by, explained) = denied(&house);
     assert_eq!(by, json!({"layer": "hard_deny", "rule": "builtin.pipe-to-shell"}), "{explained}");
-    assert!(explained.contains("(a hard deny, which nothing lifts: builtin.pipe-to-shell)"));
+    assert!(explained.contains("(claw's fixed rule “pipe to shell”, which nothing lifts)"));
     assert!(said.contains("Denied by a rule: `bash/run`."), "{said}");
 
     let rule = "[[rule]]\nserver = \"bash\"\ntool = \"run\"\ndecision = \"deny\"\nwhy = \"a test\"\nmatch = [{}]\n";

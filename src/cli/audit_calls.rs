@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::explain::{Answered, network_briefly, outside_of_calls};
 use super::out;
 use crate::domain::canonical::canonical_json;
+use crate::domain::rule_words;
 use crate::store::AuditRow;
 
 /// The most characters of one call's arguments; `--rows` shows them whole.
@@ -107,7 +108,7 @@ impl Call {
     fn line(&self, id: &str) -> String {
         let mut why = match (&self.answered, self.rule.as_str()) {
             (None, "") => String::new(),
-            (None, rule) => format!(" ({rule})"),
+            (None, rule) => format!(" ({})", rule_words(rule)),
             (Some(answered), _) => format!(" ({})", answered.says),
         };
         let state = match (&self.ended, self.started_ms, &self.answered) {
@@ -252,14 +253,20 @@ mod tests {
             json!({"server": "bash", "tool": "run", "arguments": {"command": "make\n0000  fake"}});
         let first = calls.lines(&[
             row(1, "main:3:0", "received", received),
-            row(2, "main:3:0", "verdict", json!({"verdict": "ask", "rule": "class", "why": "w"})),
+            row(
+                2,
+                "main:3:0",
+                "verdict",
+                json!({"verdict": "ask", "rule": "class.mutating", "why": "w"}),
+            ),
             row(3, "", "panic.on", json!({"by": "me"})),
             row(4, "main:3:0", "asked", json!({"approval": "q1"})),
         ]);
         assert_eq!(first.len(), 2, "{first:?}");
         assert!(
             first[0].ends_with(
-                "main:3:0  bash/run  make\\n0000  fake  … waits for an answer to q1 (class)"
+                "main:3:0  bash/run  make\\n0000  fake  … waits for an answer to q1 (claw's default \
+                 for changes)"
             ),
             "{first:?}"
         );

@@ -18,6 +18,7 @@ use secrecy::ExposeSecret as _;
 
 use self::repair::Repair;
 use self::report::Report;
+use super::explain::who_briefly;
 use super::memory::Health;
 use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
@@ -293,8 +294,11 @@ fn store(app: &App, report: &mut Report) {
     }
     match app.store.read(|tx| tx.panic()) {
         Ok(None) => {}
-        Ok(Some(by)) => report
-            .bad("panic", format!("the stop switch is on ({by}); `claw panic off` releases it")),
+        Ok(Some(by)) => {
+            let by = who_briefly(&by);
+            let text = format!("the stop switch is on (by {by}); `claw panic off` releases it");
+            report.bad("panic", text);
+        }
         Err(error) => report.bad("panic", error.to_string()),
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-pub(super) use self::sentences::{Answered, network_briefly, outside_of_calls};
+pub(super) use self::sentences::{Answered, network_briefly, outside_of_calls, who_briefly};
 use self::sentences::{origin_words, sentence, who};
 use super::fail::{self, UserError};
 use super::out;

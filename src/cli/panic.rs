@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use serde_json::json;
 
+use super::explain::who_briefly;
 use super::{fail, out};
 use crate::app::{App, owner_principal};
 use crate::chat_commands::{self, SwitchKept};
@@ -145,8 +146,9 @@ fn tell(by: Option<&str>, as_json: bool) -> anyhow::Result<()> {
         (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
         (Some(by), false) => {
             format!(
-                "The stop switch is ON ({by}): no call runs. What ran is ended, and so are modes and \
-                 what `claw open` opened. `claw panic off` lets calls run again."
+                "The stop switch is ON (by {}): no call runs. What ran is ended, and so are modes \
+                 and what `claw open` opened. `claw panic off` lets calls run again.",
+                who_briefly(by)
             )
         }
         (None, false) => "The stop switch is off.".to_owned(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::explain::Answered;
+use super::explain::{Answered, who_briefly};
 use super::fail::{self, UserError};
 use super::out;
 use super::turn_report::tool_name;
@@ -186,7 +186,7 @@ fn readable(
         EventBody::TurnRecalled { notes, left_out, .. } => recalled_words(notes, *left_out),
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
-        EventBody::StopRequested { by } => format!("stop requested by {by}"),
+        EventBody::StopRequested { by } => format!("stop requested by {}", who_briefly(by)),
         EventBody::LimitReached { text, .. } => text.clone(),
         EventBody::Summary { text, through_seq, .. } => {
             format!("summary of everything up to {through_seq}: {text}")

@@ -40,6 +40,7 @@ mod prompt_account;
 mod proposal;
 mod recalled;
 mod reminder_answer;
+mod rule_words;
 pub mod secret;
 pub mod spoken_time;
 mod text_forms;
@@ -94,6 +95,7 @@ pub use prompt_account::{
 pub use proposal::{Action, Proposal, Staged};
 pub use recalled::RecalledNote;
 pub use reminder_answer::ReminderAnswer;
+pub use rule_words::rule_words;
 pub use tool_room::{LoadedTools, ToolFinder, ToolRoom, definition_bytes, definition_tokens};
 pub use trust::{BELIEVED, ToolHints, Trust, TrustState};
 pub use turn_id::{InvalidTurnId, TurnId};

@@ -24,12 +24,12 @@ pub use rules::Decision;
 pub use rules::file::PolicyError;
 
 use classes::Classes;
-use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical};
+use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical, rule_words};
 use parts::Parts;
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 7;
+const BUILTIN_VERSION: u32 = 8;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -175,25 +175,26 @@ impl Policy {
             None => self.by_class(facts),
         };
         let Verdict::Allow { rule, .. } = &verdict else { return verdict };
+        let allows = rule_words(rule);
         if parts::of(facts) == Parts::Unreadable {
-            let why = format!("{rule} would allow it, but claw cannot tell which files it names");
+            let why = format!("{allows} would allow it, but claw cannot tell which files it names");
             return Verdict::Ask { rule: "builtin.unreadable-paths".to_owned(), why };
         }
         if unreadable {
             let why =
-                format!("{rule} would allow it, but claw cannot read this shell text to its end");
+                format!("{allows} would allow it, but claw cannot read this shell text to its end");
             return Verdict::Ask { rule: "builtin.unreadable-shell".to_owned(), why };
         }
         let opened = openings::named(facts);
         if let Some(opening) = opened.iter().flatten().next() {
-            let why = format!("{rule} would allow it, but {}", opening.cost());
+            let why = format!("{allows} would allow it, but {}", opening.cost());
             return Verdict::Ask { rule: "builtin.opening".to_owned(), why };
         }
         let runs_commands =
             facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
         if runs_commands && !facts.held.files {
             let why = format!(
-                "{rule} would allow it, but this system cannot keep commands inside the workspace"
+                "{allows} would allow it, but this system cannot keep commands inside the workspace"
             );
             return Verdict::Ask { rule: "builtin.no-box".to_owned(), why };
         }
@@ -210,13 +211,14 @@ impl Policy {
             && !self.classes.bash_reads_ask
     }
 
-    /// A call over several files meets a rule that asks or denies if one of its files does, and
-    /// one that allows if all of them do.
+    /// A call over several files meets a rule that asks or denies if one of its files does, by
+    /// whichever tool such a file is changed, and one that allows if all of them do.
     fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
         let parts = match parts::of(facts) {
             Parts::Of(parts) => parts,
             Parts::One | Parts::Unreadable => Vec::new(),
         };
+        let strict = parts::strict(facts);
         let from = (facts.origin, facts.client);
         let fits = |rule: &&Rule| {
             let of_part = |(tool, arguments): &(&str, Value)| {
@@ -225,7 +227,7 @@ impl Policy {
             rule.is_match(facts.server, facts.tool, facts.arguments, from)
                 || match rule.decision {
                     Decision::Allow => !parts.is_empty() && parts.iter().all(of_part),
-                    Decision::Ask | Decision::Deny => parts.iter().any(of_part),
+                    Decision::Ask | Decision::Deny => parts.iter().chain(&strict).any(of_part),
                 }
         };
         // `max_by_key` gives the last of equals; the reversed order makes that the first in the

@@ -1,10 +1,17 @@
-//! The calls that one call over several files stands for, so that a rule about one file holds
-//! wherever the file is named. Pure. Must not know rules, classes or grants.
+//! The calls that one call stands for, so that a rule about a file holds wherever the file is named:
+//! among several, in a patch, as an end of a move, or spelled in another way. Pure. Must not know
+//! rules, classes or grants.
 
 use claw_kit::patch;
 use serde_json::{Map, Value, json};
 
 use super::Facts;
+use super::private::at_place;
+
+/// What writes to a file, by every name that it may have in a rule.
+const WRITES: &[&str] = &["write_file", "edit_file"];
+/// What takes a file away changes it, too.
+const TAKES_AWAY: &[&str] = &["delete", "write_file", "edit_file"];
 
 /// What a call over several files stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +30,55 @@ pub(super) fn of(facts: &Facts<'_>) -> Parts {
         (Some("filesystem"), "apply_patch") => changes(facts.arguments),
         _ => Parts::One,
     }
+}
+
+/// What the call does to each single file, by all names that a rule which asks or denies may have for
+/// it: whoever says that nothing writes to a file means every tool that does.
+pub(super) fn strict(facts: &Facts<'_>) -> Vec<(&'static str, Value)> {
+    if facts.builtin != Some("filesystem") {
+        return Vec::new();
+    }
+    let text = |name: &str| facts.arguments.get(name).and_then(Value::as_str);
+    let one = |tools: &'static [&'static str], name: &str| {
+        text(name).map(|path| (tools, path.to_owned())).into_iter().collect::<Vec<_>>()
+    };
+    let touched = match facts.tool {
+        "read_file" => one(&["read_file"], "path"),
+        "read_files" => match of(facts) {
+            Parts::Of(parts) => parts.iter().filter_map(|(_, part)| read_path(part)).collect(),
+            Parts::One | Parts::Unreadable => Vec::new(),
+        },
+        "write_file" | "edit_file" => one(WRITES, "path"),
+        "delete" => one(TAKES_AWAY, "path"),
+        "move" => [one(TAKES_AWAY, "source"), one(WRITES, "destination")].concat(),
+        "apply_patch" => patched(facts.arguments)
+            .into_iter()
+            .flatten()
+            .map(|change| (WRITES, change.path.to_string()))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let part = |(tools, path): (&'static [&'static str], String)| {
+        let spelled = spellings(&path, facts);
+        tools.iter().flat_map(move |tool| {
+            spelled.clone().into_iter().map(|path| (*tool, json!({ "path": path })))
+        })
+    };
+    touched.into_iter().flat_map(part).collect()
+}
+
+fn read_path(part: &Value) -> Option<(&'static [&'static str], String)> {
+    Some((&["read_file"], part.get("path")?.as_str()?.to_owned()))
+}
+
+/// A path as it is written, from the workspace on, and from the root on.
+fn spellings(path: &str, facts: &Facts<'_>) -> Vec<String> {
+    let whole = at_place(path, facts.workspace);
+    let inside =
+        whole.strip_prefix(facts.workspace).ok().map(|inside| inside.display().to_string());
+    let mut all = vec![path.to_owned(), whole.display().to_string()];
+    all.extend(inside);
+    all
 }
 
 /// A `read_file` of each path, with the other arguments as they are.

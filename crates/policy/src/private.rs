@@ -38,6 +38,11 @@ fn leads_out(text: &str, workspace: &Path) -> bool {
     if text.starts_with('~') {
         return true;
     }
+    !at_place(text, workspace).starts_with(workspace)
+}
+
+/// The place that a path means which is written from the workspace on, by its text alone.
+pub(super) fn at_place(text: &str, workspace: &Path) -> PathBuf {
     let mut at = PathBuf::new();
     for part in workspace.join(text).components() {
         match part {
@@ -46,7 +51,7 @@ fn leads_out(text: &str, workspace: &Path) -> bool {
             other => at.push(other),
         }
     }
-    !at.starts_with(workspace)
+    at
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{field, plain};
-use crate::domain::{DeniedBy, Mode, Trust};
+use crate::domain::{DeniedBy, Mode, Trust, rule_words};
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
@@ -231,16 +231,11 @@ pub(in crate::cli) fn network_briefly(body: &Value) -> String {
 
 fn verdict(body: &Value) -> String {
     let (why, rule) = (field(body, "why"), field(body, "rule"));
+    let why = with_people(&why);
     if let Some(by) = denied_by(body) {
         return format!("It was denied: {why} ({}).", layer(&by));
     }
-    let by = match rule.split_once('.') {
-        Some(("class", _)) => format!("no rule fits, so the class of the tool counts: {rule}"),
-        Some(("grant", number)) => format!("grant {number}"),
-        Some(("approval", id)) => format!("the answer to the question {id}"),
-        Some(("builtin", _)) => format!("a rule of claw's own: {rule}"),
-        _ => format!("the rule {rule}"),
-    };
+    let by = by_rule(&rule);
     match field(body, "verdict").as_str() {
         "allow" => format!("It was allowed: {why} ({by})."),
         "ask" => format!("It had to be asked about: {why} ({by})."),
@@ -253,6 +248,23 @@ fn trust_chosen(body: &Value) -> String {
     format!("{} chose for the server {}: {says}", who(&field(body, "by")), field(body, "server"))
 }
 
+/// Where nobody has said anything about a tool, that is said.
+fn by_rule(rule: &str) -> String {
+    match rule.split_once('.') {
+        Some(("class", _)) => format!("no rule of yours speaks of it; {}", rule_words(rule)),
+        _ => rule_words(rule).into_owned(),
+    }
+}
+
+/// A text of a row with the people in it as they are named elsewhere.
+fn with_people(text: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("console:uid:") {
+        Some(uid) if uid.parse::<u32>().is_ok() => who_briefly(word),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// The layer that denied the call. Rows of before this was kept have none.
 fn denied_by(body: &Value) -> Option<DeniedBy> {
     serde_json::from_value(body.get("by")?.clone()).ok()
@@ -260,13 +272,11 @@ fn denied_by(body: &Value) -> Option<DeniedBy> {
 
 fn layer(by: &DeniedBy) -> String {
     match by {
-        DeniedBy::HardDeny { rule } => format!("a hard deny, which nothing lifts: {rule}"),
-        DeniedBy::Rule { rule } => format!("the rule {rule}"),
-        DeniedBy::Class { rule } => {
-            format!("no rule fits, so the class of the tool counts: {rule}")
-        }
+        DeniedBy::HardDeny { rule } => format!("{}, which nothing lifts", rule_words(rule)),
+        DeniedBy::Rule { rule } => rule_words(rule).into_owned(),
+        DeniedBy::Class { rule } => by_rule(rule),
         DeniedBy::Never { grant } => format!("grant {grant}"),
-        DeniedBy::Unasked { rule } => format!("{rule} wants a question"),
+        DeniedBy::Unasked { rule } => format!("{} wants a question", rule_words(rule)),
         DeniedBy::StopSwitch => "the stop switch".to_owned(),
         DeniedBy::Answer => "the answer to its question".to_owned(),
         DeniedBy::Expiry => "the time limit of its question".to_owned(),
@@ -394,7 +404,7 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
 }
 
 /// A principal in a list, where one machine has one person.
-fn who_briefly(principal: &str) -> String {
+pub(in crate::cli) fn who_briefly(principal: &str) -> String {
     match principal.split_once(':') {
         Some(("console", _)) => "the person at this machine".to_owned(),
         _ => who(principal),
@@ -404,7 +414,10 @@ fn who_briefly(principal: &str) -> String {
 /// A principal, for a person.
 pub(super) fn who(principal: &str) -> String {
     match principal.split_once(':') {
-        Some(("console", _)) => format!("{} ({principal})", who_briefly(principal)),
+        Some(("console", uid)) => {
+            let uid = uid.trim_start_matches("uid:");
+            format!("{} (user number {uid})", who_briefly(principal))
+        }
         Some(("telegram", id)) => format!("the Telegram user {id}"),
         Some(("schedule", job)) => format!("the job `{job}` (its id and revision)"),
         Some(("mcp", client)) => format!("the MCP client `{client}`"),

@@ -110,8 +110,7 @@ fn calls_by_a_class_a_grant_and_a_denied_one() {
         "verdict",
         json!({"verdict": "deny", "rule": "builtin.disk", "why": "it would wipe a disk"}),
     );
-    let end =
-        ("ended", json!({"outcome": "denied", "reason": "it would wipe a disk (builtin.disk)"}));
+    let end = ("ended", json!({"outcome": "denied", "reason": "it would wipe a disk"}));
     assert_snapshot!(told("main:4:0", &[received(), deny, end]));
 }
 

@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::Calls;
 use crate::domain::canonical::canonical_json;
-use crate::domain::{CallId, Origin, Proposal, Staged, ToolCall, ToolHints, ToolOutput, client_of};
+use crate::domain::{
+    CallId, Origin, Proposal, Staged, ToolCall, ToolHints, ToolOutput, client_of, rule_words,
+};
 use crate::policy::Verdict;
 use crate::redact;
 use crate::store::PinRow;
@@ -117,11 +119,14 @@ impl Calls {
             .standing_refusal(&tapped)
             .map_err(|error| format!("the grants cannot be read ({error})"))?;
         match self.policy().judge(&facts) {
-            Verdict::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
-            _ if let Some((_, never)) = never => Err(format!("{} ({})", never.why, never.rule)),
+            Verdict::Deny { rule, why, .. } => Err(format!("{why} ({})", rule_words(&rule))),
+            _ if let Some((_, never)) = never => {
+                Err(format!("{} ({})", never.why, rule_words(&never.rule)))
+            }
             Verdict::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
                 "without a `summary` it is a button that asks no question, and those are only for \
-                 tools that run without one: {why} ({rule})"
+                 tools that run without one: {why} ({})",
+                rule_words(&rule)
             )),
             Verdict::Ask { .. } | Verdict::Allow { .. } => Ok(()),
         }

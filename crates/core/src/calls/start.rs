@@ -11,7 +11,7 @@ use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, DeniedBy, Outcome, Question,
-    Scope, Term, ToolCall, Trust,
+    Scope, Term, ToolCall, Trust, rule_words,
 };
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
@@ -139,13 +139,13 @@ impl Calls {
         let body = json!({"verdict": "deny", "rule": grounds.rule, "why": grounds.why, "by": by});
         let judged = entry("verdict", call, body);
         self.store.write_soon(move |tx| tx.audit(&judged));
-        Outcome::denied(by, format!("{} ({})", grounds.why, grounds.rule))
+        Outcome::denied(by, format!("{} ({})", grounds.why, rule_words(&grounds.rule)))
     }
 
     fn question_about(&self, call: &ToolCall, grounds: &Grounds) -> Result<Question, StoreError> {
         let notes = self.look_of(call).into_iter().map(|note| format!("; NOTE: {note}"));
         let notes: String = notes.collect();
-        let why = format!("{} ({}){notes}", grounds.why, grounds.rule);
+        let why = format!("{} ({}){notes}", grounds.why, rule_words(&grounds.rule));
         let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
         let mut choices = crate::policy::shape::choices(&self.facts(call, None));
         let of_session =

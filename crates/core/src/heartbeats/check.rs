@@ -11,7 +11,8 @@ use super::Heartbeats;
 use crate::config::{Heartbeat, HeartbeatCheck};
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{
-    CallId, DeniedBy, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal, unseen,
+    CallId, DeniedBy, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal,
+    rule_words, unseen,
 };
 use crate::gate::CallContext;
 use crate::store::{StoreError, now_ms};
@@ -73,8 +74,9 @@ impl Heartbeats {
                 return Checked::Stopped;
             }
             Outcome::Denied { by: Some(DeniedBy::Unasked { rule }), .. } => format!(
-                "{rule} wants a question for its check, and a check asks none; let it name a tool \
-                 that only looks"
+                "{} wants a question for its check, and a check asks none; let it name a tool that \
+                 only looks",
+                rule_words(&rule)
             ),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => beginning(&reason),
             Outcome::Parked { approval } => format!("its check waits for an answer to {approval}"),

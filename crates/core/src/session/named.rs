@@ -15,7 +15,7 @@ use super::watch::By;
 use crate::calls::call_of_name;
 use crate::domain::{
     CallId, DeniedBy, EventBody, InboundBody, NAMED_MAX, Named, NamedState, Origin, Outcome,
-    SessionId, ToolOutput, is_like_uri,
+    SessionId, ToolOutput, is_like_uri, rule_words,
 };
 use crate::gate::CallContext;
 use crate::store::InboxRow;
@@ -170,7 +170,8 @@ impl Drive<'_> {
             Outcome::Ended { output } if !output.is_error => Ok(output),
             Outcome::Ended { output } => Err(decapitalised(&first_line(&output.text))),
             Outcome::Denied { by: Some(DeniedBy::Unasked { rule }), .. } => Err(format!(
-                "{rule} wants a question for it, and none is asked about what a message names"
+                "{} wants a question for it, and none is asked about what a message names",
+                rule_words(&rule)
             )),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => {
                 Err(first_line(&reason))

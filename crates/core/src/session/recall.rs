@@ -14,7 +14,8 @@ use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    Block, CallId, DeniedBy, EventBody, Origin, Outcome, ToolCall, is_alone_with_claw, unseen,
+    Block, CallId, DeniedBy, EventBody, Origin, Outcome, ToolCall, is_alone_with_claw, rule_words,
+    unseen,
 };
 use crate::gate::CallContext;
 use crate::killpoint;
@@ -164,7 +165,8 @@ impl Drive<'_> {
                 return Asked::Stopped;
             }
             Outcome::Denied { by: Some(DeniedBy::Unasked { rule }), .. } => format!(
-                "{rule} wants a question for it, and claw asks none for what it does by itself"
+                "{} wants a question for it, and claw asks none for what it does by itself",
+                rule_words(&rule)
             ),
             _ if cancel.is_cancelled() => return Asked::Stopped,
             Outcome::Ended { output } => first_line(&output.text),

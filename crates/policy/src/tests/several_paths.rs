@@ -96,3 +96,70 @@ fn a_rule_about_one_file_decides_for_the_patch_that_names_it() {
     }
     assert_eq!(mode("x"), None);
 }
+
+/// What an owner reads into "nothing writes to this file" is every tool that does.
+#[test]
+fn a_rule_about_writing_a_path_holds_for_every_tool_that_changes_it() {
+    let judged = |rules: &str, tool: &str, arguments: Value| {
+        kind(&policy(rules).judge(&facts("filesystem", tool, &arguments))).0
+    };
+    let rule = |decision: &str, tool: &str| {
+        format!(
+            "{ALLOW_ALL}[[rule]]\nserver = \"filesystem\"\ntool = \"{tool}\"\n\
+             args.path = 'conf/keys'\ndecision = \"{decision}\"\nwhy = \"keys\"\n"
+        )
+    };
+    let change = |path: &str| {
+        let patch = format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x\n+y\n");
+        ("apply_patch", json!({ "patch": patch }))
+    };
+    let new = |path: &str| {
+        let patch = format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+y\n");
+        ("apply_patch", json!({ "patch": patch }))
+    };
+    let by_all = |path: &str| {
+        vec![
+            ("write_file", json!({"path": path, "content": "x"})),
+            ("edit_file", json!({"path": path, "edits": []})),
+            ("move", json!({"source": "a", "destination": path})),
+            ("move", json!({"source": path, "destination": "a"})),
+            ("delete", json!({"path": path})),
+        ]
+    };
+    for tool in ["write_file", "edit_file", "{write_file,edit_file}", "*"] {
+        for decision in ["deny", "ask"] {
+            let rules = rule(decision, tool);
+            let whole =
+                super::facts("filesystem", "write_file", &Value::Null).workspace.join("conf/keys");
+            let spelled = ["conf/keys", "./conf/keys", "conf//keys", "a/../conf/./keys"];
+            let spelled = spelled.into_iter().chain(whole.to_str());
+            let calls = spelled.flat_map(by_all).chain([change("conf/keys"), new("conf/keys")]);
+            for (by, arguments) in calls {
+                assert_eq!(
+                    judged(&rules, by, arguments.clone()),
+                    decision,
+                    "{tool} {by} {arguments}"
+                );
+            }
+            for (by, arguments) in by_all("conf/other").into_iter().chain([change("conf/other")]) {
+                assert_eq!(
+                    judged(&rules, by, arguments.clone()),
+                    "allow",
+                    "{tool} {by} {arguments}"
+                );
+            }
+        }
+    }
+    // A rule about deleting is about what takes a file away, and not about what writes to it.
+    let rules = rule("deny", "delete");
+    assert_eq!(judged(&rules, "move", json!({"source": "conf/keys", "destination": "a"})), "deny");
+    assert_eq!(judged(&rules, "move", json!({"source": "a", "destination": "conf/keys"})), "allow");
+    assert_eq!(judged(&rules, "write_file", json!({"path": "conf/keys"})), "allow");
+    // What allows writing allows nothing else.
+    let allows = "[[rule]]\nserver = \"filesystem\"\ntool = \"write_file\"\n\
+                  args.path = 'conf/keys'\ndecision = \"allow\"\nwhy = \"mine\"\n";
+    for (by, arguments) in by_all("conf/keys") {
+        let expected = if by == "write_file" { "allow" } else { "ask" };
+        assert_eq!(judged(allows, by, arguments.clone()), expected, "{by} {arguments}");
+    }
+}

@@ -80,12 +80,12 @@ async fn what_cannot_be_done_is_refused_when_it_is_proposed() {
         (json!([item_with("ttl_s", json!(9))]), "its `ttl_s` is 9, and must be from 10 to 604800 seconds"),
         (json!([item_with("ttl_s", json!(604_801))]), "its `ttl_s`"),
         (json!(vec![item(); 11]), "11 proposed actions are refused: a turn may stage 10 (limits.staged_actions_max)"),
-        (json!([item(), like("no")]), "proposed action 2 is refused: not that (policy.toml"),
+        (json!([item(), like("no")]), "proposed action 2 is refused: not that (the rule policy.toml"),
         (
             json!([like("button")]),
             "a button that asks no question, and those are only for tools that run without one: taps ask",
         ),
-        (json!([{"tool": "confirm", "label": "Add"}]), "(class.mutating)"),
+        (json!([{"tool": "confirm", "label": "Add"}]), "(claw's default for changes)"),
     ]) {
         let output = proposed(&rig, n, actions).await;
         assert!(output.is_error && output.actions.is_empty(), "{says}: {output:?}");
@@ -127,7 +127,7 @@ async fn a_hidden_tool_is_reached_by_a_tap_and_by_nothing_else() {
         Rig::new(&["shop"], "[[rule]]\nserver = \"shop\"\ndecision = \"allow\"\nwhy = \"tests\"\n");
     assert_eq!(
         rig.denied(shop(1, "confirm", json!({"text": "x"}))).await,
-        "the server `shop` has no tool `confirm` now (builtin.tool)"
+        "the server `shop` has no tool `confirm` now (claw's list of tools)"
     );
     let question = staged(&rig, 2, json!([item()])).await.remove(0);
     let call = rig.gate.calls().call_of(&question).unwrap().unwrap();

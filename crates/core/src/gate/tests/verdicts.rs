@@ -77,7 +77,7 @@ async fn a_hard_deny_beats_a_rule_and_a_grant() {
     let mut call = tool(1, "run", arguments);
     call.server = "bash".into();
     let reason = rig.denied(call).await;
-    assert!(reason.contains("builtin."), "{reason}");
+    assert!(reason.contains("fixed rule “wipe root”"), "{reason}");
 }
 
 #[tokio::test]

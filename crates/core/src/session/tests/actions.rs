@@ -151,7 +151,7 @@ async fn rules_and_tools_that_have_changed_since_are_not_asked_about_again_but_t
     );
     let changed = "The rules of policy.toml have changed";
     for (policy, says) in
-        [(denying, "Not today (policy.toml:1)"), (&other_rule, changed), (POLICY, "")]
+        [(denying, "Not today (the rule policy.toml:1)"), (&other_rule, changed), (POLICY, "")]
     {
         let rig = staged(json!([item("a")])).await;
         let asked = rig.open("Add a");
