@@ -205,3 +205,18 @@ fn whoever_is_no_front_gets_nothing_at_the_socket() {
     assert_eq!(told["sessions"], json!([]));
     rig.stop(gateway);
 }
+
+/// Nobody looks by the clock here: an answer and a stop that another process writes are heard of.
+#[test]
+fn a_gateway_that_waits_hears_what_another_process_writes_without_looking() {
+    let rig = rig("[limits]\nstore_look_s = 3600\n[serve]\nanswer_wait_s = 50\n");
+    let gateway = rig.start();
+    let client = Client::start(&rig.house, TOOLS, Era::Legacy);
+    let call = client.begin("legacy__echo", &json!({"text": "heard."}));
+    question(&rig, 0);
+    rig.house.claw(&["approve", &rig.house.waiting()]).expect(0);
+    assert_eq!(text(&call.ends().unwrap()), "heard.");
+    assert_eq!(effects(&rig), 1);
+    drop(client);
+    rig.stop(gateway);
+}

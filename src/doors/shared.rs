@@ -16,9 +16,6 @@ use crate::domain::{Address, SessionId};
 use crate::door_context::Context;
 use crate::mail::{Mail, PostedQuestion};
 
-/// How often the store is looked at for what other processes did.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-
 /// Made when the door opens, and gone with its last task. `T` is one message of the door.
 pub struct Shared<T> {
     /// All that the door knows of claw.
@@ -133,13 +130,14 @@ impl<T> Shared<T> {
 /// door ends.
 pub async fn watch_commits<D: ChatDoor>(door: Arc<D>) {
     let mut seen = None;
+    let mut changes = door.shared().mail().changes();
     loop {
         match door.shared().mail().version() {
             Ok(version) if seen.replace(version) != Some(version) => door.shared().wake(),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "the store cannot be looked at"),
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        changes.wait().await;
     }
 }
 

@@ -15,6 +15,7 @@ pub mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use futures::future::BoxFuture;
@@ -93,6 +94,7 @@ impl App {
             &config.home.claw_db(),
             anchor_place(&config.kept_apart).as_ref(),
         )?;
+        store.set_look_anyhow(Duration::from_secs(config.limits.store_look_s));
         Self::open_on(config, store, Ending::default())
     }
 

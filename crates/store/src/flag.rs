@@ -98,7 +98,9 @@ impl Store {
     /// # Errors
     /// No place takes it.
     pub fn raise_panic_flag(&self, by: &str) -> io::Result<PathBuf> {
-        raise(self.path(), by)
+        let place = raise(self.path(), by)?;
+        self.tell_others();
+        Ok(place)
     }
 
     /// Turns it off where the store cannot be written, if nothing else holds it on. False if the

@@ -15,6 +15,7 @@ mod blocked;
 mod boot;
 mod call_lists;
 mod calls;
+mod changes;
 mod clients;
 mod daily_digests;
 mod damaged;
@@ -70,6 +71,8 @@ pub use artifacts::{ArtifactRow, Artifacts};
 pub use audit::{AuditEntry, AuditRow, Broken, Whole};
 pub use audit_stand_in::AuditPutAside;
 pub use calls::CallRow;
+use changes::Bell;
+pub use changes::Changes;
 pub use clients::{ClientCallRow, ClientRow};
 pub use daily_digests::LastDailyDigest;
 pub use damaged::{DamagedRow, RowAt, RowFault};
@@ -122,6 +125,8 @@ struct Inner {
     migrated: Option<Migrated>,
     /// What seals the audit, or why nothing does.
     anchor: Result<Arc<Anchor>, String>,
+    /// Rung by the writer, and held by everybody who waits.
+    bell: Arc<Bell>,
 }
 
 impl Store {
@@ -159,10 +164,18 @@ impl Store {
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         configure(&reader)?;
         let anchor = anchor(path).map(Arc::new);
-        let writer = Writer::start(conn, anchor.clone().ok())?;
+        let bell = Bell::of(path);
+        let writer = Writer::start(conn, anchor.clone().ok(), bell.clone())?;
         let reader = Mutex::new(reader);
         Ok(Self {
-            inner: Arc::new(Inner { writer, reader, path: path.to_owned(), migrated, anchor }),
+            inner: Arc::new(Inner {
+                writer,
+                reader,
+                path: path.to_owned(),
+                migrated,
+                anchor,
+                bell,
+            }),
         })
     }
 
@@ -248,6 +261,24 @@ impl Store {
     /// How many commits this process has made, and how many microseconds they took in all.
     pub fn commits_spent(&self) -> (u64, u64) {
         self.inner.writer.spent()
+    }
+
+    /// For whoever waits for what others commit: made first, then the store is looked at, then it
+    /// waits. Needs a Tokio runtime.
+    pub fn changes(&self) -> Changes {
+        self.inner.bell.changes()
+    }
+
+    /// How often the store is looked at for commits of which the system has told nothing: those of
+    /// programs that are not claw.
+    pub fn set_look_anyhow(&self, every: Duration) {
+        self.inner.bell.set_look_anyhow(every);
+    }
+
+    /// Has everybody look, in whichever process, who waits for changes: something has changed that
+    /// is no commit.
+    pub(crate) fn tell_others(&self) {
+        self.inner.bell.ring();
     }
 
     /// A number that changes whenever another connection has committed (`PRAGMA data_version`).

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::StoreError;
 use super::anchor::Anchor;
+use super::changes::Bell;
 use super::mark;
 use super::queue::{Next, Queue, WriteUrgency};
 use super::tx::Tx;
@@ -48,7 +49,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(conn: Connection, anchor: Option<Arc<Anchor>>) -> Result<Self, StoreError> {
+    pub(super) fn start(
+        conn: Connection,
+        anchor: Option<Arc<Anchor>>,
+        bell: Arc<Bell>,
+    ) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::new());
         let spent = Arc::<Spent>::default();
         let failed = LastFailure::default();
@@ -56,7 +61,7 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure))
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure, &bell))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
         Ok(Self { queue, spent, failed, thread: Some(thread) })
     }
@@ -126,6 +131,7 @@ fn run(
     queue: &Queue<Work>,
     spent: &Spent,
     failed: &LastFailure,
+    bell: &Bell,
 ) {
     // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody
     // after.
@@ -153,6 +159,7 @@ fn run(
         }
         let began = Instant::now();
         commit(&Tx::sealing(conn, anchor), batch, failed);
+        bell.ring();
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
         // What a relaxed batch has written is not on the disk yet, and counts nothing.

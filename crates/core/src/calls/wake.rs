@@ -9,9 +9,6 @@ use crate::domain::{
 };
 use crate::store::{ApprovalRow, StoreError, Tx, now_ms};
 
-/// How often the answer of another process is looked for. `PRAGMA data_version` costs microseconds.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-
 /// Tells the owner of a call what became of the question about it, in the transaction that decides
 /// it.
 pub(super) fn wake(
@@ -46,6 +43,7 @@ impl Calls {
     /// it; one whose time is over is closed. For the owner of a call that stands in no log.
     pub async fn until_decided(&self, call: &CallId) -> Result<(), StoreError> {
         let (mut seen, mut ends_ms) = (None, now_ms());
+        let mut changes = self.store.changes();
         loop {
             // The version first: what is committed after it is seen by the next look.
             let version = self.store.data_version()?;
@@ -57,7 +55,8 @@ impl Calls {
                     None => return Ok(()),
                 }
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            let left = Duration::from_millis((ends_ms - now_ms()).max(1).unsigned_abs());
+            changes.wait_at_most(left).await;
         }
     }
 }

@@ -14,9 +14,6 @@ use crate::domain::{ApprovalId, ApprovalState, CallId, Outcome, UnixMillis, esca
 use crate::killpoint;
 use crate::store::{ApprovalRow, StoreError, Tx};
 
-/// How often a call is looked at that another process drives.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-
 /// How far a call is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientCallState {
@@ -108,6 +105,7 @@ impl Clients {
         until: Instant,
     ) -> Result<bool, ClientRefusal> {
         let id = call.id();
+        let mut changes = self.shared.store.changes();
         loop {
             let row = self.shared.store.read(|tx| tx.call(&id))?;
             if row.is_some_and(|row| row.outcome.is_some()) {
@@ -116,7 +114,7 @@ impl Clients {
             if Instant::now() >= until {
                 return Ok(false);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            changes.wait_at_most(until.saturating_duration_since(Instant::now())).await;
         }
     }
 

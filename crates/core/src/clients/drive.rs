@@ -22,8 +22,6 @@ use crate::store::{CallRow, StoreError};
 
 /// How often it is looked whether a process is gone that has left calls.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How often a running call looks for the stop switch, and for a client that was revoked.
-const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 /// The calls that this process drives.
 #[derive(Default)]
@@ -214,6 +212,7 @@ impl Shared {
     /// Waits for the stop switch, or until the client is revoked.
     async fn is_to_stop(&self, client: &ClientName) {
         let mut seen = None;
+        let mut changes = self.store.changes();
         loop {
             let version = self.store.data_version().ok();
             if seen != version || version.is_none() {
@@ -226,7 +225,7 @@ impl Shared {
                     return;
                 }
             }
-            tokio::time::sleep(WATCH_EVERY).await;
+            changes.wait().await;
         }
     }
 

@@ -45,6 +45,9 @@ pub struct Limits {
     /// Days back in which three equal yeses count, until a question offers the grant that would
     /// have spared them; 0 offers none.
     pub grant_offer_days: u32,
+    /// Seconds after which the store is looked at for what other programs wrote, although the system
+    /// has told of nothing.
+    pub store_look_s: u64,
     /// Lines of a daily digest in a chat.
     pub digest_lines_max: u32,
     /// Folders beside the configured workspace that conversations of one process work in at once.
@@ -119,6 +122,7 @@ impl Default for Limits {
             question_time_s: 14_400,
             mode_idle_time_s: 28_800,
             grant_offer_days: 7,
+            store_look_s: 5,
             digest_lines_max: 12,
             folders_at_once_max: 4,
             folder_idle_time_s: 900,
@@ -157,6 +161,7 @@ impl Limits {
             server_connect_s: self.server_connect_s,
             server_requests_max: self.server_requests_max,
             server_message_bytes_max: self.server_message_bytes_max,
+            store_look_s: self.store_look_s,
             command_processes_max: self.command_processes_max,
             command_memory_bytes_max: self.command_memory_bytes_max,
             command_file_bytes_max: self.command_file_bytes_max,
@@ -169,13 +174,14 @@ impl Limits {
 
     /// Whether a key of this section counts from the next start alone.
     pub(super) fn is_for_starts(key: &str) -> bool {
-        const FOR_STARTS: [&str; 6] = [
+        const FOR_STARTS: [&str; 7] = [
             "tool_timeout_s",
             "tool_calls_parallel_max",
             "server_start_s",
             "server_connect_s",
             "server_requests_max",
             "server_message_bytes_max",
+            "store_look_s",
         ];
         key.starts_with("command_") || FOR_STARTS.contains(&key)
     }
@@ -200,6 +206,7 @@ impl Limits {
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
             ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
+            ("store_look_s", self.store_look_s, 1, 3600),
             ("digest_lines_max", u64::from(self.digest_lines_max), 1, 40),
             ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
             ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),

@@ -12,8 +12,8 @@ use crate::domain::{Opening, UnixMillis};
 use crate::hub::{Hub, OpenedFolder};
 use crate::store::{Store, StoreError, now_ms};
 
-/// How often another process's write is looked for, as for a stop (`session/watch.rs`).
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The longest time between two looks: what is open by `claw.toml`, and until when, is in no commit.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Made with the gate, and lives as long as it.
 pub(super) struct HandedOut {
@@ -112,6 +112,14 @@ impl HandedOut {
         Ok(is_watched)
     }
 
+    /// How long it is until the first of them is over.
+    fn left(&self) -> Duration {
+        let ends = self.lock().until_ms.values().flatten().min().copied();
+        ends.map_or(Duration::MAX, |at| {
+            Duration::from_millis((at - now_ms()).max(1).unsigned_abs())
+        })
+    }
+
     fn lock(&self) -> MutexGuard<'_, Openings> {
         self.openings.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,8 +128,10 @@ impl HandedOut {
 /// Looks until nothing is handed out any more, or the gate is gone.
 async fn watch(handed: Weak<HandedOut>) {
     let mut seen = None;
+    let Some(mut changes) = handed.upgrade().map(|handed| handed.store.changes()) else { return };
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(left) = handed.upgrade().map(|handed| handed.left()) else { return };
+        changes.wait_at_most(left.min(LOOK_EVERY)).await;
         let Some(handed) = handed.upgrade() else { return };
         match handed.look(&mut seen).await {
             Ok(true) => {}

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::domain::{Address, Inbound, SessionId};
-use crate::store::{OutboxRow, Store, StoreError, Tx};
+use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
 
 pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
@@ -153,6 +153,11 @@ impl Mail {
             Ok(adopted)
         })
         .await
+    }
+
+    /// For whoever waits for what anybody commits: made first, then looked.
+    pub fn changes(&self) -> Changes {
+        self.store.changes()
     }
 
     /// The number that changes whenever somebody else has committed something.

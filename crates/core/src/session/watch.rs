@@ -6,16 +6,12 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::worker::Worker;
 use crate::domain::SessionId;
 use crate::store::{Store, StoreError};
-
-/// How often another process's write is looked for. `PRAGMA data_version` costs microseconds.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What may interrupt a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +87,14 @@ impl Watch {
     /// Waits for its turn to look, and then looks for everybody, for as long as it is polled.
     async fn look_out(&self, store: &Store) -> Infallible {
         let mut looked = self.looked.lock().await;
+        let mut changes = store.changes();
         loop {
             match self.look(store, *looked) {
                 Ok(version) => *looked = Some(version),
                 // The same version is looked at again.
                 Err(error) => tracing::warn!(%error, "cannot look for a stop"),
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            changes.wait().await;
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod audit;
 mod call_ids;
+mod changes;
 mod commits;
 mod decisions;
 mod delivered;
