@@ -1,11 +1,19 @@
 //! The append-only logs of the sessions. Only the holder of a session's lock appends to its log.
 
 use rusqlite::{OptionalExtension as _, params};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::damaged::{follows, json_at};
 use super::{LogWindow, RowAt, StoreError, Tx};
 use claw_domain::{Event, EventBody, SessionId};
+
+/// All that is asked of the event with which a window begins: it may hold thousands of lines.
+#[derive(Deserialize)]
+struct Boundary {
+    /// Of a summary or a dropped window.
+    through_seq: Option<u64>,
+}
 
 impl Tx<'_> {
     /// Appends an event that the log's holder has numbered. A gap or a number used twice is an
@@ -81,11 +89,9 @@ impl Tx<'_> {
         let mut rows = query.query([session.as_str()])?;
         let Some(row) = rows.next()? else { return Ok(1) };
         let seq: i64 = row.get(0)?;
-        Ok(match json_at(row, 1, || RowAt::Event { session: session.clone(), seq })? {
-            EventBody::Summary { through_seq, .. }
-            | EventBody::WindowDropped { through_seq, .. } => through_seq + 1,
-            _ => seq as u64,
-        })
+        let boundary: Boundary =
+            json_at(row, 1, || RowAt::Event { session: session.clone(), seq })?;
+        Ok(boundary.through_seq.map_or(seq as u64, |through| through + 1))
     }
 
     /// All events with a number of at least `from`, in order.

@@ -4,12 +4,13 @@
 
 use super::counted::Ratio;
 use super::cut;
-use super::kinds::{InWindow, Wish, meaning};
+use super::kinds::Wish;
 use super::log::Log;
 use super::next::{Bounds, Step};
 use super::state::Turn;
-use super::window::{self, Measure, Size, is_message};
-use crate::domain::{Event, EventBody, UnixMillis};
+use super::totals::EndedTurn;
+use super::window::{self, Size};
+use crate::domain::{EventBody, UnixMillis};
 
 /// A compaction that leaves more than this has to go on, in percent of the window before it.
 pub const LEFT_PERCENT_MAX: u64 = 60;
@@ -83,12 +84,7 @@ pub fn asked_in_the_hour(log: &Log) -> Vec<UnixMillis> {
 
 /// The newest ended turn's end, if it is in the window.
 pub fn last_ended_turn(log: &Log) -> Option<u64> {
-    let ended = log.events().iter().rfind(|event| ends_a_turn(event))?;
-    (Some(ended.seq) > log.begins_behind()).then_some(ended.seq)
-}
-
-fn ends_a_turn(event: &Event) -> bool {
-    meaning(event).window == InWindow::TurnEnds
+    log.totals().ended.last().map(|turn| turn.seq)
 }
 
 /// What a window may grow to while no summary can be had. With more, its oldest part is dropped.
@@ -144,7 +140,7 @@ fn too_little(log: &Log, newest: Option<&EventBody>, bounds: &Bounds) -> Option<
 }
 
 fn cuts(log: &Log, turn: Option<&Turn<'_>>, replies_kept: usize, size: Size) -> Option<Step> {
-    let (calls, spared_bytes) = cut::candidates(log.events(), turn, replies_kept);
+    let (calls, spared_bytes) = cut::candidates(log, turn, replies_kept);
     let spared = Ratio::of(log).of_tokens(spared_bytes / 4);
     let enough = spared * 100 >= size.tokens * CUT_PERCENT_MIN;
     (enough && !calls.is_empty())
@@ -154,34 +150,24 @@ fn cuts(log: &Log, turn: Option<&Turn<'_>>, replies_kept: usize, size: Size) -> 
 /// Up to where the oldest ended turns go. The newest of them stay, as far as they are small, unless
 /// the window is to begin anew. `None` if that gains too little, or nothing ended is in the window.
 fn boundary(log: &Log, bounds: &Bounds, wish: Option<Wish>) -> Option<u64> {
-    let last = last_ended_turn(log)?;
+    let totals = log.totals();
+    let last = totals.ended.last()?;
     if wish == Some(Wish::Idle) {
-        return Some(last);
-    }
-    let measure = Measure::of(log.events());
-    let (mut turns, mut tokens, mut messages, mut total) = (Vec::new(), 0, 0, 0);
-    for event in log.events() {
-        tokens += measure.tokens(event);
-        total += measure.tokens(event);
-        messages += u64::from(is_message(event));
-        if ends_a_turn(event) && Some(event.seq) > log.begins_behind() {
-            turns.push((event.seq, tokens, messages));
-            (tokens, messages) = (0, 0);
-        }
+        return Some(last.seq);
     }
     let messages_max = match bounds.window_messages {
         0 => u64::MAX,
         most => u64::from(most) / 2,
     };
-    let (mut kept_tokens, mut kept_messages) = (0, messages);
-    for (seq, tokens, messages) in turns.into_iter().rev() {
-        kept_tokens += tokens;
-        kept_messages += messages;
-        if kept_tokens * 100 > total * TURNS_KEPT_PERCENT || kept_messages > messages_max {
-            return Some(seq);
-        }
-    }
-    wish.is_some().then_some(last)
+    // With this turn and all behind it there is too much to stay; so there is with each older one.
+    let too_much = |turn: &EndedTurn| {
+        let kept_tokens = last.through.tokens - turn.before.tokens;
+        let kept_messages = totals.size.messages - turn.before.messages;
+        kept_tokens * 100 > totals.size.tokens * TURNS_KEPT_PERCENT || kept_messages > messages_max
+    };
+    let goes = totals.ended.partition_point(too_much).checked_sub(1);
+    let newest = goes.and_then(|at| totals.ended.get(at)).map(|turn| turn.seq);
+    newest.or(wish.is_some().then_some(last.seq))
 }
 
 #[cfg(test)]

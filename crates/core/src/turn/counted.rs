@@ -2,6 +2,8 @@
 //! answered last. From the log alone, so that `next` stays pure and a replay decides the same. Must
 //! not know providers.
 
+use std::collections::{HashMap, VecDeque};
+
 use super::log::Log;
 use crate::domain::{EventBody, Usage};
 
@@ -26,41 +28,58 @@ impl Default for Ratio {
     }
 }
 
+/// What was counted in a window so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counting {
+    /// What stood beside the conversation, as the log said it last.
+    beside: Option<u64>,
+    /// Of the request whose reply has not come yet.
+    estimated: Option<u64>,
+    /// The newest replies of each model, the oldest of them first.
+    replies: HashMap<String, VecDeque<Ratio>>,
+    /// The model that answered last.
+    newest: String,
+}
+
+impl Counting {
+    pub(super) fn add(&mut self, body: &EventBody) {
+        match body {
+            EventBody::PromptPacked { estimated_tokens, account, .. } => {
+                self.beside = account.as_ref().map(|account| account.tokens()).or(self.beside);
+                self.estimated = self.beside.map(|beside| beside + estimated_tokens);
+            }
+            EventBody::ModelReply { usage, model, .. } => {
+                let Some((counted, estimated)) = counted(usage).zip(self.estimated.take()) else {
+                    return;
+                };
+                let percent = counted * 100 / estimated.max(1);
+                if estimated < ESTIMATED_MIN || !(PERCENT_LEAST..=PERCENT_MOST).contains(&percent) {
+                    return;
+                }
+                if self.newest != *model {
+                    self.newest.clone_from(model);
+                }
+                let replies = self.replies.entry(self.newest.clone()).or_default();
+                replies.push_back(Ratio { counted, estimated });
+                if replies.len() > REPLIES_MAX {
+                    replies.pop_front();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Ratio {
     /// Of the model that answered last in this window. Without a reply whose provider has counted,
     /// or in a log that does not say what stood beside the conversation, the estimate counts.
     pub fn of(log: &Log) -> Self {
-        let (mut beside, mut estimated) = (None, None);
-        let mut replies: Vec<(&str, u64, u64)> = Vec::new();
-        for event in log.events() {
-            match &event.body {
-                EventBody::PromptPacked { estimated_tokens, account, .. } => {
-                    beside = account.as_ref().map(|account| account.tokens()).or(beside);
-                    estimated = beside.map(|beside| beside + estimated_tokens);
-                }
-                EventBody::ModelReply { usage, model, .. } => {
-                    let counted = counted(usage).zip(estimated.take());
-                    let plausible = counted.filter(|(counted, estimated)| {
-                        let percent = counted * 100 / (*estimated).max(1);
-                        *estimated >= ESTIMATED_MIN
-                            && (PERCENT_LEAST..=PERCENT_MOST).contains(&percent)
-                    });
-                    replies.extend(
-                        plausible.map(|(counted, estimated)| (model.as_str(), counted, estimated)),
-                    );
-                }
-                _ => {}
-            }
-        }
-        let Some((newest, ..)) = replies.last().copied() else { return Self::default() };
-        let of_model = replies.iter().rev().filter(|(model, ..)| *model == newest);
-        of_model.take(REPLIES_MAX).fold(
-            Self { counted: 0, estimated: 0 },
-            |sum, (_, counted, estimated)| Self {
-                counted: sum.counted + counted,
-                estimated: sum.estimated + estimated,
-            },
-        )
+        let counting = &log.totals().counting;
+        let Some(replies) = counting.replies.get(&counting.newest) else { return Self::default() };
+        replies.iter().fold(Self { counted: 0, estimated: 0 }, |sum, reply| Self {
+            counted: sum.counted + reply.counted,
+            estimated: sum.estimated + reply.estimated,
+        })
     }
 
     /// What a provider is likely to count for so many estimated tokens.

@@ -6,13 +6,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::kinds::{Seen, meaning};
+use super::log::Log;
 use super::state::Turn;
 use crate::domain::{CallId, Event, EventBody, Outcome};
 
 /// What a model still sees of a result that is cut, in bytes.
 pub const CUT_BYTES: u64 = 1_200;
 /// A result has to be so much longer before it is cut.
-const WORTH_BYTES: usize = 2 * CUT_BYTES as usize;
+pub(super) const WORTH_BYTES: usize = 2 * CUT_BYTES as usize;
 /// What stands between head and tail, about.
 const HANDLE_BYTES: usize = 160;
 /// So many digits of an artifact's digest name it to a model.
@@ -44,14 +45,31 @@ impl<'a> Cuts<'a> {
             None => Cow::Borrowed(text),
         }
     }
+}
 
-    /// How many bytes that are, about.
-    pub fn seen_bytes(&self, call: &CallId, text: &str) -> usize {
-        if self.of.is_empty() {
+/// How much is shown of the results of a window that are cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CutSizes {
+    bytes: HashMap<(u64, u32), u64>,
+}
+
+impl CutSizes {
+    pub(super) fn of(events: &[Event]) -> Self {
+        let mut sizes = Self::default();
+        for event in events {
+            let EventBody::ResultsCut { cut, bytes, .. } = &event.body else { continue };
+            sizes.bytes.extend(cut.iter().map(|one| ((one.reply_seq, one.block), *bytes)));
+        }
+        sizes
+    }
+
+    /// How many bytes a model sees of the text of a result, about.
+    pub(super) fn seen_bytes(&self, call: &CallId, text: &str) -> usize {
+        if self.bytes.is_empty() {
             return text.len();
         }
-        match key(call).and_then(|key| self.of.get(&key)) {
-            Some((_, bytes)) => text.len().min(*bytes as usize + HANDLE_BYTES),
+        match key(call).and_then(|key| self.bytes.get(&key)) {
+            Some(bytes) => text.len().min(*bytes as usize + HANDLE_BYTES),
             None => text.len(),
         }
     }
@@ -61,11 +79,11 @@ impl<'a> Cuts<'a> {
 /// but for those of the `replies_kept` newest replies of the open turn, at which a model still
 /// works.
 pub(super) fn candidates<'e>(
-    events: &'e [Event],
+    log: &'e Log,
     turn: Option<&Turn<'_>>,
     replies_kept: usize,
 ) -> (Vec<&'e CallId>, u64) {
-    let cuts = Cuts::of(events);
+    let cuts = log.totals().cut_sizes();
     let kept_from = turn.and_then(|turn| {
         let with_calls = turn.replies.iter().filter(|reply| !turn.calls_of(reply).is_empty());
         let seqs: Vec<u64> = with_calls.map(|reply| reply.seq).collect();
@@ -73,7 +91,7 @@ pub(super) fn candidates<'e>(
         newest.last().copied()
     });
     let (mut found, mut spared) = (Vec::new(), 0);
-    for event in events {
+    for event in log.long_results() {
         let Seen::Result(call, Outcome::Ended { output }) = meaning(event).seen else { continue };
         let is_kept = call.seq().zip(kept_from).is_some_and(|(seq, from)| seq >= from);
         let seen = cuts.seen_bytes(call, &output.text);

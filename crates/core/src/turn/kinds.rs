@@ -121,6 +121,8 @@ pub fn meaning(event: &Event) -> Meaning<'_> {
 
 /// The same of an event that has no number yet.
 pub fn of_body(body: &EventBody) -> Meaning<'_> {
+    #[cfg(test)]
+    LOOKS.set(LOOKS.get() + 1);
     let waited = |meaning| Meaning { time: Time::Waiting, ..meaning };
     let of_session = |meaning, window| Meaning { window, part_of: PartOf::Session, ..meaning };
     match body {
@@ -168,4 +170,10 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
             of_session(INPUT, InWindow::Hides { from_seq, through_seq })
         }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has asked what an event means: the work of whoever walks through a log.
+    pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }

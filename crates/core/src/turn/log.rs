@@ -3,8 +3,9 @@
 
 use super::kinds::{InWindow, PartOf, Wish, meaning};
 use super::state::Turn;
+use super::totals::Totals;
 use crate::domain::{
-    Action, Address, Answer, CallId, Event, EventBody, Kept, SessionId, UnixMillis,
+    Action, Address, CallId, Event, EventBody, Kept, PromptAccount, SessionId, UnixMillis,
 };
 
 /// What stands for the part of a conversation that is not in the window any more.
@@ -20,14 +21,18 @@ pub struct Standing<'a> {
 pub struct Log {
     session: SessionId,
     events: Vec<Event>,
+    /// Of these very events.
+    totals: Totals,
     next_seq: u64,
 }
 
 impl Log {
     /// `last_seq` is the number of the newest stored event, 0 for none.
     pub fn new(session: SessionId, events: Vec<Event>, last_seq: u64) -> Self {
-        let mut log = Self { session, events, next_seq: last_seq + 1 };
+        let totals = Totals::default();
+        let mut log = Self { session, events, totals, next_seq: last_seq + 1 };
         log.prune();
+        log.totals = Totals::of(&log.events);
         log
     }
 
@@ -84,30 +89,35 @@ impl Log {
 
     /// What stands for the part of the conversation before the window.
     pub fn standing(&self) -> Option<Standing<'_>> {
-        self.events.iter().rev().find_map(|event| match window(event) {
+        match window(self.events.get(self.totals.standing_at?)?) {
             InWindow::BeginsBehind { summary, made, .. } => {
                 Some(Standing { summary, kept: &made.kept })
             }
             _ => None,
-        })
+        }
     }
 
-    /// Up to where the window was summarised or dropped, as far as an event in it says so.
-    pub(super) fn begins_behind(&self) -> Option<u64> {
-        self.events.iter().rev().find_map(|event| match window(event) {
-            InWindow::BeginsBehind { through_seq, .. } => Some(through_seq),
+    /// What `next` asks of the whole window.
+    pub(super) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The results that are long enough to be cut.
+    pub(super) fn long_results(&self) -> impl Iterator<Item = &Event> {
+        self.totals.long_results.iter().filter_map(|at| self.events.get(*at))
+    }
+
+    /// What stood beside the conversation when a model was asked last, as far as the window says it.
+    pub(super) fn beside(&self) -> Option<&PromptAccount> {
+        match &self.events.get(self.totals.beside_at?)?.body {
+            EventBody::PromptPacked { account, .. } => account.as_deref(),
             _ => None,
-        })
+        }
     }
 
     /// Who has asked for a summary of which nothing has come yet.
     pub(super) fn wants_compaction(&self) -> Option<Wish> {
-        let newest = self.events.iter().rev().find_map(|event| match window(event) {
-            InWindow::Compacts(wish) => Some(Some(wish)),
-            InWindow::BeginsBehind { .. } | InWindow::NotCompacted => Some(None),
-            _ => None,
-        });
-        newest.flatten()
+        self.totals.wish
     }
 
     /// Everybody who has asked by `/compact` since the last compaction, once each.
@@ -127,7 +137,8 @@ impl Log {
 
     /// When a model was asked for summaries, as the newest compaction says.
     pub fn summaries_asked_ms(&self) -> &[UnixMillis] {
-        let newest = self.events.iter().rev().find_map(|event| match &event.body {
+        let newest = self.totals.asked_at.and_then(|at| self.events.get(at));
+        let newest = newest.and_then(|event| match &event.body {
             EventBody::CompactionFailed { asked_ms, .. } => Some(asked_ms),
             EventBody::Summary { made, .. } | EventBody::WindowDropped { made, .. } => {
                 Some(&made.asked_ms)
@@ -148,22 +159,7 @@ impl Log {
 
     /// The staged actions that were confirmed and have no result, in the order of their answers.
     pub fn confirmed(&self) -> Vec<(CallId, Action)> {
-        let mut open: Vec<(CallId, Action)> = Vec::new();
-        for event in &self.events {
-            match &event.body {
-                EventBody::ActionAnswered {
-                    call,
-                    action,
-                    answer: Some(Answer::Allow { .. } | Answer::Press { .. }),
-                    ..
-                } if !open.iter().any(|(id, _)| id == call) => {
-                    open.push((call.clone(), action.clone()));
-                }
-                EventBody::ActionResult { call, .. } => open.retain(|(id, _)| id != call),
-                _ => {}
-            }
-        }
-        open
+        self.totals.confirmed.clone()
     }
 
     /// Whether a staged action has its answer.
@@ -195,10 +191,15 @@ impl Log {
             window(&event),
             InWindow::BeginsBehind { .. } | InWindow::BeginsHere | InWindow::Hides { .. }
         );
+        let holds = !hides && Totals::hold_with(&event);
         self.events.push(event);
         // What older events hide is hidden already.
         if hides {
             self.prune();
+        }
+        match self.events.iter().enumerate().next_back() {
+            Some((at, event)) if holds => self.totals.add(at, event),
+            _ => self.totals = Totals::of(&self.events),
         }
     }
 
@@ -218,7 +219,7 @@ impl Log {
 
     /// Its events, and those behind its end.
     pub fn newest_turn_events(&self) -> Option<&[Event]> {
-        self.events.get(self.events.iter().rposition(begins_a_turn)?..)
+        self.events.get(self.totals.turn_at?..)
     }
 }
 

@@ -28,6 +28,7 @@ mod standing;
 pub mod state;
 pub mod summarise;
 mod told;
+mod totals;
 pub mod transcript;
 pub mod window;
 

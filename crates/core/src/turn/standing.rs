@@ -20,8 +20,7 @@ pub(super) fn text(standing: Standing<'_>) -> String {
     let mut parts = vec![INTRO.to_owned()];
     for (heading, lines) in [(RULES, &kept.rules), (IDENTIFIERS, &kept.identifiers)] {
         if !lines.is_empty() {
-            let lines: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
-            parts.push(format!("{heading}\n{}", lines.join("\n")));
+            parts.push(listed(heading, lines));
         }
     }
     if let Some(archive) = &kept.archive {
@@ -36,6 +35,18 @@ pub(super) fn text(standing: Standing<'_>) -> String {
         summary => format!("{SUMMARY}\n{}", quoted(summary)),
     });
     parts.join("\n\n")
+}
+
+/// A line each. There may be thousands, so they are written into one text.
+fn listed(heading: &str, lines: &[String]) -> String {
+    let bytes = lines.iter().map(|line| line.len() + "\n- ".len()).sum::<usize>();
+    let mut text = String::with_capacity(heading.len() + bytes);
+    text.push_str(heading);
+    for line in lines {
+        text.push_str("\n- ");
+        text.push_str(line);
+    }
+    text
 }
 
 /// No line of it looks like one of claw's.

@@ -16,7 +16,7 @@ use super::persona::Persona;
 use super::prompt;
 use super::run::{Around, Runner};
 use super::transcript;
-use super::window::{self, Measure};
+use super::window;
 use crate::domain::{
     Block, Compaction, EventBody, Kept, Message, Role, Spent, UnixMillis, text_of,
 };
@@ -146,9 +146,8 @@ pub fn made(
     kept: Kept,
     asked: Option<UnixMillis>,
 ) -> Compaction {
-    let measure = Measure::of(log.events());
     let rest = log.events().iter().filter(|event| event.seq > through_seq);
-    let rest: u64 = rest.map(|event| measure.tokens(event)).sum();
+    let rest: u64 = rest.map(|event| window::tokens(log, event)).sum();
     let after = rest + window::of_standing(summary, &kept);
     Compaction {
         before_tokens: window::size(log).tokens,

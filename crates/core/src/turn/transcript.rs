@@ -4,6 +4,7 @@
 //! forgets it). Must not know providers.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -98,7 +99,10 @@ impl<'a> Fold<'a> {
             }
             Seen::Person(blocks) => {
                 let time = self.clock.as_mut().and_then(|clock| clock.read(event.at_ms));
-                self.user(time.into_iter().chain(blocks.iter().cloned()).collect());
+                let mut said = Vec::with_capacity(blocks.len() + 1);
+                said.extend(time);
+                said.extend_from_slice(blocks);
+                self.user(said);
             }
             Seen::Model(blocks) => self.reply(event.seq, blocks),
             Seen::Partial("") => {}
@@ -205,7 +209,11 @@ impl<'a> Clock<'a> {
         let (_, day) = self.day.as_ref()?;
         let (hour, minute) = (at.hour(), at.minute());
         let zone = self.zone.iana_name().unwrap_or("local time");
-        Some(Block::Text { text: format!("[{day} {hour:02}:{minute:02}, {zone}]") })
+        // Once for each message of a window, so it asks for its memory once.
+        let mut text = String::with_capacity(day.len() + zone.len() + "[ 00:00, ]".len());
+        // A String takes everything.
+        let _ = write!(text, "[{day} {hour:02}:{minute:02}, {zone}]");
+        Some(Block::Text { text })
     }
 }
 

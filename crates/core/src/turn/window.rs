@@ -2,13 +2,12 @@
 //! and how much room there is. Pure. Must not know what is done about it.
 
 use super::counted::Ratio;
-use super::cut::Cuts;
 use super::estimate;
 use super::kinds::{Seen, meaning};
 use super::log::Log;
 use super::next::Bounds;
 use super::prompt;
-use crate::domain::{Event, Kept, Outcome};
+use crate::domain::{Event, Kept};
 
 /// Frames and headings around what stands for the earlier part.
 const STANDING_BYTES: usize = 400;
@@ -32,13 +31,8 @@ pub fn size(log: &Log) -> Size {
 
 /// The same by the estimate alone.
 pub fn estimated(log: &Log) -> Size {
-    let measure = Measure::of(log.events());
-    let mut size = Size { tokens: standing(log), messages: 0 };
-    for event in log.events() {
-        size.tokens += measure.tokens(event);
-        size.messages += u64::from(is_message(event));
-    }
-    size
+    let totals = log.totals();
+    Size { tokens: standing(log) + totals.size.tokens, messages: totals.size.messages }
 }
 
 /// The tokens that a window may have. What stands beside the conversation in each request, as the log
@@ -57,7 +51,7 @@ pub(super) fn is_message(event: &Event) -> bool {
 
 /// Estimated tokens of what stands for the part before the window.
 pub(super) fn standing(log: &Log) -> u64 {
-    log.standing().map_or(0, |standing| of_standing(standing.summary, standing.kept))
+    log.totals().standing_tokens
 }
 
 /// The same of a summary that is not in a log yet.
@@ -67,27 +61,9 @@ pub fn of_standing(summary: &str, kept: &Kept) -> u64 {
     estimate::of_bytes(STANDING_BYTES + bytes + summary.len())
 }
 
-/// Measures the events of one window.
-pub(super) struct Measure<'a> {
-    cuts: Cuts<'a>,
-}
-
-impl<'a> Measure<'a> {
-    pub(super) fn of(events: &'a [Event]) -> Self {
-        Self { cuts: Cuts::of(events) }
-    }
-
-    /// Estimated tokens that an event adds to what a model sees.
-    pub(super) fn tokens(&self, event: &Event) -> u64 {
-        let whole = estimate::of_event(event);
-        match meaning(event).seen {
-            Seen::Result(call, Outcome::Ended { output }) => {
-                let seen = self.cuts.seen_bytes(call, &output.text);
-                whole - estimate::of_text(&output.text) + estimate::of_bytes(seen)
-            }
-            _ => whole,
-        }
-    }
+/// Estimated tokens that an event of this log adds to what a model sees.
+pub(super) fn tokens(log: &Log, event: &Event) -> u64 {
+    log.totals().cut_sizes().tokens(event)
 }
 
 #[cfg(test)]

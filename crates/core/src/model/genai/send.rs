@@ -48,7 +48,10 @@ fn told(message: &Message, target: &Target) -> Message {
         Block::ImageRef { .. } => false,
         _ => true,
     };
-    Message { role: message.role, blocks: message.blocks.iter().filter(is_told).cloned().collect() }
+    // Mostly all of them are, and there may be thousands of messages.
+    let mut blocks = Vec::with_capacity(message.blocks.len());
+    blocks.extend(message.blocks.iter().filter(is_told).cloned());
+    Message { role: message.role, blocks }
 }
 
 /// Anthropic caches up to a mark and nothing without one: the instructions, and the conversation so
@@ -73,7 +76,7 @@ fn tool(spec: &ToolSpec) -> Tool {
 /// Results lead the message; `history` saw to that.
 fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMessage>) {
     let mut results = Vec::new();
-    let mut rest = Vec::new();
+    let mut rest = Vec::with_capacity(message.blocks.len());
     for block in message.blocks {
         match block {
             Block::Text { text } => rest.push(ContentPart::Text(text)),
@@ -123,7 +126,7 @@ fn result(wire: Wire, use_id: String, name: &str, content: String, is_error: boo
 }
 
 fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut Vec<ChatMessage>) {
-    let mut parts = Vec::new();
+    let mut parts = Vec::with_capacity(message.blocks.len());
     let mut signature: Option<String> = None;
     for block in message.blocks {
         match block {

@@ -1,9 +1,9 @@
 //! What of a conversation a window holds, by kind. Pure. Must not know what stands beside it.
 
-use crate::domain::{EventBody, PromptAccount};
+use crate::domain::PromptAccount;
 use crate::turn::kinds::{Seen, meaning};
 use crate::turn::log::Log;
-use crate::turn::window::{self, Measure};
+use crate::turn::window;
 
 /// Estimated tokens of each kind; together they are the window's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,6 @@ impl Shares {
 
 /// The shares of a window.
 pub fn shares(log: &Log) -> Shares {
-    let measure = Measure::of(log.events());
     let mut shares = Shares { summary: window::standing(log), ..Shares::default() };
     for event in log.events() {
         let share = match meaning(event).seen {
@@ -40,15 +39,12 @@ pub fn shares(log: &Log) -> Shares {
             Seen::Context(_) | Seen::Action => &mut shares.told,
             Seen::Nothing => continue,
         };
-        *share += measure.tokens(event);
+        *share += window::tokens(log, event);
     }
     shares
 }
 
 /// What stood beside the conversation when a model was asked last, as far as the window says it.
 pub fn beside(log: &Log) -> Option<&PromptAccount> {
-    log.events().iter().rev().find_map(|event| match &event.body {
-        EventBody::PromptPacked { account, .. } => account.as_deref(),
-        _ => None,
-    })
+    log.beside()
 }
