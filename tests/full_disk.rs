@@ -202,3 +202,30 @@ fn a_message_without_room_is_refused_in_true_words() {
     house.claw(&["ask", "list"]).expect(0);
     house.is_whole();
 }
+
+#[test]
+fn the_doctor_says_how_much_room_is_left_and_when_it_is_too_little() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let disk = |ran: Ran| ran.rows().into_iter().find(|row| row["id"] == "disk").unwrap();
+    let here = disk(house.claw(&["doctor", "--json"]));
+    assert!(here["text"].as_str().unwrap().contains("MiB are free on the disk of"), "{here}");
+    let shell: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
+    let as_root: &[&str] = &["unshare", "--mount"];
+    let small = format!(
+        "mount -t tmpfs -o size=40m,mode=700 tmpfs '{}' || exit 77",
+        house.home().display()
+    );
+    let tried = [as_root, shell]
+        .into_iter()
+        .map(|shell| behind(&house, shell, &small, &["doctor", "--json"]));
+    let Some(ran) =
+        tried.into_iter().find(|ran| ran.code != Some(77) && !ran.err.contains("unshare"))
+    else {
+        eprintln!("not tried: this system lets nobody mount");
+        return;
+    };
+    let there = disk(ran);
+    assert_eq!(there["ok"], false, "{there}");
+    assert!(there["text"].as_str().unwrap().starts_with("only "), "{there}");
+}

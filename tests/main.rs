@@ -20,6 +20,7 @@ mod botapi;
 mod boxed;
 mod chat_commands;
 mod clients_listed;
+mod cold_turns;
 #[path = "../crates/snapshot/tests/common/mod.rs"]
 mod common;
 mod console_look;

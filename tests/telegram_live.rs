@@ -293,6 +293,30 @@ fn an_answer_arrives_whatever_happens_to_its_draft() {
     drop(gateway);
 }
 
+/// A reader waits for the end. Who comes after a kill does not know what the messages show, so it
+/// changes all of them.
+#[test]
+fn the_end_of_a_long_answer_is_edited_before_its_beginning() {
+    let (cut, gate) = gated(&long_text());
+    let rig = commanding([cut, Answer::text(&long_text().replace("Line", "Part"))]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    rig.waits_for("Line 78 of");
+    eventually("both messages are on record", || rig.has_drafts(2));
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    rig.house.write("claw.toml", "[telegram]\nstream = false\n");
+    let before = rig.telegram.calls_of("editMessageText").len();
+    let gateway = rig.start();
+    rig.waits_for("Part 0 of");
+    let edits = rig.telegram.calls_of("editMessageText");
+    let edited: Vec<_> =
+        edits[before..].iter().map(|call| call.params["message_id"].as_i64()).collect();
+    assert!(edited.len() >= 2 && edited[0] > edited[1], "{edited:?}");
+    drop(gateway);
+}
+
 /// Somebody has deleted the message meanwhile.
 #[test]
 fn an_answer_whose_draft_is_gone_comes_whole_in_a_new_message() {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use crate::keeping::{beside, replayed, text, write_called};
 use serde_json::json;
@@ -69,6 +70,35 @@ fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
     let left: Vec<_> =
         fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_str().unwrap().contains("snapshot")), "{left:?}");
+}
+
+/// In a container each start has the same process ids.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "it is started in a container")]
+fn what_a_killed_backup_left_does_not_stand_in_the_way_of_the_next_one_with_its_number() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    for number in 1..10 {
+        fs::write(house.home().join(format!("claw.db.snapshot-{number}")), "left").unwrap();
+    }
+    let file = beside(&house, "backup");
+    let plain = house.command(&["backup", text(&file)]);
+    let contained = |how: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(how).arg("--").arg(plain.get_program()).args(plain.get_args());
+        command.env_clear().current_dir(house.user_home());
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        house.begin(command).ends()
+    };
+    let ways: [&[&str]; 2] =
+        [&["--pid", "--fork"], &["--user", "--map-current-user", "--pid", "--fork"]];
+    let tried = ways.into_iter().map(contained);
+    let Some(ran) = tried.into_iter().find(|ran| !ran.err.contains("unshare")) else {
+        eprintln!("not tried: this system has no containers");
+        return;
+    };
+    ran.expect(0);
+    restored(&file);
 }
 
 #[test]
