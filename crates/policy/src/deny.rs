@@ -34,7 +34,7 @@ pub struct Denial {
 }
 
 impl Denial {
-    fn new(rule: &str, why: &str, instead: &str) -> Self {
+    pub(super) fn new(rule: &str, why: &str, instead: &str) -> Self {
         Self { rule: format!("builtin.{rule}"), why: why.to_owned(), instead: instead.to_owned() }
     }
 }

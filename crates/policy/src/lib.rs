@@ -6,6 +6,7 @@ mod classes;
 mod deny;
 pub mod level;
 pub mod mode;
+mod notes;
 pub mod openings;
 mod parts;
 mod private;
@@ -153,7 +154,7 @@ impl Policy {
     pub fn hard_deny(&self, facts: &Facts<'_>) -> Option<Denial> {
         match deny::judge(facts) {
             deny::Finding::Denied(denial) => Some(denial),
-            deny::Finding::Clear | deny::Finding::Unreadable => None,
+            deny::Finding::Clear | deny::Finding::Unreadable => notes::judge(facts),
         }
     }
 
@@ -166,6 +167,9 @@ impl Policy {
             deny::Finding::Unreadable => true,
             deny::Finding::Clear => false,
         };
+        if let Some(denial) = notes::judge(facts) {
+            return denial.into();
+        }
         let verdict = match self.by_rule(facts) {
             Some(verdict) => verdict,
             None if self.lets_look(facts) => {
