@@ -37,7 +37,17 @@ pub enum ToolError {
 impl ToolError {
     /// An error of the operating system, in words that name what was tried.
     pub fn io(doing: &'static str, path: impl Into<String>, error: &io::Error) -> Self {
-        let why = claw_server_kit::why(error);
-        Self::Io { doing, path: path.into(), why }
+        Self::Io { doing, path: path.into(), why: why(error) }
     }
+}
+
+/// Why the system refuses, and what its owner can do about it.
+pub fn why(error: &io::Error) -> String {
+    let next = match error.kind() {
+        io::ErrorKind::PermissionDenied => ": this user needs the right to read and write there",
+        io::ErrorKind::StorageFull => ": make room on it",
+        io::ErrorKind::ReadOnlyFilesystem => ": make it writable, or name another folder",
+        _ => "",
+    };
+    format!("{}{next}", claw_server_kit::why(error))
 }

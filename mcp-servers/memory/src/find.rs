@@ -84,15 +84,3 @@ pub fn current_of_name(db: &Connection, name: &str) -> Result<Vec<Entry>> {
     }
     Ok(if current.is_empty() { all } else { current })
 }
-
-/// The paths of other files with the same id.
-///
-/// # Errors
-/// SQLite refuses.
-pub fn copies(db: &Connection, entry: &Entry) -> Result<Vec<String>> {
-    let paths = db
-        .prepare_cached("SELECT path FROM notes WHERE id = ? AND path <> ? ORDER BY path")?
-        .query_map([&entry.id, &entry.path], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(paths)
-}

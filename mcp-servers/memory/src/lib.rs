@@ -9,6 +9,7 @@ mod args;
 mod asked;
 mod caller;
 mod context;
+mod copies;
 mod dated;
 mod days;
 mod edges;

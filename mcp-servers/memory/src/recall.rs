@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::context::{self, Said};
+use crate::copies;
 use crate::dated;
 use crate::days::Days;
 use crate::error::Result;
@@ -178,7 +179,7 @@ pub fn considered(db: &Connection, question: &Question, row: i64) -> Result<Opti
         && question.tag.as_ref().is_none_or(|tag| note.tags.contains(tag))
         && question.since.is_none_or(|since| entry.dated >= since)
         && question.until.is_none_or(|until| entry.dated <= until);
-    if !fits || is_shadowed(db, &entry)? {
+    if !fits || copies::is_shadowed(db, &entry)? {
         return Ok(None);
     }
     let at = question.as_of.unwrap_or_else(time::now);
@@ -232,19 +233,4 @@ pub fn successor(db: &Connection, entry: &Entry) -> Result<Option<Successor>> {
         .query_row([&entry.id], |row| Ok(Successor { id: row.get(0)?, starts: row.get(1)? }))
         .optional()?;
     Ok(found)
-}
-
-/// Whether another file of the same id stands for the note: of several the one that is no conflict
-/// copy, then the one with the shortest path.
-///
-/// # Errors
-/// SQLite refuses.
-pub fn is_shadowed(db: &Connection, entry: &Entry) -> Result<bool> {
-    let shadowed = db
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM notes WHERE id = ?1
-                AND (copy, length(path), path) < (?2, length(?3), ?3))",
-        )?
-        .query_row(params![entry.id, entry.is_copy, entry.path], |row| row.get(0))?;
-    Ok(shadowed)
 }

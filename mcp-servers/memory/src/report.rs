@@ -3,6 +3,7 @@
 
 use rusqlite::Connection;
 
+use crate::copies;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::vectors;
@@ -77,10 +78,8 @@ fn faults(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let broken = pairs("SELECT path, fault FROM notes WHERE fault IS NOT NULL ORDER BY path")?;
     let mut lines: Vec<String> =
         broken.iter().map(|(path, fault)| format!("{path}: {fault}")).collect();
-    let copies = pairs(
-        "SELECT path, id FROM notes n WHERE EXISTS (SELECT 1 FROM notes o WHERE o.id = n.id
-            AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path)) ORDER BY path",
-    )?;
+    let copies =
+        pairs(&format!("SELECT path, id FROM notes n WHERE {} ORDER BY path", copies::SHADOWED))?;
     lines.extend(copies.iter().map(|(path, id)| {
         format!("{path}: a conflict copy of `{id}`; it is not searched, merge it by hand")
     }));

@@ -7,6 +7,7 @@ use rmcp::model::{
 };
 use rusqlite::params;
 
+use crate::copies;
 use crate::error::ToolError;
 use crate::find;
 use crate::memory::Memory;
@@ -54,12 +55,11 @@ fn page(memory: &Memory, after: &str) -> rusqlite::Result<Vec<(String, Resource)
     memory
         .index
         .db
-        .prepare_cached(
-            "SELECT path, id, kind, subject FROM notes n WHERE path > ?1 AND NOT EXISTS
-                (SELECT 1 FROM notes o WHERE o.id = n.id
-                    AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path))
+        .prepare_cached(&format!(
+            "SELECT path, id, kind, subject FROM notes n WHERE path > ?1 AND NOT {}
              ORDER BY path LIMIT ?2",
-        )?
+            copies::SHADOWED
+        ))?
         .query_map(params![after, PAGE as i64 + 1], |row| {
             let (path, id): (String, String) = (row.get(0)?, row.get(1)?);
             let (kind, subject): (String, String) = (row.get(2)?, row.get(3)?);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::args::Limits;
-use crate::error::{Result, ToolError};
+use crate::error::{Result, ToolError, why};
 use crate::folder::{Content, Folder, thesaurus_role};
 use crate::index::words::folded;
 use crate::note::{front, one_line};
@@ -82,7 +82,7 @@ impl Thesaurus {
                     limits.named("--thesaurus-bytes-max")
                 )),
                 Some((_, Content::Unreadable(error))) => {
-                    all.faults.push(format!("{path}: it cannot be read: {error}"));
+                    all.faults.push(format!("{path}: it cannot be read: {}", why(&error)));
                 }
             }
         }

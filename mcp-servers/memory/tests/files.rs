@@ -85,6 +85,26 @@ fn a_conflict_copy_is_shown_and_found_once() {
     assert!(room.check().1.contains("bob (Eve's conflicted copy 2026-11-23).md: a conflict copy"));
 }
 
+/// A tool that knows nothing of our front matter writes a copy without it.
+#[test]
+fn a_conflict_copy_without_front_matter_is_one_of_a_note_that_has_an_id() {
+    let room = Room::new();
+    room.write("anna.md", "---\nid: m1\n---\nAnna sails.");
+    let copy = "anna (Bob's conflicted copy 2026-11-26).md";
+    room.write(copy, "Anna sails a lot.");
+    let mut server = room.start();
+    assert_eq!(ids(&mut server, "sails"), ["m1"]);
+    let (anna, _) = server.ok("read", json!({"id": "m1"}));
+    assert_eq!(anna["conflict_copies"], json!([copy]));
+    let (faulty, text) = server.ok("list", json!({"what": "faulty"}));
+    assert_eq!(faulty["notes"][0]["path"], copy, "{text}");
+    assert!(text.contains("merge it by hand"), "{text}");
+    assert!(room.check().1.contains("a conflict copy of `anna.md`"), "{}", room.check().1);
+    // Without the original it stands for the note.
+    room.remove("anna.md");
+    assert_eq!(ids(&mut server, "sails"), ["anna.md"]);
+}
+
 #[test]
 fn what_cannot_be_understood_is_kept_found_and_told() {
     let room = Room::new();

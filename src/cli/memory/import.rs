@@ -18,11 +18,18 @@ const NOTES_MAX: usize = 500;
 pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     let name = file.display().to_string();
     let cannot = |why: String| UserError::because(format!("{name} cannot be taken in: {why}"));
-    let bytes = std::fs::metadata(file).map_err(|error| cannot(error.to_string()))?.len();
+    let unread = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            UserError::because(format!("there is no file {name}; name one such as AGENTS.md"))
+        }
+        std::io::ErrorKind::InvalidData => cannot("it is not UTF-8 text".to_owned()),
+        _ => cannot(claw_server_kit::why(&error)),
+    };
+    let bytes = std::fs::metadata(file).map_err(unread)?.len();
     if bytes > FILE_BYTES_MAX {
         return Err(cannot(format!("it has {bytes} bytes, and may have {FILE_BYTES_MAX}")));
     }
-    let text = std::fs::read_to_string(file).map_err(|error| cannot(error.to_string()))?;
+    let text = std::fs::read_to_string(file).map_err(unread)?;
     let items = outline::items(&text);
     if items.is_empty() {
         let why = match text.trim().is_empty() {

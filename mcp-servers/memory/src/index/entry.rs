@@ -3,6 +3,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::error::why;
 use crate::folder::{Content, Stamp, conflict, stem};
 use crate::note::Note;
 
@@ -52,7 +53,7 @@ impl Entry {
                 String::new(),
             ),
             Content::Unreadable(error) => {
-                (named(format!("it cannot be read: {error}")), String::new())
+                (named(format!("it cannot be read: {}", why(error))), String::new())
             }
         };
         let original = conflict::original(path);

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, begins, limit, on_notes};
+use crate::copies;
 use crate::error::{Result, ToolError};
 use crate::folder::Folder;
 use crate::index::{Entry, entry_at};
 use crate::memory::Memory;
 use crate::note::Kind;
-use crate::recall::{is_shadowed, successor};
+use crate::recall::successor;
 use crate::trash;
 use crate::writer::read;
 
@@ -116,13 +117,13 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     let db = &memory.index.db;
     let tag = input.tag.map(|tag| tag.trim_start_matches('#').to_owned());
     let paths: Vec<String> = db
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT path FROM notes n WHERE path > ?1 AND (?2 IS NULL OR kind = ?2)
                 AND (?3 IS NULL OR row IN (SELECT row FROM tags WHERE tag = ?3))
-                AND (NOT ?5 OR fault IS NOT NULL OR EXISTS (SELECT 1 FROM notes o WHERE o.id = n.id
-                    AND (o.copy, length(o.path), o.path) < (n.copy, length(n.path), n.path)))
+                AND (NOT ?5 OR fault IS NOT NULL OR {})
              ORDER BY path LIMIT ?4",
-        )?
+            copies::SHADOWED
+        ))?
         .query_map(
             params![
                 input.after.unwrap_or_default(),
@@ -139,7 +140,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
     for path in paths.iter().take(limit) {
         let Some(entry) = entry_at(db, path)? else { continue };
         let superseded_by = successor(db, &entry)?.map(|successor| successor.id);
-        let is_conflict_copy = is_shadowed(db, &entry)?;
+        let is_conflict_copy = copies::is_shadowed(db, &entry)?;
         notes.push(Listed::new(memory, &entry, superseded_by, is_conflict_copy));
     }
     let total: u32 = db.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, begins, on_notes};
+use crate::copies;
 use crate::edges::{self, Edge};
 use crate::error::{Result, ToolError};
 use crate::find;
@@ -131,7 +132,7 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         links: Linked::all(edges::from(db, row)?),
         linked_from: Linked::all(edges::to(db, row)?),
         same_name: namesakes.iter().map(Namesake::new).collect(),
-        conflict_copies: find::copies(db, &entry)?,
+        conflict_copies: copies::of(db, &entry)?,
         aliases: entry.note.aliases.clone(),
         text: entry.note.body.clone(),
         about,
