@@ -6,11 +6,14 @@ use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::SOON;
+
+/// `USER_HZ` is 100 on every Linux.
+const TICK_MS: u64 = 10;
 
 pub struct Server {
     child: Child,
@@ -175,9 +178,27 @@ impl Server {
 
     /// What the process has in memory now (Linux).
     pub fn resident_kib(&self) -> Option<u64> {
+        self.status("VmRSS:")
+    }
+
+    /// The most that it has had in memory so far (Linux).
+    pub fn resident_most_kib(&self) -> Option<u64> {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
         line.split_whitespace().nth(1)?.parse().ok()
+    }
+
+    /// What the process has computed so far, in itself and in the system for it, to 10 ms (Linux).
+    pub fn cpu(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        // The name of the program stands in brackets, and may hold spaces.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let mut ticks = || fields.next()?.parse::<u64>().ok();
+        Some(Duration::from_millis((ticks()? + ticks()?) * TICK_MS))
     }
 
     /// How often threads of the process gave up the CPU of their own accord, since it began (Linux).

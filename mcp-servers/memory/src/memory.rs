@@ -294,6 +294,27 @@ impl Memory {
         work(self)
     }
 
+    /// Does something that reads the index many times, and writes nothing: it is the index of one
+    /// moment, and its file is locked once instead of by each statement.
+    ///
+    /// # Errors
+    /// SQLite refuses, and what `look` gives.
+    pub fn at_one_moment<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.end_moment()?;
+        self.index.db.execute_batch("BEGIN")?;
+        let looked = look(self);
+        self.end_moment()?;
+        looked
+    }
+
+    /// Also one that a panic has left.
+    fn end_moment(&self) -> Result<()> {
+        if !self.index.db.is_autocommit() {
+            self.index.db.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
+    }
+
     /// Everything in which the index differs from the files.
     ///
     /// # Errors

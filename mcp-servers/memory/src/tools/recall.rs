@@ -40,7 +40,7 @@ pub fn tool() -> ToolDef {
             (Some(vectors), Some(query)) => vectors.ask(query),
             _ => Asked::default(),
         };
-        let done = shared.with(|memory| run(memory, input, &asked));
+        let done = shared.with(|memory| memory.at_one_moment(|memory| run(memory, input, &asked)));
         done.map(|reply| reply.with_meta(JsonObject::new()))
     })
 }

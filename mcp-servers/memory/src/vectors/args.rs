@@ -105,7 +105,7 @@ pub struct EmbeddingsArgs {
     #[arg(long, value_name = "S", default_value_t = 60)]
     pub embeddings_pause_s: u64,
 
-    /// What is kept of vectors in memory, in bytes: of one with 384 numbers it is 64. If there are
+    /// The file of sketches of vectors, in bytes: of one with 384 numbers it is 64. If there are
     /// more, each search reads all vectors from the disk
     #[arg(long, value_name = "BYTES", default_value_t = 32 * KIB * KIB)]
     pub embeddings_cache_bytes_max: u64,

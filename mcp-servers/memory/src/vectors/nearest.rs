@@ -1,11 +1,11 @@
 //! Which notes are nearest to a query in meaning: every vector is looked at by its sketch, and the
-//! best of these exactly. Owns what is kept in memory; must not know where a query's vector comes
+//! best of these exactly. Owns what is kept between two searches; must not know where a query's vector comes
 //! from.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::sketch::{self, Sketches};
+use super::sketch::{self, Sketches, Sketching};
 use super::store::{Kept, Store};
 
 /// Notes that are given. Those behind them weigh nearly nothing.
@@ -25,7 +25,7 @@ pub struct Near {
 /// The vectors of one model and dimension.
 pub struct Rows {
     dimension: usize,
-    /// `None` if there are too many to keep: then every search reads all vectors.
+    /// `None` if there are too many, or no file can be made: then every search reads all vectors.
     sketches: Option<Sketches>,
     /// The sum of all vectors, of which their mean cosine is made.
     sum: Vec<f32>,
@@ -35,7 +35,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// `bytes_max`: of all sketches.
+    /// `bytes_max`: of the file of all sketches.
     ///
     /// # Errors
     /// SQLite refuses.
@@ -56,9 +56,7 @@ impl Rows {
         let bytes = (count * sketch::bytes_of(dimension)) as u64;
         let sketches = if bytes <= bytes_max {
             let mean = sum.iter().map(|sum| sum / count.max(1) as f32).collect();
-            let mut sketches = Sketches::new(mean, count);
-            store.each(model, dimension, |kept| sketches.add(kept.row, floats(kept.bytes)))?;
-            Some(sketches)
+            sketched(store, model, dimension, mean)?
         } else {
             None
         };
@@ -90,15 +88,31 @@ impl Rows {
             vector.extend(floats(kept.bytes));
             best.take(kept.digest, cosine(query, &vector));
         };
-        match &self.sketches {
-            None => store.each(model, self.dimension, &mut compare)?,
-            Some(sketches) => {
-                let rows = sketches.nearest(query, COMPARED_MAX);
-                store.some(self.dimension, rows.into_iter(), &mut compare)?;
-            }
+        // A file that cannot be read costs time, and no note.
+        let sketched = self.sketches.as_ref().map(|it| it.nearest(query, COMPARED_MAX));
+        match sketched {
+            Some(Ok(rows)) => store.some(self.dimension, rows.into_iter(), &mut compare)?,
+            Some(Err(_)) | None => store.each(model, self.dimension, &mut compare)?,
         }
         Ok(best.in_order())
     }
+}
+
+/// `None` if there is no room for the file.
+fn sketched(
+    store: &Store,
+    model: &str,
+    dimension: usize,
+    mean: Vec<f32>,
+) -> rusqlite::Result<Option<Sketches>> {
+    let Ok(mut sketching) = Sketching::new(&store.folder, mean) else { return Ok(None) };
+    let mut added = Ok(());
+    store.each(model, dimension, |kept| {
+        if added.is_ok() {
+            added = sketching.add(kept.row, floats(kept.bytes));
+        }
+    })?;
+    Ok(added.and_then(|()| sketching.done()).ok())
 }
 
 fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> {
@@ -111,8 +125,8 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let (b, b_rest) = b.as_chunks::<8>();
     let mut sums = [0.0_f32; 8];
     for (a, b) in a.iter().zip(b) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
+        for at in 0..sums.len() {
+            sums[at] += a[at] * b[at];
         }
     }
     let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();

@@ -1,22 +1,41 @@
 //! Vectors in a twenty-fourth of their size, to choose which of them are compared exactly. Owns the
-//! arithmetic of a sketch; must not know where vectors lie.
+//! arithmetic of a sketch, and the file that holds them; must not know where vectors lie.
 //!
 //! A sketch holds on which side of the mean of all vectors each number lies: one bit. Together with
 //! two numbers of the vector this estimates its cosine to any query without a bias (RaBitQ, Gao and
 //! Long 2024, without the rotation). What is near by the estimate is compared exactly, so that the
 //! order of what is found is exact.
+//!
+//! They lie in a file without a name, one behind the other, and a search reads all of it in parts:
+//! the system has it at hand while there is room, and a process that rests holds none of it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
 /// Bits of a byte, and the sums that they can make.
 const BITS: usize = 8;
 const SUMS: usize = 1 << BITS;
 
-/// The sketches of vectors of one dimension, one behind the other.
+/// Bytes that are read at once.
+const PART_BYTES: usize = 64 * 1024;
+
+const OWNER_ONLY: u32 = 0o600;
+
+/// The sketches of vectors of one dimension, which are being written.
+pub struct Sketching {
+    mean: Vec<f32>,
+    count: usize,
+    bits: Vec<u8>,
+    out: BufWriter<File>,
+}
+
+/// The same when all of them are there.
 pub struct Sketches {
     mean: Vec<f32>,
-    bytes_each: usize,
-    rows: Vec<i64>,
-    bits: Vec<u8>,
-    scales: Vec<Scale>,
+    count: usize,
+    file: File,
 }
 
 /// What of a vector the bits do not say.
@@ -28,27 +47,34 @@ struct Scale {
     to_mean: f32,
 }
 
-/// Bytes that one vector takes in memory.
+/// Bytes before the bits of a sketch: the row and the scale.
+const HEAD_BYTES: usize = size_of::<i64>() + size_of::<Scale>();
+
+/// Bytes of the sketch of one vector.
 pub fn bytes_of(dimension: usize) -> usize {
-    dimension.div_ceil(BITS) + size_of::<Scale>() + size_of::<i64>()
+    HEAD_BYTES + dimension.div_ceil(BITS)
 }
 
-impl Sketches {
-    /// None yet, of `count` vectors with this mean.
-    pub fn new(mean: Vec<f32>, count: usize) -> Self {
-        let bytes_each = mean.len().div_ceil(BITS);
-        Self {
-            mean,
-            bytes_each,
-            rows: Vec::with_capacity(count),
-            bits: Vec::with_capacity(count * bytes_each),
-            scales: Vec::with_capacity(count),
-        }
+impl Sketching {
+    /// None yet, of vectors with this mean, in a file below `folder` that ends with its last user.
+    ///
+    /// # Errors
+    /// No file can be made there.
+    pub fn new(folder: &Path, mean: Vec<f32>) -> io::Result<Self> {
+        let path = folder.join(format!("sketches-{}", std::process::id()));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).mode(OWNER_ONLY);
+        let file = options.open(&path)?;
+        // A kill before this leaves an empty file.
+        fs::remove_file(&path)?;
+        let bits = vec![0; mean.len().div_ceil(BITS)];
+        Ok(Self { mean, count: 0, bits, out: BufWriter::with_capacity(PART_BYTES, file) })
     }
 
-    pub fn add(&mut self, row: i64, vector: impl Iterator<Item = f32>) {
-        let from = self.bits.len();
-        self.bits.resize(from + self.bytes_each, 0);
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add(&mut self, row: i64, vector: impl Iterator<Item = f32>) -> io::Result<()> {
+        self.bits.fill(0);
         let (mut squares, mut sum, mut to_mean) = (0.0_f32, 0.0_f32, 0.0_f32);
         for (at, (x, mean)) in vector.zip(&self.mean).enumerate() {
             let off = x - mean;
@@ -56,28 +82,36 @@ impl Sketches {
             sum += off.abs();
             to_mean += off * mean;
             if off > 0.0
-                && let Some(byte) = self.bits.get_mut(from + at / BITS)
+                && let Some(byte) = self.bits.get_mut(at / BITS)
             {
                 *byte |= 1 << (at % BITS);
             }
         }
         let length = if sum > 0.0 { squares / sum } else { 0.0 };
-        self.rows.push(row);
-        self.scales.push(Scale { length, to_mean });
+        self.out.write_all(&row.to_le_bytes())?;
+        self.out.write_all(&length.to_le_bytes())?;
+        self.out.write_all(&to_mean.to_le_bytes())?;
+        self.out.write_all(&self.bits)?;
+        self.count += 1;
+        Ok(())
     }
 
+    /// # Errors
+    /// The file cannot be written.
+    pub fn done(self) -> io::Result<Sketches> {
+        let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(Sketches { mean: self.mean, count: self.count, file })
+    }
+}
+
+impl Sketches {
     /// The rows of the vectors that are nearest to a query by their sketches, in the order of the
     /// rows.
-    pub fn nearest(&self, query: &[f32], count: usize) -> Vec<i64> {
-        if self.rows.len() <= count {
-            return self.rows.clone();
-        }
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn nearest(&self, query: &[f32], count: usize) -> io::Result<Vec<i64>> {
         let tables = self.tables(query);
-        let each = self.bits.chunks_exact(self.bytes_each.max(1));
-        let estimates = each.zip(&self.scales).map(|(bits, scale)| {
-            let sums = bits.iter().zip(&tables).map(|(byte, sums)| sums[usize::from(*byte)]);
-            scale.to_mean + scale.length * sums.sum::<f32>()
-        });
         // Twice as many as are wanted are held, not all of them.
         let mut best: Vec<(f32, i64)> = Vec::with_capacity(2 * count.max(1));
         let keep = |best: &mut Vec<(f32, i64)>| {
@@ -86,16 +120,41 @@ impl Sketches {
             }
             best.truncate(count);
         };
-        for (estimate, row) in estimates.zip(&self.rows) {
+        self.each(|row, scale, bits| {
             if best.len() == best.capacity() {
                 keep(&mut best);
             }
-            best.push((estimate, *row));
-        }
+            let mut sum = 0.0;
+            for (byte, sums) in bits.iter().zip(&tables) {
+                sum += sums[usize::from(*byte)];
+            }
+            best.push((scale.to_mean + scale.length * sum, row));
+        })?;
         keep(&mut best);
         let mut rows: Vec<i64> = best.into_iter().map(|(_, row)| row).collect();
         rows.sort_unstable();
-        rows
+        Ok(rows)
+    }
+
+    fn each(&self, mut take: impl FnMut(i64, Scale, &[u8])) -> io::Result<()> {
+        let bytes_each = bytes_of(self.mean.len());
+        let per_part = (PART_BYTES / bytes_each).max(1);
+        let mut part = vec![0; per_part.min(self.count) * bytes_each];
+        let mut read = 0;
+        while read < self.count {
+            let now = per_part.min(self.count - read);
+            let part = &mut part[..now * bytes_each];
+            self.file.read_exact_at(part, (read * bytes_each) as u64)?;
+            for sketch in part.chunks_exact(bytes_each) {
+                let Some((row, rest)) = sketch.split_first_chunk() else { continue };
+                let Some((length, rest)) = rest.split_first_chunk() else { continue };
+                let Some((to_mean, bits)) = rest.split_first_chunk() else { continue };
+                let (length, to_mean) = (f32::from_le_bytes(*length), f32::from_le_bytes(*to_mean));
+                take(i64::from_le_bytes(*row), Scale { length, to_mean }, bits);
+            }
+            read += now;
+        }
+        Ok(())
     }
 
     /// For each byte of a sketch what each of its values adds: the numbers of the query whose bit is
@@ -145,17 +204,21 @@ mod tests {
     #[test]
     fn what_is_nearest_is_among_the_few_that_are_compared() {
         for dimension in [100, 384] {
-            let all = vectors(1_000, dimension);
+            // More than are read at once.
+            let all = vectors(2_500, dimension);
             let mean = (0..dimension)
                 .map(|at| all.iter().map(|one| one[at]).sum::<f32>() / all.len() as f32)
                 .collect();
-            let mut sketches = Sketches::new(mean, all.len());
+            let temp = tempfile::tempdir().unwrap();
+            let mut sketches = Sketching::new(temp.path(), mean).unwrap();
             for (row, vector) in (0..).zip(&all) {
-                sketches.add(row, vector.iter().copied());
+                sketches.add(row, vector.iter().copied()).unwrap();
             }
+            let sketches = sketches.done().unwrap();
+            assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0, "its file has no name");
             let (mut found, mut wanted) = (0, 0);
             for query in all.iter().step_by(97) {
-                let near = sketches.nearest(query, 100);
+                let near = sketches.nearest(query, 100).unwrap();
                 assert!(near.is_sorted() && near.len() == 100);
                 let mut exact: Vec<(f32, i64)> =
                     (0..).zip(&all).map(|(row, one)| (cosine(query, one), row)).collect();
@@ -170,11 +233,13 @@ mod tests {
 
     #[test]
     fn of_few_vectors_all_are_compared() {
-        let mut sketches = Sketches::new(vec![0.0; 3], 2);
-        sketches.add(7, [1.0, 0.0, 0.0].into_iter());
-        sketches.add(9, [0.0, 1.0, 0.0].into_iter());
-        assert_eq!(sketches.nearest(&[0.0, 0.0, 1.0], 10), [7, 9]);
-        assert_eq!(sketches.nearest(&[0.0, 1.0, 0.0], 1), [9]);
+        let temp = tempfile::tempdir().unwrap();
+        let mut sketches = Sketching::new(temp.path(), vec![0.0; 3]).unwrap();
+        sketches.add(7, [1.0, 0.0, 0.0].into_iter()).unwrap();
+        sketches.add(9, [0.0, 1.0, 0.0].into_iter()).unwrap();
+        let sketches = sketches.done().unwrap();
+        assert_eq!(sketches.nearest(&[0.0, 0.0, 1.0], 10).unwrap(), [7, 9]);
+        assert_eq!(sketches.nearest(&[0.0, 1.0, 0.0], 1).unwrap(), [9]);
         assert_eq!(bytes_of(384), 64);
     }
 }

@@ -2,7 +2,7 @@
 //! dimension. They outlive a new index, because each one costs a request. Owns the SQL; must not
 //! know how a vector is made or compared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -38,6 +38,8 @@ const WITHOUT: &str =
 
 pub struct Store {
     pub db: Connection,
+    /// Where its file lies.
+    pub folder: PathBuf,
 }
 
 /// A note that has no vector yet.
@@ -98,7 +100,7 @@ impl Store {
         db.execute("ATTACH ? AS notes", [index.display().to_string()])?;
         // Of its own it would keep two megabytes of an index that another connection keeps, too.
         db.pragma_update(Some("notes"), "cache_size", -CACHE_KIB)?;
-        Ok(Self { db })
+        Ok(Self { db, folder: state.to_owned() })
     }
 
     /// The dimension of a model's vectors, if there has been an answer.
@@ -195,8 +197,10 @@ impl Store {
         wanted: impl Iterator<Item = i64>,
         mut take: impl FnMut(Kept<'_>),
     ) -> rusqlite::Result<()> {
+        // One look at the file: each statement by itself would lock it anew.
+        let reading = self.db.unchecked_transaction()?;
         let mut statement =
-            self.db.prepare_cached("SELECT rowid, digest, vector FROM vectors WHERE rowid = ?")?;
+            reading.prepare_cached("SELECT rowid, digest, vector FROM vectors WHERE rowid = ?")?;
         for row in wanted {
             let mut rows = statement.query([row])?;
             if let Some(row) = rows.next()?
