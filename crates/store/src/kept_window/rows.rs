@@ -24,6 +24,9 @@ const ORIGINS: [Origin; 6] = [
     Origin::Owner,
 ];
 
+/// Room for the events that have come since, so that thousands need not be moved for a few.
+const BEHIND: usize = super::READ_ONE_BY_ONE_MAX + 64;
+
 /// The rows of these events, behind the names that come in them again and again.
 pub(super) fn written(events: Vec<Event>) -> Result<String, serde_json::Error> {
     let mut writer = Writer::default();
@@ -39,7 +42,7 @@ pub(super) fn read(body: &[u8], count: usize, from: u64) -> Option<Vec<Event>> {
     let (names, rest) = std::str::from_utf8(body).ok()?.split_once('\n')?;
     let names: Vec<String> = serde_json::from_str(names).ok()?;
     // No row is shorter than a byte, whatever the count says.
-    let mut events = Vec::with_capacity(count.min(rest.len()));
+    let mut events = Vec::with_capacity(count.min(rest.len()) + BEHIND);
     let mut reader = Reader { rest, names: &names, before: (0, 0) };
     while !reader.rest.is_empty() {
         let event = reader.event()?;
@@ -298,20 +301,20 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Option<u64> {
-        let mut number = 0_u64;
-        for (place, byte) in self.rest.bytes().enumerate() {
-            match byte {
-                b'0'..=b'9' => {
-                    number = number.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+        let bytes = self.rest.as_bytes();
+        let (mut number, mut digits) = (0_u64, 0);
+        loop {
+            match *bytes.get(digits)? {
+                digit @ b'0'..=b'9' => {
+                    number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
                 }
-                b' ' if place > 0 => {
-                    self.rest = self.rest.get(place + 1..)?;
-                    return Some(number);
-                }
+                b' ' if digits > 0 => break,
                 _ => return None,
             }
+            digits += 1;
         }
-        None
+        self.rest = self.rest.get(digits + 1..)?;
+        Some(number)
     }
 
     fn signed(&mut self) -> Option<i64> {
