@@ -60,6 +60,7 @@ mod mcp_commands;
 mod mcp_import;
 mod mcp_login;
 mod mcp_login_hostile;
+mod mcp_login_kept;
 mod memory;
 mod memory_always;
 mod memory_deaths;

@@ -23,10 +23,16 @@ pub fn house_with(url: &str) -> House {
 /// A login, up to the link that it shows.
 pub fn begin(house: &House) -> (Running, String) {
     let running = house.start(&["mcp", "login", "corp"]);
+    let link = link_of(&running);
+    (running, link)
+}
+
+/// The link that a login shows.
+pub fn link_of(running: &Running) -> String {
     eventually("the link is shown", || running.err().contains("paste the whole address"));
     let err = running.err();
     let link = err.lines().find(|line| line.starts_with("http")).unwrap_or_else(|| panic!("{err}"));
-    (running, link.to_owned())
+    link.to_owned()
 }
 
 /// To where the authorization server sends the browser.
@@ -36,7 +42,7 @@ pub fn answer_of(link: &str) -> String {
     location.unwrap()
 }
 
-fn log_in(house: &House) -> Ran {
+pub fn log_in(house: &House) -> Ran {
     let (running, link) = begin(house);
     let (status, _, page) = browse(&answer_of(&link));
     assert_eq!((status, page.contains("claw is logged in")), (200, true), "{page}");
@@ -44,7 +50,7 @@ fn log_in(house: &House) -> Ran {
 }
 
 /// Every file below a folder that holds the text, but for the logins.
-fn holds(folder: &Path, text: &str) -> Vec<String> {
+pub fn holds(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

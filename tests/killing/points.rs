@@ -24,6 +24,8 @@ pub enum Rig {
     Rounds,
     /// `tests/server_tasks.rs`.
     Tasks,
+    /// `tests/mcp_login_kept.rs`.
+    Logins,
 }
 
 /// By what the name of a point begins with.
@@ -53,6 +55,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("round.", Rig::Rounds),
     // Nor makes a task of it.
     ("task.", Rig::Tasks),
+    // Nor wants a login.
+    ("login.", Rig::Logins),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -110,6 +110,8 @@ pub struct HubSettings {
     pub(crate) lookup: Lookup,
     /// Where logins to servers over HTTP are kept, a file each; without it there are none.
     pub logins: Option<PathBuf>,
+    /// From the link of a login to its answer; one that takes longer has failed.
+    pub login_time: Duration,
     /// Who wants to hear of which resource.
     pub(crate) resources: Arc<Hearers>,
     pub log: LogSink,
@@ -145,6 +147,7 @@ impl HubSettings {
             requests_max: 16,
             lookup: system_lookup(),
             logins: None,
+            login_time: Duration::from_secs(3600),
             resources: Arc::default(),
             schema_pinned: BTreeSet::new(),
             log: Arc::new(|_, _| {}),

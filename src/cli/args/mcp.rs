@@ -31,7 +31,7 @@ pub enum McpAction {
     /// Log in to a server at a URL, in your browser (OAuth)
     ///
     /// The link is printed. The browser comes back to this machine by itself; from another machine
-    /// you paste the address at which it ends.
+    /// you paste the address at which it ends. A login that was interrupted goes on with its link.
     Login {
         name: String,
         /// Given by whoever runs the login, where claw cannot register by itself
@@ -43,9 +43,14 @@ pub enum McpAction {
         /// A right to ask for beside those that the server names. More than once for several
         #[arg(long = "scope", value_name = "NAME")]
         scopes: Vec<String>,
-        /// The port of this machine to which the browser comes back [default: any that is free]
+        /// The port of this machine to which the browser comes back [default: 8765, or any that is
+        /// free]
         #[arg(long)]
         port: Option<u16>,
+        /// Another link, also while an earlier one still counts. Another id, right or port does the
+        /// same
+        #[arg(long)]
+        new: bool,
     },
     /// Forget the login to a server
     Logout { name: String },

@@ -29,6 +29,13 @@ impl Callback {
         Ok(Self { listener, address })
     }
 
+    /// At an address of before. `None` where somebody else listens there.
+    pub(super) async fn at(address: &str) -> Option<Self> {
+        let url = address.strip_prefix("http://127.0.0.1:")?;
+        let callback = Self::listen(url.strip_suffix(PATH)?.parse().ok()?).await.ok()?;
+        (callback.address == address).then_some(callback)
+    }
+
     pub(super) fn address(&self) -> &str {
         &self.address
     }

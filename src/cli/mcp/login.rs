@@ -7,28 +7,83 @@ use std::process::ExitCode;
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::callback::Callback;
+use super::callback::{Callback, Page};
 use crate::app::App;
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
-use crate::hub::login::{LoggedOut, LoginError, LoginUnderWay, LoginWish, Revoked};
+use crate::hub::login::{Earlier, LoggedOut, LoginError, LoginUnderWay, LoginWish, PORT, Revoked};
+
+/// What the command was told of the login.
+pub(super) struct Begin {
+    pub(super) wish: LoginWish,
+    pub(super) port: Option<u16>,
+    /// A login that is under way does not go on.
+    pub(super) is_new: bool,
+}
 
 pub(super) async fn run(
     app: &App,
     name: &str,
-    wish: LoginWish,
-    port: Option<u16>,
+    begin: Begin,
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let callback = Callback::listen(port.unwrap_or(0)).await.map_err(|error| {
+    let granted = match earlier(app, name, &begin).await? {
+        Earlier::Done(granted) => granted,
+        Earlier::UnderWay(login) => {
+            let callback = Callback::at(login.redirect()).await;
+            tell(app, name, &login, callback.is_some());
+            wait(app, &login, callback).await?
+        }
+        Earlier::Nothing | Earlier::Interrupted => {
+            let callback = listen(begin.port).await?;
+            let hub = app.gate.hub();
+            let login = hub.begin_login(name, callback.address(), &begin.wish).await;
+            let login = login.map_err(known(app))?;
+            tell(app, name, &login, true);
+            wait(app, &login, Some(callback)).await?
+        }
+    };
+    logged_in(app, name, &granted, as_json)
+}
+
+/// What there is of a login that an earlier claw has begun. The owner hears of it.
+async fn earlier(app: &App, name: &str, begin: &Begin) -> anyhow::Result<Earlier> {
+    if begin.is_new {
+        return Ok(Earlier::Nothing);
+    }
+    let earlier = app.gate.hub().earlier_login(name).await.map_err(known(app))?;
+    let told = match &earlier {
+        Earlier::Nothing => return Ok(earlier),
+        Earlier::UnderWay(_) => format!(
+            "A login to {name} is under way, and its link still counts. `claw mcp login {name} \
+             --new` makes another one."
+        ),
+        Earlier::Done(_) => format!("The login to {name} had succeeded before claw was ended."),
+        Earlier::Interrupted => format!(
+            "The last login to {name} was interrupted after its code was sent. A code is sent once, \
+             so log in again."
+        ),
+    };
+    out::err_line(&out::clean(&told));
+    Ok(earlier)
+}
+
+async fn listen(port: Option<u16>) -> anyhow::Result<Callback> {
+    let listening = match port {
+        Some(port) => Callback::listen(port).await,
+        None => match Callback::listen(PORT).await {
+            Ok(callback) => Ok(callback),
+            Err(_) => Callback::listen(0).await,
+        },
+    };
+    listening.map_err(|error| {
         UserError::because(format!(
             "no port of this machine is free for the answer ({error}): choose another `--port`"
         ))
-    })?;
-    let hub = app.gate.hub();
-    let login = hub.begin_login(name, callback.address(), &wish).await.map_err(known(app))?;
-    tell(app, name, &login);
-    let granted = wait(app, &login, callback).await?;
+    })
+}
+
+fn logged_in(app: &App, name: &str, granted: &[String], as_json: bool) -> anyhow::Result<ExitCode> {
     if as_json {
         let row = json!({"id": name, "logged_in": true, "scopes": granted});
         out::line(&row.to_string())?;
@@ -107,7 +162,7 @@ fn known(app: &App) -> impl Fn(LoginError) -> anyhow::Error {
     }
 }
 
-fn tell(app: &App, name: &str, login: &LoginUnderWay) {
+fn tell(app: &App, name: &str, login: &LoginUnderWay, comes_back: bool) {
     let rights = login.scopes();
     let asks = match rights.is_empty() {
         true => String::new(),
@@ -118,18 +173,28 @@ fn tell(app: &App, name: &str, login: &LoginUnderWay) {
     out::err_line(&out::clean(&app.gate.redactor().redact(&text)));
     // Whole, on a line of its own, so that a terminal can open it.
     out::err_whole_line(&out::clean(login.link()));
-    out::err_line(
-        "The answer comes here by itself. If your browser is on another machine, it ends at a page \
-         that does not load: paste the whole address of that page here. Ctrl-C gives up.",
-    );
+    out::err_line(match comes_back {
+        true => {
+            "The answer comes here by itself. If your browser is on another machine, it ends at a \
+             page that does not load: paste the whole address of that page here. Ctrl-C gives up."
+        }
+        false => {
+            "The browser ends at a page that does not load: paste the whole address of that page \
+             here. Ctrl-C gives up."
+        }
+    });
 }
 
 /// The first answer to this login, by whichever way. Others are told so and change nothing.
-async fn wait(app: &App, login: &LoginUnderWay, callback: Callback) -> anyhow::Result<Vec<String>> {
+async fn wait(
+    app: &App,
+    login: &LoginUnderWay,
+    callback: Option<Callback>,
+) -> anyhow::Result<Vec<String>> {
     let (mut pasted, mut can_paste) = (pasted_lines(), true);
     loop {
         tokio::select! {
-            come = callback.next(|address| login.is_its_answer(address)) => {
+            come = next(callback.as_ref(), login) => {
                 let (address, page) = come?;
                 let finished = login.finish(&address).await;
                 page.show(finished.is_ok()).await;
@@ -138,6 +203,7 @@ async fn wait(app: &App, login: &LoginUnderWay, callback: Callback) -> anyhow::R
             line = pasted.recv(), if can_paste => {
                 let Some(line) = line else {
                     can_paste = false;
+                    anyhow::ensure!(callback.is_some(), "nobody pasted the address");
                     continue;
                 };
                 match login.finish(line.trim()).await {
@@ -148,6 +214,13 @@ async fn wait(app: &App, login: &LoginUnderWay, callback: Callback) -> anyhow::R
                 }
             }
         }
+    }
+}
+
+async fn next(callback: Option<&Callback>, login: &LoginUnderWay) -> io::Result<(String, Page)> {
+    match callback {
+        Some(callback) => callback.next(|address| login.is_its_answer(address)).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -31,10 +31,11 @@ pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow:
             add::run(app, &name, entry::typed(url, headers, env, command), as_json)
         }
         Some(McpAction::Remove { name }) => add::remove(app, &name, as_json),
-        Some(McpAction::Login { name, client_id, client_secret_env, scopes, port }) => {
+        Some(McpAction::Login { name, client_id, client_secret_env, scopes, port, new }) => {
             let client_secret = login::secret_in(app, client_secret_env.as_deref())?;
+            let is_new = new || client_id.is_some() || !scopes.is_empty() || port.is_some();
             let wish = LoginWish { client_id, client_secret, scopes };
-            login::run(app, &name, wish, port, as_json).await
+            login::run(app, &name, login::Begin { wish, port, is_new }, as_json).await
         }
         Some(McpAction::Logout { name }) => login::log_out(app, &name, as_json).await,
         Some(McpAction::Trust { name, level }) => trust::run(app, &name, level, as_json).await,

@@ -219,6 +219,7 @@ pub(super) fn hub_settings(
     let mut settings = HubSettings::new(variables(config), beside);
     settings.server_dirs = config.home.servers();
     settings.logins = Some(config.home.logins());
+    settings.login_time = Duration::from_secs(config.limits.login_time_s);
     settings.marks = BTreeMap::from([(BEHIND.to_owned(), config.behind())]);
     // The link in /proc still leads to this program after its file was replaced by an update.
     let own = if cfg!(target_os = "linux") {

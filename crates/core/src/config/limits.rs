@@ -34,6 +34,8 @@ pub struct Limits {
     pub server_requests_max: u32,
     /// Bytes of one message of a server; a longer one is dropped, and what it answered is unknown.
     pub server_message_bytes_max: u64,
+    /// Seconds from the link of a login to a server until its answer.
+    pub login_time_s: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
     /// Bytes of what a tool server says about itself that the model gets; 0 is none.
@@ -117,6 +119,7 @@ impl Default for Limits {
             server_connect_s: 10,
             server_requests_max: 16,
             server_message_bytes_max: 16 * 1024 * 1024,
+            login_time_s: 3600,
             tool_result_bytes: 16_384,
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
@@ -162,6 +165,7 @@ impl Limits {
             server_requests_max: self.server_requests_max,
             server_message_bytes_max: self.server_message_bytes_max,
             store_look_s: self.store_look_s,
+            login_time_s: self.login_time_s,
             command_processes_max: self.command_processes_max,
             command_memory_bytes_max: self.command_memory_bytes_max,
             command_file_bytes_max: self.command_file_bytes_max,
@@ -174,7 +178,7 @@ impl Limits {
 
     /// Whether a key of this section counts from the next start alone.
     pub(super) fn is_for_starts(key: &str) -> bool {
-        const FOR_STARTS: [&str; 7] = [
+        const FOR_STARTS: [&str; 8] = [
             "tool_timeout_s",
             "tool_calls_parallel_max",
             "server_start_s",
@@ -182,6 +186,7 @@ impl Limits {
             "server_requests_max",
             "server_message_bytes_max",
             "store_look_s",
+            "login_time_s",
         ];
         key.starts_with("command_") || FOR_STARTS.contains(&key)
     }
@@ -201,6 +206,7 @@ impl Limits {
             ("server_connect_s", self.server_connect_s, 1, 600),
             ("server_requests_max", u64::from(self.server_requests_max), 1, 1000),
             ("server_message_bytes_max", self.server_message_bytes_max, 64 * 1024, 1 << 30),
+            ("login_time_s", self.login_time_s, 60, DAY_S),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),

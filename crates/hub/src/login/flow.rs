@@ -1,19 +1,17 @@
-//! One login, from the link that a person opens to the tokens that are kept. Owns that an answer
-//! counts for the login that was begun, once. Must not know how the link is opened or the answer
-//! comes back.
+//! How a login begins, and how one goes on that an earlier claw has begun. Owns who may be asked for
+//! a login. Must not know how the link is opened, or what is done with the answer.
 
+use claw_kit::killpoint;
 use reqwest::Url;
 use rmcp::transport::auth::{
-    AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
-    AuthorizationMetadataSource, OAuthClientConfig,
+    AuthError, AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
+    InMemoryCredentialStore, OAuthClientConfig,
 };
 
 use super::kept::Kept;
+use super::pending::{Pending, PendingFile};
+use super::under_way::LoginUnderWay;
 use super::{LoginError, Place, words};
-use crate::text::cut;
-
-/// Of what an authorization server says, in bytes.
-const SAID_BYTES_MAX: usize = 300;
 
 /// What the owner wants beside the usual.
 #[derive(Clone, Default)]
@@ -26,14 +24,14 @@ pub struct LoginWish {
     pub scopes: Vec<String>,
 }
 
-/// A login whose answer is awaited.
-pub struct LoginUnderWay {
-    place: Place,
-    manager: AuthorizationManager,
-    link: String,
-    state: String,
-    redirect: String,
-    client_secret: Option<String>,
+/// What there is of a login that was begun before.
+pub enum Earlier {
+    Nothing,
+    UnderWay(Box<LoginUnderWay>),
+    /// It was done before anybody was told; with the rights that it gave.
+    Done(Vec<String>),
+    /// Its code was sent, and nobody knows what came of it. It is not sent again.
+    Interrupted,
 }
 
 pub(super) async fn begin(
@@ -41,33 +39,16 @@ pub(super) async fn begin(
     redirect: &str,
     wish: &LoginWish,
 ) -> Result<LoginUnderWay, LoginError> {
-    let broken = |error: AuthError| LoginError::Broken(words::of_error(&error));
-    let mut manager = place.manager().await?;
-    manager.set_credential_store(place.shelf.clone());
-    // Some servers say how to log in only to those who ask for something.
-    let challenge = place.challenge().await?;
-    let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
-    let found = found.map_err(broken)?;
-    if found.source == AuthorizationMetadataSource::LegacyEndpointFallback {
-        return Err(LoginError::NoLogin(format!(
-            "the server `{}` does not say how to log in (OAuth metadata, RFC 9728): if it wants a \
-             token, write it into `headers` of its entry",
-            place.server
-        )));
-    }
-    check(&place, &found.metadata)?;
-    let registers = found.metadata.registration_endpoint.is_some();
-    manager.set_metadata(found.metadata);
+    let (mut manager, file, tokens) = parts(&place).await?;
+    let metadata = discover(&place, &manager).await?;
+    let token_endpoint = metadata.token_endpoint.clone();
+    let registers = metadata.registration_endpoint.is_some();
+    manager.set_metadata(metadata);
     let scopes = scopes(&place, &manager, wish).await?;
     let names: Vec<&str> = scopes.iter().map(String::as_str).collect();
     let client_secret = match &wish.client_id {
         Some(id) => {
-            let config = OAuthClientConfig::new(id, redirect);
-            let config = match &wish.client_secret {
-                Some(secret) => config.with_client_secret(secret),
-                None => config,
-            };
-            manager.configure_client(config).map_err(broken)?;
+            be_client(&mut manager, id, wish.client_secret.as_deref(), redirect)?;
             wish.client_secret.clone()
         }
         None if !registers => {
@@ -83,9 +64,120 @@ pub(super) async fn begin(
         }
     };
     let link = manager.get_authorization_url(&names).await.map_err(broken)?;
-    let state = parameter(&link, "state").unwrap_or_default();
-    let redirect = redirect.to_owned();
-    Ok(LoginUnderWay { place, manager, link, state, redirect, client_secret })
+    let checks = file.take_fresh().filter(|made| has_state(&link, &made.csrf_token));
+    let checks = checks.ok_or_else(|| LoginError::Broken("its link has no `state`".to_owned()))?;
+    let (url, redirect) = (place.entry.url.to_string(), redirect.to_owned());
+    let (answer, is_sent) = (None, false);
+    let pending =
+        Pending { url, redirect, link, client_secret, token_endpoint, checks, answer, is_sent };
+    // Whoever sends the code of an earlier one comes to its end before.
+    let _lock = place.shelf.lock().await.map_err(LoginError::Broken)?;
+    killpoint::here("login.begun.before");
+    file.write(&pending).map_err(LoginError::Broken)?;
+    killpoint::here("login.begun.after");
+    Ok(LoginUnderWay { place, manager, file, tokens, pending })
+}
+
+/// What a claw before this one has begun.
+pub(super) async fn resume(place: Place) -> Result<Earlier, LoginError> {
+    let file = place.shelf.pending(place.time);
+    if file.read().map_err(LoginError::Broken)?.is_none() {
+        return Ok(Earlier::Nothing);
+    }
+    {
+        // Whoever sends its code now comes to the end before.
+        let _lock = place.shelf.lock().await.map_err(LoginError::Broken)?;
+        let Some(pending) = file.read().map_err(LoginError::Broken)? else {
+            return Ok(Earlier::Nothing);
+        };
+        let kept = place.shelf.read().map_err(LoginError::Broken)?;
+        let is_done = |kept: &Kept| kept.login.as_deref() == Some(pending.state());
+        if let Some(kept) = kept.filter(is_done) {
+            file.remove().map_err(LoginError::Broken)?;
+            let scopes = kept.credentials.map(|had| had.granted_scopes);
+            return Ok(Earlier::Done(scopes.unwrap_or_default()));
+        }
+        if pending.is_sent {
+            file.remove().map_err(LoginError::Broken)?;
+            return Ok(Earlier::Interrupted);
+        }
+    }
+    under_way(place).await
+}
+
+/// Whom the server trusts is asked anew, and has to be whom the link leads to.
+async fn under_way(place: Place) -> Result<Earlier, LoginError> {
+    let (mut manager, file, tokens) = parts(&place).await?;
+    let Some(pending) = file.read().map_err(LoginError::Broken)? else {
+        return Ok(Earlier::Nothing);
+    };
+    let metadata = discover(&place, &manager).await?;
+    let is_same = metadata.issuer == pending.checks.expected_issuer
+        && metadata.token_endpoint == pending.token_endpoint;
+    if !is_same {
+        file.remove_only(pending.state()).map_err(LoginError::Broken)?;
+        return Err(LoginError::Broken(format!(
+            "the server `{}` trusts another login than when the link was made, so that nothing was \
+             sent: log in again",
+            place.server
+        )));
+    }
+    manager.set_metadata(metadata);
+    let client_id = parameter(&pending.link, "client_id").unwrap_or_default();
+    be_client(&mut manager, &client_id, pending.client_secret.as_deref(), &pending.redirect)?;
+    Ok(Earlier::UnderWay(Box::new(LoginUnderWay { place, manager, file, tokens, pending })))
+}
+
+pub(super) fn broken(error: AuthError) -> LoginError {
+    LoginError::Broken(words::of_error(&error))
+}
+
+pub(super) fn has_state(link: &str, state: &str) -> bool {
+    !state.is_empty() && parameter(link, "state").as_deref() == Some(state)
+}
+
+async fn parts(
+    place: &Place,
+) -> Result<(AuthorizationManager, PendingFile, InMemoryCredentialStore), LoginError> {
+    let mut manager = place.manager().await?;
+    let (file, tokens) = (place.shelf.pending(place.time), InMemoryCredentialStore::new());
+    manager.set_state_store(file.clone());
+    manager.set_credential_store(tokens.clone());
+    Ok((manager, file, tokens))
+}
+
+fn be_client(
+    manager: &mut AuthorizationManager,
+    id: &str,
+    secret: Option<&str>,
+    redirect: &str,
+) -> Result<(), LoginError> {
+    let config = OAuthClientConfig::new(id, redirect);
+    let config = match secret {
+        Some(secret) => config.with_client_secret(secret),
+        None => config,
+    };
+    manager.configure_client(config).map_err(broken)
+}
+
+/// Who the server trusts, as far as claw may go there.
+async fn discover(
+    place: &Place,
+    manager: &AuthorizationManager,
+) -> Result<AuthorizationMetadata, LoginError> {
+    // Some servers say how to log in only to those who ask for something.
+    let challenge = place.challenge().await?;
+    let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
+    let found = found.map_err(broken)?;
+    if found.source == AuthorizationMetadataSource::LegacyEndpointFallback {
+        return Err(LoginError::NoLogin(format!(
+            "the server `{}` does not say how to log in (OAuth metadata, RFC 9728): if it wants a \
+             token, write it into `headers` of its entry",
+            place.server
+        )));
+    }
+    check(place, &found.metadata)?;
+    Ok(found.metadata)
 }
 
 /// What MCP has a client refuse, beyond what the SDK refuses.
@@ -125,86 +217,8 @@ async fn scopes(
     Ok(once)
 }
 
-impl LoginUnderWay {
-    /// To be opened in a browser.
-    pub fn link(&self) -> &str {
-        &self.link
-    }
-
-    /// The host at which the person logs in.
-    pub fn host(&self) -> String {
-        let url = Url::parse(&self.link).ok();
-        url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
-    }
-
-    /// The rights that are asked for.
-    pub fn scopes(&self) -> Vec<String> {
-        let scopes = parameter(&self.link, "scope").unwrap_or_default();
-        scopes.split_whitespace().map(str::to_owned).collect()
-    }
-
-    /// Whether an address, to which a browser was sent, answers this login.
-    pub fn is_its_answer(&self, address: &str) -> bool {
-        !self.state.is_empty() && parameter(address, "state").as_deref() == Some(&self.state)
-    }
-
-    /// Exchanges the code in the address, to which the browser was sent, for tokens, and keeps
-    /// them. Gives back the rights that they have.
-    ///
-    /// # Errors
-    /// Another login's answer, a refusal, an answer of somebody else.
-    pub async fn finish(&self, address: &str) -> Result<Vec<String>, LoginError> {
-        if !self.is_its_answer(address) {
-            return Err(LoginError::OtherState);
-        }
-        if let Some(error) = parameter(address, "error") {
-            let said = parameter(address, "error_description");
-            let said = said.map_or(error.clone(), |said| format!("{error}, {said}"));
-            return Err(LoginError::Refused(cut(&said, SAID_BYTES_MAX).to_owned()));
-        }
-        let broken = |error: AuthError| LoginError::Broken(words::of_error(&error));
-        let answer = AuthorizationCallback::from_redirect_url(address).map_err(broken)?;
-        // The tokens are kept by the SDK, into what stands there.
-        let shelf = &self.place.shelf;
-        let (url, redirect) = (self.place.entry.url.to_string(), self.redirect.clone());
-        let before = shelf.read().map_err(LoginError::Broken)?;
-        let client_secret = self.client_secret.clone();
-        let wanted = Vec::new();
-        let credentials = before.as_ref().and_then(|kept| kept.credentials.clone());
-        let empty = Kept { url, redirect, client_secret, wanted, credentials };
-        shelf.write(&empty).map_err(LoginError::Broken)?;
-        let (code, state) = (&answer.code, &answer.csrf_token);
-        let issuer = answer.issuer.as_deref();
-        let exchanged = self.manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
-        let failed = match exchanged {
-            Ok(token) if is_bearer(&token) => return Ok(self.granted()),
-            Ok(_) => {
-                LoginError::Broken("it gives tokens of a kind that claw cannot use".to_owned())
-            }
-            Err(error) => broken(error),
-        };
-        // As it was.
-        let restored = match before {
-            Some(before) => shelf.write(&before),
-            None => shelf.remove().map(|_| ()),
-        };
-        restored.map_err(LoginError::Broken)?;
-        Err(failed)
-    }
-
-    fn granted(&self) -> Vec<String> {
-        let kept = self.place.shelf.read().ok().flatten();
-        kept.and_then(|kept| kept.credentials).map(|had| had.granted_scopes).unwrap_or_default()
-    }
-}
-
-fn is_bearer(token: &impl serde::Serialize) -> bool {
-    let token = serde_json::to_value(token).unwrap_or_default();
-    token["token_type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"))
-}
-
 /// A parameter of an address that stands there once.
-fn parameter(address: &str, name: &str) -> Option<String> {
+pub(super) fn parameter(address: &str, name: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let mut found = url.query_pairs().filter(|(key, _)| key == name);
     let value = found.next()?.1.into_owned();

@@ -3,7 +3,6 @@
 //! comes about.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,10 +15,11 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::file;
+use super::pending::{self, PendingFile};
 use crate::names::safe_name;
 use crate::settings::SecretSink;
 
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// A token that ends sooner, or within a tenth of its life, is renewed before it is used.
 const ENDS_SOON_S: u64 = 60;
 /// Another process renews the same login; it has the same limits.
@@ -38,6 +38,10 @@ pub(super) struct Kept {
     #[serde(default)]
     pub(super) wanted: Vec<String>,
     pub(super) credentials: Option<StoredCredentials>,
+    /// The `state` of the login that gave them, so that a claw that was killed between this file and
+    /// the end of the other one knows that it was done.
+    #[serde(default)]
+    pub(super) login: Option<String>,
 }
 
 impl Kept {
@@ -67,7 +71,8 @@ impl Kept {
     }
 }
 
-fn now_s() -> u64 {
+/// Seconds since 1970.
+pub(super) fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
@@ -92,8 +97,14 @@ impl Shelf {
     /// # Errors
     /// The file cannot be read, or others can read it.
     pub(super) fn read(&self) -> Result<Option<Kept>, String> {
-        let kept = read_file(&self.path)?;
+        let kept: Option<Kept> = file::read(&self.path)?;
         Ok(kept.filter(|kept| kept.url == self.url))
+    }
+
+    /// The file of a login that is under way, which may take this long.
+    pub(super) fn pending(&self, time: Duration) -> PendingFile {
+        let path = self.path.with_extension(pending::KIND);
+        PendingFile::new(path, &self.url, time, self.secrets.clone())
     }
 
     pub(super) fn is_there(&self) -> bool {
@@ -103,14 +114,12 @@ impl Shelf {
     pub(super) fn write(&self, kept: &Kept) -> Result<(), String> {
         // First known, then used or written.
         (self.secrets)(secrets_of(kept))?;
-        let failed = |error: &dyn std::fmt::Display| {
-            format!("{} cannot be written ({error})", self.path.display())
-        };
-        let text = serde_json::to_string_pretty(kept).map_err(|error| failed(&error))?;
-        if let Some(folder) = self.path.parent() {
-            durable::create_dirs(folder, 0o700).map_err(|error| failed(&error))?;
-        }
-        durable::replace(&self.path, &text, 0o600).map_err(|error| failed(&error))
+        file::write(&self.path, kept)
+    }
+
+    /// Makes a value known as a secret.
+    pub(super) fn learn(&self, name: &str, value: &str) -> Result<(), String> {
+        (self.secrets)(vec![(name.to_owned(), value.to_owned())])
     }
 
     /// Changes what is kept, if something is.
@@ -122,11 +131,7 @@ impl Shelf {
 
     /// False if there was none.
     pub(super) fn remove(&self) -> Result<bool, String> {
-        match fs::remove_file(&self.path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(format!("{} cannot be removed ({error})", self.path.display())),
-        }
+        file::remove(&self.path)
     }
 
     /// Keeps other processes from renewing the same login until the drop.
@@ -135,6 +140,9 @@ impl Shelf {
         let failed = |error: &dyn std::fmt::Display| {
             format!("{} cannot be locked ({error})", path.display())
         };
+        if let Some(folder) = self.path.parent() {
+            durable::create_dirs(folder, 0o700).map_err(|error| failed(&error))?;
+        }
         let mut open = OpenOptions::new();
         open.create(true).truncate(false).write(true).mode(0o600);
         let file = open.open(&path).map_err(|error| failed(&error))?;
@@ -154,22 +162,6 @@ impl Shelf {
     }
 }
 
-fn read_file(path: &Path) -> Result<Option<Kept>, String> {
-    let said = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(said(&error)),
-        Ok(about) if !about.is_file() || about.len() > FILE_BYTES_MAX => {
-            return Err(said(&"it is no file of claw's: remove it, and log in again"));
-        }
-        Ok(_) => {}
-    }
-    let text = fs::read_to_string(path).map_err(|error| said(&error))?;
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|error| said(&format!("it is broken ({error}): remove it, and log in again")))
-}
-
 /// Every secret of one login, with the names by which the redactor knows them.
 fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
     let given = |key| Some((key, kept.given(key)?.as_str()?.to_owned()));
@@ -181,9 +173,12 @@ fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
 /// Every secret of the logins in a folder. One that cannot be read holds none that is used.
 pub fn secrets_in(folder: &Path) -> Vec<(String, String)> {
     let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let paths = files.map(|file| file.path());
-    let logins = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
-    logins.filter_map(|path| read_file(&path).ok()?).flat_map(|kept| secrets_of(&kept)).collect()
+    let secrets = |path: PathBuf| match path.extension().and_then(|kind| kind.to_str()) {
+        Some("json") => file::read(&path).ok().flatten().map(|kept| secrets_of(&kept)),
+        Some(pending::KIND) => Some(pending::secrets_of(&path)),
+        _ => None,
+    };
+    files.filter_map(|file| secrets(file.path())).flatten().collect()
 }
 
 #[async_trait]

@@ -5,12 +5,16 @@
 
 mod bearer;
 mod client;
+mod file;
 mod flow;
 mod kept;
+mod pending;
 mod revoke;
+mod under_way;
 mod words;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::transport::auth::AuthorizationManager;
 
@@ -20,10 +24,15 @@ use crate::settings::HubSettings;
 use crate::transport::http::address::Destination;
 pub(crate) use bearer::Bearer;
 use client::Client;
-pub use flow::{LoginUnderWay, LoginWish};
+pub use flow::{Earlier, LoginWish};
 use kept::Shelf;
 pub use kept::secrets_in;
 pub use revoke::{LoggedOut, Revoked};
+pub use under_way::LoginUnderWay;
+
+/// The port of the loopback interface to which a browser comes back, where nothing else is said. A
+/// login that allows exact addresses alone can be told of it.
+pub const PORT: u16 = 8765;
 
 /// Why there is no login. Each says the next step.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +47,12 @@ pub enum LoginError {
          may have begun it; open the link above, and paste the address to which it leads"
     )]
     OtherState,
+    /// Its answer came too late, or another claw was quicker.
+    #[error(
+        "this login is over: it took too long, it was finished elsewhere, or another one was begun \
+         since; log in again"
+    )]
+    Over,
     #[error("the login was refused: {0}")]
     Refused(String),
     #[error("{0}")]
@@ -47,7 +62,7 @@ pub enum LoginError {
 impl claw_domain::Blamed for LoginError {
     fn blame(&self) -> claw_domain::Blame {
         match self {
-            Self::UnknownServer(_) | Self::NoLogin(_) | Self::OtherState => {
+            Self::UnknownServer(_) | Self::NoLogin(_) | Self::OtherState | Self::Over => {
                 claw_domain::Blame::User
             }
             Self::Refused(_) | Self::Broken(_) => claw_domain::Blame::Broken,
@@ -62,6 +77,8 @@ pub(super) struct Place {
     entry: Destination,
     shelf: Shelf,
     client: Client,
+    /// How long a login may take.
+    time: Duration,
 }
 
 impl Place {
@@ -75,7 +92,8 @@ impl Place {
             times: settings.times,
             lookup: settings.lookup.clone(),
         };
-        Ok(Self { server: server.to_owned(), entry, shelf, client })
+        let time = settings.login_time;
+        Ok(Self { server: server.to_owned(), entry, shelf, client, time })
     }
 
     /// What the server says to a request without a token (RFC 9728, 5.1). The request has no
@@ -131,13 +149,23 @@ impl Hub {
         flow::begin(self.login_place(server)?, redirect, wish).await
     }
 
+    /// The login to a server that a claw before this one has begun, if it still counts.
+    ///
+    /// # Errors
+    /// A server that has no login, or trusts another one by now.
+    pub async fn earlier_login(&self, server: &str) -> Result<Earlier, LoginError> {
+        flow::resume(self.login_place(server)?).await
+    }
+
     /// Forgets the login to a server, after its authorization server was told that the tokens are
-    /// no longer used. They are forgotten also where it cannot be told.
+    /// no longer used. They are forgotten also where it cannot be told, and so is a login that is
+    /// under way.
     ///
     /// # Errors
     /// An unknown server, or a file that cannot be removed.
     pub async fn log_out(&self, server: &str) -> Result<LoggedOut, LoginError> {
         let place = self.login_place(server)?;
+        place.shelf.pending(place.time).remove().map_err(LoginError::Broken)?;
         // A file that cannot be read holds nothing to tell, and is removed all the same.
         let revoked = match place.shelf.read() {
             Ok(Some(_)) => {
