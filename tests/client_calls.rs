@@ -99,6 +99,7 @@ async fn drive(number: u64) -> anyhow::Result<Outcome> {
         let context = CallContext {
             live: unseen(),
             cancel: CancellationToken::new(),
+            leaves: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + SOON,
             turn: None,
             heard_by_others: true,

@@ -2,6 +2,7 @@
 //! stopped, killed at each named point and resumed, lost, and a hostile one gets nowhere.
 
 use std::fs;
+use std::io::Write as _;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use crate::program::{House, Running, SERVER_WAIT, eventually, example, outcomes};
 #[cfg(feature = "kill-points")]
 use crate::rounds::points;
+use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
@@ -19,7 +21,8 @@ const ALLOW: &str =
 /// once and then says `done`.
 fn house(tool: &str, timeout_s: u32) -> (House, Threaded) {
     let call = Call::new("a", &format!("garden__{tool}"), r#"{"to": "Rome"}"#);
-    let answers = [Answer::Turn(Turn::calls(&[call])), Answer::text("done")];
+    // More than it needs: a turn that is stopped is followed by the next message.
+    let answers = [Answer::Turn(Turn::calls(&[call])), Answer::text("done"), Answer::text("done")];
     let provider = Threaded::start(Wire::OpenAi, answers);
     let house = House::at("openai-compatible", &provider.base_url);
     // Two kills in a row are no reason to ask whether the turn may go on.
@@ -122,6 +125,65 @@ fn a_task_that_its_server_has_forgotten_is_unknown_and_not_begun_again() {
     assert!(result(&house).to_string().contains("unknown"), "{}", result(&house));
     assert!(noted(&house, "task ").is_empty());
     house.is_whole();
+}
+
+#[test]
+fn an_error_that_passes_is_no_end() {
+    let (house, _provider) = house("ails", 60);
+    house.claw(&["ask", "dig"]).expect(0);
+    assert!(result(&house).to_string().contains("dug a hole"), "{}", result(&house));
+    assert_eq!((noted(&house, "task ").len(), noted(&house, "effect").len()), (1, 1));
+}
+
+/// `systemctl restart` is no stop of the turn.
+#[test]
+fn a_gateway_that_ends_leaves_the_task_to_the_next_one() {
+    let (house, _provider) = house("forever", 600);
+    let rig = Rig::with(house);
+    let gateway = rig.start();
+    rig.anna.says(rig.anna.private(), "dig");
+    eventually("it is looked at", || !noted(&rig.house, "look ").is_empty());
+    rig.stop(gateway);
+    assert!(noted(&rig.house, "cancel ").is_empty());
+    let session = rig.session(&rig.anna);
+    assert!(outcomes(&rig.house.events(&session)).is_empty());
+    let looks = noted(&rig.house, "look ").len();
+    let gateway = rig.start();
+    eventually("it is looked at again", || noted(&rig.house, "look ").len() > looks);
+    fs::OpenOptions::new()
+        .append(true)
+        .open(record(&rig.house))
+        .and_then(|mut file| file.write_all(b"enough\n"))
+        .unwrap();
+    rig.telegram.wait_for_text(rig.anna.id, "done");
+    assert_eq!((noted(&rig.house, "task ").len(), noted(&rig.house, "effect").len()), (1, 1));
+    let results = outcomes(&rig.house.events(&session));
+    assert!(results.len() == 1 && results[0].to_string().contains("dug a hole"), "{results:?}");
+    rig.wait_handled();
+    rig.wait_delivered();
+    rig.stop(gateway);
+}
+
+/// It waits for an answer, so that nobody follows it when the turn is stopped.
+#[test]
+fn a_stop_cancels_a_task_that_nobody_follows() {
+    let (house, _provider) = house("asks", 600);
+    let rig = Rig::with(house);
+    let gateway = rig.start();
+    let home = rig.anna.private();
+    rig.anna.says(home, "dig");
+    rig.telegram.wait_for("its question", |world| {
+        world.messages(home).find(|it| it.button("✖ Decline").is_some()).cloned()
+    });
+    rig.anna.says(home, "/stop");
+    eventually("its server hears of it", || {
+        noted(&rig.house, "cancel ") == noted(&rig.house, "task ")
+    });
+    rig.telegram.wait_for_text(rig.anna.id, "its server was told to cancel it");
+    assert!(noted(&rig.house, "effect").is_empty());
+    rig.wait_handled();
+    rig.wait_delivered();
+    rig.stop(gateway);
 }
 
 #[test]

@@ -100,6 +100,7 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
             asks: None,
             live: unseen(),
             cancel: CancellationToken::new(),
+            leaves: CancellationToken::new(),
             deadline: tokio::time::Instant::now() + Duration::from_secs(60),
             turn: None,
             heard_by_others: false,

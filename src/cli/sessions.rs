@@ -12,8 +12,8 @@ use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
-    Answer, Block, CallId, Event, EventBody, LoadedBy, Named, NamedState, Outcome, ProjectFile,
-    RecalledNote, SessionId, text_of,
+    Answer, Block, CallId, Event, EventBody, LEFT, LoadedBy, Named, NamedState, Outcome,
+    ProjectFile, RecalledNote, SessionId, text_of,
 };
 use crate::hub::names::as_read;
 use crate::store::{Store, StoreError};
@@ -283,5 +283,6 @@ fn outcome_text(outcome: &Outcome) -> String {
         Outcome::Denied { reason, .. } => format!("not run: {reason}"),
         Outcome::Unknown { reason } => format!("may or may not have run: {reason}"),
         Outcome::Parked { approval } => format!("waits for {approval}"),
+        Outcome::Left => LEFT.to_owned(),
     }
 }

@@ -100,7 +100,9 @@ fn became(call: &AnsweredCall) -> String {
                 out::clean(reason)
             )
         }
-        Some(Outcome::Parked { .. }) | None => format!("On its way where it was staged: {what}"),
+        Some(Outcome::Parked { .. } | Outcome::Left) | None => {
+            format!("On its way where it was staged: {what}")
+        }
     }
 }
 

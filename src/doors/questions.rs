@@ -284,7 +284,7 @@ pub(super) fn closed(row: &AskedQuestion, call: Option<&AnsweredCall>) -> (Close
                 Outcome::Ended { .. } => Some(CallStatus::Ok),
                 Outcome::Denied { .. } => Some(CallStatus::Denied),
                 Outcome::Unknown { .. } => Some(CallStatus::Unknown),
-                Outcome::Parked { .. } => None,
+                Outcome::Parked { .. } | Outcome::Left => None,
             });
             let by = row.decided_by.clone().unwrap_or_default();
             (Closed::Answered { answer: answer.clone(), by, at_ms, end }, end.is_some())

@@ -108,7 +108,12 @@ pub enum Outcome {
     Parked {
         approval: ApprovalId,
     },
+    /// Its server works on it as a task, and this process ends: the next one goes on with it.
+    Left,
 }
+
+/// Of a call that is [`Outcome::Left`], as the end of a sentence.
+pub const LEFT: &str = "its server still works on it as a task";
 
 impl Outcome {
     pub fn denied(by: DeniedBy, reason: impl Into<String>) -> Self {

@@ -114,7 +114,7 @@ pub enum EventBody {
     /// answered.
     #[serde(rename = "call.answered")]
     CallAnswered { call: CallId, approval: ApprovalId, answer: Option<Answer>, by: String },
-    /// The answer to one tool use. `outcome` is never `Parked`.
+    /// The answer to one tool use. `outcome` is never `Parked` or `Left`.
     #[serde(rename = "tool.result")]
     ToolResult { call: CallId, outcome: Outcome },
     /// What became of the question about a staged action. `answer: None` means that it expired. It
@@ -127,7 +127,7 @@ pub enum EventBody {
         answer: Option<Answer>,
         by: String,
     },
-    /// How a confirmed action went. `outcome` is never `Parked`.
+    /// How a confirmed action went. `outcome` is never `Parked` or `Left`.
     #[serde(rename = "action.result")]
     ActionResult { call: CallId, action: Action, outcome: Outcome },
     #[serde(rename = "stop.requested")]

@@ -52,7 +52,7 @@ pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
 pub use approval::{ApprovalState, Approvers, GrantEffect};
 pub use blame::{Blame, Blamed};
-pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
+pub use call::{CallState, ImageRef, LEFT, Outcome, ToolCall, ToolOutput};
 pub use call_id::{CallId, CallOwner, PauseCause};
 pub use call_list::{CallList, ListedCall};
 pub use client::{

@@ -49,6 +49,8 @@ const LATE_ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 pub struct CallControl {
     /// Ends the wait; what was sent by then is unknown.
     pub cancel: CancellationToken,
+    /// A task is not followed any longer, and goes on at its server.
+    pub leaves: CancellationToken,
     /// Takes the texts of progress notifications, in order. It must return at once.
     pub progress: ProgressSink,
     /// Answers what a server asks by a request while the call runs; `None` where nobody can.
@@ -73,6 +75,9 @@ pub enum CallEnd {
     /// A modern server goes on with it as a task of this id, which is looked at after `wait`. The
     /// call has not ended.
     Task { id: String, wait: Duration },
+    /// Its task goes on at the server, and nobody follows it for now ([`CallControl::leaves`]). The
+    /// call has not ended.
+    Left,
 }
 
 /// What came with a result and is not for the model as it is.

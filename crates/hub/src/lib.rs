@@ -106,6 +106,9 @@ const HEARD_MAX: usize = 50;
 /// For the processes of starts that were given up, after all others are gone.
 const STRAGGLERS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a server has to start and to hear that nobody waits for its task any more.
+pub const CANCEL_TASK_TIMEOUT: Duration = Duration::from_secs(10);
+
 impl Hub {
     /// Starts nothing yet. The mint is handed out here and nowhere else: whoever holds it decides
     /// which calls this hub forwards.
@@ -270,6 +273,16 @@ impl Hub {
             Ok((server, _under_way)) => server.call(permit, context).await,
             Err(error) => CallEnd::NotForwarded { reason: error.to_string() },
         }
+    }
+
+    /// Tells a server that nobody waits any more for the task that the permit names; whether it has
+    /// heard so within [`CANCEL_TASK_TIMEOUT`], its start included.
+    pub async fn cancel_task(&self, permit: Permit) -> bool {
+        if !self.mark.is_of(&permit) {
+            return false;
+        }
+        let Ok((server, _under_way)) = self.find_for_call(permit.server()) else { return false };
+        timeout(CANCEL_TASK_TIMEOUT, server.cancel_task(permit)).await.unwrap_or(false)
     }
 
     /// Closes to what claw's own servers run something that was opened to it, and says why. Servers

@@ -146,6 +146,7 @@ impl Server {
         };
         let (connection, tools) = tokio::select! {
             biased;
+            () = context.leaves.cancelled(), if permit.task().is_some() => return CallEnd::Left,
             () = context.cancel.cancelled() => return not_forwarded("it was stopped before it was sent".to_owned()),
             ready = timeout(permit.timeout(), ready) => match ready {
                 Ok(Ok(ready)) => ready,
@@ -180,6 +181,14 @@ impl Server {
         end
     }
 
+    /// Tells the server of a task that nobody waits for any more. Whether it has heard so.
+    pub(super) async fn cancel_task(self: &Arc<Self>, permit: Permit) -> bool {
+        match self.connection().await {
+            Ok(connection) => task::cancel(&connection, permit).await,
+            Err(_) => false,
+        }
+    }
+
     /// Asks for something besides a tool. What the permit was made for is this server, as it was
     /// started then: what it has to say of a resource may change at any time.
     async fn ask(
@@ -205,9 +214,10 @@ impl Server {
 
     fn note_end(&self, end: &CallEnd, connection: Arc<Connection>) {
         match end {
-            CallEnd::Ended(..) | CallEnd::InputRequired { .. } | CallEnd::Task { .. } => {
-                self.health().note_success()
-            }
+            CallEnd::Ended(..)
+            | CallEnd::InputRequired { .. }
+            | CallEnd::Task { .. }
+            | CallEnd::Left => self.health().note_success(),
             CallEnd::Unknown { .. } if !connection.is_dead() => {
                 tokio::spawn(connection.end_if_busy());
             }

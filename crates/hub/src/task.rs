@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelTaskParams, CancelTaskRequest, ClientRequest, ErrorData, GetTaskParams, GetTaskRequest,
-    ServerResult, UpdateTaskParams, UpdateTaskRequest,
+    CancelTaskParams, CancelTaskRequest, ClientRequest, ErrorCode, ErrorData, GetTaskParams,
+    GetTaskRequest, ServerResult, UpdateTaskParams, UpdateTaskRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
@@ -66,9 +66,16 @@ struct Following<'a> {
     deadline: Instant,
 }
 
+/// Why a task is not followed any longer.
+enum Halt {
+    Stop(Stop),
+    /// Claw ends, and goes on with it when it is started again.
+    Left,
+}
+
 /// Why there is no answer to one request about a task.
 enum Silence {
-    Stop(Stop),
+    Halt(Halt),
     /// The exchange failed, and the next one may not.
     Failed,
     /// The server has answered with an error.
@@ -92,19 +99,29 @@ pub(super) async fn follow(
     let answered = permit.input().map_or(&empty, |input| &input.responses);
     match following.to_end(answered).await {
         Ok(end) => end,
-        Err(stop) => following.give_up(stop).await,
+        Err(Halt::Left) => CallEnd::Left,
+        Err(Halt::Stop(stop)) => following.give_up(stop).await,
+    }
+}
+
+/// Tells a server that nobody waits for its task any more. Whether it has heard so. The permit is
+/// used up, and names the task.
+pub(super) async fn cancel(connection: &Connection, permit: Permit) -> bool {
+    match permit.task() {
+        Some(task) => tell_cancelled(connection, &task.id).await,
+        None => false,
     }
 }
 
 impl Following<'_> {
-    async fn to_end(&self, answered: &Map<String, Value>) -> Result<CallEnd, Stop> {
+    async fn to_end(&self, answered: &Map<String, Value>) -> Result<CallEnd, Halt> {
         if !answered.is_empty() {
             let responses = answered.clone().into_iter().collect();
             let params = UpdateTaskParams::new(self.task.id.clone(), responses);
             let update = ClientRequest::UpdateTaskRequest(UpdateTaskRequest::new(params));
             match self.exchange(update).await {
                 Ok(_) => {}
-                Err(Silence::Stop(stop)) => return Err(stop),
+                Err(Silence::Halt(halt)) => return Err(halt),
                 Err(Silence::Failed) => {
                     return Ok(unknown("the answer did not reach the server that asked for it"));
                 }
@@ -116,7 +133,7 @@ impl Following<'_> {
             if !wait.is_zero() {
                 tokio::select! {
                     biased;
-                    stop = stopped(self.connection, self.context, self.deadline) => return Err(stop),
+                    halt = self.halted() => return Err(halt),
                     () = sleep(wait) => {}
                 }
             }
@@ -125,10 +142,19 @@ impl Following<'_> {
                     ControlFlow::Break(end) => return Ok(end),
                     ControlFlow::Continue(wait) => wait,
                 },
-                Err(Silence::Stop(stop)) => return Err(stop),
+                Err(Silence::Halt(halt)) => return Err(halt),
                 Err(Silence::Failed) => wait.max(WAIT_USUAL),
+                Err(Silence::Error(error)) if is_passing(&error) => wait.max(WAIT_USUAL),
                 Err(Silence::Error(error)) => return Ok(lost(&error)),
             };
+        }
+    }
+
+    async fn halted(&self) -> Halt {
+        tokio::select! {
+            biased;
+            () = self.context.leaves.cancelled() => Halt::Left,
+            stop = stopped(self.connection, self.context, self.deadline) => Halt::Stop(stop),
         }
     }
 
@@ -198,9 +224,7 @@ impl Following<'_> {
         };
         let answer = tokio::select! {
             biased;
-            stop = stopped(self.connection, self.context, self.deadline) => {
-                return Err(Silence::Stop(stop));
-            }
+            halt = self.halted() => return Err(Silence::Halt(halt)),
             answer = answer => answer,
         };
         match answer {
@@ -210,7 +234,7 @@ impl Following<'_> {
                 Err(Silence::Failed)
             }
             Err(ServiceError::McpError(error)) => Err(Silence::Error(error)),
-            Err(_) => Err(Silence::Stop(Stop::Ended)),
+            Err(_) => Err(Silence::Halt(Halt::Stop(Stop::Ended))),
         }
     }
 
@@ -228,14 +252,18 @@ impl Following<'_> {
             ),
             Stop::Cancelled => "it was stopped while its server worked on it as a task".to_owned(),
         };
-        let params = CancelTaskParams::new(self.task.id.clone());
-        let cancel = ClientRequest::CancelTaskRequest(CancelTaskRequest::new(params));
-        let told = async { send(self.connection, cancel).await?.await_response().await };
-        match timeout(CANCEL_TIMEOUT, told).await {
-            Ok(Ok(_)) => unknown(&format!("{why}; its server was told to cancel it")),
-            _ => unknown(&format!("{why}; its server was told to cancel it, and said nothing")),
+        match tell_cancelled(self.connection, &self.task.id).await {
+            true => unknown(&format!("{why}; its server was told to cancel it")),
+            false => unknown(&format!("{why}; its server was told to cancel it, and said nothing")),
         }
     }
+}
+
+async fn tell_cancelled(connection: &Connection, task: &str) -> bool {
+    let params = CancelTaskParams::new(task.to_owned());
+    let cancel = ClientRequest::CancelTaskRequest(CancelTaskRequest::new(params));
+    let told = async { send(connection, cancel).await?.await_response().await };
+    matches!(timeout(CANCEL_TIMEOUT, told).await, Ok(Ok(_)))
 }
 
 #[expect(
@@ -257,6 +285,12 @@ fn open_requests(raw: &Value, answered: &Map<String, Value>) -> Map<String, Valu
         .filter(|(key, _)| !answered.contains_key(*key))
         .map(|(key, request)| (key.clone(), request.clone()))
         .collect()
+}
+
+/// Whether the next look may find the task all the same. What the revision names for a task that is
+/// not known is "invalid params"; a server without tasks does not know the method.
+fn is_passing(error: &ErrorData) -> bool {
+    !matches!(error.code, ErrorCode::INVALID_PARAMS | ErrorCode::METHOD_NOT_FOUND | ANSWER_TOO_LONG)
 }
 
 /// The words of the server stay out of what its owner is told.

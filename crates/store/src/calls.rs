@@ -202,7 +202,7 @@ impl Tx<'_> {
             Outcome::Ended { .. } => CallState::Ended,
             Outcome::Denied { .. } => CallState::Denied,
             Outcome::Unknown { .. } => CallState::Unknown,
-            Outcome::Parked { .. } => return Ok(false),
+            Outcome::Parked { .. } | Outcome::Left => return Ok(false),
         };
         let changed = self
             .conn

@@ -33,7 +33,9 @@ fn update(told: &Told, session: &str, workspace: &Path) -> SessionUpdate {
 
 fn tool_call(told: &ToldCall, workspace: &Path) -> ToolCall {
     let (status, text) = match &told.outcome {
-        None | Some(Outcome::Parked { .. }) => (ToolCallStatus::Pending, String::new()),
+        None | Some(Outcome::Parked { .. } | Outcome::Left) => {
+            (ToolCallStatus::Pending, String::new())
+        }
         Some(Outcome::Ended { output }) if output.is_error => {
             (ToolCallStatus::Failed, fenced(&cut(&output.text)))
         }

@@ -248,7 +248,9 @@ fn ended(outcome: Outcome, kept: bool) -> CallToolResult {
             state_of("unknown", words, json!({}))
         }
         // The room of clients waits for its end instead.
-        Outcome::Parked { .. } => state_of("waiting", "It waits.".to_owned(), json!({})),
+        Outcome::Parked { .. } | Outcome::Left => {
+            state_of("waiting", "It waits.".to_owned(), json!({}))
+        }
     }
 }
 

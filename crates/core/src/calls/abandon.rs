@@ -10,11 +10,13 @@ use crate::store::{AuditEntry, StoreError};
 
 impl Calls {
     /// Gives a call its end: the one it already has; unknown, if it was started; else denied with
-    /// `reason`, and its open question is closed. Only the holder of the session's lock may ask.
+    /// `reason`, and its open question is closed. `beside` is what else is known of what its server
+    /// does. Only the holder of the session's lock may ask.
     pub async fn abandon(
         &self,
         call: &CallId,
         reason: &'static str,
+        beside: &'static str,
     ) -> Result<Outcome, StoreError> {
         let call = call.clone();
         self.store
@@ -26,10 +28,10 @@ impl Calls {
                 let state = row.as_ref().map(|row| row.state);
                 let outcome = if state == Some(CallState::InputRequired) {
                     let reason = "its server waited for an answer when the turn ended";
-                    Outcome::Unknown { reason: reason.to_owned() }
+                    Outcome::Unknown { reason: format!("{reason}{beside}") }
                 } else if state == Some(CallState::Task) {
                     let reason = "its server worked on it as a task when the turn ended";
-                    Outcome::Unknown { reason: reason.to_owned() }
+                    Outcome::Unknown { reason: format!("{reason}{beside}") }
                 } else if state == Some(CallState::Started) {
                     Outcome::Unknown { reason: "it was running when the turn ended".to_owned() }
                 } else {

@@ -85,7 +85,7 @@ impl Calls {
     /// earlier process that nobody was shown may still be open when the call is judged again and
     /// denied, for example because it was stopped: it ends with it.
     pub fn finish(&self, call: &ToolCall, outcome: Outcome) -> Outcome {
-        if matches!(outcome, Outcome::Parked { .. }) {
+        if matches!(outcome, Outcome::Parked { .. } | Outcome::Left) {
             return outcome;
         }
         let outcome = self.redacted(outcome);
@@ -139,7 +139,7 @@ impl Calls {
             Outcome::Unknown { reason } => {
                 Outcome::Unknown { reason: self.redactor.redact(&reason).into_owned() }
             }
-            parked @ Outcome::Parked { .. } => parked,
+            open @ (Outcome::Parked { .. } | Outcome::Left) => open,
         }
     }
 }
@@ -167,6 +167,7 @@ pub(super) fn describe(outcome: &Outcome) -> Value {
         }
         Outcome::Unknown { reason } => json!({"outcome": "unknown", "reason": reason}),
         Outcome::Parked { approval } => json!({"outcome": "parked", "approval": approval.0}),
+        Outcome::Left => json!({"outcome": "left"}),
     }
 }
 

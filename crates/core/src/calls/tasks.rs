@@ -70,6 +70,15 @@ impl Calls {
         }))
     }
 
+    /// The frozen row of a call that its server has, and that has no end yet. `None` where it is not
+    /// what was started.
+    pub fn row_of_task(&self, call: &CallId) -> Result<Option<CallRow>, StoreError> {
+        let row = self.store.read(|tx| tx.call(call))?;
+        let open =
+            row.filter(|row| matches!(row.state, CallState::Task | CallState::InputRequired));
+        Ok(open.filter(|row| self.is_intact(row)))
+    }
+
     /// The id of the task that a server has made of a call.
     pub fn task_of(&self, call: &CallId) -> Result<Option<String>, StoreError> {
         self.store.read(|tx| tx.task_of(call))

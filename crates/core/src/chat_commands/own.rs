@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner};
 use crate::calls::Order;
-use crate::domain::{DeniedBy, Origin, Outcome, SessionId, ToolCall, ToolOutput, unseen};
+use crate::domain::{DeniedBy, LEFT, Origin, Outcome, SessionId, ToolCall, ToolOutput, unseen};
 use crate::gate::CallContext;
 use crate::store::StoreError;
 
@@ -76,6 +76,7 @@ impl Own {
         let context = CallContext {
             live: unseen(),
             cancel: CancellationToken::new(),
+            leaves: CancellationToken::new(),
             deadline: Instant::now() + LOOK_TIME_MAX,
             turn: None,
             heard_by_others: false,
@@ -92,6 +93,7 @@ impl Own {
             )),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => Err(code(&reason)),
             Outcome::Parked { approval } => Err(format!("It waits for an answer to {approval}.")),
+            Outcome::Left => Err(format!("claw ends: {LEFT}.")),
         })
     }
 }

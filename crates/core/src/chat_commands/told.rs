@@ -204,7 +204,7 @@ fn redacted(gate: &Gate, outcome: &Outcome) -> Outcome {
         }
         Outcome::Denied { reason, by } => Outcome::Denied { reason: redact(&reason), by },
         Outcome::Unknown { reason } => Outcome::Unknown { reason: redact(&reason) },
-        parked @ Outcome::Parked { .. } => parked,
+        open @ (Outcome::Parked { .. } | Outcome::Left) => open,
     }
 }
 

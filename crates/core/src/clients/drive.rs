@@ -190,6 +190,7 @@ impl Shared {
         let context = CallContext {
             live: driven.sink(),
             cancel: cancel.clone(),
+            leaves: CancellationToken::new(),
             deadline: Instant::now() + self.call_time,
             turn: turn_of(client, &call.id),
             heard_by_others: true,

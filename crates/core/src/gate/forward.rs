@@ -42,6 +42,7 @@ pub(super) async fn forward(
             }
             CallEnd::NotForwarded { reason } => return Outcome::denied(DeniedBy::Hub, reason),
             CallEnd::Unknown { reason } => return Outcome::Unknown { reason },
+            CallEnd::Left => return Outcome::Left,
             CallEnd::InputRequired { requests, state } => {
                 match Box::pin(rounds::take_in(gate, pass, requests, state)).await {
                     Next::Send(next) => permit = *next,
@@ -68,6 +69,7 @@ fn control(gate: &Gate, pass: &Pass, human: &HumanTime) -> CallControl {
     };
     CallControl {
         cancel: pass.context.cancel.clone(),
+        leaves: pass.context.leaves.clone(),
         progress: Arc::new(progress),
         ask: Some(rounds::in_call(gate, pass, human)),
         human: human.clone(),

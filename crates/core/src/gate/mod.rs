@@ -68,6 +68,9 @@ pub struct CallContext {
     pub live: LiveSink,
     /// Cancelled when the owner stops the turn or pulls the stop switch.
     pub cancel: CancellationToken,
+    /// Cancelled when this process is about to end: what a server works on as a task is left to
+    /// the next one then. Never cancelled where none would go on.
+    pub leaves: CancellationToken,
     /// When the time of the turn is up.
     pub deadline: Instant,
     /// Whose changes are undone together; none for a call of nobody's turn.
@@ -187,6 +190,17 @@ impl Gate {
         }
     }
 
+    /// Gives a call its end whose turn ends before it, and tells its server if that works on it as a
+    /// task ([`Calls::abandon`]). Only the holder of the session's lock may ask.
+    pub async fn abandon(
+        &self,
+        call: &CallId,
+        reason: &'static str,
+    ) -> Result<Outcome, StoreError> {
+        let beside = tasks::cancel(self, call).await?;
+        self.calls.abandon(call, reason, beside).await
+    }
+
     /// If the stop switch is on, ends every server of this process, and with them what still runs.
     pub async fn obey_panic(&self) -> Result<(), StoreError> {
         if self.store.read(|tx| tx.panic())?.is_some() {
@@ -238,6 +252,7 @@ fn became(outcome: &Outcome) -> &'static str {
         Outcome::Denied { .. } => "denied",
         Outcome::Unknown { .. } => "unknown",
         Outcome::Parked { .. } => "waits for an answer",
+        Outcome::Left => "is left to the next process",
     }
 }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::rounds::{Next, cut, lost, take_on};
 use super::{Gate, Pass};
-use crate::domain::Outcome;
+use crate::domain::{CallId, Outcome};
 use crate::hub::TaskAt;
+use crate::store::StoreError;
 
 /// A task that an earlier process has left.
 pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
@@ -32,6 +33,22 @@ pub(super) async fn take_in(gate: &Gate, pass: &Pass, task: TaskAt) -> Next {
         Ok(permit) => Next::Send(Box::new(permit)),
         Err(error) => Next::Over(lost(&error)),
     }
+}
+
+/// Tells a server that nobody waits any more for the task that it has made of a call, before the
+/// call has its end: a claw that is killed in between finds the task again. How that went, as the
+/// end of a sentence; nothing where there is no task.
+pub(super) async fn cancel(gate: &Gate, call: &CallId) -> Result<&'static str, StoreError> {
+    let Some(row) = gate.calls.row_of_task(call)? else { return Ok("") };
+    let Some(task) = gate.calls.task_of(call)? else { return Ok("") };
+    if gate.store.read(|tx| tx.panic())?.is_some() {
+        return Ok("; the stop switch is on, so its server was not told");
+    }
+    let permit = gate.permit_to_go_on(row, None, Some(at_once(task)))?;
+    Ok(match gate.hub.cancel_task(permit).await {
+        true => "; its server was told to cancel it",
+        false => "; its server could not be told to cancel it",
+    })
 }
 
 /// A task that may have its end by now, with the whole time of its call.

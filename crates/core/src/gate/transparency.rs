@@ -29,6 +29,7 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
         },
         Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => (false, told(reason)),
         Outcome::Parked { .. } => (true, "asks the owner".to_owned()),
+        Outcome::Left => (true, "goes on at its server when claw is started again".to_owned()),
     };
     let diff = match &outcome {
         Outcome::Ended { output } if ok => unified_diff(&gate.redactor.redact(&output.text)),

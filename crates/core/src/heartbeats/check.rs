@@ -11,7 +11,7 @@ use super::Heartbeats;
 use crate::config::{Heartbeat, HeartbeatCheck};
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{
-    CallId, DeniedBy, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal,
+    CallId, DeniedBy, LEFT, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal,
     rule_words, unseen,
 };
 use crate::gate::CallContext;
@@ -59,6 +59,7 @@ impl Heartbeats {
         let context = CallContext {
             live: unseen(),
             cancel: CancellationToken::new(),
+            leaves: CancellationToken::new(),
             deadline: Instant::now() + TIME,
             turn: None,
             // Where the heartbeat tells what it finds, others may read it.
@@ -80,6 +81,7 @@ impl Heartbeats {
             ),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => beginning(&reason),
             Outcome::Parked { approval } => format!("its check waits for an answer to {approval}"),
+            Outcome::Left => LEFT.to_owned(),
         };
         Checked::Fault(why)
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Jobs;
 use super::due::Firing;
-use crate::domain::{CallId, Origin, Outcome, ToolCall, unseen};
+use crate::domain::{CallId, LEFT, Origin, Outcome, ToolCall, unseen};
 use crate::gate::CallContext;
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
@@ -36,6 +36,7 @@ impl Jobs {
         let context = CallContext {
             live: unseen(),
             cancel: CancellationToken::new(),
+            leaves: CancellationToken::new(),
             deadline: Instant::now() + TIME,
             turn: None,
             heard_by_others: true,
@@ -49,6 +50,7 @@ impl Jobs {
             Outcome::Ended { output } => Err(output.text),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => Err(reason),
             Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
+            Outcome::Left => Err(LEFT.to_owned()),
         }
     }
 

@@ -108,7 +108,10 @@ impl Drive<'_> {
             worker.gate.obey_panic().await?;
         }
         worker.gate.snapshots().note(&around.turn).await;
-        self.acted(call, action, outcome)
+        match outcome {
+            Outcome::Left => Ok(()),
+            outcome => self.acted(call, action, outcome),
+        }
     }
 
     /// A stop, or `/new`: what was confirmed and has not run is not run any more. Whether there was
@@ -117,7 +120,7 @@ impl Drive<'_> {
         let open = self.log.confirmed();
         let some = !open.is_empty();
         for (call, action) in open {
-            let outcome = self.worker.gate.calls().abandon(&call, STOPPED).await?;
+            let outcome = self.worker.gate.abandon(&call, STOPPED).await?;
             self.acted(call, action, outcome)?;
         }
         Ok(some)
@@ -279,7 +282,7 @@ fn words(action: &Action, outcome: &Outcome) -> String {
                 literal(&escape::visible(reason))
             )
         }
-        Outcome::Parked { .. } => format!("Not run: {name}."),
+        Outcome::Parked { .. } | Outcome::Left => format!("Not run: {name}."),
     }
 }
 

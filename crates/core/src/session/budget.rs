@@ -132,7 +132,7 @@ impl Drive<'_> {
             pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next)
         {
             if gate.calls().knows(&call)? {
-                gate.calls().abandon(&call, reason).await?;
+                gate.abandon(&call, reason).await?;
             }
         }
         Ok(())

@@ -94,6 +94,9 @@ impl Drive<'_> {
         outcome: Outcome,
     ) -> Result<(), SessionError> {
         parking.unjudged.remove(&call);
+        if outcome == Outcome::Left {
+            return Ok(());
+        }
         if let Outcome::Parked { approval } = outcome {
             if parking.parked.is_empty() {
                 parking.until = Instant::now() + JUDGED_WITHIN;

@@ -298,6 +298,7 @@ impl<'w> Drive<'w> {
         Around {
             live: self.live.clone(),
             cancel: end,
+            leaves: self.worker.ending().no_new_step(),
             deadline: Instant::now() + Duration::from_millis(left_ms as u64),
             deadline_text: format!(
                 "This turn was stopped after {limit_s} s (limits.turn_time_s). Write again to go \

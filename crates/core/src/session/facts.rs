@@ -12,7 +12,7 @@ use super::recall::{MEMORY, first_line};
 use super::watch::By;
 use super::worker::SessionError;
 use crate::calls::Proposed;
-use crate::domain::{Address, CallId, Origin, Outcome, Proposal, ToolCall, unseen};
+use crate::domain::{Address, CallId, LEFT, Origin, Outcome, Proposal, ToolCall, unseen};
 use crate::gate::CallContext;
 use crate::turn::durable_facts::{Fact, Spoken};
 
@@ -97,6 +97,7 @@ impl Drive<'_> {
         let context = CallContext {
             live: unseen(),
             cancel: cancel.clone(),
+            leaves: tokio_util::sync::CancellationToken::new(),
             deadline: began + TIME,
             turn,
             heard_by_others: false,
@@ -115,6 +116,7 @@ impl Drive<'_> {
                 Err(first_line(&reason))
             }
             Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
+            Outcome::Left => Err(LEFT.to_owned()),
         }
     }
 

@@ -20,7 +20,7 @@ impl Drive<'_> {
         };
         let open = self.turn().unanswered();
         for (call, _) in open {
-            let outcome = self.worker.gate.calls().abandon(&call, reason).await?;
+            let outcome = self.worker.gate.abandon(&call, reason).await?;
             self.called(call, outcome)?;
         }
         self.close_pauses(reason).await?;

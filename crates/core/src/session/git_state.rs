@@ -72,6 +72,7 @@ impl Drive<'_> {
             // Nobody has asked for it, so no door shows it.
             live: unseen(),
             cancel: cancel.clone(),
+            leaves: tokio_util::sync::CancellationToken::new(),
             deadline: began + time,
             turn: None,
             heard_by_others: false,
@@ -95,9 +96,10 @@ impl Drive<'_> {
                 Err("commands here are asked about".to_owned())
             }
             Outcome::Denied { .. } => Err("the command was denied".to_owned()),
-            Outcome::Ended { .. } | Outcome::Unknown { .. } | Outcome::Parked { .. } => {
-                Err("the command failed".to_owned())
-            }
+            Outcome::Ended { .. }
+            | Outcome::Unknown { .. }
+            | Outcome::Parked { .. }
+            | Outcome::Left => Err("the command failed".to_owned()),
         }
     }
 }

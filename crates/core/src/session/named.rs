@@ -14,7 +14,7 @@ use super::recall::first_line;
 use super::watch::By;
 use crate::calls::call_of_name;
 use crate::domain::{
-    CallId, DeniedBy, EventBody, InboundBody, NAMED_MAX, Named, NamedState, Origin, Outcome,
+    CallId, DeniedBy, EventBody, InboundBody, LEFT, NAMED_MAX, Named, NamedState, Origin, Outcome,
     SessionId, ToolOutput, is_like_uri, rule_words,
 };
 use crate::gate::CallContext;
@@ -158,6 +158,7 @@ impl Drive<'_> {
         let context = CallContext {
             live: self.live.clone(),
             cancel: cancel.clone(),
+            leaves: tokio_util::sync::CancellationToken::new(),
             deadline: Instant::now() + Duration::from_secs(self.settings.turn_time_s),
             turn: None,
             heard_by_others: !self.is_owner_alone(),
@@ -177,6 +178,7 @@ impl Drive<'_> {
                 Err(first_line(&reason))
             }
             Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
+            Outcome::Left => Err(LEFT.to_owned()),
         }
     }
 

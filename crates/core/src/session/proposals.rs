@@ -10,7 +10,7 @@ use super::drive::Drive;
 use super::recall::first_line;
 use super::watch::By;
 use super::worker::SessionError;
-use crate::domain::{Action, Origin, Outcome, ToolCall, unseen};
+use crate::domain::{Action, LEFT, Origin, Outcome, ToolCall, unseen};
 use crate::gate::CallContext;
 use crate::killpoint;
 
@@ -46,6 +46,7 @@ impl Drive<'_> {
         let context = CallContext {
             live: unseen(),
             cancel: cancel.clone(),
+            leaves: tokio_util::sync::CancellationToken::new(),
             deadline: began + TIME,
             turn: None,
             heard_by_others: false,
@@ -68,6 +69,7 @@ impl Drive<'_> {
             Outcome::Ended { output } => first_line(&output.text),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => first_line(&reason),
             Outcome::Parked { approval } => format!("it waits for an answer to {approval}"),
+            Outcome::Left => LEFT.to_owned(),
         };
         tracing::warn!(session = %self.session, why, "the memory was not told of a no");
         Ok(Some(not_told(&why)))

@@ -14,8 +14,8 @@ use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    Block, CallId, DeniedBy, EventBody, Origin, Outcome, ToolCall, is_alone_with_claw, rule_words,
-    unseen,
+    Block, CallId, DeniedBy, EventBody, LEFT, Origin, Outcome, ToolCall, is_alone_with_claw,
+    rule_words, unseen,
 };
 use crate::gate::CallContext;
 use crate::killpoint;
@@ -135,6 +135,7 @@ impl Drive<'_> {
             // Nobody has asked for it, so no door shows it.
             live: unseen(),
             cancel: cancel.clone(),
+            leaves: tokio_util::sync::CancellationToken::new(),
             deadline: began + limits.time,
             turn: None,
             heard_by_others: false,
@@ -172,6 +173,7 @@ impl Drive<'_> {
             Outcome::Ended { output } => first_line(&output.text),
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => first_line(&reason),
             Outcome::Parked { approval } => format!("it waits for an answer to {approval}"),
+            Outcome::Left => LEFT.to_owned(),
         };
         Asked::Failed(format!(
             "The memory (the server `{server}`) could not be asked, so turns go on without your \

@@ -65,7 +65,7 @@ pub(super) fn told(body: &EventBody) -> Option<String> {
                      again",
                     reason.clone(),
                 ),
-                Outcome::Parked { .. } => ("it has no result", String::new()),
+                Outcome::Parked { .. } | Outcome::Left => ("it has no result", String::new()),
             };
             let what = match call {
                 CallId::Order { .. } => "the owner ordered this by a command",

@@ -66,7 +66,7 @@ fn compared(outcome: &Outcome) -> Option<String> {
         }
         Outcome::Denied { reason, .. } => ("denied".to_owned(), reason),
         Outcome::Unknown { reason } => ("unknown".to_owned(), reason),
-        Outcome::Parked { .. } => return None,
+        Outcome::Parked { .. } | Outcome::Left => return None,
     };
     Some(format!("{kind}\n{}", without_what_varies(text)))
 }

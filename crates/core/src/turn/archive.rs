@@ -47,7 +47,7 @@ fn in_words(event: &Event) -> Option<String> {
                 Outcome::Ended { output } => output.text.clone(),
                 Outcome::Denied { reason, .. } => format!("not run: {reason}"),
                 Outcome::Unknown { reason } => format!("may or may not have run: {reason}"),
-                Outcome::Parked { .. } => return None,
+                Outcome::Parked { .. } | Outcome::Left => return None,
             };
             format!("the result{of}: {text}")
         }

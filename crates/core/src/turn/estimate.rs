@@ -43,7 +43,7 @@ pub fn of_event(event: &Event) -> u64 {
                 of_text(&output.text) + staged + (output.images.len() * TOKENS_PER_IMAGE) as u64
             }
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => of_text(reason),
-            Outcome::Parked { .. } => 0,
+            Outcome::Parked { .. } | Outcome::Left => 0,
         },
         Seen::Action => super::actions::told(&event.body).map_or(0, |text| of_text(&text)),
         Seen::Partial(text) | Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {

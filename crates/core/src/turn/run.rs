@@ -50,6 +50,8 @@ pub struct Around {
     pub live: LiveSink,
     /// Cancelled when the owner stops the turn.
     pub cancel: CancellationToken,
+    /// Cancelled when this process is about to end, and a later one goes on.
+    pub leaves: CancellationToken,
     /// When the turn's time is up.
     pub deadline: Instant,
     /// What the person is told when the deadline cut the step.
@@ -219,6 +221,7 @@ impl Runner {
         let context = CallContext {
             live: around.live.clone(),
             cancel: around.cancel.clone(),
+            leaves: around.leaves.clone(),
             deadline: around.deadline,
             turn: Some(around.turn.clone()),
             heard_by_others: around.heard_by_others,
@@ -232,6 +235,7 @@ impl Runner {
         let context = CallContext {
             live: around.live.clone(),
             cancel: around.cancel.clone(),
+            leaves: around.leaves.clone(),
             deadline: around.deadline,
             turn: Some(around.turn.clone()),
             heard_by_others: around.heard_by_others,

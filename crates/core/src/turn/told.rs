@@ -108,6 +108,6 @@ pub fn became(outcome: &Outcome) -> (&'static str, Option<String>) {
         Outcome::Ended { .. } => ("ended", None),
         Outcome::Denied { reason, .. } => ("refused", Some(reason.clone())),
         Outcome::Unknown { reason } => ("unknown", Some(reason.clone())),
-        Outcome::Parked { .. } => ("waiting", None),
+        Outcome::Parked { .. } | Outcome::Left => ("waiting", None),
     }
 }

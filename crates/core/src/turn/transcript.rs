@@ -164,7 +164,7 @@ impl<'a> Fold<'a> {
                 ),
                 true,
             ),
-            Some(Outcome::Parked { .. }) | None => {
+            Some(Outcome::Parked { .. } | Outcome::Left) | None => {
                 ("No result yet: it waits for the owner.".to_owned(), true)
             }
         };

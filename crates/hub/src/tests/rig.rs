@@ -155,6 +155,7 @@ pub(super) fn permit_parts(
 pub(super) fn context() -> CallControl {
     CallControl {
         cancel: CancellationToken::new(),
+        leaves: CancellationToken::new(),
         progress: Arc::new(|_| {}),
         ask: None,
         human: HumanTime::default(),

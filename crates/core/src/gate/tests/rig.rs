@@ -158,6 +158,7 @@ impl Rig {
         CallContext {
             live: self.live(),
             cancel: CancellationToken::new(),
+            leaves: CancellationToken::new(),
             deadline: Instant::now() + Duration::from_secs(60),
             turn: None,
             heard_by_others: false,

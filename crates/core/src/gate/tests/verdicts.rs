@@ -137,22 +137,18 @@ async fn a_call_whose_turn_ends_gets_the_end_that_it_has() {
     let rig = Rig::new(&["legacy"], "");
     let waits = echo(1, "a");
     let asked = rig.parked(waits.clone()).await;
-    let outcome = rig.gate.calls().abandon(&waits.id, "the turn ended").await.unwrap();
+    let outcome = rig.gate.abandon(&waits.id, "the turn ended").await.unwrap();
     assert_eq!(outcome, Outcome::denied(DeniedBy::Stop, "the turn ended"));
     let late =
         rig.gate.calls().decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
     assert!(late.unwrap_err().to_string().contains("already answered"), "its question is closed");
-    assert_eq!(
-        rig.gate.calls().abandon(&waits.id, "again").await.unwrap(),
-        outcome,
-        "the first end stays"
-    );
+    assert_eq!(rig.gate.abandon(&waits.id, "again").await.unwrap(), outcome, "the first end stays");
 
     let ran = rig.again(ALLOW);
     assert_eq!(ran.ended(echo(2, "b")).await, "b");
-    let kept = ran.gate.calls().abandon(&echo(2, "b").id, "no").await.unwrap();
+    let kept = ran.gate.abandon(&echo(2, "b").id, "no").await.unwrap();
     assert!(matches!(kept, Outcome::Ended { output } if output.text == "b"));
-    let never = ran.gate.calls().abandon(&echo(3, "c").id, "never received").await.unwrap();
+    let never = ran.gate.abandon(&echo(3, "c").id, "never received").await.unwrap();
     assert!(matches!(never, Outcome::Denied { .. }));
     rig.verify();
 }
