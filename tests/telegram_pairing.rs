@@ -29,7 +29,10 @@ fn the_owner_is_told_of_an_unknown_user_once_also_after_a_restart() {
     mallory.says(mallory.private(), "hello?");
     mallory.says(mallory.private(), "let me in");
     rig.wait_handled();
-    let on_record = || rig.number("SELECT count(*) FROM strangers WHERE state = 'told'") == 1;
+    let on_record = || {
+        rig.number("SELECT count(*) FROM owner_questions WHERE kind = 'access' AND state = 'told'")
+            == 1
+    };
     program::eventually("the message is on record", on_record);
     rig.kill(gateway);
     let gateway = rig.house.start(&["gateway"]);
@@ -161,7 +164,7 @@ fn a_group_is_announced_when_the_bot_is_added_and_ignored_for_good() {
     rig.wait_handled();
     rig.wait_delivered();
     assert!(rig.telegram.sent(group).is_empty(), "the owner has said no to this group");
-    assert_eq!(rig.number("SELECT count(*) FROM strangers"), 1);
+    assert_eq!(rig.number("SELECT count(*) FROM owner_questions WHERE kind = 'access'"), 1);
     rig.stop(gateway);
 }
 
@@ -172,7 +175,7 @@ fn with_pairing_off_nobody_is_told() {
     let gateway = rig.start();
     mallory.starts();
     rig.wait_handled();
-    assert_eq!(rig.number("SELECT count(*) FROM strangers"), 0);
+    assert_eq!(rig.number("SELECT count(*) FROM owner_questions WHERE kind = 'access'"), 0);
     assert!(rig.hears_nothing(&mallory));
     program::eventually("the log says so", || gateway.err().contains("unknown user"));
     rig.stop(gateway);
@@ -191,7 +194,8 @@ fn a_crowd_of_unknown_users_is_summed_up() {
     rig.wait_handled();
     rig.wait_delivered();
     program::eventually("all are shown", || {
-        rig.number("SELECT count(*) FROM strangers WHERE state = 'new'") == 0
+        rig.number("SELECT count(*) FROM owner_questions WHERE kind = 'access' AND state = 'new'")
+            == 0
     });
     assert_eq!(rig.count(rig.anna.id, "An unknown user wrote"), 20);
     assert_eq!(rig.count(rig.anna.id, "More than 20 unknown users"), 1);

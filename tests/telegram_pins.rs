@@ -41,7 +41,9 @@ fn a_tool_that_changes_in_the_gateway_is_accepted_there_by_a_tap() {
         assert!(asked.text.contains(shown), "{shown} is not in {}", asked.text);
     }
     eventually("the message is on record", || {
-        rig.number("SELECT count(*) FROM pin_questions WHERE state = 'told'") == 1
+        rig.number(
+            "SELECT count(*) FROM owner_questions WHERE kind = 'changed_tools' AND state = 'told'",
+        ) == 1
     });
     // A fresh start of the server lists the form of before; what the gateway saw is still what is
     // asked about.

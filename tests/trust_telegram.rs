@@ -22,7 +22,9 @@ fn rig(provider: &Threaded) -> Rig {
 
 fn told(rig: &Rig) {
     eventually("the message is on record", || {
-        rig.number("SELECT count(*) FROM trust_questions WHERE state = 'told'") == 1
+        rig.number(
+            "SELECT count(*) FROM owner_questions WHERE kind = 'new_server' AND state = 'told'",
+        ) == 1
     });
 }
 

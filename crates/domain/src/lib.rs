@@ -32,7 +32,7 @@ mod opening;
 mod origin;
 mod outbound;
 mod own_server;
-mod pin_state;
+mod owner_question;
 mod posted;
 mod principal;
 mod project_file;
@@ -82,7 +82,9 @@ pub use opening::Opening;
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
 pub use own_server::{CLAW_ITSELF, OWN_SERVERS, OwnServer, TOOL_SEARCH};
-pub use pin_state::PinState;
+pub use owner_question::{
+    OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionKind, OwnerQuestionState,
+};
 pub use posted::PostedState;
 pub use principal::{
     heartbeat_job, heartbeat_named, heartbeat_of, heartbeat_session, is_alone_with_claw,
@@ -97,7 +99,7 @@ pub use recalled::RecalledNote;
 pub use reminder_answer::ReminderAnswer;
 pub use rule_words::rule_words;
 pub use tool_room::{LoadedTools, ToolFinder, ToolRoom, definition_bytes, definition_tokens};
-pub use trust::{BELIEVED, ToolHints, Trust, TrustState};
+pub use trust::{BELIEVED, ToolHints, Trust};
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -1,5 +1,5 @@
-//! What an owner lets a server of others do, what such a server says of its tools, and how far the
-//! question about it is. Must not know how any of it is shown or stored.
+//! What an owner lets a server of others do, and what such a server says of its tools. Must not know
+//! how any of it is shown or stored.
 
 use serde_json::Value;
 
@@ -79,19 +79,6 @@ impl ToolHints {
     pub fn needs_no_question(self) -> bool {
         self.says_reads() && self.open_world != Some(true)
     }
-}
-
-/// How far the question about a server is. `Decided` and `Stale` are still to be shown where it was
-/// asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrustState {
-    /// No owner has seen it yet.
-    New,
-    Told,
-    Decided,
-    /// It was decided elsewhere, or the server is started in another way now.
-    Stale,
-    Closed,
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_30,
     MIGRATION_31,
     MIGRATION_32,
+    MIGRATION_33,
 ];
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and
@@ -244,4 +245,47 @@ CREATE TABLE trust_questions(
     at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX trust_questions_open ON trust_questions(at_ms) WHERE state <> 'closed';
+";
+
+// What an owner is asked beside the calls is of one kind, with several contents. Until now access
+// requests, new servers and changed tools had a table each.
+const MIGRATION_33: &str = "
+CREATE TABLE owner_questions(
+    id TEXT PRIMARY KEY NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    bot INTEGER NOT NULL DEFAULT 0,
+    form TEXT NOT NULL DEFAULT '',
+    shown TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    answer TEXT,
+    address TEXT NOT NULL DEFAULT '',
+    message INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0,
+    at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO owner_questions
+    SELECT 'access.' || bot || '.' || chat, 'access', CAST(chat AS TEXT), bot, '', body,
+        CASE WHEN state IN ('let_in', 'ignored') THEN 'decided' ELSE state END,
+        CASE state WHEN 'let_in' THEN 'let_in' WHEN 'ignored' THEN 'ignore' END,
+        address, message, decided_by, decided_ms, at_ms
+    FROM strangers;
+INSERT INTO owner_questions
+    SELECT id, 'new_server', server, 0, launch, shown, state, level,
+        address, message, decided_by, decided_ms, at_ms
+    FROM trust_questions;
+INSERT INTO owner_questions
+    SELECT id, 'changed_tools', server, 0, forms, shown,
+        CASE WHEN state IN ('accepted', 'kept') THEN 'decided' ELSE state END,
+        CASE state WHEN 'accepted' THEN 'accept' WHEN 'kept' THEN 'keep_withheld' END,
+        address, message, decided_by, decided_ms, at_ms
+    FROM pin_questions;
+DROP TABLE strangers;
+DROP TABLE trust_questions;
+DROP TABLE pin_questions;
+CREATE INDEX owner_questions_to_show ON owner_questions(at_ms, id)
+    WHERE state IN ('new', 'decided', 'stale');
+CREATE INDEX owner_questions_open ON owner_questions(kind, subject) WHERE state IN ('new', 'told');
+CREATE INDEX owner_questions_at ON owner_questions(kind, bot, at_ms);
 ";

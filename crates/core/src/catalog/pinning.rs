@@ -178,7 +178,7 @@ impl Catalog {
                     tx.drop_pin(&gone.server, &gone.tool)?;
                 }
                 if changed {
-                    ask_anew(tx, &listed.server, "")?;
+                    ask_anew(tx, &listed.server)?;
                 }
                 let sight = FirstSight {
                     server: &listed.server,

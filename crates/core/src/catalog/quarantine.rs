@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::Catalog;
-use crate::domain::{PinState, escape};
+use crate::domain::{OwnerAnswer, OwnerQuestionAbout, OwnerQuestionKind, escape};
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, pins};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx, new_approval_id};
@@ -120,7 +120,7 @@ impl Catalog {
                     accepted.push(change);
                 }
                 if !accepted.is_empty() {
-                    ask_anew(tx, &server, &by)?;
+                    ask_anew(tx, &server)?;
                 }
                 Ok((accepted, unseen))
             })
@@ -143,23 +143,26 @@ impl Catalog {
         let (id, by) = (id.to_owned(), by.to_owned());
         self.store
             .write(move |tx| {
-                let Some(asked) = tx.pin_question(&id)? else { return Ok(PinAnswer::Over) };
-                let rows = tx.pins(Some(&asked.server))?;
+                let about = tx.owner_question(&id)?.map(|asked| asked.about);
+                let Some(OwnerQuestionAbout::ChangedTools { server, forms }) = about else {
+                    return Ok(PinAnswer::Over);
+                };
+                let rows = tx.pins(Some(&server))?;
                 let is_asked = |row: &PinRow| {
-                    row.changed.as_ref().is_some_and(|(pin, _)| {
-                        asked.forms.contains(&(row.tool.clone(), pin.clone()))
-                    })
+                    row.changed
+                        .as_ref()
+                        .is_some_and(|(pin, _)| forms.contains(&(row.tool.clone(), pin.clone())))
                 };
                 let rows: Vec<PinRow> = rows.into_iter().filter(is_asked).collect();
-                if rows.len() != asked.forms.len() {
+                if rows.len() != forms.len() {
                     return Ok(PinAnswer::Over);
                 }
-                let to = if accept { PinState::Accepted } else { PinState::Kept };
-                if !tx.decide_pin_question(&id, to, &by)? {
+                let answer = if accept { OwnerAnswer::Accept } else { OwnerAnswer::KeepWithheld };
+                if !tx.decide_owner_question(&id, answer, &by)? {
                     return Ok(PinAnswer::Over);
                 }
                 if !accept {
-                    let body = json!({"server": asked.server, "question": id, "by": by});
+                    let body = json!({"server": server, "question": id, "by": by});
                     tx.audit(&AuditEntry { kind: "kept withheld", call: String::new(), body })?;
                     return Ok(PinAnswer::Kept);
                 }
@@ -194,20 +197,21 @@ fn accept_row(tx: &Tx<'_>, row: PinRow, by: &str) -> Result<(), StoreError> {
 }
 
 /// Ends the open question about a server, and asks about everything of it that waits now.
-pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreError> {
-    tx.end_pin_questions(server, by)?;
+pub(super) fn ask_anew(tx: &Tx<'_>, server: &str) -> Result<(), StoreError> {
+    tx.end_owner_questions(OwnerQuestionKind::ChangedTools, server)?;
     let changes: Vec<ToolChange> = tx.pins(Some(server))?.iter().filter_map(change).collect();
     if changes.is_empty() {
         return Ok(());
     }
-    let forms: Vec<_> =
+    let forms =
         changes.iter().map(|change| (change.tool.clone(), change.new_pin.clone())).collect();
     let shown: Vec<_> = changes
         .iter()
         .map(|change| format!("{}\n{}", change.name(), change.diff.trim_end()))
         .collect();
     let id = new_approval_id(getrandom::fill)?;
-    tx.ask_about_pins(&id.0, server, &forms, &shown.join("\n\n"))
+    let about = OwnerQuestionAbout::ChangedTools { server: server.to_owned(), forms };
+    tx.ask_owner(&id.0, &about, &shown.join("\n\n"))
 }
 
 fn change(row: &PinRow) -> Option<ToolChange> {

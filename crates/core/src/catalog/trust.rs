@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::Catalog;
 use super::first_sight::Summary;
-use crate::domain::{Blame, Blamed, Trust, UnixMillis};
+use crate::domain::{
+    Blame, Blamed, OwnerAnswer, OwnerQuestionAbout, OwnerQuestionKind, Trust, UnixMillis,
+};
 use crate::hub::INSTRUCTIONS;
 use crate::store::{AuditEntry, PinRow, StoreError, Tx, new_approval_id};
 
@@ -112,7 +114,7 @@ impl Catalog {
         let (server, by) = (server.to_owned(), by.to_owned());
         self.store
             .write(move |tx| {
-                tx.end_trust_questions(&server)?;
+                tx.end_owner_questions(OwnerQuestionKind::NewServer, &server)?;
                 set(tx, &server, &launch, level, &by)
             })
             .await?;
@@ -134,24 +136,23 @@ impl Catalog {
         level: Trust,
         by: &str,
     ) -> Result<TrustAnswer, StoreError> {
-        let (id, by) = (id.to_owned(), by.to_owned());
-        let asked = {
-            let id = id.clone();
-            self.store.read(move |tx| tx.trust_question(&id))?
+        let about = self.store.read(|tx| tx.owner_question(id))?.map(|asked| asked.about);
+        let Some(OwnerQuestionAbout::NewServer { server, launch }) = about else {
+            return Ok(TrustAnswer::Over);
         };
-        let Some(asked) = asked else { return Ok(TrustAnswer::Over) };
-        if let Some(file) = self.settings().tools.trust(&asked.server) {
+        if let Some(file) = self.settings().tools.trust(&server) {
             return Ok(TrustAnswer::FileSays(file));
         }
-        if self.hub.launch_pin(&asked.server).as_ref() != Some(&asked.launch) {
+        if self.hub.launch_pin(&server).as_ref() != Some(&launch) {
             return Ok(TrustAnswer::Over);
         }
+        let (id, by) = (id.to_owned(), by.to_owned());
         self.store
             .write(move |tx| {
-                if !tx.decide_trust_question(&id, level, &by)? {
+                if !tx.decide_owner_question(&id, OwnerAnswer::Trust(level), &by)? {
                     return Ok(TrustAnswer::Over);
                 }
-                set(tx, &asked.server, &asked.launch, level, &by)?;
+                set(tx, &server, &launch, level, &by)?;
                 Ok(TrustAnswer::Set(level))
             })
             .await
@@ -227,9 +228,11 @@ impl FirstSight<'_> {
         summary.runs = redact(&summary.runs);
         let shown = summary.brief();
         tx.first_seen(server, launch)?;
-        tx.end_trust_questions(server)?;
+        tx.end_owner_questions(OwnerQuestionKind::NewServer, server)?;
         let id = new_approval_id(getrandom::fill)?;
-        tx.ask_about_trust(&id.0, server, launch, &shown)?;
+        let about =
+            OwnerQuestionAbout::NewServer { server: server.to_owned(), launch: launch.to_owned() };
+        tx.ask_owner(&id.0, &about, &shown)?;
         Ok(Some(shown))
     }
 }

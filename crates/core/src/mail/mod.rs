@@ -5,13 +5,12 @@ mod delivery;
 mod drafts;
 mod instance;
 mod notify;
+mod owner_questions;
 mod pairing;
-mod pins;
 mod process_lock;
 mod questions;
 mod rows;
 mod sessions;
-mod trust;
 mod updates;
 
 use std::sync::Arc;
@@ -23,9 +22,8 @@ use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
 pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
 pub use rows::{
-    AccessRequest, AccessRequestState, AnsweredCall, AskedQuestion, CallSubject, DraftMessage,
-    MailError, OutboxMessage, Overheard, PinQuestion, PostedQuestion, RunningCall, TrustQuestion,
-    WaitingUpdate,
+    AnsweredCall, AskedQuestion, CallSubject, DraftMessage, MailError, OutboxMessage, Overheard,
+    PostedQuestion, RunningCall, WaitingUpdate,
 };
 pub use updates::Accepted;
 

@@ -4,8 +4,8 @@
 use serde_json::json;
 
 use super::Mail;
-use super::rows::{AccessRequest, MailError, all, one};
-use crate::domain::{Address, Outbound};
+use super::MailError;
+use crate::domain::{Address, Outbound, OwnerAnswer, OwnerQuestionAbout};
 use crate::store::{AccessRequested, AuditEntry};
 
 /// Access requests are announced to the owner at most so many times in 24 hours.
@@ -68,25 +68,6 @@ impl Mail {
         self.read(|tx| tx.is_allowed_user(bot, chat))
     }
 
-    pub fn access_request(&self, bot: i64, chat: i64) -> Result<Option<AccessRequest>, MailError> {
-        one(self.read(|tx| tx.access_request(bot, chat)))
-    }
-
-    /// Those whom the owner's screen does not show as they are.
-    pub fn access_requests_to_show(&self, bot: i64) -> Result<Vec<AccessRequest>, MailError> {
-        all(self.read(|tx| tx.access_requests_to_show(bot)))
-    }
-
-    pub async fn access_request_told(
-        &self,
-        bot: i64,
-        chat: i64,
-        at: Address,
-        message: i64,
-    ) -> Result<(), MailError> {
-        self.write_relaxed(move |tx| tx.access_request_told(bot, chat, &at, message)).await
-    }
-
     /// Allows an unknown user, with the audit row and the `welcome`, in one transaction. False when
     /// that was answered before.
     pub async fn let_in(
@@ -98,7 +79,8 @@ impl Mail {
     ) -> Result<bool, MailError> {
         let by = by.to_owned();
         let let_in = move |tx: &crate::store::Tx<'_>| {
-            if !tx.decide_access_request(bot, user.chat, true, &by)? {
+            let id = OwnerQuestionAbout::access_id(bot, user.chat);
+            if !tx.decide_owner_question(&id, OwnerAnswer::LetIn, &by)? {
                 return Ok(false);
             }
             tx.add_allowed_user(bot, user.chat, &user.name, &by)?;
@@ -117,12 +99,8 @@ impl Mail {
         chat: i64,
         by: &str,
     ) -> Result<bool, MailError> {
-        let by = by.to_owned();
-        self.write(move |tx| tx.decide_access_request(bot, chat, false, &by)).await
-    }
-
-    pub async fn access_request_shown(&self, bot: i64, chat: i64) -> Result<(), MailError> {
-        self.write_relaxed(move |tx| tx.close_access_request(bot, chat)).await
+        let (id, by) = (OwnerQuestionAbout::access_id(bot, chat), by.to_owned());
+        self.write(move |tx| tx.decide_owner_question(&id, OwnerAnswer::Ignore, &by)).await
     }
 }
 
@@ -159,7 +137,7 @@ mod tests {
             "one sentence stands for the rest"
         );
         assert_eq!(
-            mail.access_requests_to_show(7).unwrap().len() as u32,
+            mail.owner_questions_to_show(7).unwrap().len() as u32,
             ACCESS_REQUESTS_DAY_MAX,
             "the table is bounded"
         );
@@ -179,7 +157,8 @@ mod tests {
             )
         };
         assert!(!let_in().await.unwrap(), "nobody has seen a button yet");
-        mail.access_request_told(7, 9, Address("telegram/7/5".into()), 3).await.unwrap();
+        let id = OwnerQuestionAbout::access_id(7, 9);
+        mail.owner_question_told(&id, Address("telegram/7/5".into()), 3).await.unwrap();
         assert!(let_in().await.unwrap() && mail.is_allowed_user(7, 9).unwrap());
         assert!(
             !let_in().await.unwrap()

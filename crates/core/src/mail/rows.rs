@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
-    Outcome, PinState, PostedState, Question, SessionId, Trust, TrustState, UnixMillis,
+    Outcome, PostedState, Question, SessionId, UnixMillis,
 };
 use crate::store::{
-    AccessRequestRow, ApprovalRow, CallRow, DraftRow, KeptUpdate, OutboxRow, OverheardRow,
-    PinQuestionRow, PostedRow, RunningRow, StoreError, TrustQuestionRow,
+    ApprovalRow, CallRow, DraftRow, KeptUpdate, OutboxRow, OverheardRow, PostedRow, RunningRow,
+    StoreError,
 };
 
 /// What went wrong with what is kept, in words that name the next step.
@@ -197,116 +197,6 @@ impl From<CallRow> for CallSubject {
     fn from(row: CallRow) -> Self {
         let arguments = serde_json::from_str(&row.arguments).unwrap_or_default();
         Self { server: row.server, tool: row.tool, arguments, folder: row.cwd.into() }
-    }
-}
-
-/// An access request, and where the owner was told of it.
-#[derive(Clone, Debug)]
-pub struct AccessRequest {
-    pub chat: i64,
-    /// Who it is, in the door's own words.
-    pub body: String,
-    pub state: AccessRequestState,
-    /// Where the owner was told, and by which message.
-    pub address: Address,
-    pub message: i64,
-    pub decided_by: String,
-    pub decided_ms: UnixMillis,
-}
-
-/// How far an access request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessRequestState {
-    /// The owner is not told yet.
-    New,
-    Told,
-    /// Decided, and the owner's message does not show it yet.
-    LetIn,
-    Ignored,
-    /// The owner's message shows what was decided.
-    Closed,
-}
-
-impl From<AccessRequestRow> for AccessRequest {
-    fn from(row: AccessRequestRow) -> Self {
-        let AccessRequestRow { chat, body, state, address, message, decided_by, decided_ms } = row;
-        let state = match state.as_str() {
-            "new" => AccessRequestState::New,
-            "told" => AccessRequestState::Told,
-            "let_in" => AccessRequestState::LetIn,
-            "ignored" => AccessRequestState::Ignored,
-            _ => AccessRequestState::Closed,
-        };
-        Self { chat, body, state, address, message, decided_by, decided_ms }
-    }
-}
-
-/// A question about tools that have changed, and where it was asked.
-#[derive(Clone, Debug)]
-pub struct PinQuestion {
-    pub id: String,
-    pub server: String,
-    /// So many tools have changed.
-    pub tools: usize,
-    /// The differences, made visible.
-    pub shown: String,
-    pub state: PinState,
-    /// Where it was asked, and by which message.
-    pub address: Address,
-    pub message: i64,
-    pub decided_by: String,
-    pub decided_ms: UnixMillis,
-}
-
-impl From<PinQuestionRow> for PinQuestion {
-    fn from(row: PinQuestionRow) -> Self {
-        Self {
-            id: row.id,
-            server: row.server,
-            tools: row.forms.len(),
-            shown: row.shown,
-            state: row.state,
-            address: row.address,
-            message: row.message,
-            decided_by: row.decided_by,
-            decided_ms: row.decided_ms,
-        }
-    }
-}
-
-/// A question about a server that was seen for the first time, and where it was asked.
-#[derive(Clone, Debug)]
-pub struct TrustQuestion {
-    pub id: String,
-    pub server: String,
-    /// What the server says about itself, in claw's words.
-    pub shown: String,
-    pub state: TrustState,
-    /// The answer.
-    pub level: Option<Trust>,
-    /// Where it was asked, and by which message.
-    pub address: Address,
-    pub message: i64,
-    pub decided_by: String,
-    pub decided_ms: UnixMillis,
-    /// When the server was seen.
-    pub at_ms: UnixMillis,
-}
-
-impl From<TrustQuestionRow> for TrustQuestion {
-    fn from(row: TrustQuestionRow) -> Self {
-        Self {
-            id: row.id,
-            server: row.server,
-            shown: row.shown,
-            state: row.state,
-            level: row.level,
-            address: row.address,
-            message: row.message,
-            decided_by: row.decided_by,
-            decided_ms: row.decided_ms,
-            at_ms: row.at_ms,
-        }
     }
 }
 

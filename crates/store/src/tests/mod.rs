@@ -8,6 +8,7 @@ mod decisions;
 mod delivered;
 mod firings;
 mod kept_windows;
+mod owner_questions;
 mod plans;
 mod upgrades;
 

@@ -17,7 +17,6 @@ const LITTLE: &[&str] = &[
     "guests",
     "launches",
     "meta",
-    "pin_questions",
     "pin_forms",
     "pins",
     "running",
@@ -26,7 +25,6 @@ const LITTLE: &[&str] = &[
     "sqlite_master",
     "sqlite_sequence",
     "trust",
-    "trust_questions",
 ];
 
 /// Indexes that hold only what is under way.
@@ -40,7 +38,7 @@ const SMALL: &[&str] = &[
     "posted_live",
     "posted_open",
     "updates_kept",
-    "strangers_live",
+    "owner_questions_to_show",
 ];
 
 /// Beginnings of the queries that walk through a table, and why they may.

@@ -6,7 +6,7 @@
 
 use std::str::FromStr;
 
-use crate::domain::{ApprovalId, ReminderAnswer, Trust};
+use crate::domain::{ApprovalId, OwnerAnswer, ReminderAnswer, Trust};
 
 /// Bot API, "InlineKeyboardButton", field `callback_data`: 1 to 64 bytes.
 pub const CALLBACK_BYTES_MAX: usize = 64;
@@ -53,12 +53,8 @@ pub enum Callback {
     Pair(i64),
     /// Leave the unknown user in the chat with this id alone.
     Ignore(i64),
-    /// Accept what this question about changed tools shows.
-    AcceptPins(String),
-    /// Keep those tools withheld.
-    KeepPins(String),
-    /// How far to trust the server that this question is about.
-    Trust(Trust, String),
+    /// The owner's answer to the question with this id, about a new server or changed tools.
+    Owner(OwnerAnswer, String),
     /// Show what undoing this turn would put back.
     ShowUndo(UndoOf),
     /// Put it back; the number is that of the message with the answer.
@@ -98,9 +94,13 @@ impl Callback {
                 Tap::Choose => format!("q:{id}:c"),
             },
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
-            Self::AcceptPins(id) if is_id(id) => format!("c:{id}"),
-            Self::KeepPins(id) if is_id(id) => format!("w:{id}"),
-            Self::Trust(level, id) if is_id(id) => format!("t:{}:{id}", level.as_str()),
+            Self::Owner(answer, id) if is_id(id) => match answer {
+                OwnerAnswer::Accept => format!("c:{id}"),
+                OwnerAnswer::KeepWithheld => format!("w:{id}"),
+                OwnerAnswer::Trust(level) => format!("t:{}:{id}", level.as_str()),
+                // An answer about a chat names the chat.
+                OwnerAnswer::LetIn | OwnerAnswer::Ignore => return None,
+            },
             Self::Pair(chat) => format!("p:{chat}"),
             Self::Ignore(chat) => format!("i:{chat}"),
             Self::ShowUndo(of) => format!("u:{}", of.encode()),
@@ -110,12 +110,9 @@ impl Callback {
             Self::Reminder(answer, firing) if is_firing(firing) => {
                 format!("m:{}:{firing}", answer.as_str())
             }
-            Self::Question(..)
-            | Self::Stop(_)
-            | Self::AcceptPins(_)
-            | Self::KeepPins(_)
-            | Self::Trust(..)
-            | Self::Reminder(..) => return None,
+            Self::Question(..) | Self::Stop(_) | Self::Owner(..) | Self::Reminder(..) => {
+                return None;
+            }
         };
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
     }
@@ -142,12 +139,11 @@ impl Callback {
                 is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))
             }
             "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
-            "c" => is_id(rest).then(|| Self::AcceptPins(rest.to_owned())),
-            "w" => is_id(rest).then(|| Self::KeepPins(rest.to_owned())),
+            "c" => Self::owner(OwnerAnswer::Accept, rest),
+            "w" => Self::owner(OwnerAnswer::KeepWithheld, rest),
             "t" => {
                 let (level, id) = rest.split_once(':')?;
-                let level = Trust::parse(level)?;
-                is_id(id).then(|| Self::Trust(level, id.to_owned()))
+                Self::owner(OwnerAnswer::Trust(Trust::parse(level)?), id)
             }
             "p" => number(rest).map(Self::Pair),
             "i" => number(rest).map(Self::Ignore),
@@ -168,6 +164,10 @@ impl Callback {
             }
             _ => None,
         }
+    }
+
+    fn owner(answer: OwnerAnswer, id: &str) -> Option<Self> {
+        is_id(id).then(|| Self::Owner(answer, id.to_owned()))
     }
 }
 
@@ -243,13 +243,14 @@ mod tests {
             Just(Tap::Choose),
         ];
         let id = || "[a-zA-Z0-9_-]{1,40}";
+        let trust = Trust::ALL.map(OwnerAnswer::Trust);
+        let answers =
+            [vec![OwnerAnswer::Accept, OwnerAnswer::KeepWithheld], trust.to_vec()].concat();
         prop_oneof![
             (id(), tap).prop_map(|(id, tap)| Callback::Question(ApprovalId(id), tap)),
             id().prop_map(Callback::Stop),
-            id().prop_map(Callback::AcceptPins),
-            id().prop_map(Callback::KeepPins),
-            (proptest::sample::select(Trust::ALL.to_vec()), id())
-                .prop_map(|(level, id)| Callback::Trust(level, id)),
+            (proptest::sample::select(answers), id())
+                .prop_map(|(answer, id)| Callback::Owner(answer, id)),
             any::<i64>().prop_map(Callback::Pair),
             any::<i64>().prop_map(Callback::Ignore),
             undo().prop_map(Callback::ShowUndo),

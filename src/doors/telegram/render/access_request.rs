@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clean::cleaned;
+use super::owner_question::{Shown, button};
 use super::rich::{Part, Rich, Style};
 use super::split::{MESSAGE_UNITS_MAX, parts};
-use crate::domain::{UnixMillis, escape};
+use crate::domain::{OwnerAnswer, escape};
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::callback::{Button, Callback};
 
@@ -33,14 +34,6 @@ pub enum Standing {
     Welcome,
     /// It was blocked, or thrown out.
     Out,
-}
-
-/// What the owner's message shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestShown<'a> {
-    Asked,
-    LetIn { by: &'a str, at_ms: UnixMillis },
-    Ignored { by: &'a str, at_ms: UnixMillis },
 }
 
 /// Who an update is from. `None` if it has no sender that is a person, or no chat.
@@ -82,17 +75,23 @@ impl AccessRequest {
         escape::visible(self.group.as_ref().unwrap_or(&self.name))
     }
 
-    /// The message for the owner.
-    pub fn part(&self, shown: RequestShown<'_>, clock: &Clock) -> Part {
+    /// The message for the owner, with the answers as long as it asks.
+    pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
+        let keyboard = if shown == Shown::Asked { self.keyboard() } else { Vec::new() };
+        (self.part(shown, clock), keyboard)
+    }
+
+    fn part(&self, shown: Shown<'_>, clock: &Clock) -> Part {
         let mut rich = Rich::default();
         let (head, tail) = match shown {
-            RequestShown::Asked => (self.head(), Some(self.what_it_means())),
-            RequestShown::LetIn { by, at_ms } => {
+            Shown::Asked => (self.head(), Some(self.what_it_means())),
+            Shown::Answered { answer: OwnerAnswer::LetIn, by, at_ms } => {
                 (format!("Let in by {by} at {}", clock.at(at_ms)), None)
             }
-            RequestShown::Ignored { by, at_ms } => {
+            Shown::Answered { by, at_ms, .. } => {
                 (format!("Ignored by {by} at {}", clock.at(at_ms)), None)
             }
+            Shown::Stale => ("Nothing to answer here any more".to_owned(), None),
         };
         rich.push(&head, Style::BOLD);
         rich.push("\n\nName: ", Style::PLAIN);
@@ -118,10 +117,7 @@ impl AccessRequest {
     }
 
     /// The owner's answers.
-    pub fn keyboard(&self) -> Vec<Vec<Button>> {
-        let button = |label: &str, callback: Callback| {
-            callback.encode().map(|data| Button { label: label.to_owned(), data })
-        };
+    fn keyboard(&self) -> Vec<Vec<Button>> {
         let label = if self.group.is_some() { "Let this group in" } else { "Let them in" };
         let row = [
             button(label, Callback::Pair(self.chat)),
@@ -168,7 +164,7 @@ mod tests {
     fn the_name_of_an_unknown_user_is_shown_and_not_believed() {
         let content = json!({"message_id": 5, "from": mallory(), "chat": {"id": 66, "type": "private"}, "text": "hi"});
         let request = read(&update("message", content)).unwrap();
-        let text = request.part(RequestShown::Asked, &Clock::system()).text;
+        let text = request.part(Shown::Asked, &Clock::system()).text;
         for shown in ["Mal\\u{202e}lory", "User id: 66", "@anna_real (unproven)", "Chat id: 66"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
@@ -214,7 +210,7 @@ mod tests {
             group: Some("\u{202e}".repeat(128)),
             added: false,
         };
-        let part = request.part(RequestShown::Asked, &Clock::system());
+        let part = request.part(Shown::Asked, &Clock::system());
         assert!(
             part.text.contains("you alone decide") && utf16_len(&part.text) <= MESSAGE_UNITS_MAX
         );

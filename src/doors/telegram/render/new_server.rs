@@ -2,24 +2,12 @@
 //! words and the buttons; must not know what an answer does.
 
 use super::clean::cleaned;
+use super::owner_question::{Shown, button};
 use super::rich::{Part, Rich, Style};
 use super::split::{MESSAGE_UNITS_MAX, parts};
-use crate::domain::{Trust, UnixMillis, command_line, escape};
+use crate::domain::{OwnerAnswer, Trust, UnixMillis, command_line, escape};
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::callback::{Button, Callback};
-
-/// What the message shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrustShown<'a> {
-    Asked,
-    Decided {
-        level: Trust,
-        by: &'a str,
-        at_ms: UnixMillis,
-    },
-    /// It was settled elsewhere, or the server is started in another way now.
-    Stale,
-}
 
 /// A question about one server.
 #[derive(Clone, Copy, Debug)]
@@ -33,18 +21,22 @@ pub struct NewServer<'a> {
 
 impl NewServer<'_> {
     /// The message, with its buttons.
-    pub fn message(&self, shown: TrustShown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
+    pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let server = escape::visible(self.server);
         let code = Style { code: true, ..Style::PLAIN };
         let command = format!("claw mcp trust {}", command_line([self.server]));
-        let head = match shown {
-            TrustShown::Asked => format!("New server: {server}"),
-            TrustShown::Decided { level, by, at_ms } => {
-                format!("{server}: {} by {by}, {}", decided(level), clock.at(at_ms))
+        let (head, last) = match shown {
+            Shown::Asked => {
+                (format!("New server: {server}"), "\nUntil you choose, each call asks.".to_owned())
             }
-            TrustShown::Stale => {
-                format!("{server}: nothing to answer here any more, it was settled elsewhere")
-            }
+            Shown::Answered { answer: OwnerAnswer::Trust(level), by, at_ms } => (
+                format!("{server}: {} by {by}, {}", decided(level), clock.at(at_ms)),
+                format!("\n{}\nTo change it: {command}", level.says()),
+            ),
+            Shown::Answered { .. } | Shown::Stale => (
+                format!("{server}: nothing to answer here any more, it was settled elsewhere"),
+                format!("\nWhat counts now: {command}"),
+            ),
         };
         let mut rich = Rich::default();
         rich.push(&head, Style::BOLD);
@@ -57,30 +49,19 @@ impl NewServer<'_> {
         let seen = clock.at(self.first_seen_ms);
         let today = if seen.len() == "14:05".len() { "today, " } else { "" };
         rich.push(&format!("First seen {today}{seen}."), Style::PLAIN);
-        let last = match shown {
-            TrustShown::Asked => "\nUntil you choose, each call asks.".to_owned(),
-            TrustShown::Decided { level, .. } => {
-                format!("\n{}\nTo change it: {command}", level.says())
-            }
-            TrustShown::Stale => format!("\nWhat counts now: {command}"),
-        };
         rich.push(&last, Style::PLAIN);
         let part = parts(&cleaned(rich), MESSAGE_UNITS_MAX).into_iter().next().unwrap_or_default();
-        let button = |label: &str, level: Trust| {
-            let data = Callback::Trust(level, self.id.to_owned()).encode()?;
-            Some(vec![Button { label: label.to_owned(), data }])
+        let answers = [
+            ("Ask for everything", Trust::Ask),
+            ("Believe: what only reads runs", Trust::Hints),
+            ("Offer nothing", Trust::Nothing),
+        ];
+        let row = |(label, level)| {
+            let answer = OwnerAnswer::Trust(level);
+            button(label, Callback::Owner(answer, self.id.to_owned())).map(|button| vec![button])
         };
-        let keyboard = match shown {
-            TrustShown::Asked => [
-                button("Ask for everything", Trust::Ask),
-                button("Believe: what only reads runs", Trust::Hints),
-                button("Offer nothing", Trust::Nothing),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
-            TrustShown::Decided { .. } | TrustShown::Stale => Vec::new(),
-        };
+        let offered = answers.into_iter().filter(|_| shown == Shown::Asked);
+        let keyboard = offered.filter_map(row).collect();
         (part, keyboard)
     }
 }
@@ -102,14 +83,15 @@ mod tests {
         let says =
             "26 tools: 12 say they only read, 3 say they destroy.\nRuns npx -y @acme/weather";
         let server = NewServer { id: "k3v9", server: "weather", says, first_seen_ms: 0 };
-        let (part, keyboard) = server.message(TrustShown::Asked, &Clock::system());
+        let (part, keyboard) = server.message(Shown::Asked, &Clock::system());
         assert!(part.text.starts_with("New server: weather\n26 tools"), "{}", part.text);
         assert!(part.text.ends_with("Until you choose, each call asks."), "{}", part.text);
         let data: Vec<_> = keyboard.iter().flatten().map(|button| button.data.as_str()).collect();
         assert_eq!(data, ["t:ask:k3v9", "t:hints:k3v9", "t:nothing:k3v9"]);
         assert!(keyboard.iter().flatten().all(|button| button.label.chars().count() <= 32));
 
-        let shown = TrustShown::Decided { level: Trust::Hints, by: "Anna", at_ms: 0 };
+        let answer = OwnerAnswer::Trust(Trust::Hints);
+        let shown = Shown::Answered { answer, by: "Anna", at_ms: 0 };
         let (part, keyboard) = server.message(shown, &Clock::system());
         assert!(part.text.starts_with("weather: ✅ hints believed, by Anna, "), "{}", part.text);
         assert!(part.text.contains(Trust::Hints.says()) && keyboard.is_empty(), "{}", part.text);

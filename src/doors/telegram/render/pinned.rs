@@ -2,27 +2,12 @@
 //! must not know pins, or what an answer does.
 
 use super::clean::cleaned;
+use super::owner_question::{Shown, button};
 use super::rich::{Part, Rich, Style};
 use super::split::{MESSAGE_UNITS_MAX, parts};
-use crate::domain::{UnixMillis, escape};
+use crate::domain::{OwnerAnswer, escape};
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::callback::{Button, Callback};
-
-/// What the message shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PinShown<'a> {
-    Asked,
-    Accepted {
-        by: &'a str,
-        at_ms: UnixMillis,
-    },
-    Kept {
-        by: &'a str,
-        at_ms: UnixMillis,
-    },
-    /// What it asked about is not what waits now.
-    Stale,
-}
 
 /// A question about one server.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +24,7 @@ impl Changed<'_> {
     /// The message, with its buttons. What is accepted must have been seen whole: where the
     /// differences do not fit into one message, it names the command that shows them, and takes no
     /// yes.
-    pub fn message(&self, shown: PinShown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
+    pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let (part, fits) = match self.part(shown, clock, self.differences) {
             Some(part) => (part, true),
             None => {
@@ -48,25 +33,25 @@ impl Changed<'_> {
                 (self.part(shown, clock, instead).unwrap_or_default(), false)
             }
         };
-        let button = |label: &str, callback: Callback| {
-            callback.encode().map(|data| Button { label: label.to_owned(), data })
-        };
-        let accept = button("Accept", Callback::AcceptPins(self.id.to_owned())).filter(|_| fits);
-        let keep = button("Keep withheld", Callback::KeepPins(self.id.to_owned()));
+        let answered = |answer| Callback::Owner(answer, self.id.to_owned());
+        let accept = button("Accept", answered(OwnerAnswer::Accept)).filter(|_| fits);
+        let keep = button("Keep withheld", answered(OwnerAnswer::KeepWithheld));
         let row: Vec<Button> = accept.into_iter().chain(keep).collect();
-        (part, if shown == PinShown::Asked { vec![row] } else { Vec::new() })
+        (part, if shown == Shown::Asked { vec![row] } else { Vec::new() })
     }
 
     /// `None` if it is too long for one message.
-    fn part(&self, shown: PinShown<'_>, clock: &Clock, differences: &str) -> Option<Part> {
+    fn part(&self, shown: Shown<'_>, clock: &Clock, differences: &str) -> Option<Part> {
         let what = if self.count == 1 { "A tool has" } else { "Tools have" };
         let head = match shown {
-            PinShown::Asked => format!("{what} changed: {}", escape::visible(self.server)),
-            PinShown::Accepted { by, at_ms } => format!("✅ Accepted by {by}, {}", clock.at(at_ms)),
-            PinShown::Kept { by, at_ms } => {
+            Shown::Asked => format!("{what} changed: {}", escape::visible(self.server)),
+            Shown::Answered { answer: OwnerAnswer::Accept, by, at_ms } => {
+                format!("✅ Accepted by {by}, {}", clock.at(at_ms))
+            }
+            Shown::Answered { answer: OwnerAnswer::KeepWithheld, by, at_ms } => {
                 format!("❌ Kept withheld by {by}, {}", clock.at(at_ms))
             }
-            PinShown::Stale => {
+            Shown::Answered { .. } | Shown::Stale => {
                 "Nothing to answer here any more: this was settled elsewhere, or has changed again"
                     .to_owned()
             }
@@ -79,7 +64,7 @@ impl Changed<'_> {
             rich.push(line, if line.is_empty() { Style::PLAIN } else { code });
             rich.push("\n", Style::PLAIN);
         }
-        if shown == PinShown::Asked {
+        if shown == Shown::Asked {
             let what = "\nUntil you accept it, no model is offered it and no call of it runs. The \
                 words are the server's.";
             rich.push(what, Style::PLAIN);
@@ -97,7 +82,7 @@ mod tests {
     fn a_change_is_shown_whole_or_takes_no_yes() {
         let asked = |differences: &str| {
             let changed = Changed { id: "k3v9", server: "weather", count: 1, differences };
-            changed.message(PinShown::Asked, &Clock::system())
+            changed.message(Shown::Asked, &Clock::system())
         };
         let (part, buttons) = asked("weather/now\ndescription:\n- Reads.\n+ Sends.");
         assert!(

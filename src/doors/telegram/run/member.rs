@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use super::context::GatewayContext;
-use super::{changed_tools, files, first_sight, heartbeats, jobs, notify, pairing, updates};
+use super::{files, heartbeats, jobs, notify, owner_questions, updates};
 use crate::config::Telegram;
 use crate::domain::{Blame, Blamed};
 use crate::door_context::Context;
@@ -166,9 +166,7 @@ fn start(ctx: &Arc<GatewayContext>) -> JoinSet<()> {
     let mut parts = parts::start(ctx);
     parts.spawn(updates::poll(ctx.clone()));
     parts.spawn(updates::handle(ctx.clone()));
-    parts.spawn(pairing::keep(ctx.clone()));
-    parts.spawn(changed_tools::keep(ctx.clone()));
-    parts.spawn(first_sight::keep(ctx.clone()));
+    parts.spawn(owner_questions::keep(ctx.clone()));
     parts.spawn(notify::keep(ctx.clone()));
     parts.spawn(jobs::keep(ctx.clone()));
     parts.spawn(heartbeats::keep(ctx.clone()));

@@ -1,14 +1,12 @@
 //! Runs a bot: takes its updates in, sends what waits for it, keeps its questions in step. Must not
 //! know the agents beside it, apart from who is at work.
 
-mod changed_tools;
 mod chat_queue;
 mod context;
 mod digest_button;
 mod door;
 mod elsewhere;
 mod files;
-mod first_sight;
 mod group;
 mod handling;
 mod heartbeats;
@@ -18,6 +16,7 @@ pub mod member;
 mod moves;
 mod notify;
 mod outgoing;
+mod owner_questions;
 mod pacing;
 mod pairing;
 mod question_message;

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use super::context::GatewayContext;
 use super::pacing::until_sent;
 use super::{
-    changed_tools, digest_button, first_sight, pairing, question_message, reminder_button,
-    tap_notice, undo_button,
+    digest_button, owner_questions, question_message, reminder_button, tap_notice, undo_button,
 };
 use crate::domain::{
-    Answer, ApprovalId, ApprovalState, Origin, PostedState, Question, telegram_principal,
+    Answer, ApprovalId, ApprovalState, Origin, OwnerAnswer, OwnerQuestionAbout, PostedState,
+    Question, telegram_principal,
 };
 use crate::doors::asking;
 use crate::doors::door::Asked;
@@ -63,20 +63,12 @@ pub(super) async fn tap(
     let told = if ctx.is_owner(tapped.user) {
         match Callback::parse(&tapped.data) {
             Some(Callback::Question(id, tap)) => question_tap(ctx, tapped, &id, tap).await?,
-            Some(Callback::Pair(chat)) => {
-                Told::Words(pairing::tap(ctx, tapped, chat, true).await?.to_owned())
-            }
+            Some(Callback::Pair(chat)) => about_chat(ctx, tapped, chat, OwnerAnswer::LetIn).await?,
             Some(Callback::Ignore(chat)) => {
-                Told::Words(pairing::tap(ctx, tapped, chat, false).await?.to_owned())
+                about_chat(ctx, tapped, chat, OwnerAnswer::Ignore).await?
             }
-            Some(Callback::AcceptPins(id)) => {
-                Told::Words(changed_tools::tap(ctx, tapped, &id, true).await?.to_owned())
-            }
-            Some(Callback::KeepPins(id)) => {
-                Told::Words(changed_tools::tap(ctx, tapped, &id, false).await?.to_owned())
-            }
-            Some(Callback::Trust(level, id)) => {
-                Told::Words(first_sight::tap(ctx, tapped, &id, level).await?.to_owned())
+            Some(Callback::Owner(answer, id)) => {
+                Told::Words(owner_questions::tap(ctx, tapped, &id, answer).await?.to_owned())
             }
             Some(Callback::Stop(_)) => Told::Words(stop(ctx, tapped, update).await?.to_owned()),
             Some(
@@ -96,6 +88,17 @@ pub(super) async fn tap(
     };
     tokio::spawn(answer(ctx.clone(), tapped.query.clone(), told, update));
     Ok(())
+}
+
+/// An answer about a chat that has asked this bot for access.
+async fn about_chat(
+    ctx: &GatewayContext,
+    tapped: &Tapped,
+    chat: i64,
+    answer: OwnerAnswer,
+) -> anyhow::Result<Told> {
+    let id = OwnerQuestionAbout::access_id(ctx.me.id, chat);
+    Ok(Told::Words(owner_questions::tap(ctx, tapped, &id, answer).await?.to_owned()))
 }
 
 /// The button of a running call stops its turn, on the message on record. The order and the end of

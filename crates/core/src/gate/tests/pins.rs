@@ -100,7 +100,7 @@ async fn a_question_about_changes_is_answered_once_and_accepts_what_it_froze() {
     let rig = Rig::new(&["legacy"], ALLOW);
     rig.ended(tool(1, "change", json!({}))).await;
     rig.denied(echo(2, "b")).await;
-    let asked = || rig.store.read(|tx| tx.pin_questions_to_show()).unwrap();
+    let asked = || rig.store.read(|tx| tx.owner_questions_to_show(0)).unwrap();
     let id = asked()[0].id.clone();
     assert_eq!(asked().len(), 1);
     assert_eq!(
@@ -110,7 +110,7 @@ async fn a_question_about_changes_is_answered_once_and_accepts_what_it_froze() {
     );
     let told = id.clone();
     let at = crate::domain::Address("telegram/1/2".into());
-    rig.store.write(move |tx| tx.pin_question_told(&told, &at, 5)).await.unwrap();
+    rig.store.write(move |tx| tx.owner_question_told(&told, &at, 5)).await.unwrap();
     assert_eq!(
         rig.gate.catalog().answer_about_pins(&id, false, OWNER).await.unwrap(),
         PinAnswer::Kept

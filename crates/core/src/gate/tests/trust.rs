@@ -5,7 +5,9 @@ use serde_json::json;
 use super::rig::{OWNER, Rig, tool};
 use crate::calls::Grounds;
 use crate::catalog::TrustAnswer;
-use crate::domain::{Address, BELIEVED, DeniedBy, Origin, Outcome, ToolCall, Trust, TrustState};
+use crate::domain::{
+    Address, BELIEVED, DeniedBy, Origin, Outcome, OwnerQuestionState, ToolCall, Trust,
+};
 use crate::gate::CallContext;
 
 fn look(n: u64) -> ToolCall {
@@ -53,23 +55,23 @@ async fn a_hint_that_is_taken_back_between_the_verdict_and_the_start_starts_noth
 async fn the_question_is_asked_once_and_answered_once() {
     let rig = Rig::new(&["hinted"], "");
     rig.parked(look(1)).await;
-    let to_show = || rig.store.read(|tx| tx.trust_questions_to_show()).unwrap();
+    let to_show = || rig.store.read(|tx| tx.owner_questions_to_show(0)).unwrap();
     let asked = to_show();
-    assert_eq!((asked.len(), asked[0].state), (1, TrustState::New));
+    assert_eq!((asked.len(), asked[0].state), (1, OwnerQuestionState::New));
     let id = asked[0].id.clone();
     let catalog = rig.gate.catalog();
     // What nobody has seen cannot be answered.
     let answer = |level| catalog.answer_about_trust(&id, level, OWNER);
     assert_eq!(answer(Trust::Hints).await.unwrap(), TrustAnswer::Over);
     let (told, at) = (id.clone(), Address("telegram/1/2".into()));
-    rig.store.write(move |tx| tx.trust_question_told(&told, &at, 5)).await.unwrap();
+    rig.store.write(move |tx| tx.owner_question_told(&told, &at, 5)).await.unwrap();
     assert_eq!(answer(Trust::Hints).await.unwrap(), TrustAnswer::Set(Trust::Hints));
     assert_eq!(answer(Trust::Nothing).await.unwrap(), TrustAnswer::Over);
     assert_eq!(catalog.trusted("hinted").unwrap().level, Trust::Hints);
     rig.store
         .write({
             let id = id.clone();
-            move |tx| tx.close_trust_question(&id)
+            move |tx| tx.close_owner_question(&id)
         })
         .await
         .unwrap();
