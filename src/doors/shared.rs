@@ -16,6 +16,11 @@ use crate::domain::{Address, SessionId};
 use crate::door_context::Context;
 use crate::mail::{Mail, PostedQuestion};
 
+/// How long calls in hand may go on after a request to stop; then they are cut.
+pub const GRACE: Duration = Duration::from_secs(10);
+/// How long the servers of calls that were cut have to end, and what is left to say has to be sent.
+pub const LAST: Duration = Duration::from_secs(5);
+
 /// Made when the door opens, and gone with its last task. `T` is one message of the door.
 pub struct Shared<T> {
     /// All that the door knows of claw.
@@ -112,6 +117,32 @@ impl<T> Shared<T> {
         if !self.caught_up.swap(true, Ordering::SeqCst) {
             self.wake();
         }
+    }
+
+    /// Takes nothing new, and lets what is in hand end: what the door's sessions run, and what is
+    /// waited for beside it. What takes too long is cut. False if it goes on all the same, from its
+    /// log, at the next start.
+    pub async fn wind_down(&self, beside: impl Future<Output = ()>) -> bool {
+        self.closing.cancel();
+        let ending = self.context.worker.ending();
+        ending.begin();
+        let settled = async {
+            self.settled().await;
+            beside.await;
+        };
+        tokio::pin!(settled);
+        if tokio::time::timeout(GRACE, &mut settled).await.is_ok() {
+            return true;
+        }
+        tracing::warn!("calls are still running and are cut; nobody knows what they have done");
+        ending.cut();
+        let is_cut = tokio::time::timeout(LAST, &mut settled).await.is_ok();
+        if !is_cut {
+            tracing::error!(
+                "turns are still running; they go on from their logs at the next start"
+            );
+        }
+        is_cut
     }
 
     /// Waits until no session runs.

@@ -12,20 +12,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use claw::app::App;
-use claw::chat_commands::AnswerTo;
 use claw::config::{Config, Overrides};
-use claw::domain::{
-    Address, Answer, ApprovalId, LiveSink, Origin, OutboundBody, Question, SessionId,
-};
+use claw::domain::{Address, ApprovalId, LiveSink, Origin, OutboundBody, Question, SessionId};
 use claw::doors::chat_door::{ChatDoor, DoorPiece, File, Paint};
 use claw::doors::chat_queue::{ChatQueues, Handler};
 use claw::doors::clock::Clock;
-use claw::doors::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
+use claw::doors::commands::DoorKind;
 use claw::doors::door::{Asked, Closed, Door, DoorFault};
-use claw::doors::live;
-use claw::doors::markdown::linked_files;
-use claw::doors::parts;
+use claw::doors::pieces::{PieceLimits, cut, pieces};
 use claw::doors::shared::Shared;
+use claw::doors::{handed_over, keyed_answer, live, parts, written};
 use claw::mail::{MailError, PostedQuestion};
 use claw::router::Visitor;
 use claw::workspace::Workspace;
@@ -37,9 +33,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinError;
 
-/// The longest message, in characters; a text of more than [`MESSAGES_MAX`] of them goes as a file.
+/// The longest message, in characters.
 const CHARS_MAX: usize = 2_000;
-const MESSAGES_MAX: usize = 8;
+const LIMITS: PieceLimits = PieceLimits { messages_max: 8, files_max: 8 };
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// So many lines of one client wait to be handled; what comes then is read later.
 const LINES_WAITING_MAX: usize = 16;
@@ -48,7 +44,7 @@ type Client = Arc<tokio::sync::Mutex<OwnedWriteHalf>>;
 
 struct Lines {
     shared: Shared<String>,
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     /// Who is connected. Whoever goes is forgotten by its own task.
     clients: Mutex<HashMap<Address, Client>>,
     /// The number of the newest message, which no other process has given.
@@ -175,29 +171,16 @@ impl ChatDoor for Lines {
     }
 
     fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<String>> {
-        let mut pieces: Vec<_> = messages(text).into_iter().map(DoorPiece::Text).collect();
-        if pieces.len() > MESSAGES_MAX {
-            pieces.truncate(1);
-            pieces.push(DoorPiece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
-        }
-        if matches!(body, OutboundBody::Reply { .. }) {
-            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(DoorPiece::File));
-        }
-        pieces
+        pieces((body, text), LIMITS, messages, messages)
     }
 
     async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
         let line = match file {
             File::Whole { name, text } => json!({"file": name, "text": text}),
             File::Linked(path) => {
-                let given =
-                    self.workspace.give(path, FILE_BYTES_MAX).map_err(|why| why.to_string());
-                let cleared = given.and_then(|given| {
-                    let bytes = self.shared.context.router.cleared_file(given.bytes);
-                    bytes.map_err(|_| "it holds a known secret".to_owned())
-                });
-                match cleared {
-                    Ok(bytes) => json!({"file": path, "text": String::from_utf8_lossy(&bytes)}),
+                let (router, workspace) = (&self.shared.context.router, self.workspace.clone());
+                match handed_over::cleared(router, workspace, path, FILE_BYTES_MAX).await {
+                    Ok(file) => json!({"file": path, "text": String::from_utf8_lossy(&file.bytes)}),
                     Err(why) => json!({"note": format!("{path} was not sent: {why}.")}),
                 }
             }
@@ -232,18 +215,8 @@ impl ChatDoor for Lines {
     }
 }
 
-/// A text as messages, cut between two lines where one of them is not too long by itself.
 fn messages(text: &str) -> Vec<String> {
-    let mut messages: Vec<Vec<char>> = vec![Vec::new()];
-    for line in text.split_inclusive('\n') {
-        for part in line.chars().collect::<Vec<_>>().chunks(CHARS_MAX) {
-            if messages.last().is_some_and(|last| last.len() + part.len() > CHARS_MAX) {
-                messages.push(Vec::new());
-            }
-            messages.last_mut().into_iter().for_each(|last| last.extend(part));
-        }
-    }
-    messages.into_iter().map(|message| message.into_iter().collect()).collect()
+    cut(text, CHARS_MAX)
 }
 
 /// A line that waits in its conversation's queue.
@@ -273,8 +246,17 @@ impl Handler for Lines {
             let principal = self.shared.context.owner.clone();
             let visitor = Visitor { from: from.clone(), principal, origin: Origin::Owner };
             let told = match (line["say"].as_str(), line["answer"].as_str()) {
-                (Some(text), _) => say(&self, &visitor, &session, text).await?,
-                (None, Some(id)) => answer(&self, &visitor, id, &line).await?,
+                (Some(text), _) => {
+                    assert!(!asks_for_bug(text), "a test asks for a bug");
+                    let context = &self.shared.context;
+                    written::take_in(context, &visitor, &session, (text, DoorKind::Chat)).await?
+                }
+                (None, Some(id)) => {
+                    let key = line["key"].as_str().unwrap_or_default();
+                    let given = (key, line["why"].as_str());
+                    let id = ApprovalId(id.to_owned());
+                    keyed_answer::answer(&self.shared, &visitor, &id, given).await?
+                }
                 (None, None) => Some("This line says nothing.".to_owned()),
             };
             self.shared.wake();
@@ -323,57 +305,15 @@ async fn serve(
     Ok(())
 }
 
-/// A command or a message. What is given back is said at once.
-async fn say(
-    door: &Lines,
-    visitor: &Visitor,
-    session: &SessionId,
-    text: &str,
-) -> anyhow::Result<Option<String>> {
-    // The bug that a test asks for.
+fn asks_for_bug(text: &str) -> bool {
     let bug = std::env::var("CLAW_BUG_IN_HANDLER").unwrap_or_default();
-    assert!(bug.is_empty() || !text.contains(&bug), "a test asks for a bug");
-    let context = &door.shared.context;
-    Ok(match parse(text, DoorKind::Chat) {
-        Parsed::Command(ChatCommand::Help, _) => Some(help_markdown(DoorKind::Chat)),
-        Parsed::Command(command, words) => {
-            let to = AnswerTo::Caller;
-            context.chat_commands.answer(visitor, session, command, &words, &to).await?
-        }
-        Parsed::Unknown(sentence) | Parsed::Foreign(sentence) => Some(sentence),
-        Parsed::NotForUs => None,
-        Parsed::Message => match context.router.message(visitor, session, text).await {
-            Ok(_) => None,
-            Err(full) if full.is_queue_full() => Some(format!("{full}.")),
-            Err(error) => return Err(error.into()),
-        },
-    })
-}
-
-async fn answer(
-    door: &Lines,
-    visitor: &Visitor,
-    id: &str,
-    said: &Value,
-) -> anyhow::Result<Option<String>> {
-    let id = ApprovalId(id.to_owned());
-    let row = door.shared.mail().asked_question(&id)?;
-    let choices = row.iter().flat_map(|row| &row.question.choices);
-    let Some(choice) = choices.into_iter().find(|choice| said["key"] == choice.key) else {
-        return Ok(Some("This answer is not offered.".to_owned()));
-    };
-    let mut meant = choice.answer.clone();
-    if let (Answer::Deny { word }, Some(why)) = (&mut meant, said["why"].as_str()) {
-        *word = Some(why.to_owned());
-    }
-    let answered = door.shared.context.router.answer(visitor, &id, &meant).await;
-    Ok(answered.err().map(|refused| refused.to_string()))
+    !bug.is_empty() && text.contains(&bug)
 }
 
 async fn run(socket: &str) -> anyhow::Result<()> {
     let app = Arc::new(App::open(Config::load(Overrides::default())?)?);
     let context = app.door_context(Arc::new(Vec::new)).await?;
-    let workspace = Workspace::open(&context.files.workspace)?;
+    let workspace = Arc::new(Workspace::open(&context.files.workspace)?);
     let newest = AtomicI64::new(Clock::system().now_ms.saturating_mul(1_000));
     let shared = Shared::new(context);
     let door = Arc::new(Lines { shared, workspace, clients: Mutex::default(), newest });
@@ -393,9 +333,7 @@ async fn run(socket: &str) -> anyhow::Result<()> {
             _ = terminate.recv() => break,
         }
     }
-    door.shared.closing.cancel();
-    door.shared.context.worker.ending().begin();
-    door.shared.settled().await;
+    door.shared.wind_down(std::future::ready(())).await;
     app.close().await;
     Ok(())
 }

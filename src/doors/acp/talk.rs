@@ -2,8 +2,6 @@
 //! keeps the session going. Owns when a prompt is answered. Must not know the protocol's requests
 //! or how anything is drawn.
 
-mod foreign;
-
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,14 +19,13 @@ use super::{question, wire_error};
 use crate::domain::{Answer, Mode, Named, SessionId};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse};
+use crate::doors::commands::DoorKind;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::typed::{Typed, typed};
+use crate::doors::written::{self, Written};
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 use crate::session::Ran;
-
-pub use crate::doors::commands::ChatCommand;
 
 /// How often the store is looked at for what other processes did. A look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -241,26 +238,16 @@ impl Inner {
 
     /// Whether something runs because of it, whose end the editor waits for.
     async fn prompted(&self, text: &str, named: Vec<Named>) -> anyhow::Result<bool> {
-        let (command, words) = match parse(text, DoorKind::Editor) {
-            Parsed::Command(ChatCommand::Help, _) => {
-                self.door.say(&help_markdown(DoorKind::Editor));
-                return Ok(false);
-            }
-            Parsed::Command(command, words) => (command, words),
-            Parsed::Unknown(sentence) => {
-                self.door.say(&sentence);
-                return Ok(false);
-            }
-            Parsed::Foreign(otherwise) => return self.foreign(text, &otherwise).await,
-            Parsed::Message | Parsed::NotForUs => return self.message(text, named).await,
-        };
-        let commands = &self.context.chat_commands;
-        let told = commands.command(&self.visitor, &self.session, command, &words).await?;
+        let (visitor, session) = (&self.visitor, &self.session);
+        let line = (text, DoorKind::Editor);
+        let written = written::command(&self.context, visitor, session, line).await?;
         self.tell_mode();
-        if let Some(told) = &told {
-            self.door.say(told);
+        match written {
+            Written::Told(told) => self.door.say(&told),
+            Written::Runs => return Ok(true),
+            Written::Message | Written::NotForUs => return self.message(text, named).await,
         }
-        Ok(told.is_none())
+        Ok(false)
     }
 
     /// A message; or, where a question is open, a no with a word to the model. A written yes

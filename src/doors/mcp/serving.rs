@@ -23,10 +23,6 @@ use crate::door_context::Context;
 use crate::doors::parts;
 use crate::doors::shared::Shared;
 
-/// How long calls in hand may go on after a request to end; then they are cut.
-const GRACE: Duration = Duration::from_secs(10);
-/// How long the servers of calls that were cut have to end.
-const LAST: Duration = Duration::from_secs(5);
 /// After a fault of the socket.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -148,20 +144,7 @@ impl Serving {
     /// Takes nothing new, lets turns and calls in hand end, and leaves the rest to the next start.
     pub async fn wind_down(&self) {
         let context = &self.door.shared.context;
-        self.door.shared.closing.cancel();
-        context.worker.ending().begin();
-        let settled = async {
-            self.door.shared.settled().await;
-            context.clients.settled().await;
-        };
-        tokio::pin!(settled);
-        if tokio::time::timeout(GRACE, &mut settled).await.is_err() {
-            tracing::warn!("calls are still running and are cut; nobody knows what they have done");
-            context.worker.ending().cut();
-            if tokio::time::timeout(LAST, &mut settled).await.is_err() {
-                tracing::error!("turns still run; they go on from their logs at the next start");
-            }
-        }
+        self.door.shared.wind_down(context.clients.settled()).await;
         self.parts.lock().await.shutdown().await;
     }
 }

@@ -14,14 +14,11 @@ use crate::domain::{Blame, Blamed};
 use crate::door_context::Context;
 use crate::doors::commands::{DoorKind, at};
 use crate::doors::gateway::fleet::{Fleet, State};
+use crate::doors::shared::{GRACE, LAST};
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::{Api, Me};
 use crate::doors::{delivery, parts};
 
-/// How long calls in hand may go on after a request to stop; then they are cut.
-const GRACE: Duration = Duration::from_secs(10);
-/// How long the servers of calls that were cut have to end, and what is left to say has to be sent.
-const LAST: Duration = Duration::from_secs(5);
 /// How soon a server that cannot be reached is tried again at the start.
 const START_RETRY: Duration = Duration::from_secs(5);
 /// How soon an agent is started again of which a part has ended by itself; each time twice as long,
@@ -186,19 +183,7 @@ async fn register(ctx: Arc<GatewayContext>) {
 /// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No
 /// farewell: nobody asked.
 async fn wind_down(ctx: &Arc<GatewayContext>) -> anyhow::Result<()> {
-    ctx.shared.closing.cancel();
-    ctx.shared.context.worker.ending().begin();
-    let mut settled = tokio::time::timeout(GRACE, ctx.shared.settled()).await.is_ok();
-    if !settled {
-        tracing::warn!("calls are still running and are cut; nobody knows what they have done");
-        ctx.shared.context.worker.ending().cut();
-        settled = tokio::time::timeout(LAST, ctx.shared.settled()).await.is_ok();
-        if !settled {
-            tracing::error!(
-                "turns are still running; they go on from their logs at the next start"
-            );
-        }
-    }
+    let settled = ctx.shared.wind_down(std::future::ready(())).await;
     if tokio::time::timeout(LAST, delivery::all_sent(ctx)).await.is_err() {
         tracing::warn!("not everything could be sent; the rest is sent at the next start");
     }
