@@ -15,9 +15,8 @@ use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::gated::{self, Called};
-use super::ranking::ranked;
 use super::tools::refused;
-use crate::clients::ClientTool;
+use crate::clients::{ClientRefusal, ClientTool};
 
 /// More tools than these are offered by search.
 pub const LISTED_MAX: usize = 40;
@@ -128,36 +127,43 @@ pub async fn call(
             Err(odd) => Ok(wrong(&odd, "name, arguments").into()),
         };
     }
-    let tools = caller.clients().tools().await;
-    let tools = tools.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let done = match called.name {
         SEARCH => match serde_json::from_value::<Search>(arguments) {
-            Ok(wanted) => search(&tools, &wanted),
+            Ok(wanted) => search(caller, &wanted).await?,
             Err(odd) => wrong(&odd, "query, limit"),
         },
         _ => match serde_json::from_value::<Describe>(arguments) {
-            Ok(Describe { name }) => describe(tools, &name),
+            Ok(Describe { name }) => describe(all(caller).await?, &name),
             Err(odd) => wrong(&odd, "name"),
         },
     };
     Ok(done.into())
 }
 
+async fn all(caller: &Caller) -> Result<Vec<ClientTool>, ErrorData> {
+    caller.clients().tools().await.map_err(|error| broken(&error))
+}
+
+fn broken(error: &ClientRefusal) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
 fn wrong(odd: &serde_json::Error, names: &str) -> CallToolResult {
     refused(&format!("wrong arguments: {odd}. The arguments are: {names}."))
 }
 
-fn search(tools: &[ClientTool], wanted: &Search) -> CallToolResult {
+async fn search(caller: &Caller, wanted: &Search) -> Result<CallToolResult, ErrorData> {
     let limit = wanted.limit.unwrap_or(FOUND).clamp(1, FOUND_MAX);
-    let line = |tool: &ClientTool| {
+    let found = caller.clients().found(&wanted.query, limit).await;
+    let (found, of) = (found.map_err(|error| broken(&error))?, all(caller).await?.len());
+    let line = |tool: ClientTool| {
         let words = tool.definition.get("description").and_then(Value::as_str).unwrap_or_default();
         let description = words.chars().take(WORDS_CHARS_MAX).collect();
-        Line { name: tool.name.clone(), description }
+        Line { name: tool.name, description }
     };
-    let places = ranked(tools, &wanted.query);
-    let found: Vec<Line> = places.into_iter().take(limit).map(|at| line(&tools[at])).collect();
+    let found: Vec<Line> = found.into_iter().map(line).collect();
     let words = match found.is_empty() {
-        true => format!("None of {} tools is about that; try other words.", tools.len()),
+        true => format!("None of {of} tools is about that; try other words."),
         false => found
             .iter()
             .map(|line| format!("{}: {}", line.name, line.description))
@@ -166,8 +172,8 @@ fn search(tools: &[ClientTool], wanted: &Search) -> CallToolResult {
             .join("\n"),
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(words)]);
-    result.structured_content = Some(json!(Found { tools: found, of: tools.len() }));
-    result
+    result.structured_content = Some(json!(Found { tools: found, of }));
+    Ok(result)
 }
 
 fn describe(tools: Vec<ClientTool>, name: &str) -> CallToolResult {

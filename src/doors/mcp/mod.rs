@@ -13,7 +13,6 @@ mod handle;
 mod handler;
 pub mod http;
 mod progress;
-mod ranking;
 mod rate;
 mod resources;
 pub mod serving;

@@ -10,16 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::Catalog;
-use super::no_such_tool::no_such_tool;
 use super::pinning::Tool;
-use crate::domain::{ToolHints, ToolSpec, Trust};
+use super::{Catalog, own_tools};
+use crate::domain::ToolSpec;
 use crate::hub::{Method, PromptEntry, ServerPrompt, ServerTools};
 use crate::store::StoreError;
 
-/// The one tool that reads and searches resources. No server's tool is offered by such a name, which
-/// has no separator in it.
-const RESOURCES: &str = "resources";
+/// The name of the one tool that reads and searches resources.
+pub(super) const RESOURCES: &str = "resources";
 
 /// For the prompts of one server, when somebody wants to see them.
 const PROMPTS_TIME: Duration = Duration::from_secs(10);
@@ -59,32 +57,13 @@ impl Catalog {
         if !has {
             return Err(format!("the server `{server}` says that it has no {what}"));
         }
-        Ok(Tool {
-            pin: listed.launch_pin.clone(),
-            input_schema: method.input_schema(),
-            hints: ToolHints::default(),
-            trust: Trust::Ask,
-            title: None,
-            env_names: self.hub.env_names(server).join(","),
-            hidden: false,
-        })
-    }
-
-    /// The server, the tool there and the arguments that a model means by an offered name. `Err` is
-    /// the reason for a denial.
-    pub async fn meant(&self, name: &str, input: Value) -> Result<(String, String, Value), String> {
-        if name == RESOURCES {
-            let (server, method, arguments) = self.resource_use(&input)?;
-            return Ok((server, method.as_str().to_owned(), arguments));
-        }
-        match self.resolve(name).await {
-            Some((server, tool)) => Ok((server, tool, input)),
-            None => Err(no_such_tool(name, &self.offered_names().await)),
-        }
+        let env_names = self.hub.env_names(server).join(",");
+        let pin = listed.launch_pin.clone();
+        Ok(Tool { env_names, ..own_tools::judged(pin, method.input_schema(), None) })
     }
 
     /// The server, the method and its arguments that a use of [`RESOURCES`] means.
-    fn resource_use(&self, input: &Value) -> Result<(String, Method, Value), String> {
+    pub(super) fn resource_use(&self, input: &Value) -> Result<(String, Method, Value), String> {
         let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::trim);
         let servers = self.with_resources();
         let server = text("server").unwrap_or_default();

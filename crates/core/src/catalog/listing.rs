@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::offered::{Offered, Snapshot};
-use super::{Catalog, instructions, own_tool};
+use super::{Catalog, instructions, tool_search};
 use crate::domain::{LoadedBy, LoadedTools, PromptTools, ToolFinder, ToolRoom, ToolSpec};
 use crate::hub::names::offered_name;
 use crate::store::now_ms;
@@ -174,7 +174,7 @@ impl Snapshot {
         // What is no tool of any server stands behind those, and is claw's own, too.
         specs.extend(self.specs.iter().skip(self.tools.len()).cloned());
         if finder == ToolFinder::Model {
-            specs.push(own_tool::spec(self));
+            specs.push(tool_search::spec(self));
         }
         for name in &loaded.all {
             specs.extend(

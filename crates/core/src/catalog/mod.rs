@@ -10,10 +10,11 @@ mod lint;
 mod listing;
 mod no_such_tool;
 mod offered;
-mod own_tool;
+mod own_tools;
 mod pinning;
 mod quarantine;
 mod shortened;
+mod tool_search;
 mod trust;
 
 use std::collections::HashMap;

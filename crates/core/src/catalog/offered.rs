@@ -10,9 +10,13 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::Catalog;
+use super::own_tools::OwnTool;
 use super::pinning::{title, withheld};
-use super::{instructions, own_tool, shortened};
-use crate::domain::{PromptPart, PromptTools, ToolSpec, definition_bytes, definition_tokens};
+use super::{instructions, shortened};
+use crate::domain::{
+    CLAW_ITSELF, PromptPart, PromptTools, TOOL_SEARCH, ToolSpec, definition_bytes,
+    definition_tokens,
+};
 use crate::hub::INSTRUCTIONS;
 use crate::hub::names::offered_name;
 use crate::store::{PinRow, StoreError};
@@ -134,10 +138,21 @@ impl Catalog {
 
     /// The server and tool behind an offered name.
     pub async fn resolve(&self, name: &str) -> Option<(String, String)> {
-        match own_tool::named(name) {
-            Some(own) => Some(own),
+        match OwnTool::named(name) {
+            Some(OwnTool::Search) => Some((CLAW_ITSELF.name.to_owned(), TOOL_SEARCH.to_owned())),
+            // Which server is meant stands in the arguments.
+            Some(OwnTool::Resources) => None,
             None => self.snapshot().await.names.get(name).cloned(),
         }
+    }
+
+    /// The offered names of the tools that fit a text, the best first, at most so many. An error is
+    /// half a sentence.
+    pub async fn found(&self, text: &str, most: usize) -> Result<Vec<String>, String> {
+        let snapshot = self.snapshot().await;
+        let places = snapshot.search(text, most)?;
+        let specs = places.into_iter().filter_map(|place| snapshot.specs.get(place));
+        Ok(specs.map(|spec| spec.name.clone()).collect())
     }
 
     /// By server: its tools and their size, as far as they are offered to models.

@@ -5,12 +5,12 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 
+use super::Catalog;
 use super::quarantine::ask_anew;
 use super::trust::FirstSight;
-use super::{Catalog, own_tool};
 use crate::domain::{ToolCall, ToolHints, Trust, escape};
 use crate::hub::schema::{self, Fit};
-use crate::hub::{INSTRUCTIONS, Method, ServerTools, ToolEntry};
+use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
 
 /// A tool that may be called: it is what its pin says.
@@ -54,11 +54,8 @@ impl Catalog {
     /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the
     /// reason for a denial.
     pub async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
-        if let Some(method) = Method::named(tool) {
-            return self.method(server, method).await;
-        }
-        if let Some(own) = own_tool::judged(server, tool) {
-            return Ok(own);
+        if let Some(own) = self.own(server, tool).await {
+            return own;
         }
         let trust = self.trusted(server).map_err(|error| error.to_string())?.level;
         if trust == Trust::Nothing {

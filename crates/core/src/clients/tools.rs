@@ -24,6 +24,21 @@ impl Clients {
         Ok(pinned.into_iter().map(tool).collect())
     }
 
+    /// Those of them that fit a few words, the best first, at most so many.
+    pub async fn found(&self, words: &str, most: usize) -> Result<Vec<ClientTool>, ClientRefusal> {
+        let found = self.shared.gate.catalog().found(words, most).await;
+        let names = found.map_err(|error| {
+            ClientRefusal::Odd(format!("the tools could not be searched: {error}"))
+        })?;
+        let mut tools = self.tools().await?;
+        // Nobody's place is taken by one that is gone by now.
+        let found = names.iter().filter_map(|name| {
+            let place = tools.iter().position(|tool| tool.name == *name)?;
+            Some(tools.swap_remove(place))
+        });
+        Ok(found.collect())
+    }
+
     /// Server and tool behind a name.
     pub(super) async fn resolve(&self, name: &str) -> Result<(String, String), ClientRefusal> {
         let catalog = self.shared.gate.catalog();

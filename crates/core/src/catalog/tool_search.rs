@@ -1,4 +1,4 @@
-//! The tool of claw itself: its definition, and its answer. It finds tools by words. Must not know
+//! The tool of claw itself that finds tools by words: its definition, and its answer. Must not know
 //! who calls it, or what a request holds.
 
 use std::collections::BTreeMap;
@@ -7,12 +7,9 @@ use serde_json::{Value, json};
 
 use super::offered::Snapshot;
 use super::pinning::Tool;
-use super::{Catalog, instructions};
+use super::{Catalog, instructions, own_tools};
 use crate::domain::canonical::digest;
-use crate::domain::{
-    CLAW_ITSELF, OwnServer, TOOL_SEARCH, ToolHints, ToolOutput, ToolSpec, Trust, escape,
-    first_sentence, required_of,
-};
+use crate::domain::{TOOL_SEARCH, ToolOutput, ToolSpec, escape, first_sentence, required_of};
 
 /// Servers that the definition names; the others are counted.
 const SERVERS_NAMED_MAX: usize = 40;
@@ -38,23 +35,10 @@ fn schema() -> Value {
     })
 }
 
-/// The tool as the gate judges it, if this is one of claw itself. Its pin is over what does not vary
-/// with the servers.
-pub(super) fn judged(server: &str, tool: &str) -> Option<Tool> {
-    OwnServer::is_claw_itself(server, tool).then(|| Tool {
-        pin: digest(&json!({"name": TOOL_SEARCH, "description": ABOUT, "inputSchema": schema()})),
-        input_schema: schema(),
-        hints: ToolHints::default(),
-        trust: Trust::Ask,
-        title: Some("Find tools".to_owned()),
-        env_names: String::new(),
-        hidden: false,
-    })
-}
-
-/// The server and the tool behind an offered name, if that is one of claw itself.
-pub(super) fn named(offered: &str) -> Option<(String, String)> {
-    (offered == TOOL_SEARCH).then(|| (CLAW_ITSELF.name.to_owned(), TOOL_SEARCH.to_owned()))
+/// The tool as the gate judges it. Its pin is over what does not vary with the servers.
+pub(super) fn judged() -> Tool {
+    let pin = digest(&json!({"name": TOOL_SEARCH, "description": ABOUT, "inputSchema": schema()}));
+    own_tools::judged(pin, schema(), Some("Find tools"))
 }
 
 /// As a model is offered it: with the servers whose tools it may find, and how many.
