@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
 pub mod mcp;
+pub mod mortal;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -7,10 +7,10 @@
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use claw_test_kit::mortal::Mortal;
 use serde_json::{Value, json};
 use support::Room;
 
@@ -33,65 +33,45 @@ const POINTS: [&str; 8] = [
     "memory-superseding",
 ];
 
+/// A server on these notes, which dies at this point, or at none.
+fn started(room: &Room, kill_at: &str) -> Mortal {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"));
+    Mortal::start(command.arg("--notes").arg(&room.notes).env("CLAW_KILL_AT", kill_at))
+}
+
 /// Does one of each, and notes what was said to be done. Ends when the server is killed.
 fn day(room: &Room, kill_at: &str) -> (bool, Vec<(&'static str, Value)>) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"))
-        .arg("--notes")
-        .arg(&room.notes)
-        .env("CLAW_KILL_AT", kill_at)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut ask = |id: u64, method: &str, parameters: Value| -> Option<Value> {
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters});
-        writeln!(stdin, "{message}").ok()?;
-        let line = lines.next()?.ok()?;
-        Some(serde_json::from_str::<Value>(&line).unwrap()["result"].clone())
-    };
+    let mut server = started(room, kill_at);
     let mut done = Vec::new();
     let mut work = || -> Option<()> {
-        ask(
-            0,
-            "initialize",
-            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
-        )?;
-        let mut call = |id: u64, tool: &'static str, arguments: Value| {
-            let result = ask(id, "tools/call", json!({"name": tool, "arguments": arguments}))?;
-            assert_eq!(result["isError"], false, "{tool}: {result}");
-            let output = result["structuredContent"].clone();
+        let mut call = |tool: &'static str, arguments: Value| {
+            let output = server.call(tool, arguments)?;
             done.push((tool, output.clone()));
             Some(output)
         };
-        let proposal = call(1, "propose", json!({"subject": "Boiler", "text": "TEXT-ONE"}))?;
-        let note = call(2, "promote", tap(&proposal))?;
+        let proposal = call("propose", json!({"subject": "Boiler", "text": "TEXT-ONE"}))?;
+        let note = call("promote", tap(&proposal))?;
         let note = call(
-            3,
             "update",
             json!({"id": note["id"], "version": note["version"], "text": "TEXT-TWO"}),
         )?;
         call(
-            4,
             "supersede",
             json!({"id": note["id"], "version": note["version"], "text": "TEXT-THREE"}),
         )?;
-        call(5, "forget", json!({"id": "byhand.md"}))?;
-        call(6, "restore", json!({"id": "byhand.md"}))?;
+        call("forget", json!({"id": "byhand.md"}))?;
+        call("restore", json!({"id": "byhand.md"}))?;
         // A tap that adds to a note, and one that puts another in its place.
         let more = json!({"subject": "Boiler", "text": "TEXT-THREE, and more"});
-        let proposal = call(7, "propose", more)?;
-        let note = call(8, "promote", tap(&proposal))?;
+        let proposal = call("propose", more)?;
+        let note = call("promote", tap(&proposal))?;
         let four = json!({"subject": "Boiler", "text": "TEXT-FOUR", "replaces": note["id"]});
-        let proposal = call(9, "propose", four)?;
-        call(10, "promote", tap(&proposal))?;
+        let proposal = call("propose", four)?;
+        call("promote", tap(&proposal))?;
         Some(())
     };
     let survived = work().is_some();
-    drop(stdin);
-    child.wait().unwrap();
+    server.end();
     (!survived, done)
 }
 
@@ -184,23 +164,7 @@ impl Dice {
 /// A server that is killed a moment after one of its next calls was sent. `done` gets the text of each
 /// note that was said to be kept, with its id. Gives whether it died before it had answered.
 fn strike(room: &Room, dice: &mut Dice, number: u64, done: &mut Vec<(String, String)>) -> bool {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_claw-mcp-memory"))
-        .arg("--notes")
-        .arg(&room.notes)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut send = |id: u64, method: &str, parameters: Value| {
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters});
-        writeln!(stdin, "{message}").unwrap();
-    };
-    let about = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-    send(0, "initialize", about);
-    lines.next().unwrap().unwrap();
+    let mut server = started(room, "");
     let last = dice.below(6);
     for at in 0..=last {
         let text = format!("TEXT-{number}-{at}.");
@@ -210,21 +174,19 @@ fn strike(room: &Room, dice: &mut Dice, number: u64, done: &mut Vec<(String, Str
             _ => (at, text),
         };
         let arguments = json!({"subject": format!("S{number} {subject}"), "text": text});
-        send(at + 1, "tools/call", json!({"name": "remember", "arguments": arguments}));
+        server.send("tools/call", &json!({"name": "remember", "arguments": arguments}));
         if at == last {
             std::thread::sleep(std::time::Duration::from_micros(dice.below(MOMENT_US_MAX)));
-            child.kill().unwrap();
+            server.kill();
         }
-        let Some(Ok(line)) = lines.next() else { break };
-        let Ok(answer) = serde_json::from_str::<Value>(&line) else { break };
-        let output = &answer["result"]["structuredContent"];
-        done.push((output["id"].as_str().unwrap().to_owned(), text));
+        let Some(result) = server.result() else { break };
+        done.push((result["structuredContent"]["id"].as_str().unwrap().to_owned(), text));
         if at == last {
-            child.wait().unwrap();
+            server.end();
             return false;
         }
     }
-    child.wait().unwrap();
+    server.end();
     true
 }
 

@@ -7,10 +7,10 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use serde_json::{Value, json};
+use claw_test_kit::mortal::Mortal;
+use serde_json::json;
 use support::Room;
 
 const POINTS: [&str; 7] = [
@@ -28,50 +28,25 @@ const MINUTES: i64 = 5;
 /// Makes a job, lets its firings come and takes them. Ends when the server is killed: whether it
 /// was, and what was said to be taken.
 fn day(room: &Room, kill_at: &str) -> (bool, Vec<String>) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_claw-mcp-scheduler"))
-        .arg("--database")
-        .arg(&room.database)
-        .env("CLAW_KILL_AT", kill_at)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut ask = |id: u64, method: &str, parameters: Value| -> Option<Value> {
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters});
-        writeln!(stdin, "{message}").ok()?;
-        let line = lines.next()?.ok()?;
-        Some(serde_json::from_str::<Value>(&line).unwrap()["result"].clone())
-    };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-scheduler"));
+    command.arg("--database").arg(&room.database).env("CLAW_KILL_AT", kill_at);
+    let mut server = Mortal::start(&mut command);
     let mut taken = Vec::new();
     let mut work = || -> Option<()> {
-        ask(
-            0,
-            "initialize",
-            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
-        )?;
-        let mut call = |id: u64, tool: &str, arguments: Value| {
-            let result = ask(id, "tools/call", json!({"name": tool, "arguments": arguments}))?;
-            assert_eq!(result["isError"], false, "{tool}: {result}");
-            Some(result["structuredContent"].clone())
-        };
         let job = json!({"say": "x", "cron": "* * * * *", "if_missed": "all"});
-        call(1, "schedule", job)?;
+        server.call("schedule", job)?;
         room.minutes_pass(MINUTES);
-        let due = call(2, "due", json!({}))?;
-        for (id, firing) in (3..).zip(due["due"].as_array().unwrap()) {
+        let due = server.call("due", json!({}))?;
+        for firing in due["due"].as_array().unwrap() {
             let firing = firing["firing"].as_str().unwrap();
-            if call(id, "take", json!({"firing": firing}))?["taken"] == true {
+            if server.call("take", json!({"firing": firing}))?["taken"] == true {
                 taken.push(firing.to_owned());
             }
         }
         Some(())
     };
     let survived = work().is_some();
-    drop(stdin);
-    child.wait().unwrap();
+    server.end();
     (!survived, taken)
 }
 

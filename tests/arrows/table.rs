@@ -1,0 +1,180 @@
+//! The table of arrows: which room may name which, by which paths, and which crate which. Must not
+//! know how it is held.
+
+/// Room → the rooms that it may name. Every room may name `domain` and itself.
+///
+/// A room that is a crate of its own (`CRATES`) can name none of these, and those in `crates/core`
+/// can name neither `doors` nor `cli`: Cargo holds that.
+///
+/// Beside the plan: `killpoint` is nothing in a release, so whoever commits or sends may name it;
+/// `durable` is how every room writes a file; the command line reads the rooms' own types
+/// (`config`, `store`, `model`, …) to show them, behind `app`, which builds them; `logging` masks
+/// secrets and keeps the lines that the hub's servers write.
+pub const ARROWS: &[(&str, &[&str])] = &[
+    ("main", &["cli", "config", "logging"]),
+    ("lib", &[]),
+    (
+        "cli",
+        &[
+            "app",
+            "calls",
+            "catalog",
+            "chat_commands",
+            "clients",
+            "config",
+            "doors",
+            "durable",
+            "gate",
+            "heartbeats",
+            "hub",
+            "mail",
+            "model",
+            "policy",
+            "redact",
+            "router",
+            "session",
+            "store",
+            "snapshot",
+            "turn",
+            "undo",
+            "workspace",
+        ],
+    ),
+    (
+        "app",
+        &[
+            "calls",
+            "catalog",
+            "clients",
+            "config",
+            "chat_commands",
+            "door_context",
+            "gate",
+            "heartbeats",
+            "hub",
+            "jobs",
+            "logging",
+            "mail",
+            "model",
+            "policy",
+            "redact",
+            "router",
+            "serve",
+            "session",
+            "snapshot",
+            "store",
+            "turn",
+            "undo",
+            "workspace",
+        ],
+    ),
+    ("config", &["durable"]),
+    (
+        "doors",
+        &[
+            "chat_commands",
+            "clients",
+            "config",
+            "door_context",
+            "heartbeats",
+            "jobs",
+            "killpoint",
+            "mail",
+            "router",
+            "session",
+            "workspace",
+        ],
+    ),
+    (
+        "door_context",
+        &["chat_commands", "clients", "heartbeats", "jobs", "mail", "router", "session"],
+    ),
+    ("mail", &["killpoint", "store"]),
+    ("router", &["calls", "catalog", "gate", "killpoint", "mail", "redact", "session", "store"]),
+    (
+        "chat_commands",
+        &["calls", "config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
+    ),
+    ("clients", &["config", "durable", "gate", "killpoint", "mail", "session", "store", "turn"]),
+    ("heartbeats", &["config", "gate", "killpoint", "session", "store"]),
+    ("jobs", &["gate", "killpoint", "store"]),
+    ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
+    ("turn", &["gate", "model", "redact"]),
+    ("model", &["config"]),
+    ("redact", &[]),
+    ("catalog", &["config", "hub", "redact", "store"]),
+    ("calls", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "redact", "store", "undo"]),
+    ("logging", &["hub", "redact"]),
+    ("workspace", &[]),
+    ("undo", &["durable", "killpoint", "snapshot", "store"]),
+];
+
+/// Arrows of which only these paths are allowed.
+pub const NARROW: &[(&str, &str, &str)] = &[
+    // A door drives the sessions that it shows, and knows nothing of how.
+    ("doors", "session", "session::Worker"),
+    ("doors", "session", "session::Ran"),
+    ("doors", "config", "config::Telegram"),
+    ("doors", "config", "config::Pairing"),
+    ("doors", "config", "config::MAIN"),
+    ("doors", "config", "config::ServeSection"),
+    ("chat_commands", "calls", "calls::modes"),
+    ("chat_commands", "calls", "calls::openings"),
+    // An owner's order about the notes.
+    ("chat_commands", "calls", "calls::Order"),
+    ("chat_commands", "calls", "calls::FrozenOrder"),
+    ("chat_commands", "calls", "calls::job_words"),
+    ("chat_commands", "config", "config::Prices"),
+    ("chat_commands", "session", "session::TURN_IS_OPEN"),
+    ("session", "config", "config::Prices"),
+    ("session", "config", "config::HeartbeatBudget"),
+    ("session", "config", "config::HeartbeatBudgets"),
+    ("session", "config", "config::end_of_day"),
+    ("session", "config", "config::ServeSection"),
+    // A client waits for the end of its calls, and another process goes on with them.
+    ("clients", "config", "config::ServeSection"),
+    ("clients", "mail", "mail::Instance"),
+    ("clients", "session", "session::Ending"),
+    // The one word by which a model says that there is nothing to tell.
+    ("heartbeats", "session", "session::NOTHING_TO_TELL"),
+    ("catalog", "config", "config::Tools"),
+];
+
+/// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all.
+pub const CRATES: &[(&str, &[&str])] = &[
+    (
+        "crates/core",
+        &[
+            "domain",
+            "hub",
+            "kit",
+            "mcp-bash",
+            "mcp-scheduler",
+            "policy",
+            "snapshot",
+            "store",
+            "toml-fault",
+            "tool-search",
+        ],
+    ),
+    ("crates/domain", &[]),
+    ("crates/hub", &["domain", "kit"]),
+    ("crates/kit", &[]),
+    ("crates/policy", &["domain", "kit", "toml-fault"]),
+    ("crates/server-kit", &[]),
+    ("crates/snapshot", &["domain", "kit"]),
+    ("crates/store", &["domain", "kit"]),
+    ("crates/test-kit", &[]),
+    ("crates/toml-fault", &[]),
+    ("crates/tool-search", &[]),
+    // The servers run behind any host, and know nothing else of claw.
+    ("mcp-servers/bash", &["kit", "server-kit"]),
+    ("mcp-servers/filesystem", &["kit", "server-kit"]),
+    ("mcp-servers/memory", &["kit", "server-kit"]),
+    ("mcp-servers/scheduler", &["kit", "server-kit"]),
+];
+
+/// The crates of ours that `src/` names as modules, `use crate::policy`.
+pub const CRATE_ROOMS: &[&str] =
+    &["domain", "durable", "hub", "killpoint", "policy", "snapshot", "store"];
