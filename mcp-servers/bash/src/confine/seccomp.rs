@@ -68,7 +68,7 @@ mod filter {
         libc::SYS_acct,
         libc::SYS_quotactl,
         libc::SYS_quotactl_fd,
-        libc::SYS_kexec_file_load,
+        KEXEC_FILE_LOAD,
         // The log of the kernel, and who opens which file of the machine.
         libc::SYS_syslog,
         libc::SYS_fanotify_init,
@@ -80,6 +80,12 @@ mod filter {
         libc::SYS_kcmp,
         OPEN_TREE_ATTR,
     ];
+
+    /// libc knows it for glibc alone on 64-bit ARM, where musl takes the same number.
+    #[cfg(all(target_arch = "aarch64", target_env = "musl"))]
+    const KEXEC_FILE_LOAD: i64 = 294;
+    #[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
+    const KEXEC_FILE_LOAD: i64 = libc::SYS_kexec_file_load;
 
     /// Not in libc yet. From 424 on a number is the same on every architecture.
     const OPEN_TREE_ATTR: i64 = 467;
