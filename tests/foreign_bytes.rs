@@ -75,7 +75,7 @@ fn is_reply(
         let stand_in =
             StandIn::start(wire, [Answer::Raw { pieces, pause: Duration::ZERO, then }]).await;
         let model = GenaiModel::new(target(wire, &stand_in.base_url));
-        let asked = tokio::time::timeout(Duration::from_secs(60), async {
+        let asked = tokio::time::timeout(Duration::from_secs(240), async {
             model.reply(&go(), &mut |_| {}).await
         });
         let reply = asked.await.map_err(|_| TestCaseError::fail("no end"))?;

@@ -48,7 +48,9 @@ fn with_anna() -> (BotApi, Bot, ChatId) {
 
 fn bot(api: &BotApi) -> Bot {
     // Proxies of the machine are no part of the test.
-    let client = teloxide_core::net::default_reqwest_settings().no_proxy().build().unwrap();
+    let settings = teloxide_core::net::default_reqwest_settings().no_proxy();
+    // A thousand connections at once take their time where many programs share two cores.
+    let client = settings.timeout(std::time::Duration::from_secs(300)).build().unwrap();
     Bot::with_client(api.token(), client).set_api_url(api.url().parse().unwrap())
 }
 
