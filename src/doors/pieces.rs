@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn only_so_many_files_and_the_others_are_named() {
         let sent = reply("[x](1.txt) [x](2.txt)\n[x](3.txt) [x](4.txt)");
-        let files = sent.iter().filter(|piece| matches!(piece, DoorPiece::File(_)));
-        assert_eq!(files.count(), LIMITS.files_max);
+        let linked = |piece: &&DoorPiece<String>| matches!(piece, DoorPiece::File(File::Linked(_)));
+        assert_eq!(sent.iter().filter(linked).count(), LIMITS.files_max);
         let many: String = (0..3).map(|number| format!("[{number}]({number}.txt)\n")).collect();
         let body = OutboundBody::Reply { turn_seq: 1, step: 1, text: many.clone() };
         let sent = pieces((&body, &many), LIMITS, |text| cut(text, 500), |text| cut(text, 500));
