@@ -24,6 +24,8 @@ pub const COLUMNS: [(&str, f64); 8] = [
     ("instructions", 0.2),
 ];
 
+/// The place of the column with the names of servers.
+pub const SERVER: usize = 6;
 /// Columns from this one on say nothing by which a request is covered.
 pub const COVERING: usize = 4;
 

@@ -8,7 +8,7 @@ use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, params, params_from_iter};
 
 use crate::clauses::clauses;
-use crate::fields::{COLUMNS, COVERING, columns};
+use crate::fields::{COLUMNS, COVERING, SERVER, columns};
 use crate::{Tool, words};
 
 /// Hits of FTS5 that are put in order.
@@ -114,9 +114,10 @@ impl Index {
         let named: Vec<usize> = named.into_iter().collect();
         let first = named.len() + WHOLE_FIRST;
         take(named, limit);
-        let whole = self.ranked(&words::telling(request))?;
+        let whole = self.ranked(&self.telling(request))?;
         take(whole.clone(), first);
-        let parts: Vec<Vec<String>> = clauses(request).into_iter().map(words::telling).collect();
+        let parts: Vec<Vec<String>> =
+            clauses(request).into_iter().map(|part| self.telling(part)).collect();
         if parts.len() > 1 {
             let parts = parts.iter().filter(|part| part.len() >= CLAUSE_WORDS_MIN);
             for part in parts.take(CLAUSES_MAX) {
@@ -125,6 +126,14 @@ impl Index {
         }
         take(whole, limit);
         Ok(hits)
+    }
+
+    fn telling(&self, text: &str) -> Vec<String> {
+        let names_server = |word: &str| {
+            let held = self.stems.get(word).into_iter().flatten();
+            held.into_iter().any(|(_, columns)| columns & (1 << SERVER) != 0)
+        };
+        words::telling(text, names_server)
     }
 
     /// The candidates of FTS5 in the order of their weight times their two shares.
@@ -279,6 +288,14 @@ mod tests {
         }
         let hits = index.search("search the weather forecast for tomorrow", 5).unwrap();
         assert_eq!(hits.first(), Some(&2), "`search` is a word of this request, and no name");
+    }
+
+    #[test]
+    fn a_number_that_names_a_server_finds_its_tools() {
+        let servers: Vec<String> = (0..40).map(|number| format!("server-{number:02}")).collect();
+        let echo = |server: &String| tool(server, "echo", "Says it again.");
+        let index = Index::of(&servers.iter().map(echo).collect::<Vec<_>>()).unwrap();
+        assert_eq!(index.search("echo server 17", 3).unwrap().first(), Some(&17));
     }
 
     #[test]

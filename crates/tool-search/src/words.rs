@@ -188,15 +188,16 @@ pub fn of_text(text: &str) -> Vec<String> {
 }
 
 /// The words of a request by which tools are found, each once. Without stop words, numbers and
-/// single letters, unless there are no others.
-pub fn telling(text: &str) -> Vec<String> {
+/// single letters, unless there are no others. A number that names a server stays.
+pub fn telling(text: &str, names_server: impl Fn(&str) -> bool) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut words = of_text(text);
     words.retain(|word| seen.insert(word.clone()));
     let tells = |word: &&String| {
-        let is_letter = word.len() == 1;
         let is_number = word.chars().all(char::is_numeric);
-        !is_letter && !is_number && !STOP_WORDS.contains(&word.as_str())
+        let is_letter = word.len() == 1 && !is_number;
+        let is_amount = is_number && !names_server(word);
+        !is_letter && !is_amount && !STOP_WORDS.contains(&word.as_str())
     };
     let telling: Vec<String> = words.iter().filter(tells).cloned().collect();
     let mut words = if telling.is_empty() { words } else { telling };
@@ -255,7 +256,9 @@ mod tests {
 
     #[test]
     fn what_tells_nothing_is_left_out_unless_there_is_nothing_else() {
+        let telling = |text| telling(text, |number| number == "17");
         assert_eq!(telling("Could you please send 3 mails, send them now?"), ["send", "mails"]);
+        assert_eq!(telling("send 17 mails by server 17"), ["send", "17", "mails", "server"]);
         assert_eq!(telling("what is it"), ["what", "is", "it"]);
     }
 
