@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 const COLUMNS: usize = 38;
 const ROW: usize = 18;
 const CHAR: usize = 8;
-const PHONE: (usize, usize) = (380, 560);
+const PHONE_WIDTH: usize = 380;
 const TERMINAL_COLUMNS: usize = 80;
 
 /// What stands on the phone for a while.
@@ -29,7 +29,8 @@ struct Bubble {
 /// A picture that shows one moment after the other, and begins anew.
 pub fn phone(moments: &[Moment<'_>]) -> String {
     let all: usize = moments.iter().map(|moment| moment.seconds).sum();
-    let (width, height) = PHONE;
+    let width = PHONE_WIDTH;
+    let (shown, height) = drawn(moments);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"A question of claw on a phone, a tap, and the answer\">\n<style>\ntext {{ font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre }}\n.b {{ font-weight: bold }}\n.key {{ text-anchor: middle; fill: #0b5cad }}\n.moment {{ opacity: 0 }}\n"
     );
@@ -54,25 +55,34 @@ pub fn phone(moments: &[Moment<'_>]) -> String {
         out,
         "@media (prefers-reduced-motion: reduce) {{ .moment {{ animation: none }} .m{last} {{ opacity: 1 }} }}\n</style>\n<rect width=\"{width}\" height=\"{height}\" rx=\"28\" fill=\"#dfe7ee\"/>\n<text class=\"b\" x=\"20\" y=\"30\">claw</text>"
     );
+    out.push_str(&shown);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// What the moments show, and how high a phone holds the longest of them.
+fn drawn(moments: &[Moment<'_>]) -> (String, usize) {
+    let (mut out, mut height) = (String::new(), 0);
     for (number, moment) in moments.iter().enumerate() {
         let _ = writeln!(out, "<g class=\"moment m{number}\">");
         let mut y = 46;
         for bubble in bubbles(moment.screen) {
             y = draw(&mut out, &bubble, y, moment.tapped);
         }
-        assert!(y <= height, "moment {number} needs {y} of {height} pixels");
+        height = height.max(y + 20);
         out.push_str("</g>\n");
     }
-    out.push_str("</svg>\n");
-    out
+    (out, height)
 }
 
-/// A pane of a terminal as it stands.
+/// A pane of a terminal as it stands. Its edge is drawn, because a dark page has the same colour.
 pub fn terminal(pane: &str) -> String {
     let rows: Vec<&str> = pane.trim_end().lines().collect();
     let (width, height) = (TERMINAL_COLUMNS * CHAR + 24, rows.len() * ROW + 24);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"claw chat in a terminal\">\n<style>text {{ font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #e6edf3; white-space: pre }}</style>\n<rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#0d1117\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"claw chat in a terminal\">\n<style>text {{ font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #e6edf3; white-space: pre }}</style>\n<rect x=\"0.5\" y=\"0.5\" width=\"{inner}\" height=\"{tall}\" rx=\"8\" fill=\"#0d1117\" stroke=\"#30363d\"/>\n",
+        inner = width - 1,
+        tall = height - 1,
     );
     for (number, row) in rows.iter().enumerate() {
         let y = number * ROW + 26;
@@ -126,7 +136,7 @@ fn draw(out: &mut String, bubble: &Bubble, y: usize, tapped: Option<&str>) -> us
     let width = bubble.rows.iter().map(|row| plain(row).chars().count()).max().unwrap_or(0);
     let wide = if bubble.buttons.is_empty() { width * CHAR + 20 } else { COLUMNS * CHAR + 20 };
     let high = bubble.rows.len() * ROW + 12;
-    let x = if bubble.mine { PHONE.0 - wide - 14 } else { 14 };
+    let x = if bubble.mine { PHONE_WIDTH - wide - 14 } else { 14 };
     let fill = if bubble.mine { "#d9f5c8" } else { "#ffffff" };
     let _ = writeln!(
         out,
