@@ -14,6 +14,7 @@ mod rules;
 pub mod shape;
 pub mod shell;
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -222,7 +223,9 @@ impl Policy {
             Parts::Of(parts) => parts,
             Parts::One | Parts::Unreadable => Vec::new(),
         };
-        let strict = parts::strict(facts);
+        // Only where such a rule is looked at.
+        let strict = OnceCell::new();
+        let strict = || strict.get_or_init(|| parts::strict(facts));
         let from = (facts.origin, facts.client);
         let fits = |rule: &&Rule| {
             let of_part = |(tool, arguments): &(&str, Value)| {
@@ -231,7 +234,7 @@ impl Policy {
             rule.is_match(facts.server, facts.tool, facts.arguments, from)
                 || match rule.decision {
                     Decision::Allow => !parts.is_empty() && parts.iter().all(of_part),
-                    Decision::Ask | Decision::Deny => parts.iter().chain(&strict).any(of_part),
+                    Decision::Ask | Decision::Deny => parts.iter().chain(strict()).any(of_part),
                 }
         };
         // `max_by_key` gives the last of equals; the reversed order makes that the first in the

@@ -97,7 +97,7 @@ pub use seal::Anchored;
 pub use sessions::SessionRow;
 pub use staged_actions::StagedRow;
 pub use trust::TrustRow;
-pub use tx::{Tx, now_ms};
+pub use tx::{Tx, now_ms, time_until};
 pub use updates::KeptUpdate;
 pub use upgrade::{KeptCopy, Migrated, kept_copies};
 pub use usage::{ModelUsageRow, UsageRow};

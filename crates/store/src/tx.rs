@@ -1,6 +1,8 @@
 //! The handle through which every row is read and written. Owns the connection for the length of a
 //! job; the methods live beside their tables.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 
 use super::StoreError;
@@ -45,4 +47,9 @@ pub(super) fn session_column(session: Option<&SessionId>) -> &str {
 
 pub fn now_ms() -> UnixMillis {
     jiff::Timestamp::now().as_millisecond()
+}
+
+/// How long to wait until then. At least a millisecond, so that who waits in a loop does not spin.
+pub fn time_until(at_ms: UnixMillis) -> Duration {
+    Duration::from_millis((at_ms - now_ms()).max(1).unsigned_abs())
 }

@@ -176,11 +176,12 @@ fn tell(app: &App, name: &str, login: &LoginUnderWay, comes_back: bool) {
     out::err_line(match comes_back {
         true => {
             "The answer comes here by itself. If your browser is on another machine, it ends at a \
-             page that does not load: paste the whole address of that page here. Ctrl-C gives up."
+             page that does not load: paste the whole address of that page here. Ctrl-C stops \
+             waiting, and the link still counts."
         }
         false => {
             "The browser ends at a page that does not load: paste the whole address of that page \
-             here. Ctrl-C gives up."
+             here. Ctrl-C stops waiting, and the link still counts."
         }
     });
 }
@@ -203,7 +204,12 @@ async fn wait(
             line = pasted.recv(), if can_paste => {
                 let Some(line) = line else {
                     can_paste = false;
-                    anyhow::ensure!(callback.is_some(), "nobody pasted the address");
+                    if callback.is_none() {
+                        return Err(UserError::because(
+                            "no address was pasted: give the same command again, the link still \
+                             counts",
+                        ));
+                    }
                     continue;
                 };
                 match login.finish(line.trim()).await {

@@ -1,13 +1,11 @@
 //! Who hears of an answer: the owner of the call, of which the log of a session is one kind. Must
 //! not know what an answer changes.
 
-use std::time::Duration;
-
 use super::Calls;
 use crate::domain::{
     Address, Answer, ApprovalState, CallId, CallOwner, Inbound, InboundBody, Origin,
 };
-use crate::store::{ApprovalRow, StoreError, Tx, now_ms};
+use crate::store::{ApprovalRow, StoreError, Tx, now_ms, time_until};
 
 /// Tells the owner of a call what became of the question about it, in the transaction that decides
 /// it.
@@ -55,8 +53,7 @@ impl Calls {
                     None => return Ok(()),
                 }
             }
-            let left = Duration::from_millis((ends_ms - now_ms()).max(1).unsigned_abs());
-            changes.wait_at_most(left).await;
+            changes.wait_at_most(time_until(ends_ms)).await;
         }
     }
 }

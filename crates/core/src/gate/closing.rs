@@ -10,7 +10,7 @@ use crate::calls::Calls;
 use crate::calls::openings::FolderInForce;
 use crate::domain::{Opening, UnixMillis};
 use crate::hub::{Hub, OpenedFolder};
-use crate::store::{Store, StoreError, now_ms};
+use crate::store::{Store, StoreError, now_ms, time_until};
 
 /// The longest time between two looks: what is open by `claw.toml`, and until when, is in no commit.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -115,9 +115,7 @@ impl HandedOut {
     /// How long it is until the first of them is over.
     fn left(&self) -> Duration {
         let ends = self.lock().until_ms.values().flatten().min().copied();
-        ends.map_or(Duration::MAX, |at| {
-            Duration::from_millis((at - now_ms()).max(1).unsigned_abs())
-        })
+        ends.map_or(Duration::MAX, time_until)
     }
 
     fn lock(&self) -> MutexGuard<'_, Openings> {

@@ -67,9 +67,8 @@ pub(super) async fn begin(
     let checks = file.take_fresh().filter(|made| has_state(&link, &made.csrf_token));
     let checks = checks.ok_or_else(|| LoginError::Broken("its link has no `state`".to_owned()))?;
     let (url, redirect) = (place.entry.url.to_string(), redirect.to_owned());
-    let (answer, is_sent) = (None, false);
     let pending =
-        Pending { url, redirect, link, client_secret, token_endpoint, checks, answer, is_sent };
+        Pending { url, redirect, link, client_secret, token_endpoint, checks, is_sent: false };
     // Whoever sends the code of an earlier one comes to its end before.
     let _lock = place.shelf.lock().await.map_err(LoginError::Broken)?;
     killpoint::here("login.begun.before");

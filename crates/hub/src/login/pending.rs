@@ -12,7 +12,6 @@ use rmcp::transport::auth::{AuthError, StateStore, StoredAuthorizationState};
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use super::flow::parameter;
 use super::kept::now_s;
 use crate::settings::SecretSink;
 
@@ -33,9 +32,6 @@ pub(super) struct Pending {
     pub(super) token_endpoint: String,
     /// PKCE's verifier, `state`, and who has to answer.
     pub(super) checks: StoredAuthorizationState,
-    /// The address at which the browser has ended, where it came from a chat.
-    #[serde(default)]
-    pub(super) answer: Option<String>,
     /// The code was sent, or is about to be. It is not sent again.
     #[serde(default)]
     pub(super) is_sent: bool,
@@ -49,9 +45,7 @@ impl Pending {
     fn secrets(&self) -> Vec<(String, String)> {
         let verifier = Some(("code_verifier", self.checks.pkce_verifier.clone()));
         let secret = self.client_secret.clone().map(|secret| ("client_secret", secret));
-        let code = self.answer.as_deref().and_then(|answer| parameter(answer, "code"));
-        let code = code.map(|code| ("code", code));
-        let all = [verifier, secret, code].into_iter().flatten();
+        let all = [verifier, secret].into_iter().flatten();
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -140,7 +134,6 @@ impl StateStore for PendingFile {
             return Err(AuthError::InternalError("its code was sent before".to_owned()));
         };
         pending.is_sent = true;
-        pending.answer = None;
         self.write(&pending).map_err(AuthError::InternalError)?;
         killpoint::here("login.sent.after");
         Ok(())
