@@ -32,6 +32,11 @@ pub struct Args {
     #[arg(long = "artifacts", value_name = "DIR")]
     pub artifacts: Option<PathBuf>,
 
+    /// Reads one PDF from standard input instead of serving, from this page on: what the server
+    /// starts itself as.
+    #[arg(long = "pdf-text", value_name = "PAGE", hide = true)]
+    pub pdf_text: Option<u64>,
+
     /// Serves over HTTP on a loopback port, for conformance tests.
     #[cfg(feature = "http")]
     #[arg(long, hide = true)]
@@ -54,6 +59,22 @@ pub struct Limits {
     /// The largest image that `read_file` gives to a model, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 5 * MIB)]
     pub image_bytes_max: u64,
+
+    /// The largest PDF whose text `read_file` gives, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * MIB)]
+    pub pdf_bytes_max: u64,
+
+    /// Pages of a PDF that one `read_file` returns
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    pub pdf_pages_max: u64,
+
+    /// How long `read_file` reads a PDF, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 30_000)]
+    pub pdf_time_ms_max: u64,
+
+    /// The memory that reading a PDF may take, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 512 * MIB)]
+    pub pdf_memory_bytes_max: u64,
 
     /// How far `read_file` looks into a file for the lines it was asked for, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 256 * MIB)]
@@ -89,6 +110,10 @@ impl Default for Limits {
         Self {
             read_reply_bytes_max: MIB,
             image_bytes_max: 5 * MIB,
+            pdf_bytes_max: 64 * MIB,
+            pdf_pages_max: 200,
+            pdf_time_ms_max: 30_000,
+            pdf_memory_bytes_max: 512 * MIB,
             read_scan_bytes_max: 256 * MIB,
             edit_file_bytes_max: 16 * MIB,
             write_file_bytes_max: 16 * MIB,

@@ -14,6 +14,7 @@ mod guard;
 mod hint;
 mod ignore_rules;
 mod kind;
+mod pdf;
 mod place;
 mod rename;
 mod replace;
@@ -44,6 +45,9 @@ const BOUNDS: Bounds =
 /// Standard output carries MCP only. A start that fails is said in one sentence on standard error
 /// and ends with code 2.
 pub fn main(args: Args) -> ExitCode {
+    if let Some(first_page) = args.pdf_text {
+        return pdf::main(first_page, &args.limits);
+    }
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

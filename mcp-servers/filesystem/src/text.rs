@@ -19,6 +19,11 @@ pub fn image(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether a file begins as a PDF does.
+pub fn is_pdf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"%PDF-")
+}
+
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),

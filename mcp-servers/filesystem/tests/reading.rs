@@ -99,7 +99,7 @@ fn huge_files_and_lines_get_a_clear_answer() {
 #[test]
 fn what_is_no_text_is_named() {
     let room = Room::new();
-    room.write("paper.pdf", b"%PDF-1.7\0\0\0\0\0\0\0\0");
+    room.write("old.sqlite", b"SQLite format 3\0");
     room.write("latin.txt", b"gr\xfc\xdfe\n");
     let mut server = room.start(&[]);
     for tool in ["read_file", "edit_file"] {
@@ -107,8 +107,8 @@ fn what_is_no_text_is_named() {
             "read_file" => json!({"path": path}),
             _ => json!({"path": path, "edits": [{"old_text": "a", "new_text": "b"}]}),
         };
-        let message = server.err(tool, call("paper.pdf"));
-        assert!(message.contains("a PDF document, 16 bytes"), "{message}");
+        let message = server.err(tool, call("old.sqlite"));
+        assert!(message.contains("an SQLite database, 16 bytes"), "{message}");
         let message = server.err(tool, call("latin.txt"));
         assert!(message.contains("Latin-1"), "{message}");
     }

@@ -2,6 +2,7 @@
 //! what was left out.
 
 pub(super) mod lines;
+pub(super) mod pages;
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -10,8 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::lines::Lines;
+use self::pages::{PageRange, PagesTold, PdfFile};
 use super::{About, Effect, Image, Reply, ToolDef, Workspace, is_false, on_workspace};
 use crate::access::Access;
+use crate::args::Limits;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::place::Place;
@@ -26,8 +29,8 @@ pub fn tool() -> ToolDef {
         title: "Read a file",
         description: "Reads a UTF-8 text file of the workspace, or some of its lines. The text comes back exactly as it is in \
                       the file, so that pieces of it can be used as old_text of edit_file. If there is more than fits, a note \
-                      says which lines to ask for next. An image (PNG, JPEG, GIF, WebP) comes back as one. Other binary files are \
-                      refused with their type and size.",
+                      says which lines to ask for next. An image (PNG, JPEG, GIF, WebP) comes back as one. A PDF comes back as its text, \
+                      page by page. Other binary files are refused with their type and size.",
         effect: Effect::ReadOnly,
     }
     .tool(on_workspace(run))
@@ -46,6 +49,14 @@ struct Input {
     #[serde(default)]
     #[schemars(range(min = 1))]
     end_line: Option<u64>,
+    /// The first page of a PDF to read; pages count from 1. Default: 1.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    start_page: Option<u64>,
+    /// The last page of a PDF to read, included. Default: the last.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    end_page: Option<u64>,
     /// Put its number and a tab before each line. The numbers are not part of the file. Default:
     /// false.
     #[serde(default)]
@@ -55,7 +66,8 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Output {
     pub(super) path: String,
-    /// The text of the lines, without numbers; empty for an image.
+    /// The text of the lines, without numbers; empty for an image. Of a PDF the texts of the pages,
+    /// parted by form feeds.
     pub(super) content: String,
     /// The first line in `content`; 0 if the file is empty.
     start_line: u64,
@@ -74,6 +86,32 @@ pub(super) struct Output {
     /// The media type, if the file is an image, which then is in the content of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) image: Option<&'static str>,
+    /// Which pages `content` holds, if the file is a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<PagesTold>,
+    /// The last page in `content` is longer than a reply, and its end is missing.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) page_cut: bool,
+    /// Where to go on reading a PDF, if not all pages that were asked for were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_start_page: Option<u64>,
+}
+
+/// What of a file is wanted.
+pub(super) struct Wanted {
+    pub(super) lines: Lines,
+    pub(super) line_numbers: bool,
+    /// Lines were asked for by number.
+    by_lines: bool,
+    pages: Option<PageRange>,
+}
+
+impl Wanted {
+    /// A file from its beginning, whatever it is.
+    pub(super) fn from_the_beginning(limits: &Limits, line_numbers: bool) -> Self {
+        let lines = Lines::new(1, u64::MAX, limits);
+        Self { lines, line_numbers, by_lines: false, pages: None }
+    }
 }
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
@@ -85,18 +123,23 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         );
         return Err(ToolError::BadArguments(message));
     }
-    let lines = Lines::new(first, last, &workspace.limits);
-    read(workspace, &input.path, lines, input.line_numbers, cancel)
+    let wanted = Wanted {
+        lines: Lines::new(first, last, &workspace.limits),
+        line_numbers: input.line_numbers,
+        by_lines: input.start_line.is_some() || input.end_line.is_some(),
+        pages: pages::range(input.start_page, input.end_page)?,
+    };
+    read(workspace, &input.path, wanted, cancel)
 }
 
-/// The lines of one file that `lines` asks for, as far as the limits of `workspace` let them.
+/// What of one file is wanted, as far as the limits of `workspace` let it.
 pub(super) fn read(
     workspace: &Workspace,
     path: &str,
-    mut lines: Lines,
-    line_numbers: bool,
+    wanted: Wanted,
     cancel: &Cancel,
 ) -> Result<Reply<Output>> {
+    let Wanted { mut lines, line_numbers, by_lines, pages } = wanted;
     let access = Access::new(workspace.root_of(path));
     let place = access.resolve(path, Last::Follow, Missing::Fail)?;
     let (file, metadata) = access.open_file(&place)?;
@@ -112,6 +155,22 @@ pub(super) fn read(
     let probe = reader.fill_buf().map_err(fail)?;
     if let Some(mime) = text::image(probe) {
         return image(&access, &place, reader, size_bytes, mime, workspace.limits.image_bytes_max);
+    }
+    if text::is_pdf(probe) {
+        if by_lines {
+            return Err(ToolError::BadArguments(format!(
+                "`{}` is a PDF: it is read by pages, with start_page and end_page.",
+                place.shown
+            )));
+        }
+        let (file, path) = (reader.into_inner(), access.root.shown(&place.real));
+        return PdfFile { file, path, size_bytes }.read(pages, &workspace.limits, cancel);
+    }
+    if pages.is_some() {
+        return Err(ToolError::BadArguments(format!(
+            "`{}` is no PDF and has no pages: ask for lines with start_line and end_line.",
+            place.shown
+        )));
     }
     if text::looks_binary(probe) {
         return Err(not_text(probe));
@@ -140,6 +199,9 @@ pub(super) fn read(
         next_start_line: lines.next,
         line_cut: lines.line_cut,
         image: None,
+        pages: None,
+        page_cut: false,
+        next_start_page: None,
     };
     Ok(Reply::of_text(blocks(&output, line_numbers), output))
 }
@@ -174,6 +236,9 @@ fn image(
         next_start_line: None,
         line_cut: false,
         image: Some(mime),
+        pages: None,
+        page_cut: false,
+        next_start_page: None,
     };
     Ok(Reply { text, images: vec![Image { mime, bytes }], structured: output })
 }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::read_file::{self, lines::Lines};
+use super::read_file::{self, Wanted};
 use super::{About, Effect, Image, Reply, ToolDef, Workspace, on_workspace};
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -60,6 +60,12 @@ struct Told {
     /// Where read_file goes on, if the file did not fit to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_start_line: Option<u64>,
+    /// Pages of a PDF, whose text `content` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_pages: Option<u64>,
+    /// Where read_file goes on, if not all pages of a PDF fitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_start_page: Option<u64>,
     /// The media type, if the file is an image, which then is in the content of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<&'static str>,
@@ -117,10 +123,11 @@ impl Room {
         line_numbers: bool,
         cancel: &Cancel,
     ) -> Result<Reply<read_file::Output>> {
-        let lines = Lines::new(1, u64::MAX, &self.left.limits);
-        let one = read_file::read(&self.left, path, lines, line_numbers, cancel)?;
-        // A line that a whole reply would hold is not cut in the middle.
-        if one.structured.line_cut && self.left.limits.read_reply_bytes_max < self.reply_bytes_max {
+        let wanted = Wanted::from_the_beginning(&self.left.limits, line_numbers);
+        let one = read_file::read(&self.left, path, wanted, cancel)?;
+        // A line or page that a whole reply would hold is not cut in the middle.
+        let cut = one.structured.line_cut || one.structured.page_cut;
+        if cut && self.left.limits.read_reply_bytes_max < self.reply_bytes_max {
             return Err(ToolError::Refused(format!(
                 "the files before it fill the {} bytes of one reply. Read it with read_file.",
                 self.reply_bytes_max
@@ -139,6 +146,7 @@ impl Room {
 fn heading(file: &read_file::Output) -> String {
     let lines = match file.total_lines {
         _ if file.image.is_some() => return format!("[file `{}`]", file.path),
+        _ if file.pages.is_some() => "PDF".to_owned(),
         Some(1) => "1 line".to_owned(),
         Some(lines) => format!("{lines} lines"),
         None => format!("{} bytes", file.size_bytes),
@@ -153,6 +161,8 @@ fn read(file: read_file::Output) -> Told {
         total_lines: file.total_lines,
         size_bytes: Some(file.size_bytes),
         next_start_line: file.next_start_line,
+        total_pages: file.pages.as_ref().map(|pages| pages.total),
+        next_start_page: file.next_start_page,
         image: file.image,
         error: None,
     }
