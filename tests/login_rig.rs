@@ -250,5 +250,11 @@ fn resource_server(seen: &Seen, facts: &Facts, books: &Books) -> Response {
         let text = format!("Bearer error=\"insufficient_scope\", scope=\"{needs}\"");
         return challenge(text, StatusCode::FORBIDDEN);
     }
+    let message = seen.message();
+    if message["params"]["arguments"]["say"] == "token" {
+        let text = format!("You came with {}.", given.unwrap_or_default());
+        let result = json!({"content": [{"type": "text", "text": text}]});
+        return as_json(200, &json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+    }
     mcp(seen)
 }

@@ -61,6 +61,7 @@ mod mcp_import;
 mod mcp_login;
 mod mcp_login_hostile;
 mod mcp_login_kept;
+mod mcp_login_redacted;
 mod mcp_login_revoked;
 mod memory;
 mod memory_always;

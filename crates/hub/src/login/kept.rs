@@ -92,13 +92,18 @@ impl Shelf {
         Self { path, url: url.to_owned(), secrets }
     }
 
-    /// What is kept for this URL.
+    /// What is kept for this URL. Another process may have written it since the last look, so its
+    /// secrets are made known here, before anybody can use them.
     ///
     /// # Errors
-    /// The file cannot be read, or others can read it.
+    /// The file cannot be read, is none of claw's, or holds what cannot be kept secret.
     pub(super) fn read(&self) -> Result<Option<Kept>, String> {
         let kept: Option<Kept> = file::read(&self.path)?;
-        Ok(kept.filter(|kept| kept.url == self.url))
+        let kept = kept.filter(|kept| kept.url == self.url);
+        if let Some(kept) = &kept {
+            (self.secrets)(secrets_of(kept))?;
+        }
+        Ok(kept)
     }
 
     /// The file of a login that is under way, which may take this long.
