@@ -7,9 +7,9 @@ mod wires;
 
 use std::time::Duration;
 
-use claw::model::genai::{GenaiModel, Target};
-use claw::model::{Delta, Model as _};
-use claw::policy::Policy;
+use claw_core::model::genai::{GenaiModel, Target};
+use claw_core::model::{Delta, Model as _};
+use claw_core::policy::Policy;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 

@@ -114,7 +114,7 @@ fn panic_works_on_a_disk_that_is_really_full() {
          echo x >>'{0}/filler' && exit 79; for word in on status off status; do \"$claw\" panic $word --json || exit 80; done; \
          rm '{0}/filler'; exec \"$claw\" panic status --json; true",
         home.display(),
-        env!("CARGO_BIN_EXE_claw")
+        claw_test_kit::claw_exe()
     );
     let tried =
         [as_root, shell].into_iter().map(|shell| behind(&house, shell, &full, &["--version"]));

@@ -1,7 +1,8 @@
 //! The page about the home, beside a home that was used: each file and folder that claw has made in
 //! it is named there. Must not know what they are for.
 
-use crate::pages::page;
+use claw_test_kit::page;
+
 use crate::program::House;
 
 #[test]

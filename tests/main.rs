@@ -1,8 +1,9 @@
 //! Every test of the whole program that can share a process: one binary, so that what they share is
-//! compiled and linked once. Tests with a `main` of their own, or that change their whole process
-//! (limits, memory), are binaries of their own, named in `Cargo.toml`.
+//! compiled and linked once. It is a package of its own and does not know the crate `claw`; what
+//! does is in `with_crate.rs`. Tests with a `main` of their own, or that change their whole process
+//! (limits, memory), are binaries of the package `claw`, named in its `Cargo.toml`.
 //!
-//! `cargo test --test whole doors::` runs one module.
+//! `cargo test --workspace --test whole doors::` runs one module.
 
 mod acp;
 #[path = "support/acp_client.rs"]
@@ -23,9 +24,6 @@ mod clients_listed;
 mod cold_turns;
 #[path = "../crates/snapshot/tests/common/mod.rs"]
 mod common;
-mod console_look;
-mod console_stream;
-mod daily_digest;
 mod diary;
 mod doors;
 #[path = "support/editor_thread.rs"]
@@ -55,7 +53,6 @@ mod line_door;
 mod living;
 mod login_rig;
 mod long_sessions;
-mod manual;
 mod mcp_commands;
 mod mcp_import;
 mod mcp_login;
@@ -73,7 +70,6 @@ mod memory_seen;
 mod memory_shared;
 mod memory_taps;
 mod memory_vectors;
-mod memory_words;
 mod model_wires;
 mod model_wires_broken;
 mod model_wires_tools;
@@ -81,11 +77,9 @@ mod model_wires_whole;
 mod models;
 mod modes;
 mod named_resources;
-mod narrow;
 mod offers;
 mod opened_services;
 mod openings;
-mod pages;
 mod papers;
 mod persona;
 mod pictures;
@@ -93,13 +87,11 @@ mod poison;
 mod program;
 mod prompt;
 mod pty;
-mod questions;
 mod recall;
 mod remembering;
 mod reminder_buttons;
 mod resource_tool;
 mod rounds;
-mod schedule_words;
 mod secrets;
 mod serve_agent;
 mod serve_console;
@@ -145,7 +137,6 @@ mod telegram_undo;
 mod telegram_undo_kills;
 mod telegram_words;
 mod telegram_words_group;
-mod together;
 mod told_context;
 mod tool_search;
 mod tools;
@@ -159,4 +150,3 @@ mod where_you_are;
 mod wire_history;
 mod wire_shapes;
 mod wires;
-mod written_commands;

@@ -5,15 +5,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
-use crate::pages::{DEVELOPERS, page};
+use claw_test_kit::{page, root};
+
+use crate::pages::DEVELOPERS;
 use crate::program::House;
 use crate::pty::Pty;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// The pages of `docs/` that are for users, by name.
 fn written() -> BTreeSet<String> {

@@ -2,9 +2,9 @@
 //! sent and what is understood.
 
 use crate::wires;
-use claw::config::model::ToolChoice;
-use claw::domain::{Block, Finish, Message, Role, Usage, text_of};
-use claw::model::genai::Target;
+use claw_core::config::model::ToolChoice;
+use claw_core::domain::{Block, Finish, Message, Role, Usage, text_of};
+use claw_core::model::genai::Target;
 use serde_json::json;
 
 use crate::wires::asking::*;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use claw::domain::{Finish, text_of};
-use claw::model::{Delta, ModelError};
+use claw_core::domain::{Finish, text_of};
+use claw_core::model::{Delta, ModelError};
 use serde_json::json;
 
 use crate::wires::asking::*;

@@ -12,9 +12,9 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use claw::domain::text_of;
-use claw::model::ModelError;
-use claw::model::genai::Target;
+use claw_core::domain::text_of;
+use claw_core::model::ModelError;
+use claw_core::model::genai::Target;
 use nix::sys::resource::{Resource, setrlimit};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

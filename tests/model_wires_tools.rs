@@ -2,8 +2,8 @@
 //! request, and a call comes back under the names that the server knows. What is left out is said.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-use claw::domain::{Block, ToolSpec, text_of};
-use claw::model::Request;
+use claw_core::domain::{Block, ToolSpec, text_of};
+use claw_core::model::Request;
 use serde_json::{Value, json};
 
 use crate::wires::asking::*;
@@ -125,7 +125,7 @@ async fn arguments_come_back_under_the_names_that_the_server_knows() {
             let offered = tool(shape.name, shape.schema.clone());
             let asked = || with(vec![offered.clone()]);
             let earlier = StandIn::start(wire, [Answer::text("fine")]).await;
-            let one = claw::domain::ToolUse {
+            let one = claw_core::domain::ToolUse {
                 id: "call-a".into(),
                 name: offered.name.clone(),
                 input: shape.arguments.clone(),
@@ -133,9 +133,9 @@ async fn arguments_come_back_under_the_names_that_the_server_knows() {
             };
             let mut history = asked();
             history.messages = vec![
-                claw::domain::Message::user_text("go"),
-                claw::domain::Message {
-                    role: claw::domain::Role::Assistant,
+                claw_core::domain::Message::user_text("go"),
+                claw_core::domain::Message {
+                    role: claw_core::domain::Role::Assistant,
                     blocks: vec![Block::ToolUse(one)],
                 },
             ];
@@ -206,7 +206,8 @@ async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others
         let request = with(many.clone());
         let mut notices = Vec::new();
         for _ in 0..2 {
-            let reply = claw::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
+            let reply =
+                claw_core::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
             notices.push(reply.notice);
         }
         assert_eq!(stand_in.faults(), [""; 0]);
@@ -272,7 +273,7 @@ async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says
             sent(&stand_in.recorded()[at].body).into_iter().map(|(name, _, _)| name).collect()
         };
         let request = with(tools.clone());
-        let reply = claw::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
+        let reply = claw_core::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
         assert_eq!(
             (text_of(&reply.blocks).as_str(), names(1)),
             ("one", vec!["s__a".to_owned(), "s__c".into()]),
@@ -285,12 +286,13 @@ async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says
                 && notice.contains("model-x"),
             "{notice}"
         );
-        let reply = claw::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
+        let reply = claw_core::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
         assert_eq!((names(2).len(), reply.notice), (2, None), "{wire:?}");
         // Another definition of the same tool has another chance.
         tools[1].input_schema =
             json!({"type": "object", "properties": {"new": {"type": "string"}}});
-        let reply = claw::model::Model::reply(&model, &with(tools), &mut |_| {}).await.unwrap();
+        let reply =
+            claw_core::model::Model::reply(&model, &with(tools), &mut |_| {}).await.unwrap();
         assert_eq!((names(3).len(), text_of(&reply.blocks).as_str()), (3, "three"), "{wire:?}");
         assert_eq!(stand_in.recorded().len(), 4);
     }

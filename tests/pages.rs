@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Every page that a person may read, by its path in the repository.
 fn pages() -> BTreeMap<PathBuf, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = claw_test_kit::root();
     let mut pages = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -30,11 +30,6 @@ fn pages() -> BTreeMap<PathBuf, String> {
 
 /// Pages of `docs/` that are not for users.
 pub const DEVELOPERS: [&str; 2] = ["architecture", "benchmarks"];
-
-/// One file of the repository.
-pub fn page(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
-}
 
 /// The README and the manual.
 pub fn pages_for_users() -> Vec<(String, String)> {
@@ -117,7 +112,7 @@ fn links(page: &str) -> Vec<String> {
 #[test]
 fn every_link_of_the_manual_leads_somewhere() {
     let pages = pages();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = claw_test_kit::root();
     let (mut seen, mut wrong) = (0, Vec::new());
     for (path, page) in &pages {
         for link in links(page) {

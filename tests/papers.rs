@@ -2,10 +2,8 @@
 //! with, which was measured. Must not know what the program does.
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
-use std::path::Path;
-
 fn root(file: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+    std::fs::read_to_string(claw_test_kit::root().join(file)).unwrap()
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn each_client_gets_an_entry_that_starts_this_program() {
         house.claw(&["serve", "--install", client, "--yes"]).expect(0);
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(text.trim(), printed.out.trim(), "{client}");
-        let program = env!("CARGO_BIN_EXE_claw");
+        let program = claw_test_kit::claw_exe();
         assert!(text.contains(program) && text.contains(client), "{text}");
         let again = house.claw(&["serve", "--install", client, "--yes"]).expect(0);
         assert!(again.out.contains("in exactly these words"), "{again:?}");
@@ -92,7 +92,7 @@ fn an_entry_with_other_words_is_shown_and_overwritten_by_a_yes_at_a_terminal_alo
     terminal.shows("[y/N]").types("y").shows("Written:");
     terminal.ends(0);
     let now: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(now["mcpServers"]["claw"]["command"], env!("CARGO_BIN_EXE_claw"));
+    assert_eq!(now["mcpServers"]["claw"]["command"], claw_test_kit::claw_exe());
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn every_byte_of_others_stays_where_it_was_in_each_clients_file() {
             let after = installed(client, &before);
             let new = new_in(&before, &after);
             let (program, words) =
-                (env!("CARGO_BIN_EXE_claw"), format!("[\"serve\"\"--client\"\"{client}\"]"));
+                (claw_test_kit::claw_exe(), format!("[\"serve\"\"--client\"\"{client}\"]"));
             let entry = match client {
                 "codex" => format!("[mcp_servers.claw]command=\"{program}\"args={words}"),
                 _ => format!("\"claw\":{{\"command\":\"{program}\"\"args\":{words}}}"),
@@ -107,7 +107,7 @@ fn what_was_strict_json_stays_so_and_what_else_it_says_stays() {
         let Ok(mut before) = serde_json::from_str::<Value>(text) else { continue };
         let after: Value = serde_json::from_str(&installed(client, text)).unwrap();
         let entry = &after["mcpServers"]["claw"];
-        assert_eq!(entry["command"], env!("CARGO_BIN_EXE_claw"), "{client}");
+        assert_eq!(entry["command"], claw_test_kit::claw_exe(), "{client}");
         before["mcpServers"]["claw"] = entry.clone();
         assert_eq!(before, after, "{client}");
     }
@@ -161,8 +161,8 @@ fn what_was_written_starts_claw_from_a_folder_with_blanks_for_a_home_with_blanks
     fs::create_dir(&folder).unwrap();
     let program = folder.join("claw");
     // A copy, where a link cannot cross file systems.
-    fs::hard_link(env!("CARGO_BIN_EXE_claw"), &program)
-        .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_claw"), &program).map(drop))
+    fs::hard_link(claw_test_kit::claw_exe(), &program)
+        .or_else(|_| fs::copy(claw_test_kit::claw_exe(), &program).map(drop))
         .unwrap();
     let home = house.user_home().join("a home");
     for (client, path) in clients() {

@@ -172,7 +172,7 @@ fn an_ask_is_a_task_for_a_client_that_knows_tasks_and_its_id_outlives_the_proces
 #[test]
 fn claw_does_not_serve_itself() {
     let house = House::new();
-    let me = json!({"command": env!("CARGO_BIN_EXE_claw"), "args": ["serve"]});
+    let me = json!({"command": claw_test_kit::claw_exe(), "args": ["serve"]});
     house.write("mcp.json", &json!({"mcpServers": {"me": me}}).to_string());
     let ran = house.claw(&["tools", "me"]);
     assert_ne!(ran.code, Some(0), "{ran:?}");

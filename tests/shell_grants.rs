@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::program::{House, Ran, eventually, outcomes};
 use crate::shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
-use claw::policy::shell::{Joint, ShellStep, grants, read};
+use claw_core::policy::shell::{Joint, ShellStep, grants, read};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};

@@ -4,12 +4,12 @@
 
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Wire, asking};
-use claw::domain::{
+use claw_core::domain::{
     Address, Block, CallId, CutResult, DeniedBy, EventBody, Finish, Kept, Origin, Outcome,
     ProjectFile, SessionId, ToolOutput, ToolUse, TurnEnd, Usage,
 };
-use claw::model::Model as _;
-use claw::turn::{Log, transcript};
+use claw_core::model::Model as _;
+use claw_core::turn::{Log, transcript};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::json;
@@ -95,8 +95,8 @@ fn any_body() -> impl Strategy<Value = EventBody> {
         }),
         1 => words().prop_map(|text| EventBody::TurnNamed {
             call: None,
-            named: claw::domain::Named::Resource { server: "s".into(), uri: "u:x".into() },
-            state: claw::domain::NamedState::Given,
+            named: claw_core::domain::Named::Resource { server: "s".into(), uri: "u:x".into() },
+            state: claw_core::domain::NamedState::Given,
             text,
             images: Vec::new(),
         }),
@@ -113,7 +113,7 @@ fn any_body() -> impl Strategy<Value = EventBody> {
             EventBody::ResultsCut { cut, bytes: 2, before_tokens: 2, after_tokens: 1 }
         }),
         1 => (0_u64..EVENTS_MAX as u64, words()).prop_map(|(through_seq, text)| {
-            let made = claw::domain::Compaction { kept: Kept::default(), ..Default::default() };
+            let made = claw_core::domain::Compaction { kept: Kept::default(), ..Default::default() };
             EventBody::Summary { text, through_seq, spent: None, made }
         }),
         1 => (0_u64..EVENTS_MAX as u64, 0_u64..EVENTS_MAX as u64).prop_map(

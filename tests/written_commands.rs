@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use claw::cli::args::Cli;
+use claw_test_kit::page;
 
-use crate::pages::{blocks, page, pages_for_users, spans};
+use crate::pages::{blocks, pages_for_users, spans};
 use crate::program::House;
 use crate::pty::Pty;
 

@@ -1,7 +1,7 @@
 //! The third door, JSON lines over a socket (`tests/support/line_door.rs`): two people who are
 //! connected, and a reader of what they were sent. Must not know what is tested.
 
-use claw::doors::markdown::{Block, Document, Piece};
+use pulldown_cmark::{Event, Options, Parser};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -166,20 +166,13 @@ fn painted(line: &Value) -> String {
     }
     let markdown = ["text", "note", "how"].iter().find_map(|key| line[key].as_str());
     let mut text = String::new();
-    for block in Document::read(markdown.unwrap_or_default()).blocks {
-        match block {
-            Block::Paragraph { text: pieces, .. } | Block::Heading { text: pieces, .. } => {
-                for inline in pieces {
-                    match inline.piece {
-                        Piece::Text(said) | Piece::Code(said) => text.push_str(&said),
-                        _ => text.push(' '),
-                    }
-                }
-            }
-            Block::Code { text: code, .. } => text.push_str(&code),
+    for event in Parser::new_ext(markdown.unwrap_or_default(), Options::ENABLE_TABLES) {
+        match event {
+            Event::Text(said) | Event::Code(said) => text.push_str(&said),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            Event::End(_) => text.push('\n'),
             _ => {}
         }
-        text.push('\n');
     }
     text
 }

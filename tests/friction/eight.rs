@@ -1,11 +1,11 @@
 //! "Eight things to ask it" of the README: each is done in a new home by a model that does what its
 //! words ask for, and the taps are counted. Must not know how a question is worded.
 
+use claw_test_kit::page;
 use serde_json::{Value, json};
 
 use super::person::{Person, Says, is_held};
 use super::seeds;
-use crate::pages::page;
 
 /// Words of a row of the README, and the calls of the model for it, reply by reply.
 type Thing = (&'static str, Vec<Vec<(&'static str, Value)>>);

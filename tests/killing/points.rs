@@ -1,8 +1,6 @@
 //! The named points, from the sources: a new one is tried without being listed anywhere. Owns which
 //! rig has to hit which. Must not know how a point is hit.
 
-use std::path::Path;
-
 /// A rig hits every point but those that only the other one passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rig {
@@ -80,7 +78,7 @@ pub fn points_of(rig: Rig) -> anyhow::Result<Vec<String>> {
 
 fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
     let mut points = Vec::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = claw_test_kit::root();
     let mut folders = vec![root.join("src"), root.join("crates")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use claw::config::model::{Agent, ModelSection};
-use claw::model::{ModelError, Trial};
+use claw_core::config::model::{Agent, ModelSection};
+use claw_core::model::{ModelError, Trial};
 
 use crate::program::KEY;
 use crate::wires::{Answer, StandIn, Wire};

@@ -131,8 +131,7 @@ fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     house.db().pragma_update(None, "user_version", older + 1).unwrap();
     let refused = house.claw(&["sessions"]).expect(1);
     assert!(refused.err.contains("written by a newer claw"), "{refused:?}");
-    let guide =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operate.md")).unwrap();
+    let guide = fs::read_to_string(claw_test_kit::root().join("docs/operate.md")).unwrap();
     let line = guide.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
     let line = line.replace("claw.db.before-v18-to-v19", &copy);
     let mut shell = Command::new("/bin/sh");

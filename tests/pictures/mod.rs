@@ -6,8 +6,9 @@
 mod svg;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use claw_test_kit::root;
 use serde_json::json;
 
 use crate::program::House;
@@ -16,10 +17,6 @@ use crate::telegram_model::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use svg::{Moment, phone, terminal};
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// Compares a picture with the one that the manual shows.
 #[track_caller]

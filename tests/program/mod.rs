@@ -162,7 +162,7 @@ impl House {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_claw"));
+        let mut command = Command::new(claw_test_kit::claw_exe());
         command.args(args).env_clear().envs(&self.env).current_dir(self.user_home());
         command
     }

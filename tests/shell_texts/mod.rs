@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use claw::policy::shell::{Joint, ShellStep};
+use claw_core::policy::shell::{Joint, ShellStep};
 use proptest::prelude::*;
 
 /// The programs of the property: each is a recorder, also those that only an attack would start.

@@ -2,5 +2,5 @@
 //! part of the product.
 
 fn main() -> std::process::ExitCode {
-    claw::hub::supervisor::main()
+    claw_core::hub::supervisor::main()
 }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use claw::config::model::ToolChoice;
-use claw::domain::{Block, Message, Role, ToolSpec, ToolUse};
-use claw::model::genai::{GenaiModel, Target, Wire as ClawWire};
-use claw::model::{Delta, Model, ModelError, Reply, Request, Retry, RetryPolicy};
+use claw_core::config::model::ToolChoice;
+use claw_core::domain::{Block, Message, Role, ToolSpec, ToolUse};
+use claw_core::model::genai::{GenaiModel, Target, Wire as ClawWire};
+use claw_core::model::{Delta, Model, ModelError, Reply, Request, Retry, RetryPolicy};
 use serde_json::json;
 
 use super::{StandIn, Wire};

@@ -13,6 +13,30 @@ use std::time::{Duration, Instant};
 /// Whatever a test waits for must come in this time; long, because a busy machine is no fault.
 pub const SOON: Duration = Duration::from_secs(60);
 
+/// The folder of the whole repository.
+pub fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap())
+}
+
+/// The text of one file of the repository.
+pub fn page(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The program `claw`, beside this test's own binary, for tests whose package does not depend on it.
+/// `cargo test --workspace` builds it before a test runs, also with `--test whole`; with `-p` it
+/// would stay as it was built last.
+pub fn claw_exe() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let test = std::env::current_exe().unwrap();
+        let exe = test.parent().unwrap().parent().unwrap().join("claw");
+        assert!(exe.exists(), "{} is missing: run `cargo test --workspace`", exe.display());
+        exe.into_os_string().into_string().unwrap()
+    })
+}
+
 /// An example's program, beside this test's own binary. `cargo test --workspace` builds examples,
 /// but `cargo test NAME` does not.
 pub fn example_exe(name: &str) -> PathBuf {
@@ -44,10 +68,9 @@ pub fn program_exe(name: &str) -> PathBuf {
 /// With `--workspace`, as the whole suite: other features of a dependency would build it again.
 #[expect(clippy::disallowed_methods, reason = "the tests build the program that they need")]
 fn build(what: &str, target: &Path) {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
     let mut build = std::process::Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--offline", "--workspace", what]);
-    build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(target);
+    build.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(target);
     assert!(build.status().unwrap().success());
 }
 
