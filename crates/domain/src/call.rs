@@ -116,7 +116,39 @@ pub enum Outcome {
 pub const LEFT: &str = "its server still works on it as a task";
 
 impl Outcome {
+    /// Why there is no result to use, as the end of a sentence: what its server says of an error,
+    /// the reason of a denial or of an unknown end, or what the call still waits for.
+    pub fn into_reason(self) -> String {
+        match self {
+            Self::Ended { output } => output.text,
+            Self::Denied { reason, .. } | Self::Unknown { reason } => reason,
+            Self::Parked { approval } => format!("it waits for an answer to {approval}"),
+            Self::Left => LEFT.to_owned(),
+        }
+    }
+
     pub fn denied(by: DeniedBy, reason: impl Into<String>) -> Self {
         Self::Denied { reason: reason.into(), by: Some(by) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_has_no_result_says_why() {
+        let output =
+            ToolOutput { text: "no such file".into(), is_error: true, ..Default::default() };
+        let waits = Outcome::Parked { approval: ApprovalId("k3v9".into()) };
+        for (outcome, why) in [
+            (Outcome::Ended { output }, "no such file"),
+            (Outcome::denied(DeniedBy::Stop, "it was stopped"), "it was stopped"),
+            (Outcome::Unknown { reason: "its server died".into() }, "its server died"),
+            (waits, "it waits for an answer to k3v9"),
+            (Outcome::Left, LEFT),
+        ] {
+            assert_eq!(outcome.into_reason(), why);
+        }
     }
 }

@@ -171,7 +171,8 @@ impl Policy {
         if let Some(denial) = notes::judge(facts) {
             return denial.into();
         }
-        let verdict = match self.by_rule(facts) {
+        let parts = parts::of(facts);
+        let verdict = match self.by_rule(facts, &parts) {
             Some(verdict) => verdict,
             None if self.lets_look(facts) => {
                 let why = format!("level read: {}", level::says(Level::Read, facts));
@@ -181,7 +182,7 @@ impl Policy {
         };
         let Verdict::Allow { rule, .. } = &verdict else { return verdict };
         let allows = rule_words(rule);
-        if parts::of(facts) == Parts::Unreadable {
+        if parts == Parts::Unreadable {
             let why = format!("{allows} would allow it, but claw cannot tell which files it names");
             return Verdict::Ask { rule: "builtin.unreadable-paths".to_owned(), why };
         }
@@ -218,14 +219,11 @@ impl Policy {
 
     /// A call over several files meets a rule that asks or denies if one of its files does, by
     /// whichever tool such a file is changed, and one that allows if all of them do.
-    fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
-        let parts = match parts::of(facts) {
-            Parts::Of(parts) => parts,
-            Parts::One | Parts::Unreadable => Vec::new(),
-        };
+    fn by_rule(&self, facts: &Facts<'_>, parts: &Parts) -> Option<Verdict> {
+        let parts = parts.each();
         // Only where such a rule is looked at.
         let strict = OnceCell::new();
-        let strict = || strict.get_or_init(|| parts::strict(facts));
+        let strict = || strict.get_or_init(|| parts::strict(facts, parts));
         let from = (facts.origin, facts.client);
         let fits = |rule: &&Rule| {
             let of_part = |(tool, arguments): &(&str, Value)| {

@@ -24,6 +24,16 @@ pub(super) enum Parts {
     Unreadable,
 }
 
+impl Parts {
+    /// Each of them; none for a call that stands for itself, or whose files cannot be told.
+    pub(super) fn each(&self) -> &[(&'static str, Value)] {
+        match self {
+            Self::Of(parts) => parts,
+            Self::One | Self::Unreadable => &[],
+        }
+    }
+}
+
 pub(super) fn of(facts: &Facts<'_>) -> Parts {
     match (facts.builtin, facts.tool) {
         (Some("filesystem"), "read_files") => reads(facts.arguments),
@@ -33,8 +43,12 @@ pub(super) fn of(facts: &Facts<'_>) -> Parts {
 }
 
 /// What the call does to each single file, by all names that a rule which asks or denies may have for
-/// it: whoever says that nothing writes to a file means every tool that does.
-pub(super) fn strict(facts: &Facts<'_>) -> Vec<(&'static str, Value)> {
+/// it: whoever says that nothing writes to a file means every tool that does. `parts` are those of the
+/// call.
+pub(super) fn strict(
+    facts: &Facts<'_>,
+    parts: &[(&'static str, Value)],
+) -> Vec<(&'static str, Value)> {
     if facts.builtin != Some("filesystem") {
         return Vec::new();
     }
@@ -42,20 +56,17 @@ pub(super) fn strict(facts: &Facts<'_>) -> Vec<(&'static str, Value)> {
     let one = |tools: &'static [&'static str], name: &str| {
         text(name).map(|path| (tools, path.to_owned())).into_iter().collect::<Vec<_>>()
     };
+    let of_each = |tools: &'static [&'static str]| {
+        let path = |(_, part): &(_, Value)| Some((tools, part.get("path")?.as_str()?.to_owned()));
+        parts.iter().filter_map(path).collect()
+    };
     let touched = match facts.tool {
         "read_file" => one(&["read_file"], "path"),
-        "read_files" => match of(facts) {
-            Parts::Of(parts) => parts.iter().filter_map(|(_, part)| read_path(part)).collect(),
-            Parts::One | Parts::Unreadable => Vec::new(),
-        },
+        "read_files" => of_each(&["read_file"]),
         "write_file" | "edit_file" => one(WRITES, "path"),
         "delete" => one(TAKES_AWAY, "path"),
         "move" => [one(TAKES_AWAY, "source"), one(WRITES, "destination")].concat(),
-        "apply_patch" => patched(facts.arguments)
-            .into_iter()
-            .flatten()
-            .map(|change| (WRITES, change.path.to_string()))
-            .collect(),
+        "apply_patch" => of_each(WRITES),
         _ => Vec::new(),
     };
     let part = |(tools, path): (&'static [&'static str], String)| {
@@ -65,10 +76,6 @@ pub(super) fn strict(facts: &Facts<'_>) -> Vec<(&'static str, Value)> {
         })
     };
     touched.into_iter().flat_map(part).collect()
-}
-
-fn read_path(part: &Value) -> Option<(&'static [&'static str], String)> {
-    Some((&["read_file"], part.get("path")?.as_str()?.to_owned()))
 }
 
 /// A path as it is written, from the workspace on, and from the root on.

@@ -4,12 +4,11 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner};
 use crate::calls::Order;
-use crate::domain::{DeniedBy, LEFT, Origin, Outcome, SessionId, ToolCall, ToolOutput, unseen};
+use crate::domain::{DeniedBy, LEFT, Origin, Outcome, SessionId, ToolCall, ToolOutput};
 use crate::gate::CallContext;
 use crate::store::StoreError;
 
@@ -73,15 +72,7 @@ impl Own {
             origin: Origin::Owner,
             principal: by.to_owned(),
         };
-        let context = CallContext {
-            live: unseen(),
-            cancel: CancellationToken::new(),
-            leaves: CancellationToken::new(),
-            deadline: Instant::now() + LOOK_TIME_MAX,
-            turn: None,
-            heard_by_others: false,
-            asks: None,
-        };
+        let context = CallContext::unseen(CancellationToken::new(), LOOK_TIME_MAX);
         Ok(match parts.gate.call(call, context).await {
             Outcome::Ended { output } if output.is_error => Err(code(&output.text)),
             Outcome::Ended { output } => Ok(output),

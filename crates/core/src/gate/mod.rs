@@ -28,7 +28,9 @@ use tracing::Instrument as _;
 
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{ApprovalId, CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape};
+use crate::domain::{
+    ApprovalId, CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape, unseen,
+};
 use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
@@ -80,6 +82,23 @@ pub struct CallContext {
     /// Who hears what a server asks the owner in the middle of the call. `None` where nobody can
     /// answer: then the server is told so.
     pub asks: Option<InputSink>,
+}
+
+impl CallContext {
+    /// Of a call that claw makes by itself: no door shows it, it belongs to no turn, no stranger
+    /// reads what comes of it, nobody answers what its server asks, and a server that makes a task
+    /// of it is waited for. It has this much time from now on.
+    pub fn unseen(cancel: CancellationToken, time: Duration) -> Self {
+        Self {
+            live: unseen(),
+            cancel,
+            leaves: CancellationToken::new(),
+            deadline: Instant::now() + time,
+            turn: None,
+            heard_by_others: false,
+            asks: None,
+        }
+    }
 }
 
 /// Takes what a server asks while its call runs. It must return at once.

@@ -4,15 +4,14 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Heartbeats;
 use crate::config::{Heartbeat, HeartbeatCheck};
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{
-    CallId, DeniedBy, LEFT, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal,
-    rule_words, unseen,
+    CallId, DeniedBy, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal,
+    rule_words,
 };
 use crate::gate::CallContext;
 use crate::store::{StoreError, now_ms};
@@ -56,16 +55,9 @@ impl Heartbeats {
             }
             Err(error) => return Checked::Fault(error.to_string()),
         };
-        let context = CallContext {
-            live: unseen(),
-            cancel: CancellationToken::new(),
-            leaves: CancellationToken::new(),
-            deadline: Instant::now() + TIME,
-            turn: None,
-            // Where the heartbeat tells what it finds, others may read it.
-            heard_by_others: true,
-            asks: None,
-        };
+        let unseen = CallContext::unseen(CancellationToken::new(), TIME);
+        // Where the heartbeat tells what it finds, others may read it.
+        let context = CallContext { heard_by_others: true, ..unseen };
         let why = match self.0.gate.call(call, context).await {
             Outcome::Ended { output } => match found(check, &output) {
                 Ok(text) => return new(text, last),
@@ -79,9 +71,7 @@ impl Heartbeats {
                  only looks",
                 rule_words(&rule)
             ),
-            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => beginning(&reason),
-            Outcome::Parked { approval } => format!("its check waits for an answer to {approval}"),
-            Outcome::Left => LEFT.to_owned(),
+            other => beginning(&other.into_reason()),
         };
         Checked::Fault(why)
     }

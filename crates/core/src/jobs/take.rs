@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Jobs;
 use super::due::Firing;
-use crate::domain::{CallId, LEFT, Origin, Outcome, ToolCall, unseen};
+use crate::domain::{CallId, Origin, Outcome, ToolCall};
 use crate::gate::CallContext;
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
@@ -33,24 +32,14 @@ impl Jobs {
             origin: Origin::Schedule,
             principal: firing.principal(),
         };
-        let context = CallContext {
-            live: unseen(),
-            cancel: CancellationToken::new(),
-            leaves: CancellationToken::new(),
-            deadline: Instant::now() + TIME,
-            turn: None,
-            heard_by_others: true,
-            asks: None,
-        };
+        let unseen = CallContext::unseen(CancellationToken::new(), TIME);
+        let context = CallContext { heard_by_others: true, ..unseen };
         killpoint::here("jobs.take.before");
         let outcome = self.0.gate.call(call, context).await;
         killpoint::here("jobs.take.after");
         match outcome {
             Outcome::Ended { output } if !output.is_error => Ok(()),
-            Outcome::Ended { output } => Err(output.text),
-            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => Err(reason),
-            Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
-            Outcome::Left => Err(LEFT.to_owned()),
+            other => Err(other.into_reason()),
         }
     }
 

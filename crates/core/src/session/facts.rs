@@ -12,7 +12,7 @@ use super::recall::{MEMORY, first_line};
 use super::watch::By;
 use super::worker::SessionError;
 use crate::calls::Proposed;
-use crate::domain::{Address, CallId, LEFT, Origin, Outcome, Proposal, ToolCall, unseen};
+use crate::domain::{Address, CallId, Origin, Outcome, Proposal, ToolCall};
 use crate::gate::CallContext;
 use crate::turn::durable_facts::{Fact, Spoken};
 
@@ -94,15 +94,7 @@ impl Drive<'_> {
         // The turn counts, because a turn proposes only so many; also one that has ended, where a
         // summary is asked for after it.
         let turn = self.log.newest_turn().map(|turn| self.turn_id(turn.seq));
-        let context = CallContext {
-            live: unseen(),
-            cancel: cancel.clone(),
-            leaves: tokio_util::sync::CancellationToken::new(),
-            deadline: began + TIME,
-            turn,
-            heard_by_others: false,
-            asks: None,
-        };
+        let context = CallContext { turn, ..CallContext::unseen(cancel.clone(), TIME) };
         let asked = self.worker.gate.call(call, context);
         let outcome =
             self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
@@ -111,12 +103,7 @@ impl Drive<'_> {
         }
         match outcome {
             Outcome::Ended { output } if !output.is_error => Ok(output.actions),
-            Outcome::Ended { output } => Err(first_line(&output.text)),
-            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => {
-                Err(first_line(&reason))
-            }
-            Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
-            Outcome::Left => Err(LEFT.to_owned()),
+            other => Err(first_line(&other.into_reason())),
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::drive::Drive;
 use super::watch::By;
-use crate::domain::{CallId, DeniedBy, Outcome, ToolCall, unseen};
+use crate::domain::{CallId, DeniedBy, Outcome, ToolCall};
 use crate::gate::CallContext;
 use crate::store::InboxRow;
 use crate::turn::git_status::{COMMAND, GitStatus};
@@ -68,16 +68,7 @@ impl Drive<'_> {
         self.flush_soon();
         let cancel = self.worker.ending().no_new_step();
         let began = Instant::now();
-        let context = CallContext {
-            // Nobody has asked for it, so no door shows it.
-            live: unseen(),
-            cancel: cancel.clone(),
-            leaves: tokio_util::sync::CancellationToken::new(),
-            deadline: began + time,
-            turn: None,
-            heard_by_others: false,
-            asks: None,
-        };
+        let context = CallContext::unseen(cancel.clone(), time);
         let asked = self.worker.gate.call(call, context);
         let outcome =
             self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;

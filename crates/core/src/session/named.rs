@@ -7,14 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::drive::Drive;
 use super::recall::first_line;
 use super::watch::By;
 use crate::calls::call_of_name;
 use crate::domain::{
-    CallId, DeniedBy, EventBody, InboundBody, LEFT, NAMED_MAX, Named, NamedState, Origin, Outcome,
+    CallId, DeniedBy, EventBody, InboundBody, NAMED_MAX, Named, NamedState, Origin, Outcome,
     SessionId, ToolOutput, is_like_uri, rule_words,
 };
 use crate::gate::CallContext;
@@ -155,14 +154,11 @@ impl Drive<'_> {
         let call = call_of_name(id, named, row.inbound.origin, &row.inbound.principal);
         self.flush_soon();
         let cancel = self.worker.ending().no_new_step();
+        let time = Duration::from_secs(self.settings.turn_time_s);
         let context = CallContext {
             live: self.live.clone(),
-            cancel: cancel.clone(),
-            leaves: tokio_util::sync::CancellationToken::new(),
-            deadline: Instant::now() + Duration::from_secs(self.settings.turn_time_s),
-            turn: None,
             heard_by_others: !self.is_owner_alone(),
-            asks: None,
+            ..CallContext::unseen(cancel.clone(), time)
         };
         let asked = self.worker.gate.call(call, context);
         let outcome =
@@ -174,11 +170,7 @@ impl Drive<'_> {
                 "{} wants a question for it, and none is asked about what a message names",
                 rule_words(&rule)
             )),
-            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => {
-                Err(first_line(&reason))
-            }
-            Outcome::Parked { approval } => Err(format!("it waits for an answer to {approval}")),
-            Outcome::Left => Err(LEFT.to_owned()),
+            other => Err(first_line(&other.into_reason())),
         }
     }
 

@@ -10,7 +10,7 @@ use super::drive::Drive;
 use super::recall::first_line;
 use super::watch::By;
 use super::worker::SessionError;
-use crate::domain::{Action, LEFT, Origin, Outcome, ToolCall, unseen};
+use crate::domain::{Action, Origin, Outcome, ToolCall};
 use crate::gate::CallContext;
 use crate::killpoint;
 
@@ -43,15 +43,7 @@ impl Drive<'_> {
         killpoint::here("proposal.closed.before");
         let cancel = self.worker.ending().no_new_step();
         let began = Instant::now();
-        let context = CallContext {
-            live: unseen(),
-            cancel: cancel.clone(),
-            leaves: tokio_util::sync::CancellationToken::new(),
-            deadline: began + TIME,
-            turn: None,
-            heard_by_others: false,
-            asks: None,
-        };
+        let context = CallContext::unseen(cancel.clone(), TIME);
         let asked = self.worker.gate.call(call, context);
         let outcome =
             self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
@@ -66,10 +58,7 @@ impl Drive<'_> {
             _ if was_late => format!("it did not answer within {} s", TIME.as_secs()),
             // What is left to do is small, and the answer counts.
             _ if cancel.is_cancelled() => return Ok(None),
-            Outcome::Ended { output } => first_line(&output.text),
-            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => first_line(&reason),
-            Outcome::Parked { approval } => format!("it waits for an answer to {approval}"),
-            Outcome::Left => LEFT.to_owned(),
+            other => first_line(&other.into_reason()),
         };
         tracing::warn!(session = %self.session, why, "the memory was not told of a no");
         Ok(Some(not_told(&why)))

@@ -14,8 +14,7 @@ use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    Block, CallId, DeniedBy, EventBody, LEFT, Origin, Outcome, ToolCall, is_alone_with_claw,
-    rule_words, unseen,
+    Block, CallId, DeniedBy, EventBody, Origin, Outcome, ToolCall, is_alone_with_claw, rule_words,
 };
 use crate::gate::CallContext;
 use crate::killpoint;
@@ -131,16 +130,7 @@ impl Drive<'_> {
     ) -> Asked {
         let cancel = self.worker.ending().no_new_step();
         let began = Instant::now();
-        let context = CallContext {
-            // Nobody has asked for it, so no door shows it.
-            live: unseen(),
-            cancel: cancel.clone(),
-            leaves: tokio_util::sync::CancellationToken::new(),
-            deadline: began + limits.time,
-            turn: None,
-            heard_by_others: false,
-            asks: None,
-        };
+        let context = CallContext::unseen(cancel.clone(), limits.time);
         let (id, server) = (call.id.clone(), call.server.clone());
         let gate = &self.worker.gate;
         let asked = gate.call(call, context);
@@ -170,10 +160,7 @@ impl Drive<'_> {
                 rule_words(&rule)
             ),
             _ if cancel.is_cancelled() => return Asked::Stopped,
-            Outcome::Ended { output } => first_line(&output.text),
-            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => first_line(&reason),
-            Outcome::Parked { approval } => format!("it waits for an answer to {approval}"),
-            Outcome::Left => LEFT.to_owned(),
+            other => first_line(&other.into_reason()),
         };
         Asked::Failed(format!(
             "The memory (the server `{server}`) could not be asked, so turns go on without your \

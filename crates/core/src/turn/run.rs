@@ -64,6 +64,21 @@ pub struct Around {
     pub asks: InputSink,
 }
 
+impl Around {
+    /// What surrounds a call of the turn, with who hears what its server asks, if somebody does.
+    fn of_call(&self, asks: Option<InputSink>) -> CallContext {
+        CallContext {
+            live: self.live.clone(),
+            cancel: self.cancel.clone(),
+            leaves: self.leaves.clone(),
+            deadline: self.deadline,
+            turn: Some(self.turn.clone()),
+            heard_by_others: self.heard_by_others,
+            asks,
+        }
+    }
+}
+
 /// On whose behalf the turn's calls are made.
 #[derive(Clone)]
 pub struct Behalf {
@@ -218,31 +233,13 @@ impl Runner {
             origin: behalf.origin,
             principal: behalf.principal,
         };
-        let context = CallContext {
-            live: around.live.clone(),
-            cancel: around.cancel.clone(),
-            leaves: around.leaves.clone(),
-            deadline: around.deadline,
-            turn: Some(around.turn.clone()),
-            heard_by_others: around.heard_by_others,
-            asks: Some(around.asks.clone()),
-        };
-        self.gate.call(call, context).await
+        self.gate.call(call, around.of_call(Some(around.asks.clone()))).await
     }
 
     /// Runs a confirmed action from its frozen row. No model takes part.
     pub async fn act(&self, call: &CallId, around: &Around) -> Outcome {
-        let context = CallContext {
-            live: around.live.clone(),
-            cancel: around.cancel.clone(),
-            leaves: around.leaves.clone(),
-            deadline: around.deadline,
-            turn: Some(around.turn.clone()),
-            heard_by_others: around.heard_by_others,
-            // It runs beside the turn, where no question of a server has a place.
-            asks: None,
-        };
-        self.gate.act(call, context).await.unwrap_or_else(|error| {
+        // It runs beside the turn, where no question of a server has a place.
+        self.gate.act(call, around.of_call(None)).await.unwrap_or_else(|error| {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))
         })
     }

@@ -2,7 +2,7 @@
 //! not know what a tap does, or whether whoever tapped may.
 //!
 //! A button carries an id and a short code, never what it approves: that is frozen in the store.
-//! Everything that is not exactly what [`Callback::encode`] makes is rejected.
+//! Everything that is not exactly what [`Callback::encode`] makes or has made is rejected.
 
 use std::str::FromStr;
 
@@ -53,7 +53,8 @@ pub enum Callback {
     Pair(i64),
     /// Leave the unknown user in the chat with this id alone.
     Ignore(i64),
-    /// The owner's answer to the question with this id, about a new server or changed tools.
+    /// The owner's answer to the question with this id. An answer about a chat names the chat
+    /// instead.
     Owner(OwnerAnswer, String),
     /// Show what undoing this turn would put back.
     ShowUndo(UndoOf),
@@ -94,13 +95,7 @@ impl Callback {
                 Tap::Choose => format!("q:{id}:c"),
             },
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
-            Self::Owner(answer, id) if is_id(id) => match answer {
-                OwnerAnswer::Accept => format!("c:{id}"),
-                OwnerAnswer::KeepWithheld => format!("w:{id}"),
-                OwnerAnswer::Trust(level) => format!("t:{}:{id}", level.as_str()),
-                // An answer about a chat names the chat.
-                OwnerAnswer::LetIn | OwnerAnswer::Ignore => return None,
-            },
+            Self::Owner(answer, id) if is_id(id) => format!("o:{}:{id}", answer.as_str()),
             Self::Pair(chat) => format!("p:{chat}"),
             Self::Ignore(chat) => format!("i:{chat}"),
             Self::ShowUndo(of) => format!("u:{}", of.encode()),
@@ -117,8 +112,8 @@ impl Callback {
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
     }
 
-    /// The callback that encodes to exactly this data. Anybody can send any data, so everything
-    /// else is `None`.
+    /// The callback that encodes, or did encode, to exactly this data. Anybody can send any data, so
+    /// everything else is `None`.
     pub fn parse(data: &str) -> Option<Self> {
         if data.len() > CALLBACK_BYTES_MAX {
             return None;
@@ -139,6 +134,11 @@ impl Callback {
                 is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))
             }
             "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
+            "o" => {
+                let (answer, id) = rest.split_once(':')?;
+                Self::owner(OwnerAnswer::parse(answer)?, id)
+            }
+            // Buttons of before one form was for all answers; messages with them still stand.
             "c" => Self::owner(OwnerAnswer::Accept, rest),
             "w" => Self::owner(OwnerAnswer::KeepWithheld, rest),
             "t" => {
@@ -244,8 +244,8 @@ mod tests {
         ];
         let id = || "[a-zA-Z0-9_-]{1,40}";
         let trust = Trust::ALL.map(OwnerAnswer::Trust);
-        let answers =
-            [vec![OwnerAnswer::Accept, OwnerAnswer::KeepWithheld], trust.to_vec()].concat();
+        let plain = [OwnerAnswer::Accept, OwnerAnswer::KeepWithheld];
+        let answers = [plain.to_vec(), trust.to_vec()].concat();
         prop_oneof![
             (id(), tap).prop_map(|(id, tap)| Callback::Question(ApprovalId(id), tap)),
             id().prop_map(Callback::Stop),
@@ -272,8 +272,9 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspixcwurkgmt]?:?[a-z0-9.:=+ -]{0,12}|.{0,80}") {
-            if let Some(callback) = Callback::parse(&data) {
+        fn there_is_one_spelling_of_each(data in "[qspixourkgm]?:?[a-z0-9_.:=+ -]{0,12}|.{0,80}") {
+            let of_before = ["c:", "w:", "t:"].iter().any(|kind| data.starts_with(kind));
+            if let Some(callback) = Callback::parse(&data).filter(|_| !of_before) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }
         }
@@ -323,6 +324,9 @@ mod tests {
             "t:hints",
             "t:hints:",
             "t:all:k3v9",
+            "o:accept",
+            "o:accept:",
+            "o:yes:k3v9",
             "p:1 ",
             &long,
         ] {
@@ -333,6 +337,19 @@ mod tests {
             Some((ApprovalId("k3v9".into()), Tap::Choice("10m".into())))
         );
         assert_eq!(parse_data("s:k3v9"), None);
+    }
+
+    #[test]
+    fn buttons_of_before_still_answer() {
+        for (data, answer) in [
+            ("c:k3v9", OwnerAnswer::Accept),
+            ("w:k3v9", OwnerAnswer::KeepWithheld),
+            ("t:hints:k3v9", OwnerAnswer::Trust(Trust::Hints)),
+        ] {
+            let read = Callback::parse(data).unwrap();
+            assert_eq!(read, Callback::Owner(answer, "k3v9".to_owned()), "{data}");
+            assert_eq!(Callback::parse(&read.encode().unwrap()), Some(read), "{data}");
+        }
     }
 
     #[test]

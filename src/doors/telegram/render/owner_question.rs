@@ -1,15 +1,18 @@
 //! The message that asks an owner something beside the calls: what it shows, and which kind says it.
 //! Must not know what an answer does.
 
+mod new_server;
+mod pinned;
+
 use super::access_request::AccessRequest;
-use super::new_server::NewServer;
-use super::pinned::Changed;
 use super::rich::Part;
 use crate::domain::{
     OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionState, UnixMillis,
 };
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::callback::{Button, Callback};
+use new_server::NewServer;
+use pinned::Changed;
 
 /// What the message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

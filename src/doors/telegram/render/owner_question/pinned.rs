@@ -1,10 +1,10 @@
 //! The message that asks an owner about tools that have changed. Owns the words and the buttons;
 //! must not know pins, or what an answer does.
 
-use super::clean::cleaned;
-use super::owner_question::{Shown, button};
-use super::rich::{Part, Rich, Style};
-use super::split::{MESSAGE_UNITS_MAX, parts};
+use super::super::clean::cleaned;
+use super::super::rich::{Part, Rich, Style};
+use super::super::split::{MESSAGE_UNITS_MAX, parts};
+use super::{Shown, button};
 use crate::domain::{OwnerAnswer, escape};
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::callback::{Button, Callback};
@@ -92,7 +92,7 @@ mod tests {
         );
         assert_eq!(
             buttons[0].iter().map(|button| button.data.as_str()).collect::<Vec<_>>(),
-            ["c:k3v9", "w:k3v9"]
+            ["o:accept:k3v9", "o:keep_withheld:k3v9"]
         );
         let (part, buttons) = asked(&"+ and so on\n".repeat(1000));
         assert!(
@@ -102,7 +102,7 @@ mod tests {
         );
         assert_eq!(
             buttons[0].iter().map(|button| button.data.as_str()).collect::<Vec<_>>(),
-            ["w:k3v9"]
+            ["o:keep_withheld:k3v9"]
         );
     }
 }

@@ -1,10 +1,10 @@
 //! The message that shows an owner a server that is new, and asks how far to trust it. Owns the
 //! words and the buttons; must not know what an answer does.
 
-use super::clean::cleaned;
-use super::owner_question::{Shown, button};
-use super::rich::{Part, Rich, Style};
-use super::split::{MESSAGE_UNITS_MAX, parts};
+use super::super::clean::cleaned;
+use super::super::rich::{Part, Rich, Style};
+use super::super::split::{MESSAGE_UNITS_MAX, parts};
+use super::{Shown, button};
 use crate::domain::{OwnerAnswer, Trust, UnixMillis, command_line, escape};
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::callback::{Button, Callback};
@@ -87,7 +87,7 @@ mod tests {
         assert!(part.text.starts_with("New server: weather\n26 tools"), "{}", part.text);
         assert!(part.text.ends_with("Until you choose, each call asks."), "{}", part.text);
         let data: Vec<_> = keyboard.iter().flatten().map(|button| button.data.as_str()).collect();
-        assert_eq!(data, ["t:ask:k3v9", "t:hints:k3v9", "t:nothing:k3v9"]);
+        assert_eq!(data, ["o:ask:k3v9", "o:hints:k3v9", "o:nothing:k3v9"]);
         assert!(keyboard.iter().flatten().all(|button| button.label.chars().count() <= 32));
 
         let answer = OwnerAnswer::Trust(Trust::Hints);
