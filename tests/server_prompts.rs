@@ -53,6 +53,80 @@ fn a_prompt_is_a_command_with_arguments_and_its_words_are_quoted() {
     }
 }
 
+/// The short form is looked up in what is known, so a new name is found alone where it was heard of.
+#[test]
+fn prompts_that_change_while_claw_runs_are_known_at_once() {
+    for era in ["legacy", "modern"] {
+        let call = Call::new("a", "shelf__rename", "{}");
+        let rename = [Answer::Turn(Turn::calls(&[call])), Answer::text("Renamed.")];
+        let rig = Rig::new(rename.into_iter().chain([Answer::text("Found.")]));
+        rig.house.write("claw.toml", SERVER_WAIT);
+        rig.house.write("policy.toml", "[classes]\n\"shelf/rename\" = \"safe\"\n");
+        let record = rig.house.user_home().join("shelf");
+        let entry = json!({"command": example("shelf"), "args": [era, record]});
+        rig.house.write("mcp.json", &json!({"mcpServers": {"shelf": entry}}).to_string());
+        let asked = |what: &str| {
+            let text = std::fs::read_to_string(&record).unwrap_or_default();
+            text.lines().filter(|line| *line == what).count()
+        };
+        let gateway = rig.start();
+        rig.anna.starts();
+        rig.says("/shelf:nothing");
+        rig.waits_for("has no prompt nothing; it has Code-Review, hostile, status.");
+        std::fs::write(rig.house.user_home().join("shelf.prompt"), "New-Name").unwrap();
+        rig.says("Rename it");
+        rig.hears("Renamed.");
+        let before = asked("prompts/list");
+        rig.says("/new_name too many words");
+        rig.waits_for("/new_name takes no words after it.");
+        // A hundred announcements are no hundred requests: one for the news, and one for the prompt.
+        assert_eq!(asked("prompts/list") - before, 2, "{era}");
+        rig.says("/new_name");
+        rig.hears("Found.");
+        assert_eq!(asked("prompts/get New-Name"), 1, "{era}");
+        assert_eq!(asked("hears of prompts") > 0, era == "modern");
+        drop(gateway);
+        assert_eq!(rig.model.faults(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn prompts_that_changed_while_claw_was_down_are_looked_up_before_they_run() {
+    let shelf = Shelf::new([Answer::text("Done.")]);
+    chat(&shelf, "/shelf:code_review topic=x\n", 0);
+    shelf.puts("strict", "");
+    for line in ["/shelf:code_review topic=x\n", "/code_review topic=x\n"] {
+        let told = chat(&shelf, line, 0);
+        assert!(told.contains("needs `depth`"), "{told}");
+    }
+    assert_eq!(shelf.asked(GOT), 1);
+    assert_eq!(shelf.model.recorded().len(), 1);
+}
+
+#[test]
+fn a_question_of_one_command_runs_a_prompt_too() {
+    let shelf = Shelf::new([Answer::text("Reviewed."), Answer::text("A path.")]);
+    let house = &shelf.house;
+    let ran = house.claw(&["ask", "/shelf:code_review topic=\"the gate\""]).expect(0);
+    assert!(ran.out.contains("Reviewed."), "{ran:?}");
+    let request = shelf.request(0);
+    assert!(request.contains("the owner runs the prompt `Code-Review`"), "{request}");
+    assert!(request.contains("> Review the gate with depth any."), "{request}");
+    let missing = house.claw(&["ask", "/code_review"]).expect(2);
+    assert!(
+        missing.err.contains("/code_review needs `topic` (Topic: What is looked at)"),
+        "{missing:?}"
+    );
+    let unknown = house.claw(&["ask", "/shelf:nothing"]).expect(2);
+    assert!(unknown.err.contains("has no prompt `nothing`"), "{unknown:?}");
+    assert_eq!(shelf.model.recorded().len(), 1);
+    // What only begins like a command is said as it is.
+    house.claw(&["ask", "/etc/hosts: what is in it?"]).expect(0);
+    assert!(shelf.request(1).contains("/etc/hosts: what is in it?"));
+    assert_eq!(shelf.asked(GOT), 1);
+    shelf.is_whole();
+}
+
 #[test]
 fn a_missing_argument_and_an_unknown_prompt_are_one_sentence_and_no_turn() {
     let shelf = Shelf::new([]);

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::fail::{self, UserError};
 use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
-use crate::chat_commands::undo_line;
+use crate::chat_commands::{PromptLine, undo_line};
 use crate::domain::{
     Live, LiveSink, Mode, Named, Question, SessionId, TurnEnd, TurnId, escape, named_in,
 };
@@ -44,11 +44,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let text = text_of(&ask.text).await?;
-    // What is piped in is data, and names nothing.
-    let named = named_in(&ask.text);
     let worker = app.worker().await?;
     let instance = Arc::new(app.open_door("console")?);
     let visitor = app.console_visitor(instance.address());
+    let named = named_by(app, &visitor, &ask.text).await?;
     say_where(app, &ask.session);
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &ask.session),
@@ -80,7 +79,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             }
         }
     };
-    let followed = super::interrupt::stoppable(app, &visitor, &ask.session, told).await?;
+    let followed = Box::pin(super::interrupt::stoppable(app, &visitor, &ask.session, told)).await?;
     let done = match followed {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
@@ -107,6 +106,21 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     }
     super::retention::behind_a_command(app).await;
     done
+}
+
+/// What the text names of tool servers: a prompt that is run as in a chat, or resources. What is
+/// piped in is data, and names nothing.
+async fn named_by(app: &App, visitor: &Visitor, text: &str) -> anyhow::Result<Vec<Named>> {
+    if !text.starts_with('/') {
+        return Ok(named_in(text));
+    }
+    let chat_commands = app.chat_commands(app.agents()).await?;
+    match chat_commands.prompt_of(visitor, text).await {
+        PromptLine::Runs(prompt) => Ok(vec![prompt]),
+        PromptLine::Wrong(why) => Err(UserError::because(out::clean(&why))),
+        // Such as a path, with which a question may begin.
+        PromptLine::None => Ok(named_in(text)),
+    }
 }
 
 /// What is wrong with the settings, and which folder is worked in.

@@ -69,6 +69,9 @@ pub struct ToolOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     pub is_error: bool,
+    /// What the server marks as meant for the user alone, as text. No model is sent it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub for_user: String,
     /// What a model that can see is shown with the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageRef>,

@@ -2,7 +2,7 @@
 //! kind of transport it is, or when a server is started again.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -11,12 +11,13 @@ use rmcp::RoleClient;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientNotification, ClientRequest, CustomNotification,
     Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerPeerInfo, ServerResult, SubscriptionFilter,
+    ServerPeerInfo, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, serve_directly};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
+use super::announced::{announce_changes, changes, listen, tell_updates};
 use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::manifest::{Launch, ServerEntry};
 use super::offers::Offers;
@@ -29,10 +30,6 @@ use super::rpc::{
 use super::settings::{HubNotice, HubSettings};
 use super::transport::http::mirror;
 use super::transport::{Receive, Transport};
-
-/// Until an unasked subscription is acknowledged. Without it the tools are listed again before
-/// every use.
-const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What was just sent may still be on its way into the pipe.
 const STUCK_TIMEOUT: Duration = Duration::from_millis(250);
@@ -81,7 +78,7 @@ pub(super) struct Connection {
     /// Why we asked for the end, where that was a failure of the server.
     ended_because: OnceLock<String>,
     /// What `rmcp`'s task and the connection share; gone with the later of both.
-    state: Arc<RpcState>,
+    pub(super) state: Arc<RpcState>,
     /// Dropping it ends `rmcp`'s task, which owns the [`Bridge`].
     service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
     /// Whether a change of the tools would be announced: the server does not announce changes, or
@@ -91,6 +88,11 @@ pub(super) struct Connection {
     remote: bool,
     /// It has said that it announces changes of its tools.
     announces: bool,
+    /// The same of its prompts.
+    pub(super) announces_prompts: bool,
+    /// What [`RpcState::prompt_changes`] was before the prompts were listed last, plus one; zero
+    /// before that.
+    pub(super) prompts_listed: AtomicU64,
     /// The tools as they were listed last.
     listed: tokio::sync::Mutex<Option<Listed>>,
     /// Of the last list, plus one; zero before it.
@@ -146,13 +148,15 @@ impl Connection {
             serde_json::from_value(agreement.capabilities.clone()).unwrap_or_default();
         let service =
             serve_directly(config, bridge, Some(ServerPeerInfo::new(protocol, capabilities)));
-        let announces =
-            agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true));
-        let needs_subscription = announces && agreement.era == Era::Modern;
-        let hears_changes = Arc::new(AtomicBool::new(!needs_subscription));
+        let says = |what: &str| agreement.capabilities.pointer(what) == Some(&Value::Bool(true));
+        let announces = says("/tools/listChanged");
+        let announces_prompts = says("/prompts/listChanged");
+        let is_modern = agreement.era == Era::Modern;
+        let hears_changes = Arc::new(AtomicBool::new(!(announces && is_modern)));
         let peer = service.peer().clone();
-        if needs_subscription {
-            tokio::spawn(listen(peer.clone(), hears_changes.clone()));
+        if is_modern && (announces || announces_prompts) {
+            let filter = changes(announces, announces_prompts);
+            tokio::spawn(listen(peer.clone(), filter, hears_changes.clone()));
         }
         let own = matches!(&entry.launch, Launch::Stdio(launch) if launch.own.is_some());
         Self {
@@ -178,6 +182,8 @@ impl Connection {
             hears_changes,
             remote: matches!(&entry.launch, Launch::Http(_)),
             announces,
+            announces_prompts,
+            prompts_listed: AtomicU64::new(0),
             listed: tokio::sync::Mutex::new(None),
             tool_count: AtomicUsize::new(0),
             subscribed: Mutex::default(),
@@ -393,16 +399,6 @@ fn held_levels(capabilities: &Value) -> Option<HeldLevels> {
     serde_json::from_value(capabilities.pointer(BOX)?.clone()).ok()
 }
 
-fn announce_changes(server: &str, settings: &HubSettings) -> Arc<dyn Fn() + Send + Sync> {
-    let (server, notices) = (server.to_owned(), settings.notices.clone());
-    Arc::new(move || notices(HubNotice::ToolsChanged { server: server.clone() }))
-}
-
-fn tell_updates(server: &str, settings: &HubSettings) -> Arc<dyn Fn(&str) + Send + Sync> {
-    let (server, hearers) = (server.to_owned(), settings.resources.clone());
-    Arc::new(move |uri| hearers.changed(&server, uri))
-}
-
 /// `rmcp` keeps known versions as constants; the handshake admits no others.
 fn protocol_version(era: Era, protocol: &str) -> ProtocolVersion {
     let known = ProtocolVersion::KNOWN_VERSIONS.iter().find(|version| version.as_str() == protocol);
@@ -410,18 +406,4 @@ fn protocol_version(era: Era, protocol: &str) -> ProtocolVersion {
         Era::Legacy => ProtocolVersion::LATEST_WITH_INITIALIZE,
         Era::Modern => ProtocolVersion::V_2026_07_28,
     })
-}
-
-/// A modern server announces changes only on a subscription, which lives as long as the connection.
-/// The bridge counts the changes; this only keeps the stream open and notes when it ends.
-#[expect(clippy::disallowed_methods, reason = "a subscription is no action; only the hub listens")]
-async fn listen(peer: Peer<RoleClient>, hears_changes: Arc<AtomicBool>) {
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
-    let Ok(Ok(mut subscription)) = timeout(LISTEN_TIMEOUT, peer.listen(filter)).await else {
-        return;
-    };
-    hears_changes
-        .store(subscription.acknowledged().tools_list_changed == Some(true), Ordering::SeqCst);
-    while let Ok(Some(_)) = subscription.next().await {}
-    hears_changes.store(false, Ordering::SeqCst);
 }

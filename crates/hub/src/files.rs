@@ -28,6 +28,8 @@ pub struct ResultFile {
     /// SHA-256, in hexadecimal digits. It is in the result's text, too.
     pub digest: String,
     pub bytes: Vec<u8>,
+    /// It is meant for the user, so that no model is shown it.
+    pub for_user: bool,
 }
 
 /// Takes the files of one result.
@@ -75,7 +77,7 @@ impl Files {
         let digest = sha256_hex(&bytes);
         let line = format!("[{what}, {shown}, {} bytes, sha256 {digest}]", bytes.len());
         let mime = found.filter(|_| says_image).unwrap_or(mime).to_owned();
-        self.taken.push(ResultFile { mime, digest, bytes });
+        self.taken.push(ResultFile { mime, digest, bytes, for_user: false });
         line
     }
 }
@@ -111,7 +113,12 @@ mod tests {
         assert_eq!(line, format!("[image, image/png, 8 bytes, sha256 {digest}]"));
         assert_eq!(
             files.taken[0],
-            ResultFile { mime: "image/png".into(), digest, bytes: b"\x89PNG\r\n\x1a\n".into() }
+            ResultFile {
+                mime: "image/png".into(),
+                digest,
+                bytes: b"\x89PNG\r\n\x1a\n".into(),
+                for_user: false,
+            }
         );
         assert!(
             files

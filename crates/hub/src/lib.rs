@@ -2,6 +2,7 @@
 //! starts each server on first need, keeps its tools with their pins, forwards calls that carry a
 //! [`Permit`], and ends every process group. Must not know turns, SQL, chat or policy.
 
+mod announced;
 mod call;
 mod catalog;
 mod connection;
@@ -239,6 +240,15 @@ impl Hub {
     /// As [`Hub::tools`].
     pub async fn prompts(&self, server: &str) -> Result<Vec<PromptEntry>, HubError> {
         self.find(server)?.prompts().await
+    }
+
+    /// Whether a server that is up has said that its prompts are others than it listed last. Nothing
+    /// is started or asked for it.
+    pub async fn has_changed_prompts(&self, server: &str) -> bool {
+        match self.get(server) {
+            Some(server) => server.has_changed_prompts().await,
+            None => false,
+        }
     }
 
     /// Wants to hear when a resource changes, from every connection that there is or will be; the

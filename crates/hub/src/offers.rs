@@ -1,6 +1,8 @@
 //! What a server has besides its tools: its prompts, its resources and their templates, page by page
 //! and read leniently. Every text in it is a stranger's. Must not know who wants to see it.
 
+use std::sync::Arc;
+
 use claw_domain::{ToolOutput, escape};
 use rmcp::model::{
     ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
@@ -9,11 +11,15 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::catalog::PAGES_MAX;
 use super::connection::Connection;
+use super::error::HubError;
 use super::files::{short, text_of};
+use super::output::is_for_user_alone;
 use super::rpc::in_words;
+use super::server::Server;
 
 /// More is no list of prompts but an attack on memory.
 const PROMPTS_MAX: usize = 200;
@@ -70,6 +76,29 @@ pub struct PromptArgument {
     pub description: String,
     #[serde(default)]
     pub required: bool,
+}
+
+impl Server {
+    /// The prompts from the server itself, which is started if need be.
+    pub(super) async fn prompts(self: &Arc<Self>) -> Result<Vec<PromptEntry>, HubError> {
+        let connection = self.connection().await?;
+        if !connection.offers.prompts {
+            return Ok(Vec::new());
+        }
+        let (limit, changes) = (connection.list_timeout, connection.prompt_changes());
+        let listed = timeout(limit, connection.prompts()).await;
+        // A list that fails is not asked for again until somebody wants it, or it changes again.
+        connection.note_prompts_listed(changes);
+        let listed = listed
+            .unwrap_or_else(|_| Err(format!("it did not answer within {} s", limit.as_secs_f32())));
+        listed.map_err(|reason| HubError::Prompts { server: self.entry.name.clone(), reason })
+    }
+
+    /// Whether it is up and has said that its prompts are others than it listed last.
+    pub(super) async fn has_changed_prompts(&self) -> bool {
+        let up = self.slot.lock().await.up.clone();
+        up.is_some_and(|connection| !connection.is_dead() && connection.has_changed_prompts())
+    }
 }
 
 impl Connection {
@@ -229,8 +258,7 @@ fn told(raw: &Value) -> String {
     if let Some(bytes) = raw.get("size").and_then(Value::as_u64) {
         told.push_str(&format!(", {bytes} bytes"));
     }
-    let audience = raw.pointer("/annotations/audience").and_then(Value::as_array);
-    if audience.is_some_and(|who| who.len() == 1 && who.first().is_some_and(|who| who == "user")) {
+    if is_for_user_alone(raw) {
         told.push_str(", for people");
     }
     let description = line(raw, "description");

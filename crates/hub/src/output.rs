@@ -16,6 +16,10 @@ use claw_domain::ToolOutput;
 /// The key in a result's `_meta` under which a server proposes calls of itself.
 const ACTIONS: &str = "claw/actions";
 
+/// What a model reads in place of what is not meant for it.
+const FOR_USER: &str = "\n[note of claw: a part of this result is meant for the user alone; claw \
+    shows it to them, and not to you]";
+
 /// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`;
 /// older ones are subsets). Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up
 /// to `file_bytes_max` each are handed over beside the text, which describes them. `own` is for
@@ -41,7 +45,10 @@ pub(super) fn read_result(
         return CallEnd::Unknown { reason: reason.to_owned() };
     }
     let structured = raw.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let mut reading = Reading::new(own, file_bytes_max);
+    // What went wrong is for whoever made the call.
+    reading.sorts = !own && !is_error;
     let mut text = match raw.get("content").and_then(Value::as_array) {
         Some(blocks) => reading.blocks(blocks),
         None if structured.is_some() => String::new(),
@@ -52,8 +59,8 @@ pub(super) fn read_result(
     if let Some(structured) = structured.as_ref().filter(|_| !own || text.is_empty()) {
         add_structured(&mut text, raw, structured);
     }
-    let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
-    let output = ToolOutput { text, structured, is_error, ..ToolOutput::default() };
+    let for_user = reading.for_user.join("\n");
+    let output = ToolOutput { text, structured, is_error, for_user, ..ToolOutput::default() };
     let actions = raw
         .get("_meta")
         .and_then(|meta| meta.get(ACTIONS))
@@ -104,6 +111,9 @@ struct Reading {
     file_bytes_max: usize,
     /// Lines of the server that looked like claw's own.
     marked: usize,
+    /// What is meant for the user alone is kept apart.
+    sorts: bool,
+    for_user: Vec<String>,
 }
 
 /// The text wins where it says the same; what it does not hold is written behind it, because a
@@ -115,6 +125,7 @@ fn add_structured(text: &mut String, raw: &Value, structured: &Value) {
     }
     let blocks = raw.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<&str> = blocks
+        .filter(|block| !is_for_user_alone(block))
         .filter_map(|block| {
             text_of(block, "text").or_else(|| text_of(block.get("resource")?, "text"))
         })
@@ -177,11 +188,25 @@ pub(super) fn note_misfit(output: &mut ToolOutput, schema: &Value) {
 
 impl Reading {
     fn new(own: bool, file_bytes_max: usize) -> Self {
-        Self { own, files: Files::default(), file_bytes_max, marked: 0 }
+        let (files, for_user) = (Files::default(), Vec::new());
+        Self { own, files, file_bytes_max, marked: 0, sorts: false, for_user }
     }
 
     fn blocks(&mut self, blocks: &[Value]) -> String {
-        blocks.iter().map(|block| self.block(block)).collect::<Vec<_>>().join("\n")
+        let mut texts = Vec::new();
+        for block in blocks {
+            let (files, marked) = (self.files.taken.len(), self.marked);
+            let text = self.block(block);
+            if self.sorts && is_for_user_alone(block) {
+                self.for_user.push(text);
+                // The note about such lines is for a model.
+                self.marked = marked;
+                self.files.taken.iter_mut().skip(files).for_each(|file| file.for_user = true);
+            } else {
+                texts.push(text);
+            }
+        }
+        texts.join("\n")
     }
 
     /// A text of the server, in which nothing looks like claw's own words.
@@ -195,7 +220,8 @@ impl Reading {
     }
 
     fn note(&self) -> String {
-        if self.marked == 0 { String::new() } else { frame::note(self.marked) }
+        let marked = if self.marked == 0 { String::new() } else { frame::note(self.marked) };
+        if self.for_user.is_empty() { marked } else { format!("{marked}{FOR_USER}") }
     }
 
     fn block(&mut self, block: &Value) -> String {
@@ -249,12 +275,24 @@ impl Reading {
     }
 }
 
+/// By its annotations (2025-03-26 and later: `audience`).
+pub(super) fn is_for_user_alone(annotated: &Value) -> bool {
+    let audience = annotated.pointer("/annotations/audience").and_then(Value::as_array);
+    audience.is_some_and(|who| !who.is_empty() && who.iter().all(|who| who == "user"))
+}
+
 fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
     let whole = output.text.len();
     if whole > bytes_max {
         let end = cut(&output.text, bytes_max).len();
         output.text.truncate(end);
         output.text.push_str(&format!("\n[cut by claw: the first {end} of {whole} bytes]"));
+    }
+    let for_user = output.for_user.len();
+    if for_user > bytes_max {
+        let end = cut(&output.for_user, bytes_max).len();
+        output.for_user.truncate(end);
+        output.for_user.push_str(&format!("\n[cut by claw: the first {end} of {for_user} bytes]"));
     }
     let structured_bytes = output.structured.as_ref().map_or(0, |value| value.to_string().len());
     if structured_bytes > bytes_max {
@@ -315,6 +353,32 @@ mod tests {
         );
         let CallEnd::Ended(own, _) = read_result(&raw, true, 1000, 100) else { panic!() };
         assert!(own.text.starts_with(text), "{}", own.text);
+    }
+
+    #[test]
+    fn what_is_meant_for_the_user_alone_is_kept_apart_and_a_failure_is_not() {
+        let text = |text: &str, who: &[&str]| json!({"type": "text", "text": text, "annotations": {"audience": who}});
+        let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA",
+            "annotations": {"audience": ["user"]}});
+        let mut raw = json!({"content": [text("one", &["user"]), image, text("both", &["user",
+            "assistant"]), text("nobody", &[])], "structuredContent": {"n": "one"}});
+        let CallEnd::Ended(output, beside) = read_result(&raw, false, 1000, 100) else { panic!() };
+        // What a program reads is the model's, also where the user's part says the same.
+        let expected = "both\nnobody\n[note of claw: a part of this result is meant for the user \
+            alone; claw shows it to them, and not to you]";
+        assert!(output.text.starts_with(expected), "{}", output.text);
+        assert!(output.text.contains(r#"{"n":"one"}"#), "{}", output.text);
+        assert!(output.for_user.starts_with("one\n[image, image/png"), "{}", output.for_user);
+        assert!(beside.files.iter().all(|file| file.for_user) && beside.files.len() == 1);
+        // Claw's own servers write for models alone.
+        let CallEnd::Ended(own, _) = read_result(&raw, true, 1000, 100) else { panic!() };
+        assert_eq!(own.for_user, "");
+        raw["isError"] = json!(true);
+        let failed = ended(&raw);
+        assert!(failed.text.starts_with("one\n[image") && failed.for_user.is_empty());
+        raw = json!({"content": [text(&"x".repeat(20), &["user"])]});
+        let CallEnd::Ended(cut, _) = read_result(&raw, false, 5, 5) else { panic!() };
+        assert_eq!(cut.for_user, "xxxxx\n[cut by claw: the first 5 of 20 bytes]");
     }
 
     #[test]

@@ -18,7 +18,6 @@ use super::health::{Backoff, Health, Phase};
 use super::in_flight::InFlight;
 use super::manifest::{Launch, ServerEntry};
 use super::method::Method;
-use super::offers::PromptEntry;
 use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::start::Way;
@@ -225,18 +224,6 @@ impl Server {
         }
     }
 
-    pub(super) async fn prompts(self: &Arc<Self>) -> Result<Vec<PromptEntry>, HubError> {
-        let connection = self.connection().await?;
-        if !connection.offers.prompts {
-            return Ok(Vec::new());
-        }
-        let limit = connection.list_timeout;
-        let listed = timeout(limit, connection.prompts()).await;
-        let listed = listed
-            .unwrap_or_else(|_| Err(format!("it did not answer within {} s", limit.as_secs_f32())));
-        listed.map_err(|reason| HubError::Prompts { server: self.entry.name.clone(), reason })
-    }
-
     /// Ends the connection, if there is one, and gives up a start in progress.
     pub(super) async fn end(&self) {
         let Slot { up, start } = std::mem::take(&mut *self.slot.lock().await);
@@ -285,7 +272,7 @@ impl Server {
         super::resources::read(&connection.peer, uri).await.map_err(read)
     }
 
-    async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
+    pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
         self.way()?;
         let up = self.slot.lock().await.up.clone();
         if let Some(up) = up {

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::delivery::Delivery;
 use super::door::{AcpDoor, AcpDoorParts, PermissionAnswer};
 use super::pending::{End, Prompts};
-use super::{question, wire_error};
+use super::{modes, question, wire_error};
 use crate::domain::{Answer, Mode, Named, SessionId};
 use crate::door_context::Context;
 use crate::doors::Door as _;
@@ -344,6 +344,14 @@ impl Inner {
         self.prompts.answer(self.prompts.count(), || None);
     }
 
+    /// Tells the editor of the prompts of servers, if these have said that they changed.
+    async fn tell_prompts(&self) {
+        let commands = &self.context.chat_commands;
+        if commands.prompts_changed().await {
+            self.door.update(modes::commands(&commands.known_prompts()));
+        }
+    }
+
     /// Tells the editor of another mode than the one that it was told last.
     fn tell_mode(&self) {
         // A store that cannot be read shows itself at the next turn.
@@ -366,6 +374,7 @@ impl Inner {
             let failed = match self.round().await {
                 Ok(Ran::Idle) => {
                     self.prompts.answer(before, || self.last_end());
+                    self.tell_prompts().await;
                     false
                 }
                 Ok(_) => false,

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ContentBlock, ErrorData, InputRequiredResult, InputResponses,
-    JsonObject, MetaObject, Tool,
+    Annotations, CallToolResponse, CallToolResult, ContentBlock, ErrorData, InputRequiredResult,
+    InputResponses, JsonObject, MetaObject, Role, TextContent, Tool,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
@@ -233,8 +233,15 @@ fn result(state: ClientCallState) -> CallToolResult {
 fn ended(outcome: Outcome, kept: bool) -> CallToolResult {
     match outcome {
         Outcome::Ended { output } => {
-            let ToolOutput { text, structured, is_error, .. } = output;
-            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            let ToolOutput { text, structured, is_error, for_user, .. } = output;
+            let mut content = vec![ContentBlock::text(text)];
+            // The client has a person of its own, and shows it to them.
+            if !for_user.is_empty() {
+                let mut for_user = TextContent::new(for_user);
+                for_user.annotations = Some(Annotations::default().with_audience(vec![Role::User]));
+                content.push(ContentBlock::Text(for_user));
+            }
+            let mut result = CallToolResult::success(content);
             result.structured_content = structured;
             result.is_error = Some(is_error);
             result.meta = kept.then(|| meta("ended", json!({"kept": true})));

@@ -36,10 +36,11 @@ impl Calls {
         mut output: ToolOutput,
         files: Vec<ResultFile>,
     ) -> ToolOutput {
-        for ResultFile { mime, digest, bytes } in files {
+        for ResultFile { mime, digest, bytes, for_user } in files {
+            let text = if for_user { &mut output.for_user } else { &mut output.text };
             if let Some(secret) = self.redactor.secret_in(&bytes) {
                 let instead = format!("not kept: it holds the secret {secret}");
-                output.text = output.text.replace(&format!("sha256 {digest}"), &instead);
+                *text = text.replace(&format!("sha256 {digest}"), &instead);
                 continue;
             }
             let (size, shown) = (bytes.len() as u64, image_mime(&bytes));
@@ -47,14 +48,14 @@ impl Calls {
             match self.put_artifact(&call.id, bytes, mime).await {
                 Ok(digest) => {
                     let named = format!("sha256 {digest}");
-                    output.text = output.text.replace(&named, &format!("{named}{copied}"));
-                    if let Some(mime) = shown.filter(|_| size <= IMAGE_BYTES_MAX) {
+                    *text = text.replace(&named, &format!("{named}{copied}"));
+                    if let Some(mime) = shown.filter(|_| !for_user && size <= IMAGE_BYTES_MAX) {
                         output.images.push(ImageRef { mime: mime.to_owned(), digest, bytes: size });
                     }
                 }
                 Err(error) => {
                     let instead = format!("could not be kept: {error}");
-                    output.text = output.text.replace(&format!("sha256 {digest}"), &instead);
+                    *text = text.replace(&format!("sha256 {digest}"), &instead);
                 }
             }
         }
@@ -77,6 +78,9 @@ impl Calls {
                 }
                 None => self.cut_text(call, &output.text, limit).await,
             };
+        }
+        if output.for_user.len() > limit {
+            output.for_user = self.cut_text(call, &output.for_user, limit).await;
         }
         let Some(mut value) = structured else { return output };
         if value.to_string().len() <= limit {

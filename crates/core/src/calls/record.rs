@@ -125,6 +125,7 @@ impl Calls {
         match outcome {
             Outcome::Ended { mut output } => {
                 output.text = self.redactor.redact(&output.text).into_owned();
+                output.for_user = self.redactor.redact(&output.for_user).into_owned();
                 if let Some(structured) = &mut output.structured {
                     self.redactor.redact_json(structured);
                 }

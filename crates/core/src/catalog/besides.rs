@@ -22,6 +22,10 @@ pub(super) const RESOURCES: &str = "resources";
 /// For the prompts of one server, when somebody wants to see them.
 const PROMPTS_TIME: Duration = Duration::from_secs(10);
 
+/// For the prompts of a server that is known to have the one that somebody runs: what is remembered
+/// does where it takes longer.
+const KNOWN_PROMPTS_TIME: Duration = Duration::from_secs(3);
+
 /// What is remembered of a server, under the launch command by which it said so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Remembered {
@@ -113,12 +117,39 @@ impl Catalog {
 
     /// Asks a server for its prompts; it is started if need be. `Err` is a sentence.
     pub async fn look_for_prompts(&self, server: &str) -> Result<(), String> {
+        self.look_within(server, PROMPTS_TIME).await
+    }
+
+    /// The same for a prompt that is remembered: it may have changed while claw was not running, or
+    /// its server does not tell. Where the server does not answer soon, the call itself will tell.
+    pub async fn look_again_for_prompts(&self, server: &str) {
+        if let Err(error) = self.look_within(server, KNOWN_PROMPTS_TIME).await {
+            tracing::debug!(server, error, "its prompts stay as they were");
+        }
+    }
+
+    /// Asks the servers that are up and have said that their prompts are others now. Whether there
+    /// was any. One that says so again and again is asked once each time that somebody wants to
+    /// know.
+    pub async fn look_for_changed_prompts(&self) -> bool {
+        let mut changed = Vec::new();
+        for server in self.strangers() {
+            if self.hub.has_changed_prompts(&server).await {
+                changed.push(server);
+            }
+        }
+        let looks = changed.iter().map(|server| self.look_again_for_prompts(server));
+        futures::future::join_all(looks).await;
+        !changed.is_empty()
+    }
+
+    async fn look_within(&self, server: &str, time: Duration) -> Result<(), String> {
         let look = async {
             let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
             self.remember(&listed).await.map_err(|error| error.to_string())
         };
-        timeout(PROMPTS_TIME, look).await.unwrap_or_else(|_| {
-            Err(format!("the server `{server}` did not answer within {} s", PROMPTS_TIME.as_secs()))
+        timeout(time, look).await.unwrap_or_else(|_| {
+            Err(format!("the server `{server}` did not answer within {} s", time.as_secs()))
         })
     }
 

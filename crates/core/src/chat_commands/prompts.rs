@@ -1,6 +1,8 @@
 //! Prompts of tool servers as commands: the list of them, and which one a line means. Must not know
 //! how a prompt is fetched, or doors.
 
+use std::collections::BTreeSet;
+
 use super::{ChatCommands, Given, code, is_owner, prompt_arguments};
 use crate::domain::{Named, escape};
 use crate::gate::Gate;
@@ -50,6 +52,11 @@ impl ChatCommands {
         }
     }
 
+    /// Whether servers that are up have said that their prompts are others, which are known then.
+    pub async fn prompts_changed(&self) -> bool {
+        self.parts().gate.catalog().look_for_changed_prompts().await
+    }
+
     /// The prompts that there are, without asking any server: command, what it is, and the words
     /// that it takes.
     pub fn known_prompts(&self) -> Vec<(String, String, String)> {
@@ -81,8 +88,16 @@ enum Found {
 async fn find(gate: &Gate, word: &str) -> Found {
     let catalog = gate.catalog();
     let Some((server, name)) = word.split_once(':') else {
-        let mut named: Vec<ServerPrompt> = catalog.prompts();
-        named.retain(|one| is_same(&one.prompt.name, word));
+        let all_named = || {
+            let mut named: Vec<ServerPrompt> = catalog.prompts();
+            named.retain(|one| is_same(&one.prompt.name, word));
+            named
+        };
+        catalog.look_for_changed_prompts().await;
+        let servers: BTreeSet<String> = all_named().into_iter().map(|one| one.server).collect();
+        let looks = servers.iter().map(|server| catalog.look_again_for_prompts(server));
+        futures::future::join_all(looks).await;
+        let mut named = all_named();
         return match named.len() {
             0 => Found::None,
             1 => named.pop().map_or(Found::None, |one| Found::One(Box::new(one))),
@@ -106,8 +121,11 @@ async fn find(gate: &Gate, word: &str) -> Found {
         let at = exact.or_else(|| all.iter().position(|one| is_same(&one.prompt.name, name)));
         at.and_then(|at| all.into_iter().nth(at))
     };
-    if let Some(found) = pick(of_server()) {
-        return Found::One(Box::new(found));
+    if pick(of_server()).is_some() {
+        catalog.look_again_for_prompts(&server).await;
+        if let Some(found) = pick(of_server()) {
+            return Found::One(Box::new(found));
+        }
     }
     // It may have come since, or the server was never up.
     if let Err(why) = catalog.look_for_prompts(&server).await {

@@ -3,6 +3,7 @@
 //! the store.
 
 use super::drive::Drive;
+use super::for_user::words_for_user;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::calls::{Proposed, job_words};
@@ -153,6 +154,11 @@ impl Drive<'_> {
             Outcome::Ended { output } => output.actions.clone(),
             _ => Vec::new(),
         };
+        let tool = format!("{}/{}", action.server, action.tool);
+        let for_user = words_for_user(&tool, self.session.as_str(), &outcome);
+        if let Some(text) = for_user {
+            self.tell_all(&told, &OutboundBody::Notice { text });
+        }
         let seq = self.push(EventBody::ActionResult { call: call.clone(), action, outcome });
         let proposed = (0..).zip(proposals).map(|(index, proposal)| Proposed {
             source: call.clone(),

@@ -128,6 +128,7 @@ impl Drive<'_> {
             self.tell(&OutboundBody::Notice { text });
         }
         self.tell_of_full(&call, &outcome)?;
+        self.tell_for_user(&call, &outcome);
         let loads = self.loads(&call, &outcome);
         self.push(EventBody::ToolResult { call, outcome });
         // With the result, so that no kill comes between them.

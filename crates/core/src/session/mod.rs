@@ -12,6 +12,7 @@ mod drive;
 mod ending;
 mod facts;
 mod finish;
+mod for_user;
 mod git_state;
 mod heartbeat;
 mod lock;

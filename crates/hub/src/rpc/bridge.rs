@@ -191,6 +191,7 @@ impl<R: Receive> Bridge<R> {
                     (self.news.list_changed)();
                 }
             }
+            Some("notifications/prompts/list_changed") => self.state.note_prompt_change(),
             Some("notifications/resources/updated") => {
                 if let Some(uri) = message.pointer("/params/uri").and_then(Value::as_str) {
                     (self.news.updated)(uri);

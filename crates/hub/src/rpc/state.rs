@@ -30,6 +30,8 @@ pub(crate) struct RpcState {
     pending: Mutex<HashMap<RequestId, Pending>>,
     /// Goes up with every `notifications/tools/list_changed`.
     list_changes: AtomicU64,
+    /// Goes up with every `notifications/prompts/list_changed`.
+    prompt_changes: AtomicU64,
     /// Somebody has seen a list since the last change was reported: a server that repeats itself is
     /// not news, and neither is one that is still setting itself up.
     change_is_news: AtomicBool,
@@ -59,6 +61,7 @@ impl Default for RpcState {
             later: LATER_FROM + part * LATER_EACH,
             pending: Mutex::default(),
             list_changes: AtomicU64::default(),
+            prompt_changes: AtomicU64::default(),
             change_is_news: AtomicBool::default(),
             background_jobs: AtomicU32::default(),
             questions: Mutex::default(),
@@ -93,6 +96,16 @@ impl RpcState {
     pub(super) fn note_list_change(&self) -> bool {
         self.list_changes.fetch_add(1, Ordering::SeqCst);
         self.change_is_news.swap(false, Ordering::SeqCst)
+    }
+
+    /// How often its prompts have changed, as it says.
+    pub(crate) fn prompt_changes(&self) -> u64 {
+        self.prompt_changes.load(Ordering::SeqCst)
+    }
+
+    /// Counted alone: whoever wants the prompts next asks for them, however often this came.
+    pub(super) fn note_prompt_change(&self) {
+        self.prompt_changes.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(crate) fn background_jobs(&self) -> u32 {

@@ -1,0 +1,73 @@
+//! What a server marks as meant for the user alone: they read it as soon as its call has ended, and
+//! no model is sent it. Must not know doors, or how a result is read.
+
+use super::drive::Drive;
+use crate::domain::{CallId, OutboundBody, Outcome, escape};
+
+/// Of one result, in bytes. The log has the rest.
+const SHOWN_BYTES_MAX: usize = 2_000;
+
+impl Drive<'_> {
+    /// Tells it with the result, so that no kill comes between them.
+    pub(super) fn tell_for_user(&mut self, call: &CallId, outcome: &Outcome) {
+        let turn = self.turn();
+        let known = turn.calls.iter().find(|known| known.id == *call);
+        let tool = known.map_or_else(String::new, |known| known.tool_use.name.clone());
+        if let Some(text) = words_for_user(&tool, self.session.as_str(), outcome) {
+            self.tell(&OutboundBody::Notice { text });
+        }
+    }
+}
+
+/// What the person is told of an outcome, if there is anything for them alone.
+pub(super) fn words_for_user(tool: &str, session: &str, outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Ended { output } if !output.for_user.trim().is_empty() => {
+            Some(told(tool, session, &output.for_user))
+        }
+        _ => None,
+    }
+}
+
+/// A stranger's words to a person: quoted as they are, with nothing hidden in them.
+fn told(tool: &str, session: &str, words: &str) -> String {
+    let shown = words.get(..words.floor_char_boundary(SHOWN_BYTES_MAX)).unwrap_or_default();
+    let left_out = words.len() - shown.len();
+    let shown = escape::visible_multiline(shown.trim_end()).replace("\\\\", "\\");
+    // CommonMark 0.31.2, 4.5: a fence ends with one that is at least as long.
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let rest = match left_out {
+        0 => String::new(),
+        _ => format!(
+            "\n{left_out} of {} bytes are left out here. `claw sessions export {session}` has all.",
+            words.len()
+        ),
+    };
+    let from = escape::visible(tool);
+    format!(
+        "A part of the result of `{from}` is meant for you alone:\n\n{fence}\n{shown}\n{fence}{rest}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn words_stay_in_their_fence_and_what_is_left_out_is_counted() {
+        let text = told("shelf__both", "main", "see **this**\n```\n\u{202e}out");
+        assert_eq!(
+            text,
+            "A part of the result of `shelf__both` is meant for you alone:\n\n````\nsee \
+             **this**\n```\n\\u{202e}out\n````"
+        );
+        let long = told("a", "main", &"ä".repeat(1_500));
+        assert!(
+            long.ends_with(
+                "1000 of 3000 bytes are left out here. `claw sessions export main` has all."
+            ),
+            "{long}"
+        );
+    }
+}
