@@ -5,8 +5,14 @@
 #[cfg(feature = "http")]
 pub mod http;
 
+/// The tools without a protocol.
+pub mod said;
+
 /// Schemas in the small part of JSON Schema that every model provider and host understands.
 pub mod schema;
+
+/// What the host says of whoever asks.
+pub mod source;
 
 /// MCP over standard input and output, from the first message to the last.
 pub mod stdio;

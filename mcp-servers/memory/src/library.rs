@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+pub use claw_server_kit::said::Said;
 use claw_server_kit::tools::Tools;
-use rmcp::model::CallToolResponse;
 use serde_json::Value;
 
 use crate::args::Args;
@@ -12,13 +12,6 @@ use crate::memory::Memory;
 use crate::nodes::{self, Node};
 use crate::report::{Depth, Report};
 use crate::tools::{self, Shared};
-
-/// What a tool has said: text for a person, and the same for a program.
-#[derive(Clone, Debug)]
-pub struct Said {
-    pub text: String,
-    pub structured: Value,
-}
 
 /// The notes of one folder.
 pub struct Notes {
@@ -47,21 +40,7 @@ impl Notes {
     /// # Errors
     /// What the tool refuses, in its words.
     pub async fn run(&self, tool: &str, arguments: Value) -> Result<Said, String> {
-        let arguments = match arguments {
-            Value::Object(arguments) => Some(arguments),
-            _ => None,
-        };
-        let done = self.tools.call(tool, self.shared.clone(), arguments).await;
-        let done = done.map_err(|error| error.message.into_owned())?;
-        let CallToolResponse::Complete(done) = done else {
-            return Err("the tool asks back, which none of these does".to_owned());
-        };
-        let answer = serde_json::to_value(done).map_err(|error| error.to_string())?;
-        let text = answer["content"][0]["text"].as_str().unwrap_or_default().to_owned();
-        match answer["isError"] == true {
-            true => Err(text),
-            false => Ok(Said { text, structured: answer["structuredContent"].clone() }),
-        }
+        self.tools.run(tool, self.shared.clone(), arguments).await
     }
 
     /// The links of the notes of a name, or without one of all notes.

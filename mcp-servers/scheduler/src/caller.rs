@@ -1,6 +1,7 @@
 //! Whose job it is, as the host says it in `_meta` beside the arguments that a model writes. Owns how
 //! that is read, and that a model's own word about it does not count where the host has spoken.
 
+use claw_server_kit::source::source_of;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
@@ -31,10 +32,7 @@ impl Caller {
     /// # Errors
     /// What is not understood is refused: a job would be for somebody else.
     pub fn of(meta: &JsonObject) -> Result<Option<Self>, String> {
-        let Some(said) = meta.get(SOURCE) else { return Ok(None) };
-        serde_json::from_value(said.clone()).map(Some).map_err(|error| {
-            format!("`_meta` holds a `{SOURCE}` that this server does not know: {error}")
-        })
+        source_of(meta, SOURCE)
     }
 
     /// A new job is for whoever asks, whatever its arguments say.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use super::App;
+use super::notes::value_of;
 use crate::calls::{JobPreview, PreviewJob};
 use crate::config::Config;
 use crate::hub::manifest::{Launch, Manifest, OwnProgram, StdioLaunch};
@@ -35,7 +36,7 @@ impl App {
             store: self.store.clone(),
             gate: self.gate.clone(),
             database: Arc::new(move || {
-                database.scheduler().and_then(|args| named(&args, DATABASE).map(PathBuf::from))
+                database.scheduler().and_then(|args| value_of(&args, DATABASE).map(PathBuf::from))
             }),
             limits: Arc::new(move || {
                 let limits = &limits.settings().limits;
@@ -60,11 +61,11 @@ pub(super) fn preview(config: &Config) -> PreviewJob {
 /// The arguments that claw adds to its own scheduler.
 pub(super) fn server_args(args: &[String], config: &Config) -> Vec<String> {
     let mut added = Vec::new();
-    if named(args, DATABASE).is_none() {
+    if value_of(args, DATABASE).is_none() {
         let file = config.home.schedule().join("jobs.db").display().to_string();
         added.extend([DATABASE.to_owned(), file]);
     }
-    if named(args, ZONE).is_none()
+    if value_of(args, ZONE).is_none()
         && let Some(zone) = config.zone.iana_name().filter(|name| *name != "Etc/Unknown")
     {
         added.extend([ZONE.to_owned(), zone.to_owned()]);
@@ -83,7 +84,7 @@ pub(super) fn launch(manifest: &Manifest) -> Option<Vec<String>> {
 /// The file of the jobs where it is outside of the home, with what SQLite puts beside it. The home
 /// is kept from all tools anyway.
 pub(super) fn apart(manifest: &Manifest) -> Vec<PathBuf> {
-    let files = schedulers(manifest).filter_map(|(args, _)| named(args, DATABASE));
+    let files = schedulers(manifest).filter_map(|(args, _)| value_of(args, DATABASE));
     let files = files.filter(|file| PathBuf::from(file).is_absolute());
     files.flat_map(|file| ["", "-wal", "-shm"].map(|end| format!("{file}{end}").into())).collect()
 }
@@ -99,17 +100,4 @@ fn schedulers(manifest: &Manifest) -> impl Iterator<Item = (&[String], &OwnProgr
             _ => None,
         }
     })
-}
-
-fn named<'a>(args: &'a [String], option: &str) -> Option<&'a str> {
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        if arg == option {
-            return args.next().map(String::as_str);
-        }
-        if let Some(value) = arg.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
-            return Some(value);
-        }
-    }
-    None
 }

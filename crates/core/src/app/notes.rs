@@ -198,7 +198,7 @@ fn named(args: &[String]) -> Option<&str> {
 }
 
 /// What stands behind an option, in either way of writing it.
-fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a str> {
+pub(super) fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a str> {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         if arg == option {
