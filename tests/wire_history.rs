@@ -1,5 +1,6 @@
 //! Any log, packed, is a history that every wire takes: the stand-ins refuse what the providers
 //! would (a result that does not follow its call, an empty message, roles that do not alternate).
+//! Nothing in it had to be repaired on its way to the wire: what the log holds is what a model reads.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::wires::threaded::Threaded;
@@ -15,6 +16,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 const WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Gemini, Wire::Ollama];
+/// What a result is told as that a history lacks; `model/history.rs` owns the sentence.
+const REPAIRED: &str = "No result was recorded for this call";
 const EVENTS_MAX: usize = 40;
 /// Requests take a round-trip each; the transcript has a property of its own with more cases.
 const CASES: u32 = 150;
@@ -141,7 +144,7 @@ fn any_log_is_a_history_that_every_wire_takes() {
             return Ok(());
         }
         for (wire, stand_in) in &stand_ins {
-            let before = stand_in.faults().len();
+            let (before, asked) = (stand_in.faults().len(), stand_in.recorded().len());
             stand_in.push(Answer::text("Yes."));
             let model = asking::model(asking::target(*wire, &stand_in.base_url));
             let request = asking::request(messages.clone());
@@ -149,6 +152,12 @@ fn any_log_is_a_history_that_every_wire_takes() {
             let faults = stand_in.faults().split_off(before);
             prop_assert_eq!(faults, [""; 0], "{:?}: {:?}", wire, log.events());
             prop_assert!(reply.is_ok(), "{:?}: {:?}", wire, reply);
+            let sent = stand_in.recorded_behind(asked);
+            prop_assert!(!sent.is_empty(), "{:?}: nothing was asked", wire);
+            for one in sent {
+                let body = one.body.to_string();
+                prop_assert!(!body.contains(REPAIRED), "{:?}: {:?}", wire, log.events());
+            }
         }
     });
 }

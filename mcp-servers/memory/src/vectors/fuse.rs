@@ -53,6 +53,13 @@ mod tests {
         assert_eq!(rows(&fused(Vec::new(), &[7, 8])), [7, 8]);
     }
 
+    /// Equal weights, as a textbook has them, lose ten points on LoCoMo.
+    #[test]
+    fn words_are_the_better_half_so_a_good_hit_on_them_stands_before_the_nearest() {
+        let words = vec![(1, 5.0), (2, 3.5), (3, 2.0)];
+        assert_eq!(rows(&fused(words, &[9, 8])), [1, 2, 9, 8, 3]);
+    }
+
     #[test]
     fn a_hit_on_words_stays_and_the_best_one_is_not_overtaken_by_nearness_alone() {
         let words: Vec<(i64, f64)> = (0..200).map(|row| (row, 10.0 - row as f64 / 100.0)).collect();

@@ -20,6 +20,8 @@ use crate::turn::Bounds;
 const TURNS: usize = 300;
 const RULES: usize = 10;
 const IDENTIFIERS: usize = 30;
+/// The newest of them have room in the list of identifiers, whatever else is in it.
+const LISTED_AT_LEAST: usize = 10;
 const FACTS: usize = 120;
 const WINDOW_TOKENS: u64 = 9_000;
 /// The default of `limits.tool_result_bytes`.
@@ -200,6 +202,14 @@ async fn judge(bad: [Bad; 3], whole_tokens: usize) {
         assert_eq!(lost, 0, "{rule}");
     }
     let last = talked.last();
+    // They were said long before what the window holds of the conversation, and no summary is one
+    // of these lines: the list alone has them.
+    let listed: Vec<&str> = last.lines().filter(|line| line.starts_with("- ")).collect();
+    for number in IDENTIFIERS - LISTED_AT_LEAST..IDENTIFIERS {
+        let said = identifier(number);
+        let is_listed = listed.iter().any(|line| line.contains(&said));
+        assert!(is_listed, "{said} is not among the kept identifiers: {listed:#?}");
+    }
     let (mut seen, mut reached, mut facts_seen, mut facts_reached) = (0, 0, 0, 0);
     for number in 0..IDENTIFIERS {
         let said = identifier(number);
