@@ -26,6 +26,7 @@ mod cold_turns;
 mod common;
 mod diary;
 mod doors;
+mod doors_listen;
 #[path = "support/editor_thread.rs"]
 mod editor_thread;
 #[expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]

@@ -39,9 +39,6 @@ pub struct Ask {
     pub mode: Option<Mode>,
 }
 
-/// How often a session is looked at whose open turn is waited for.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
 pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let text = text_of(&ask.text).await?;
     let worker = app.worker().await?;
@@ -159,6 +156,7 @@ async fn in_a_turn_of_its_own(
     (text, named): (&str, &[Named]),
 ) -> anyhow::Result<i64> {
     let mut told = false;
+    let mut changes = app.store.changes();
     loop {
         let (session, named) = (&follow.outbox.session, named.to_vec());
         if let Some(said) = app.router.message_alone(visitor, session, text, named).await? {
@@ -174,7 +172,7 @@ async fn in_a_turn_of_its_own(
         }
         // What a process that is gone has left goes on here.
         follow.finish_leftovers().await?;
-        tokio::time::sleep(LOOK_EVERY).await;
+        changes.wait().await;
     }
 }
 

@@ -1,7 +1,6 @@
 //! `claw audit`: the story of every call, and the live view. Must not know how rows are written.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -9,10 +8,8 @@ use super::audit_calls::CallTable;
 use super::explain::{Answered, network_briefly, outside_of_calls};
 use super::{fail, out};
 use crate::app::App;
-use crate::store::AuditRow;
+use crate::store::{AuditRow, Changes};
 
-/// How often a followed audit is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Rows a read.
 const PAGE: u32 = 500;
 
@@ -32,6 +29,7 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
     if !rows && !as_json {
         return list_calls(app, limit, follow).await;
     }
+    let mut changes = app.store.changes();
     // Page by page: a million rows do not fit into memory that anybody wants to give.
     let mut last = app.store.read(|tx| tx.audit_before_newest(limit))?;
     loop {
@@ -40,25 +38,31 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
         last = newest.id;
         show(&rows, as_json)?;
     }
-    while follow && another_look().await {
+    let mut found = 0;
+    while follow && another_look(&mut changes, found).await {
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        found = rows.len();
         last = rows.last().map_or(last, |row| row.id);
         show(&rows, as_json)?;
     }
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// Waits for the next look. False: Ctrl-C was pressed.
-async fn another_look() -> bool {
+/// Waits until there may be more behind the last look. False: Ctrl-C was pressed.
+async fn another_look(changes: &mut Changes, last_look: usize) -> bool {
+    if last_look == PAGE as usize {
+        return true;
+    }
     tokio::select! {
         _ = tokio::signal::ctrl_c() => false,
-        () = tokio::time::sleep(LOOK_EVERY) => true,
+        () = changes.wait() => true,
     }
 }
 
 /// One line a call.
 async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
     let mut calls = CallTable::default();
+    let mut changes = app.store.changes();
     // One state of the audit: what is added meanwhile is read by the next look.
     let (mut from, mut last) = app.store.read(|tx| {
         tx.at_one_moment(|| {
@@ -79,8 +83,10 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
             calls = CallTable::default();
         }
     }
-    while follow && another_look().await {
+    let mut found = 0;
+    while follow && another_look(&mut changes, found).await {
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        found = rows.len();
         last = rows.last().map_or(last, |row| row.id);
         calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
     }

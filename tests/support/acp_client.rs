@@ -83,6 +83,11 @@ impl AcpClient {
         client
     }
 
+    /// The process of the agent.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a request and waits for its answer.
     pub fn call<R: JsonRpcRequest + Send + 'static>(&self, request: R) -> Result<R::Response, Error>
     where

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::door::{AcpDoor, Words};
 use crate::chat_commands::{ChatCommands, without_buttons};
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Staged};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::clock::Clock;
+use crate::doors::clock::{Clock, time_until};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
 use crate::mail::{AskedQuestion, OutboxMessage, PostedQuestion};
@@ -54,6 +55,11 @@ impl Delivery {
             }
         }
         Ok(())
+    }
+
+    /// How long it is until the time of the next question is over.
+    pub fn next_expiry(&self) -> Duration {
+        time_until(self.kept().next_expiry_ms)
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.

@@ -27,8 +27,6 @@ use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 use crate::session::Ran;
 
-/// How often the store is looked at for what other processes did. A look costs microseconds.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// After something went wrong, unless the person sends something.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 /// How long a conversation that is closed has for the end of what runs.
@@ -177,8 +175,9 @@ impl Talk {
     pub async fn stop_and_settle(&self) -> anyhow::Result<()> {
         self.inner.stop().await?;
         let settled = async {
+            let mut changes = self.inner.context.mail.changes();
             while self.inner.context.worker.left_over(&self.inner.session)? {
-                tokio::time::sleep(LOOK_EVERY).await;
+                changes.wait().await;
             }
             anyhow::Ok(())
         };
@@ -364,6 +363,8 @@ impl Inner {
 
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>) {
+        // Before anything is looked at: what is committed from here on is heard.
+        let mut changes = self.context.mail.changes();
         if let Err(error) = self.delivery.ask_open().await {
             self.door.say(&format!("{error:#}"));
         }
@@ -398,7 +399,7 @@ impl Inner {
             loop {
                 tokio::select! {
                     () = self.wake.notified() => break,
-                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = changes.wait_at_most(self.delivery.next_expiry()) => {}
                 }
                 if self.delivery.news() {
                     break;
@@ -409,6 +410,7 @@ impl Inner {
 
     /// Does what there is to do, and delivers while it is done.
     async fn round(&self) -> anyhow::Result<Ran> {
+        let mut changes = self.context.mail.changes();
         self.tell_mode();
         let mut ran = Ran::Idle;
         if self.context.worker.left_over(&self.session)? {
@@ -420,7 +422,7 @@ impl Inner {
             ran = loop {
                 tokio::select! {
                     ran = &mut run => break ran?,
-                    () = tokio::time::sleep(LOOK_EVERY) => {
+                    () = changes.wait_at_most(self.delivery.next_expiry()) => {
                         self.tell_mode();
                         self.delivery.deliver().await?;
                     }

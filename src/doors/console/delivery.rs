@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -10,7 +11,7 @@ use crate::chat_commands::ChatCommands;
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged, client_of_call};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::clock::Clock;
+use crate::doors::clock::{Clock, time_until};
 use crate::doors::console::ConsoleDoor;
 use crate::doors::console::chat::ConsoleShow;
 use crate::doors::door::Asked;
@@ -84,6 +85,11 @@ impl Delivery {
         let questions = found.into_iter().map(|(_, question)| question).collect();
         self.show_list(&mut Listed { questions, ..Listed::default() }).await;
         delivered
+    }
+
+    /// How long it is until the time of the next question is over.
+    pub fn next_expiry(&self) -> Duration {
+        time_until(self.next_expiry_ms)
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.

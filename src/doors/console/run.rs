@@ -21,8 +21,6 @@ use crate::jobs::{Hands, Place, Spot};
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 
-/// How often the store is looked at for what other processes did. A look costs microseconds.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Glimpses of a turn that wait to be shown; more are dropped, for what matters comes again through
 /// the outbox.
 const SHOWS_QUEUED_MAX: usize = 4096;
@@ -220,6 +218,8 @@ impl Talk {
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>, visitor: Visitor, asks_for_clients: bool) {
         let (outbox, door) = (self.outbox.clone(), self.door.clone());
+        // Before anything is looked at: what is committed from here on is heard.
+        let mut changes = self.context.mail.changes();
         let mut delivery = Delivery::new(&self.context, outbox, door, asks_for_clients);
         if let Err(error) = delivery.begin().await {
             self.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
@@ -248,7 +248,7 @@ impl Talk {
             loop {
                 tokio::select! {
                     () = self.wake.notified() => break,
-                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = changes.wait_at_most(delivery.next_expiry()) => {}
                 }
                 if delivery.news() {
                     break;
@@ -259,6 +259,7 @@ impl Talk {
 
     /// Does what there is to do, and delivers while it is done. Whether there was something.
     async fn round(&self, delivery: &mut Delivery, visitor: &Visitor) -> anyhow::Result<bool> {
+        let mut changes = self.context.mail.changes();
         let left_over = self.context.worker.left_over(&self.session)?;
         if left_over {
             let live = self.door.glimpses(&self.session, self.outbox.address());
@@ -267,7 +268,7 @@ impl Talk {
             loop {
                 tokio::select! {
                     ran = &mut run => { ran?; break }
-                    () = tokio::time::sleep(LOOK_EVERY) => {
+                    () = changes.wait_at_most(delivery.next_expiry()) => {
                         self.tell_mode(visitor).await;
                         delivery.deliver().await?;
                     }

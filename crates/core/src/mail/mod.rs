@@ -88,9 +88,15 @@ impl Mail {
     /// then.
     pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, MailError> {
         let limit = self.queued_messages_max();
+        let busy = |tx: &Tx<'_>, session: &SessionId| {
+            Ok(tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty())
+        };
+        // Whoever waits for this asks again at each commit, so asking must be none.
+        if self.read(|tx| busy(tx, &inbound.session))? {
+            return Ok(None);
+        }
         self.write(move |tx| {
-            let session = &inbound.session;
-            if tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty() {
+            if busy(tx, &inbound.session)? {
                 return Ok(None);
             }
             tx.add_inbound(&inbound, limit).map(Some)
