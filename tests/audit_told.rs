@@ -2,7 +2,7 @@
 //! day, and not after each restart.
 #![expect(clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
 
-use crate::program::eventually;
+use crate::program::{House, eventually};
 use crate::telegram_rig::Rig;
 
 /// The head that the chat was told, as `claw audit verify --head` takes it.
@@ -38,4 +38,28 @@ fn the_head_of_the_audit_is_told_once_a_day_and_verifies() {
     let gateway = rig.start();
     eventually("it is told again", || heads(&rig).len() == 2);
     rig.stop(gateway);
+}
+
+#[test]
+fn the_audit_says_in_words_what_decided_and_its_rows_name_the_rule() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    house.ask_parks("write a: b");
+    let told = house.claw(&["audit"]).expect(0).out;
+    for (call, words) in [
+        ("filesystem/list_dir", "(claw's default for safe tools)"),
+        ("filesystem/write_file", "(claw's default for changes)"),
+    ] {
+        let line = told.lines().find(|line| line.contains(call)).unwrap();
+        assert!(line.ends_with(words), "{line}");
+        let id = line.split_whitespace().nth(2).unwrap();
+        let explained = house.claw(&["audit", "explain", id]).expect(0).out;
+        assert!(
+            explained.contains(words.trim_matches(['(', ')'])) && !explained.contains("class."),
+            "{explained}"
+        );
+    }
+    assert!(!told.contains("class."), "{told}");
+    let rows = house.claw(&["audit", "--rows"]).expect(0).out;
+    assert!(rows.contains("class.safe") && rows.contains("class.mutating"), "{rows}");
 }

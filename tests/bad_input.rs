@@ -145,6 +145,33 @@ fn what_is_typed_wrong_is_a_users_mistake() {
     );
 }
 
+/// A command that is carried out by another part of the program ends with what that part says.
+#[test]
+fn what_a_command_ends_with_is_the_exit_code_wherever_it_is_carried_out() {
+    let house = House::new();
+    let cases: [(&[&str], i32); 14] = [
+        (&["server", "nosuch"], 2),
+        (&["server", "bash", "--nosuch"], 2),
+        (&["server", "filesystem", "--help"], 0),
+        // Behind an option of claw the server is started by the command line, not before it.
+        (&["--agent", "main", "server", "nosuch"], 2),
+        (&["--agent", "main", "server", "bash", "--nosuch"], 2),
+        (&["help", "nosuch"], 2),
+        (&["help", "models"], 0),
+        (&["gateway"], 2),
+        (&["restore", "/nowhere"], 2),
+        (&["service", "uninstall"], 2),
+        (&["init"], 2),
+        (&["approve", "nosuch"], 2),
+        (&["sessions", "show", "nobody"], 2),
+        (&["panic", "status"], 0),
+    ];
+    for (words, code) in cases {
+        let ran = house.claw(words);
+        assert_eq!(ran.code, Some(code), "{words:?}: {ran:?}");
+    }
+}
+
 #[test]
 fn standard_input_is_taken_whole_or_refused() {
     let house = House::new();

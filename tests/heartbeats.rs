@@ -69,7 +69,7 @@ fn another_file_is_in_force_and_told_and_a_broken_one_changes_nothing() {
     eventually("it is in force", || count(&rig, STATE) == 1);
     rig.house.write("heartbeats.toml", "\n[inbox]\nat = [\"7:30\"]\nprompt = \"x\"\n");
     let told = rig.hears("heartbeats.toml changed and is refused");
-    for words in ["heartbeats.toml:2", "`7:30` is no time of the day", "docs/heartbeats.md"] {
+    for words in ["heartbeats.toml:2", "`7:30` is no time of the day", "claw help heartbeats"] {
         let words = words.replace('`', "");
         assert!(told.text.replace(['`', '\''], "").contains(&words), "{words}: {}", told.text);
     }

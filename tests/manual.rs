@@ -98,3 +98,15 @@ fn what_the_page_of_messages_quotes_is_what_the_program_says() {
     let gone: Vec<&&str> = messages.iter().filter(|words| !sources.contains(**words)).collect();
     assert!(gone.is_empty(), "no message says so: {gone:#?}");
 }
+
+/// The program brings the manual itself; a package has no folder `docs`.
+#[test]
+fn no_sentence_sends_anybody_to_a_file_of_the_repository() {
+    let mut said = crate::variables_named::texts();
+    for file in ["heartbeats.toml", "mcp.json", "SOUL.md"] {
+        said.push((file.into(), fs::read_to_string(root().join(file)).unwrap()));
+    }
+    let names_one = |text: &str| text.contains("docs/") && text.contains(".md");
+    said.retain(|(_, text)| text.contains(char::is_whitespace) && names_one(text));
+    assert!(said.is_empty(), "say `claw help TOPIC` in these: {said:#?}");
+}

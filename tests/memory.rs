@@ -90,7 +90,7 @@ fn the_owners_own_hands_at_the_command_line() {
     house.claw(&["memory", "restore", &id]).expect(0);
     assert_eq!(house.claw(&["memory", "list", "phone", "--json"]).expect(0).rows().len(), 1);
     let check = house.claw(&["memory", "check"]).expect(0);
-    assert!(check.out.contains("1 notes") && check.out.contains("equals the files"), "{check:?}");
+    assert!(check.out.contains("1 note in") && check.out.contains("equals the files"), "{check:?}");
     let file = house.user_home().join("AGENTS.md");
     fs::write(&file, "# Build\n\n- run cargo test\n- never push\n").unwrap();
     let file = file.to_str().unwrap();

@@ -242,3 +242,15 @@ fn what_is_read_of_the_commands() {
     }
     insta::assert_snapshot!("at_the_command_line", steady(&dump, house));
 }
+
+#[test]
+fn words_behind_forget_list_what_holds_them_and_forget_nothing() {
+    let rig = Rig::new([]);
+    let _gateway = rig.start();
+    rig.says("/remember Anna's phone: 0664 1234");
+    rig.hears("Remembered: ");
+    rig.says("/forget the phone of Anna");
+    rig.hears("Nothing was forgotten");
+    rig.hears(&id_of(&rig.house, "phone"));
+    assert!(rig.house.claw(&["memory", "list"]).expect(0).out.contains("0664 1234"));
+}

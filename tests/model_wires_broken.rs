@@ -155,8 +155,8 @@ async fn permanent_errors_name_the_setting_and_are_not_repeated() {
     for wire in WIRES {
         for (code, body, words) in [
             (401, format!(r#"{{"error":{{"message":"bad key {SECRET}"}}}}"#), "THE_KEY_VARIABLE"),
-            (404, r#"{"error":{"message":"no such model"}}"#.to_owned(), "CLAW_MODEL"),
-            (302, String::new(), "CLAW_BASE_URL"),
+            (404, r#"{"error":{"message":"no such model"}}"#.to_owned(), "THE_MODEL_SETTING"),
+            (302, String::new(), "THE_ADDRESS_SETTING"),
             (400, r#"{"error":{"message":"bad schema"}}"#.to_owned(), "bad schema"),
         ] {
             let stand_in = StandIn::start(wire, [Answer::status(code, &body)]).await;

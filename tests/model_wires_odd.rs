@@ -113,7 +113,7 @@ async fn a_login_page_with_status_200_is_told_as_what_it_is_with_its_first_words
         let error =
             ask_with(target(wire, &answers_all("text/html", &page)), &go()).await.0.unwrap_err();
         let told = error.for_person(jiff::Zoned::now());
-        for words in ["HTML page", "Hotel WiFi Please sign in", "login", "CLAW_BASE_URL"] {
+        for words in ["HTML page", "Hotel WiFi Please sign in", "login", "THE_ADDRESS_SETTING"] {
             assert!(told.contains(words), "{wire:?}: `{words}` is missing in {told}");
         }
         assert!(

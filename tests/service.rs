@@ -200,6 +200,7 @@ fn a_missing_session_of_the_user_is_explained() {
     fs::write(rig.house.user_home().join("bin/systemctl"), says).unwrap();
     for words in [&["service", "install"][..], &["service", "status"]] {
         let ran = rig.house.claw(words).expect(2);
+        assert!(!(ran.err.clone() + &ran.out).contains("Failed to connect"), "{ran:?}");
         let err = ran.err.split_once("claw: ").unwrap().1.to_owned();
         for named in
             ["no session of this user", "loginctl enable-linger", "XDG_RUNTIME_DIR=/run/user/"]

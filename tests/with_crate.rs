@@ -20,5 +20,6 @@ mod schedule_words;
 mod telegram_model;
 mod telegram_rig;
 mod together;
+mod variables_named;
 mod wires;
 mod written_commands;

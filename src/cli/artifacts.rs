@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::fail::{self, UserError};
@@ -57,10 +58,10 @@ pub fn show(app: &App, named: &str, as_json: bool) -> anyhow::Result<ExitCode> {
         Ok(text) => std::io::stdout().lock().write_all(text.as_bytes())?,
         Err(_) => {
             let words = format!(
-                "{} is no text ({}, {} bytes); its file is {}",
+                "{} is no text ({}, {}); its file is {}",
                 name(&row),
                 row.mime,
-                row.bytes,
+                counted(row.bytes, "byte"),
                 path.display()
             );
             return Err(UserError::because(words));
@@ -93,7 +94,11 @@ pub async fn remove(app: &App, named: &str, as_json: bool) -> anyhow::Result<Exi
     out::line(&if as_json {
         json!({"digest": row.digest, "removed": true}).to_string()
     } else {
-        format!("{} is removed ({bytes} bytes). The log and the audit stay.", name(&row))
+        format!(
+            "{} is removed ({}). The log and the audit stay.",
+            name(&row),
+            counted(bytes, "byte")
+        )
     })?;
     Ok(ExitCode::from(fail::DONE))
 }

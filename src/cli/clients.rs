@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::fail::{self, UserError};
@@ -54,10 +55,6 @@ fn text(client: &KnownClient) -> String {
         }
     }
     format!("{}  {}", client.name, parts.join(", "))
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// The token is printed once: the file has it, and nothing else shows it again.

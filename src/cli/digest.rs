@@ -3,11 +3,12 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::{fail, out};
 use crate::app::App;
-use crate::chat_commands::{DigestLine, NOTHING_RAN, counted, digest_lines};
+use crate::chat_commands::{DigestLine, NOTHING_RAN, digest_lines};
 
 pub async fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let lines = digest_lines(&app.store, &app.gate).await?;

@@ -14,6 +14,7 @@ mod toolbox;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use claw_kit::counted::counted;
 use secrecy::ExposeSecret as _;
 
 use self::repair::Repair;
@@ -195,7 +196,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
     if let Some(migrated) = app.store.migrated() {
         report.good("migrated", migrated.to_string());
     }
-    report.good("policy", format!("{} rules of yours", app.gate.policy().rules_count()));
+    report.good("policy", format!("{} of yours", counted(app.gate.policy().rules_count(), "rule")));
     for warning in &app.warnings {
         report.bad("mcp.json", warning);
     }
@@ -350,8 +351,9 @@ async fn servers(app: &App, report: &mut Report) {
                 report.good(
                     format!("server:{}", server.name),
                     format!(
-                        "{}: {tools} tools, {tokens} tokens{shortened}, MCP {protocol}",
-                        server.name
+                        "{}: {}, {tokens} tokens{shortened}, MCP {protocol}",
+                        server.name,
+                        counted(tools, "tool")
                     ),
                 );
             }

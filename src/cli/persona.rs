@@ -97,7 +97,7 @@ fn history(
         }
         (None, None) if !as_json => {
             out::err_line(
-                "There is no file of a persona yet; docs/home.md says which there can be.",
+                "There is no file of a persona yet; `claw help home` says which there can be.",
             );
         }
         _ => {}

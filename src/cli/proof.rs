@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::fail::{self, UserError};
@@ -46,7 +47,8 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
 
 /// What is proven, in sentences.
 pub fn words(store: &Store, whole: &Whole) -> String {
-    let mut sentences = vec![format!("{} rows, each bound to the one before.", whole.rows)];
+    let mut sentences =
+        vec![format!("{}, each bound to the one before.", counted(whole.rows, "row"))];
     if whole.cut_through > 0 {
         sentences
             .push(format!("Rows up to {} went by [retention], as a row says.", whole.cut_through));

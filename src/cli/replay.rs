@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::{fail, out, sessions};
@@ -66,7 +67,11 @@ fn sentence(session: &str, replayed: &Replayed) -> String {
         more => format!("; {more} of them only under other limits than today's"),
     };
     match difference {
-        None => format!("{session}: {events} events, {steps} steps, each as next() says{limits}."),
+        None => format!(
+            "{session}: {}, {}, each as next() says{limits}.",
+            counted(*events, "event"),
+            counted(*steps, "step")
+        ),
         Some(difference) => {
             out::clean(&format!("{session}: differs: {}{limits}.", difference.sentence()))
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::out;
@@ -48,7 +49,8 @@ impl Overdue {
     /// As the beginning of a sentence.
     pub fn words(&self) -> String {
         let bytes: u64 = self.artifacts.iter().map(|(_, bytes)| bytes).sum();
-        let artifacts = format!("{} artifacts ({bytes} bytes)", self.artifacts.len());
+        let artifacts =
+            format!("{} ({})", counted(self.artifacts.len(), "artifact"), counted(bytes, "byte"));
         match self.audit_through {
             None => artifacts,
             Some(row) => format!("{artifacts} and the rows of the audit up to {row}"),

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::explain::{Answered, who_briefly};
@@ -205,9 +206,9 @@ fn readable(
             format!("nobody had said anything for {idle_s} s (limits.idle_window_s)")
         }
         EventBody::ResultsCut { cut, bytes, before_tokens, after_tokens } => format!(
-            "{} results were cut to {bytes} bytes: about {before_tokens} tokens before, \
-             {after_tokens} after",
-            cut.len()
+            "{} cut to {}: about {before_tokens} tokens before, {after_tokens} after",
+            counted(cut.len(), "result"),
+            counted(*bytes, "byte")
         ),
         EventBody::CompactionFailed { reason, .. } => format!("no summary was written: {reason}"),
         EventBody::ToolsLoaded { by, tools } => tools_words(*by, tools),

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::doctor::grouped;
@@ -102,9 +103,9 @@ async fn short(app: &App) -> anyhow::Result<()> {
         };
         let tokens = grouped(sizes.get(name).map_or(0, |size| size.tokens));
         out::line(&format!(
-            "{}: {} tools, {} read, {} destroy; {trust}; {tokens} tokens",
+            "{}: {}, {} read, {} destroy; {trust}; {tokens} tokens",
             escape::visible(name),
-            summary.tools,
+            counted(summary.tools, "tool"),
             summary.read,
             summary.destroy
         ))?;
@@ -128,7 +129,10 @@ fn ended(app: &App, troubles: &[String], changes: usize) -> anyhow::Result<ExitC
         out::err_line(&out::clean(trouble));
     }
     if changes > 0 {
-        out::err_line(&format!("{changes} tools changed; `claw tools diff` shows how."));
+        out::err_line(&format!(
+            "{} changed; `claw tools diff` shows how.",
+            counted(changes, "tool")
+        ));
     }
     let broken = !troubles.is_empty() || changes > 0;
     Ok(ExitCode::from(if broken { fail::BROKEN } else { fail::DONE }))

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::fail::{self, UserError};
@@ -83,8 +84,8 @@ pub async fn import(
             ),
         };
         format!(
-            "`{name}` holds {count} events now; `claw chat --session {name}` goes on with \
-             it.{missing}"
+            "`{name}` holds {} now; `claw chat --session {name}` goes on with it.{missing}",
+            counted(count, "event")
         )
     })?;
     Ok(ExitCode::from(fail::DONE))

@@ -53,11 +53,15 @@ mod tests {
     use crate::domain::{Event, EventBody, Finish, Origin, SessionId, Usage};
 
     #[test]
-    fn waiting_for_a_person_is_counted_apart() {
+    fn waiting_for_a_person_and_what_the_cache_took_are_counted_apart() {
         let started =
             EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into(), role: None };
-        let usage =
-            Usage { input_tokens: 100, output_tokens: 7, cached_tokens: 60, ..Usage::default() };
+        let usage = Usage {
+            input_tokens: 100,
+            output_tokens: 7,
+            cached_tokens: 60,
+            cache_write_tokens: 20,
+        };
         let reply = EventBody::ModelReply {
             blocks: Vec::new(),
             finish: Finish::Complete,
@@ -78,7 +82,7 @@ mod tests {
         let line = ended(&Turn::of(&SessionId::new("main").unwrap(), &events), &TurnEnd::Answered);
         assert_eq!(
             line,
-            "── answered: 2 steps, 0 calls, 200 tokens in (120 cached), 14 out, 2.0 s, 60.0 s \
+            "── answered: 2 steps, 0 calls, 200 tokens in (120 cached, 40 written to the cache), 14 out, 2.0 s, 60.0 s \
              waiting for a person"
         );
     }

@@ -55,7 +55,7 @@ fn artifacts_go_when_they_are_old_and_no_conversation_shows_them() {
         finding(&due, "retention").unwrap()["text"]
             .as_str()
             .unwrap()
-            .starts_with("1 artifacts (5000 bytes)"),
+            .starts_with("1 artifact (5000 bytes)"),
         "{due:?}"
     );
     let chat = house.start(&["chat", "--session", "another"]);

@@ -28,6 +28,8 @@ pub fn target(wire: Wire, base_url: &str) -> Target {
         base_url: Target::normal_base_url(wire, base_url).unwrap(),
         api_key: Some(SECRET.to_owned().into()),
         key_setting: "THE_KEY_VARIABLE".into(),
+        address_setting: "THE_ADDRESS_SETTING".into(),
+        model_setting: "THE_MODEL_SETTING".into(),
         max_tokens: None,
         temperature: None,
         // A test that waits for its end sets one of its own; for the others a busy machine has time.

@@ -1,6 +1,7 @@
 //! The tools for jobs in the background as a model and a host see them: names, descriptions,
 //! schemas, and the words of a result. Must not know how a job is run or kept.
 
+use claw_kit::counted::counted;
 use rmcp::model::{
     CallToolResult, ContentBlock, CustomNotification, JsonObject, ServerNotification, Tool,
     ToolAnnotations,
@@ -207,7 +208,10 @@ pub fn list(looks: Vec<Look>) -> CallToolResult {
 fn state(look: &Look) -> String {
     let (job, seconds) = (look.number, look.ran.as_secs_f64());
     match &look.ending {
-        None => format!("job {job}: running for {seconds:.2} s, {} bytes of output", look.bytes),
+        None => format!(
+            "job {job}: running for {seconds:.2} s, {} of output",
+            counted(look.bytes, "byte")
+        ),
         Some(Ending::Exited(code)) => format!("job {job}: exit code {code} after {seconds:.2} s"),
         Some(Ending::Signaled(number)) => {
             format!("job {job}: ended by {} after {seconds:.2} s", signal_name(*number))

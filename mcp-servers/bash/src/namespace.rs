@@ -79,7 +79,7 @@ impl Withheld {
     pub fn advice(self) -> &'static str {
         match self {
             Self::AppArmor => {
-                "AppArmor gives user namespaces to no program without a profile that allows them; docs/box.md has one for claw, under \
+                "AppArmor gives user namespaces to no program without a profile that allows them; `claw help box` has one for claw, under \
                  \"Older kernels, and Ubuntu\""
             }
             Self::Number => {

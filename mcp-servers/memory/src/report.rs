@@ -1,6 +1,7 @@
 //! What `--check` says: whether the index equals the files, and what somebody should look at in
 //! the folder. Owns the sentences; must not know where they are printed.
 
+use claw_kit::counted::counted;
 use rusqlite::Connection;
 
 use crate::copies;
@@ -60,9 +61,11 @@ impl Memory {
         lines.push(self.vectors.as_ref().map_or(vectors::NONE.to_owned(), |one| one.sentence()));
         let folder = self.notes.path.display();
         lines.push(match differ.len() {
-            0 => format!("{count} notes in {folder}; the index equals the files."),
+            0 => format!("{} in {folder}; the index equals the files.", counted(count, "note")),
             many => format!(
-                "{count} notes in {folder}; the index differs from the files in {many} places. Remove `{}`: the next start makes a new one.",
+                "{} in {folder}; the index differs from the files in {}. Remove `{}`: the next start makes a new one.",
+                counted(count, "note"),
+                counted(many, "place"),
                 self.index.path.display()
             ),
         });

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -84,11 +85,12 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         json!({"id": file, "files": sources.len(), "bytes": bytes}).to_string()
     } else {
         format!(
-            "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is \
+            "{} holds {}, {}: the store, settings (with any secret that is \
              written in them), persona, notes, jobs and artifacts; not the workspace, nor what \
              servers logged. Only you can read it. `claw restore` makes a home of it.",
             file.display(),
-            sources.len()
+            counted(sources.len(), "file"),
+            counted(bytes, "byte")
         )
     })?;
     Ok(ExitCode::from(fail::DONE))

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::found::{self, Found, Source};
@@ -137,10 +138,12 @@ fn summary(file: &File, found: &[Found], taken: &[&str]) -> String {
             "Claude Desktop, Claude Code, VS Code, Cursor and Codex have no MCP servers here."
                 .to_owned()
         }
+        (1, 0) => "The one server was not taken in.".to_owned(),
         (all, 0) => format!("None of {all} servers was taken in."),
         (all, some) => format!(
-            "Taken in: {some} of {all} servers, into {}. What stood there before is in {}.\n\
+            "Taken in: {some} of {}, into {}. What stood there before is in {}.\n\
              `claw mcp test NAME` tries one.",
+            counted(all, "server"),
             file.path.display(),
             file.copy().display(),
         ),

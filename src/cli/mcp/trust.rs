@@ -70,7 +70,10 @@ fn setting(name: &str, trusted: &Trusted) -> String {
     let name = escape::visible(name);
     let by = match &trusted.by {
         TrustedBy::Itself => {
-            return format!("{name} is a server of claw's own: policy.toml says what asks.");
+            return format!(
+                "{name} is claw's own server, so there is no trust to set.\nTo change which of its \
+                 tools ask, write a rule into policy.toml (`claw help permissions`)."
+            );
         }
         TrustedBy::File => "so says tools.trust in claw.toml".to_owned(),
         TrustedBy::Owner { at_ms, .. } => format!("you chose it {}", clock().at(*at_ms)),

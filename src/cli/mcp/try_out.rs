@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use crate::app::App;
@@ -47,8 +48,8 @@ pub(super) async fn run(app: &App, name: &str, as_json: bool) -> anyhow::Result<
     } else {
         let seconds = took_ms as f64 / 1000.0;
         out::line(&out::clean(&format!(
-            "{name} works: {} tools, MCP {protocol}, {seconds:.1} s.\n{}",
-            names.len(),
+            "{name} works: {}, MCP {protocol}, {seconds:.1} s.\n{}",
+            counted(names.len(), "tool"),
             names.join(", "),
         )))?;
         if tools.offers.prompts {

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use claw_mcp_memory::{End, Node, Notes};
 
 use super::mistake;
@@ -55,13 +56,9 @@ fn told(nodes: &[Node], is_one: bool) -> String {
                 0 => String::new(),
                 missing => format!("; {missing} to no note"),
             };
-            format!("{}, from {}{missing}", plural(count, "link"), plural(notes, "note"))
+            format!("{}, from {}{missing}", counted(count, "link"), counted(notes, "note"))
         }
     }
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use claw_mcp_memory::Notes;
 use serde_json::json;
 
@@ -49,7 +50,10 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
         let shown = item.text.replace('\n', "\n    ");
         out::err_line(&out::clean(&format!("  • {shown}{heading}")));
     }
-    let question = format!("Remember these {} notes?", items.len());
+    let question = match items.len() {
+        1 => "Remember this note?".to_owned(),
+        many => format!("Remember these {many} notes?"),
+    };
     if !yes && !ask_person::possible() {
         out::err_line(&format!("{question} Nobody can be asked here; `--yes` does it."));
         return Ok(ExitCode::from(fail::WAITS));
@@ -58,7 +62,7 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
         out::err_line("Nothing was remembered.");
         return Ok(ExitCode::from(fail::WAITS));
     }
-    let (mut new, mut known) = (0, 0);
+    let (mut new, mut known) = (0_u32, 0_u32);
     for item in items {
         let tags: Vec<String> = item.heading.as_deref().map(outline::tag).into_iter().collect();
         let arguments = json!({
@@ -76,7 +80,9 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
         }
     }
     if !as_json {
-        out::line(&format!("Remembered: {new} notes; {known} were known already."))?;
+        let were = if known == 1 { "was" } else { "were" };
+        let new = counted(new, "note");
+        out::line(&format!("Remembered: {new}; {known} {were} known already."))?;
     }
     Ok(ExitCode::from(fail::DONE))
 }

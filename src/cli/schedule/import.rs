@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use crate::app::App;
@@ -61,10 +62,12 @@ pub fn run(app: &App, file: &Path, yes: bool, as_json: bool) -> anyhow::Result<E
         let (taken, all) = (wanted.len(), found.len());
         let into = target.display();
         out::line(&match taken {
+            0 if all == 1 => "The one heartbeat was not taken in.".to_owned(),
             0 => format!("None of {all} heartbeats was taken in."),
             _ => format!(
-                "Taken in: {taken} of {all} heartbeats, into {into}.\n`claw schedule list` says \
-                 when they come."
+                "Taken in: {taken} of {}, into {into}.\n`claw schedule list` says \
+                 when they come.",
+                counted(all, "heartbeat")
             ),
         })?;
     }

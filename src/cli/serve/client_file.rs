@@ -94,7 +94,7 @@ impl ClientFile {
                 "Zed",
                 around.zed().join("settings.json"),
                 "context_servers",
-                "Zed's agent has claw's tools. docs/editors.md says how claw is an agent of Zed.",
+                "Zed's agent has claw's tools. `claw help editors` says how claw is an agent of Zed.",
             ),
             ClientApp::Codex => Self {
                 client: "Codex",

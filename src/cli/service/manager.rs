@@ -57,13 +57,11 @@ fn no_session(words: &[&str]) -> anyhow::Error {
 
 /// Runs it in front of the person, and gives its exit code.
 pub fn show(words: &[&str]) -> anyhow::Result<Option<i32>> {
-    let status = command(words)?.status().map_err(|error| missing(words, &error))?;
-    if let [program @ "systemctl", "--user", ..] = words
-        && !status.success()
-    {
-        // It has said so itself, on its own stream; this asks again for a sentence that helps.
+    if let [program @ "systemctl", "--user", ..] = words {
+        // Asked before, so that a sentence that helps is all that is said where there is no session.
         run(&[program, "--user", "show-environment"])?;
     }
+    let status = command(words)?.status().map_err(|error| missing(words, &error))?;
     Ok(status.code())
 }
 

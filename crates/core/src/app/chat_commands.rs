@@ -75,6 +75,10 @@ impl App {
             router: self.router.clone(),
             model,
             not_offered,
+            allowed_source: self.config.telegram.as_ref().map_or_else(
+                || "claw.toml, telegram.allowed_chats".to_owned(),
+                |telegram| telegram.allowed_source.clone(),
+            ),
             roles: persona::roles(&settings),
             prices: settings.prices.clone(),
             workspace: self.config.workspace.clone(),
@@ -98,6 +102,7 @@ fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
         name: chain.model.model().to_owned(),
         provider: chain.model.provider().to_owned(),
         whys: chain.whys.clone(),
+        overridden_by: chain.choosable.target.as_ref().and_then(|target| target.overridden_by()),
     };
     let choosable = chain.choosable.clone();
     let not_offered = Arc::new(move |name: String| -> BoxFuture<'static, Option<Vec<String>>> {

@@ -6,12 +6,13 @@ use serde_json::json;
 use super::{code, when};
 use crate::store::{AllowedUserRow, AuditEntry, StoreError, Tx};
 
-pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
+/// `configured` is where those stand who may talk by configuration.
+pub(super) fn markdown(tx: &Tx<'_>, configured: &str) -> Result<String, StoreError> {
     let users = tx.allowed_users()?;
     if users.is_empty() {
-        return Ok("Nobody was let in by a button. Who may talk by configuration is in \
-             `CLAW_ALLOWED_CHATS`."
-            .to_owned());
+        return Ok(format!(
+            "Nobody was let in by a button. Who may talk by configuration is in `{configured}`."
+        ));
     }
     let mut text: String = users.iter().map(row).collect();
     text.push_str("\nThey may talk and decide nothing. `/guests remove ID` sends one away.");
@@ -28,7 +29,11 @@ fn row(user: &AllowedUserRow) -> String {
     )
 }
 
-pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, StoreError> {
+pub(super) fn remove_in(
+    tx: &Tx<'_>,
+    (id, by): (&str, &str),
+    configured: &str,
+) -> Result<String, StoreError> {
     let removed = match id.parse::<i64>() {
         Ok(chat) if tx.remove_allowed_user(chat)? => Some(chat),
         _ => None,
@@ -40,6 +45,6 @@ pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, Store
     tx.audit(&AuditEntry { kind: "guest.out", call: String::new(), body })?;
     Ok(format!(
         "The chat `{chat}` may not talk any more, and you are not asked about it again; \
-         `CLAW_ALLOWED_CHATS` lets it in."
+         `{configured}` lets it in."
     ))
 }

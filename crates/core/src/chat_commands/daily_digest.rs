@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use claw_kit::counted::counted;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -229,7 +230,7 @@ impl Told {
             text.push('\n');
         }
         if self.lines.len() > most {
-            let rest = self.lines.iter().skip(most).map(|line| line.calls).sum();
+            let rest = self.lines.iter().skip(most).map(|line| line.calls).sum::<u64>();
             let lines = counted((self.lines.len() - most) as u64, "more line");
             text.push_str(&format!(
                 "- and {lines} with {}; `claw digest` shows all, `limits.digest_lines_max` how many\n",
@@ -284,9 +285,4 @@ pub fn without_buttons(body: &OutboundBody) -> Cow<'_, str> {
         OutboundBody::Digest { text, .. } | OutboundBody::Notice { text } => text.into(),
         _ => "".into(),
     }
-}
-
-/// `1 call`, `2 calls`.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -52,13 +52,33 @@ impl ChatCommands {
 
     pub(super) async fn forget(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
         let id = given.words.trim();
-        if id.is_empty() || id.split_whitespace().count() > 1 {
+        if id.contains(char::is_whitespace) {
+            return self.offer_to_forget(given, id).await;
+        }
+        if id.is_empty() {
             let usage = "`/forget ID` puts a note into the trash, from which `claw memory restore` \
                          brings it back; `/memory` shows the ids.";
             return given.to.say(&self.parts().store, usage.to_owned()).await;
         }
         let summary = format!("Forget the note {}", shortened(id));
         self.give_order(given, MEMORY.order("forget", json!({ "id": id }), summary)).await
+    }
+
+    /// Words name no note: those that hold them are listed, and nothing is forgotten.
+    async fn offer_to_forget(
+        &self,
+        given: Given<'_>,
+        words: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let Given { visitor, session, to, .. } = given;
+        let parts = self.parts();
+        if !is_owner(visitor) {
+            return to.say(&parts.store, MEMORY.owners_only.to_owned()).await;
+        }
+        let found = search(&parts, session, &visitor.principal, words).await?;
+        let found = found.unwrap_or_else(|why| why);
+        let told = format!("{found}\n\nNothing was forgotten. `/forget ID` forgets one note.");
+        to.say(&parts.store, told).await
     }
 
     pub(super) async fn memory(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {

@@ -42,7 +42,7 @@ use crate::store::{Store, StoreError, Tx};
 
 pub use agents::{AgentState, Agents};
 pub use daily_digest::{
-    DigestLine, DigestOfDay, NOTHING_RAN, TakenBack, counted, digest_lines, without_buttons,
+    DigestLine, DigestOfDay, NOTHING_RAN, TakenBack, digest_lines, without_buttons,
 };
 pub use grants::{revoke, saved, until};
 pub use once::AnswerTo;
@@ -73,6 +73,8 @@ pub struct ModelInUse {
     pub provider: String,
     /// One sentence for each model that may answer: why it is this one, and who is behind it.
     pub whys: Vec<String>,
+    /// What its name comes from, where that overrides `claw.toml`: a variable, or an option.
+    pub overridden_by: Option<String>,
 }
 
 /// Asks whether a model of this name is offered: `None` if it is, or if nobody can say, else the
@@ -106,6 +108,8 @@ pub struct ChatCommandsParts {
     pub router: Router,
     pub model: ModelInUse,
     pub not_offered: NotOffered,
+    /// Where those stand who may talk by configuration, as a person calls it.
+    pub allowed_source: String,
     pub roles: Roles,
     pub prices: Prices,
     pub workspace: PathBuf,
@@ -331,10 +335,15 @@ impl ChatCommands {
         let parts = self.parts();
         let store = &parts.store;
         match words[..] {
-            [] => to.say(store, store.read(allowed_users::markdown)?).await,
+            [] => {
+                let list = store.read(|tx| allowed_users::markdown(tx, &parts.allowed_source))?;
+                to.say(store, list).await
+            }
             ["remove", id] => {
                 let (id, by) = (id.to_owned(), visitor.principal.clone());
-                to.once(store, move |tx| allowed_users::remove_in(tx, &id, &by)).await
+                let configured = parts.allowed_source.clone();
+                to.once(store, move |tx| allowed_users::remove_in(tx, (&id, &by), &configured))
+                    .await
             }
             _ => {
                 to.say(

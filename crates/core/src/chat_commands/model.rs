@@ -27,10 +27,11 @@ pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
         );
     }
     let these = if model.whys.len() > 1 { ", or one of these," } else { "" };
+    let overridden = model.overridden_by.as_ref();
+    let overridden = overridden.map_or(String::new(), |by| format!("; {} overrides it", code(by)));
     format!(
         "{says}\n\n`/model NAME` uses another one of the same provider{these} in this \
-         conversation. For all of them set `model` under `[model]` in `claw.toml`; `CLAW_MODEL` \
-         overrides it."
+         conversation. For all of them set `model` under `[model]` in `claw.toml`{overridden}."
     )
 }
 
@@ -90,11 +91,15 @@ mod tests {
             name: "m".into(),
             provider: provider.into(),
             whys: vec!["Nothing else is there.".into()],
+            overridden_by: None,
         };
         let demo = markdown(&of(DEMO), None);
         assert!(demo.contains("run `claw init`") && !demo.contains("/model NAME"), "{demo}");
         assert!(refusal(&of(DEMO), "x").is_some_and(|said| said.contains("`claw init`")));
         let alone = markdown(&of("claude"), None);
         assert!(alone.contains("same provider in this conversation"), "{alone}");
+        assert!(alone.ends_with("in `claw.toml`."), "nothing overrides it: {alone}");
+        let set = ModelInUse { overridden_by: Some("CLAW_MODEL".into()), ..of("claude") };
+        assert!(markdown(&set, None).ends_with("; `CLAW_MODEL` overrides it."));
     }
 }

@@ -30,10 +30,12 @@ impl Rig {
                 name: "m-1".into(),
                 provider: "someone".into(),
                 whys: vec!["It was asked for.".into()],
+                overridden_by: Some("CLAW_MODEL".into()),
             },
             not_offered: std::sync::Arc::new(|name| {
                 Box::pin(async move { (name == "nosuch").then(|| vec!["m-2".to_owned()]) })
             }),
+            allowed_source: "claw.toml, telegram.allowed_chats".into(),
             roles: Roles::default(),
             prices: Prices::default(),
             workspace: "/w".into(),
@@ -255,6 +257,30 @@ async fn usage_is_told_by_day_by_session_and_by_model() {
         here.contains("- `small` (someone): 10 tokens in (1 of them cached, 10 %), 2 out, 1 reply, price unknown\n"),
         "{usage}"
     );
+}
+
+#[tokio::test]
+async fn what_was_written_to_the_cache_is_counted_by_model_and_in_all() {
+    let rig = Rig::new();
+    for (seq, model, written) in [(1, "small", 20), (2, "large", 7), (3, "large", 3)] {
+        let usage = Usage {
+            input_tokens: 100,
+            output_tokens: 1,
+            cached_tokens: 0,
+            cache_write_tokens: written,
+        };
+        let store = &rig.gate.store;
+        store
+            .write(move |tx| tx.add_usage(&session("main"), seq, "someone", model, &usage))
+            .await
+            .unwrap();
+    }
+    let usage = rig.says(ChatCommand::Usage, "").await;
+    for (of, written) in [("`small`", 20), ("`large`", 10), ("**This session", 30)] {
+        let (_, rest) = usage.split_once(of).unwrap();
+        let line = rest.lines().next().unwrap();
+        assert!(line.contains(&format!("; {written} written to the cache)")), "{of}: {usage}");
+    }
 }
 
 #[tokio::test]

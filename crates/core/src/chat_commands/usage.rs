@@ -90,14 +90,17 @@ fn money(usd: f64) -> String {
 }
 
 /// The sums of one span. Cached tokens are a part of what went in; where the provider reports no
-/// cache, nothing is said of one.
+/// cache, nothing is said of one. What was written to it costs more than other tokens do.
 pub(super) fn in_words(usage: &UsageRow) -> String {
     let replies = if usage.replies == 1 { "reply" } else { "replies" };
     let cached = usage.cached_tokens;
     let rate = (cached * 100).checked_div(usage.input_tokens).unwrap_or_default();
-    let cached = match cached + usage.cache_write_tokens {
-        0 => String::new(),
-        _ => format!(" ({cached} of them cached, {rate} %)"),
+    let cached = match (cached, usage.cache_write_tokens) {
+        (0, 0) => String::new(),
+        (_, 0) => format!(" ({cached} of them cached, {rate} %)"),
+        (_, written) => {
+            format!(" ({cached} of them cached, {rate} %; {written} written to the cache)")
+        }
     };
     format!(
         "{} tokens in{cached}, {} out, {} {replies}",

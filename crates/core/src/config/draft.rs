@@ -17,7 +17,7 @@ use crate::durable;
 
 /// What a new file begins with.
 const HEAD: &str = "# Settings of claw. It holds keys, so that nobody but you may read it. \
-    docs/home.md says what else can stand here.\n\n";
+    `claw help home` says what else can stand here.\n\n";
 
 /// Who answers.
 pub struct ModelKeys<'a> {

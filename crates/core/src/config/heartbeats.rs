@@ -143,7 +143,7 @@ fn parse(text: &str, zone: &TimeZone) -> Result<Vec<Heartbeat>, ConfigError> {
             Some(line) => format!("heartbeats.toml:{line}"),
             None => "heartbeats.toml".to_owned(),
         };
-        ConfigError::new(place, message, "`docs/heartbeats.md` shows how an entry is written")
+        ConfigError::new(place, message, "`claw help heartbeats` shows how an entry is written")
     };
     let broken = |error: toml::de::Error| {
         let fault = fault(text, &error);

@@ -202,7 +202,7 @@ fn all_secrets(
     let mut secrets = secret_values(env);
     secrets.extend(written);
     if let Some(telegram) = telegram {
-        secrets.push(("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token.expose_secret().to_owned()));
+        secrets.push((telegram.token_source.clone(), telegram.token.expose_secret().to_owned()));
     }
     secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect()
 }

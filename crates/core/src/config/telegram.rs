@@ -83,6 +83,8 @@ pub struct Telegram {
     /// Without a slash at its end.
     pub api: String,
     pub allowed_chats: BTreeSet<i64>,
+    /// What those come from, as a person calls it: a variable, or a key of `claw.toml`.
+    pub allowed_source: String,
     /// Who may talk and decide: user ids.
     pub owners: BTreeSet<i64>,
     /// Whether an answer is shown while it is written. If not, it comes whole, and what the model
@@ -112,8 +114,8 @@ impl TelegramSection {
         let variable = |name: &str| env.get(name).map(|token| (token.to_owned(), name.to_owned()));
         let usual = (agent == MAIN).then(|| variable(USUAL)).flatten();
         let listed = || self.token_from.iter().find_map(|name| variable(name));
-        let section = if agent == MAIN { "telegram".to_owned() } else { format!("agents.{agent}") };
-        let written = || Some((self.token.clone()?, format!("{section}.token in claw.toml")));
+        let written =
+            || Some((self.token.clone()?, format!("{}.token in claw.toml", section_of(agent))));
         let (token, source) = usual.or_else(listed).or_else(written)?;
         let token = token.trim().to_owned();
         (!token.is_empty()).then_some((token, source))
@@ -144,19 +146,18 @@ impl TelegramSection {
         let Some((token, token_source)) = self.token_and_source(env, agent) else {
             return Ok(None);
         };
-        let (place, written) = match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
-            Some(text) => ("CLAW_ALLOWED_CHATS".to_owned(), ids(text)?),
-            None if agent == MAIN => {
-                ("claw.toml, telegram.allowed_chats".to_owned(), self.allowed_chats.clone())
-            }
-            None => {
-                (format!("claw.toml, agents.{agent}.allowed_chats"), self.allowed_chats.clone())
-            }
-        };
+        let (allowed_source, written) =
+            match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
+                Some(text) => ("CLAW_ALLOWED_CHATS".to_owned(), ids(text)?),
+                None => (
+                    format!("claw.toml, {}.allowed_chats", section_of(agent)),
+                    self.allowed_chats.clone(),
+                ),
+            };
         let allowed_chats: BTreeSet<i64> = written.iter().copied().collect();
         if allowed_chats.is_empty() || allowed_chats.contains(&0) {
             return Err(ConfigError::new(
-                place,
+                allowed_source,
                 "there is a bot token, and nobody may talk to the bot",
                 if agent == MAIN {
                     "List your own numeric Telegram id there, for example \
@@ -189,6 +190,7 @@ impl TelegramSection {
             token_source,
             api,
             allowed_chats,
+            allowed_source,
             owners,
             stream: self.stream.unwrap_or(true),
             pairing: self.pairing,
@@ -208,22 +210,23 @@ impl TelegramSection {
 impl TelegramSection {
     /// Where bots are served, without a slash at its end.
     pub(super) fn api(&self, env: &Env) -> Result<String, ConfigError> {
-        let api = env
-            .get("CLAW_TELEGRAM_API")
-            .or(self.api.as_deref())
-            .unwrap_or(API)
-            .trim_end_matches('/')
-            .to_owned();
+        let (place, api) = match env.get("CLAW_TELEGRAM_API") {
+            Some(api) => ("CLAW_TELEGRAM_API", api),
+            None => ("claw.toml, telegram.api", self.api.as_deref().unwrap_or(API)),
+        };
+        let api = api.trim_end_matches('/').to_owned();
         if !api.starts_with("https://") && !api.starts_with("http://") {
             let next = "Write it as http://127.0.0.1:8081 or https://example.org";
-            return Err(ConfigError::new(
-                "CLAW_TELEGRAM_API",
-                format!("`{api}` is no address of a server"),
-                next,
-            ));
+            let message = format!("`{api}` is no address of a server");
+            return Err(ConfigError::new(place, message, next));
         }
         Ok(api)
     }
+}
+
+/// Where an agent's own settings of its bot stand in `claw.toml`.
+fn section_of(agent: &str) -> String {
+    if agent == MAIN { "telegram".to_owned() } else { format!("agents.{agent}") }
 }
 
 fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
@@ -284,7 +287,8 @@ mod tests {
         assert_eq!(telegram.owners.iter().copied().collect::<Vec<_>>(), [7]);
         assert_eq!(telegram.allowed_chats.len(), 2);
         assert_eq!(telegram.api, "http://x");
-        assert!(resolve(&[env[0], env[1], ("CLAW_TELEGRAM_API", "x")]).is_err());
+        let error = resolve(&[env[0], env[1], ("CLAW_TELEGRAM_API", "x")]).unwrap_err();
+        assert!(error.to_string().contains("CLAW_TELEGRAM_API"), "{error}");
     }
 
     #[test]
@@ -307,6 +311,28 @@ mod tests {
         assert_eq!(telegram("pairing = \"off\"", "9").unwrap().pairing, Pairing::Off);
         assert!(!telegram("", "9").unwrap().console_questions);
         assert!(section("pairing = \"maybe\"").is_err() && section("pairings = \"off\"").is_err());
+    }
+
+    #[test]
+    fn a_sentence_names_what_the_setting_of_this_bot_comes_from() {
+        let usual = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1"), ("OWN", "2:b")];
+        let of = |text: &str, agent: &str| {
+            let section = toml::from_str::<TelegramSection>(text).unwrap();
+            section.resolve(&usual.iter().copied().collect(), agent)
+        };
+        let main = of("", MAIN).unwrap().unwrap();
+        assert_eq!(main.token_source, "TELEGRAM_BOT_TOKEN");
+        assert_eq!(main.allowed_source, "CLAW_ALLOWED_CHATS");
+        // Another agent reads neither of them.
+        let other = of("token_from = ['OWN']\nallowed_chats = [7]", "mail").unwrap().unwrap();
+        assert_eq!(other.token_source, "OWN");
+        assert_eq!(other.allowed_source, "claw.toml, agents.mail.allowed_chats");
+        let written = of("token = '3:c'\nallowed_chats = [7]", "mail").unwrap().unwrap();
+        assert_eq!(written.token_source, "agents.mail.token in claw.toml");
+        let error = of("token = '3:c'", "mail").unwrap_err().to_string();
+        assert!(!error.contains("CLAW_ALLOWED_CHATS"), "{error}");
+        let error = of("api = 'x'", MAIN).unwrap_err().to_string();
+        assert!(error.contains("telegram.api") && !error.contains("CLAW_"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -124,8 +125,8 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     })?;
     let path = access.root.shown(&place.real);
     let mut text = format!(
-        "`{path}`, {} entries{}:\n{lines}",
-        entries.len(),
+        "`{path}`, {}{}:\n{lines}",
+        counted(entries.len(), "entry"),
         if truncated { " (there are more)" } else { "" }
     );
     if entries.is_empty() {
@@ -175,7 +176,7 @@ fn look_at(access: &Access<'_>, entry: &walk::Entry<'_>) -> Listed {
 fn line_of(listed: &Listed, shown: &str, lines: &mut String) {
     let after = match (listed.kind, listed.size_bytes, &listed.target, listed.leads) {
         (Kind::Dir, ..) => "/".to_owned(),
-        (Kind::File, Some(size), ..) => format!("  {size} bytes"),
+        (Kind::File, Some(size), ..) => format!("  {}", counted(size, "byte")),
         (Kind::Symlink, _, target, leads) => {
             let why = match leads {
                 Some(Leads::Outside) => " (outside of the workspace, cannot be used)",

@@ -1,5 +1,6 @@
 //! `write_file`: creates or replaces a whole file.
 
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,16 +64,18 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         previous_size_bytes: written.previous_bytes,
         directories_created: written.directories_created,
     };
+    let size = counted(size_bytes, "byte");
     let text = match (output.previous_size_bytes, output.directories_created) {
         (Some(previous), _) => {
-            format!("Replaced `{}`: {size_bytes} bytes (before: {previous} bytes).", output.path)
+            let before = counted(previous, "byte");
+            format!("Replaced `{}`: {size} (before: {before}).", output.path)
         }
-        (None, 0) => format!("Created `{}`: {size_bytes} bytes.", output.path),
+        (None, 0) => format!("Created `{}`: {size}.", output.path),
         (None, 1) => {
-            format!("Created `{}`: {size_bytes} bytes, and its parent directory.", output.path)
+            format!("Created `{}`: {size}, and its parent directory.", output.path)
         }
         (None, made) => {
-            format!("Created `{}`: {size_bytes} bytes, and {made} parent directories.", output.path)
+            format!("Created `{}`: {size}, and {made} parent directories.", output.path)
         }
     };
     Ok(Reply::of_text(vec![text], output))

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 use tokio::sync::Semaphore;
 
 use crate::door_context::FileAccess;
@@ -42,7 +43,7 @@ pub(super) fn size(bytes: u64) -> String {
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
     match bytes {
-        ..KIB => format!("{bytes} bytes"),
+        ..KIB => counted(bytes, "byte"),
         KIB..MIB => format!("{} KiB", bytes.div_ceil(KIB)),
         _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
         _ => format!("{:.1} MiB", bytes as f64 / MIB as f64),

@@ -26,7 +26,8 @@ pub(super) async fn access_requested(
         tracing::warn!(
             chat,
             user,
-            "an unknown user wrote; CLAW_ALLOWED_CHATS lets a chat in by its id"
+            "an unknown user wrote; {} lets a chat in by its id",
+            ctx.telegram.allowed_source
         );
     }
     let too_many = format!(

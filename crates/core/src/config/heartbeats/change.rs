@@ -130,7 +130,7 @@ fn put(entry: &mut Table, key: &str, mut value: toml_edit::Value) {
 }
 
 fn value_of(key: &str, value: &Value) -> Result<toml_edit::Value, String> {
-    let wrong = || format!("`{key}` is not written so; docs/heartbeats.md shows how it is");
+    let wrong = || format!("`{key}` is not written so; `claw help heartbeats` shows how it is");
     match (key, value) {
         ("at" | "days", Value::Array(list)) => {
             let texts = list.iter().map(Value::as_str).collect::<Option<Vec<_>>>();

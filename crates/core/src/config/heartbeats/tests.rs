@@ -72,7 +72,7 @@ fn what_is_wrong_is_one_sentence_with_its_line_and_a_next_step() {
     ] {
         let said = said(text);
         assert!(said.contains(expected), "{text}\n{said}");
-        assert!(said.ends_with("`docs/heartbeats.md` shows how an entry is written."), "{said}");
+        assert!(said.ends_with("`claw help heartbeats` shows how an entry is written."), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Choosable, ChooseError, Chosen, ToolsOfModel, choose};
+use super::{Choosable, ChooseError, Chosen, ToolsOfModel, choose, choose_of};
 use crate::config::model::ModelSection;
 use crate::model::{ChainLink, LoadImage, Model, RetryPolicy, Route, VisionInput};
 
@@ -56,17 +56,17 @@ pub async fn chain(
     let behind = section.fallback.len();
     for (index, (place, other)) in section.others().enumerate() {
         let is_last = index + 1 == behind;
-        let chosen = choose(other, &bare, policy(is_last)).await;
+        let (role, section) = if index < behind {
+            ("Behind it", "[[model.fallback]]")
+        } else {
+            ("Summaries", "[model.compaction]")
+        };
+        let chosen = choose_of(section, other, &bare, policy(is_last)).await;
         let chosen = chosen.map_err(|fault| ChooseError::Inside {
             place: place.clone(),
             fault: Box::new(fault),
         })?;
-        let (role, section) = if index < behind {
-            ("Behind it", "`[[model.fallback]] ")
-        } else {
-            ("Summaries", "`[model.compaction] ")
-        };
-        whys.push(format!("{role}: {}", chosen.why.replace("`[model] ", section)));
+        whys.push(format!("{role}: {}", chosen.why));
         if index < behind {
             sees_images |= chosen.sees_images;
             window_tokens = window_tokens.into_iter().chain(chosen.window_tokens).min();

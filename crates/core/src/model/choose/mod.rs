@@ -2,9 +2,11 @@
 //! server, the demo. Must not read the environment or files itself.
 
 mod chain;
+mod error;
 mod offered;
 mod probe;
 mod services;
+mod setting;
 mod tool_room;
 mod trial;
 mod windows;
@@ -15,12 +17,14 @@ use std::sync::Arc;
 use secrecy::SecretString;
 
 use self::services::{SERVICES, Service, value};
+use self::setting::key_of;
 use super::genai::{GenaiModel, Target, Wire, is_loopback};
 use super::{Demo, Model, Retry, RetryPolicy};
 use crate::config::TYPED_MODEL;
-use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
+use crate::config::model::{Agent, ModelSection, ToolChoice};
 
 pub use chain::{Chain, chain};
+pub use error::ChooseError;
 pub use offered::Choosable;
 pub use tool_room::ToolsOfModel;
 pub use trial::{Trial, address_of, usual_model};
@@ -45,48 +49,6 @@ pub struct Chosen {
     pub target: Option<Target>,
 }
 
-/// Nothing can answer as it was asked for. Each text names the variable or setting to fix.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChooseError {
-    #[error("CLAW_AGENT: {0}")]
-    UnknownAgent(#[from] UnknownAgent),
-    #[error(
-        "{asked} asks for {service}, which needs a key: set {variable}, or `api_key` under \
-         `[model]` in claw.toml"
-    )]
-    NoKey { asked: String, service: &'static str, variable: &'static str },
-    #[error(
-        "{asked} asks for an OpenAI-compatible provider: set CLAW_BASE_URL to a server of your \
-         own, or the key of one: {variables}"
-    )]
-    NoCompatible { asked: String, variables: String },
-    #[error("{asked} is no address that works: {reason}")]
-    BaseUrl { asked: String, reason: String },
-    #[error(
-        "there is no Ollama at {url}: start it, or set CLAW_BASE_URL or OLLAMA_HOST to where it is"
-    )]
-    NoOllama { url: String },
-    #[error(
-        "the Ollama at {url} has no models yet: get one with `ollama pull NAME`, or set CLAW_MODEL"
-    )]
-    NoOllamaModel { url: String },
-    #[error("{asked} points to a server whose models are not known: set CLAW_MODEL")]
-    NoModelName { asked: String },
-    #[error(
-        "{asked} names the model `{model}`, but no provider of it: set CLAW_AGENT or a key such \
-         as ANTHROPIC_API_KEY"
-    )]
-    ModelWithoutProvider { asked: String, model: String },
-    #[error("`{place}`: {fault}")]
-    Inside { place: String, fault: Box<ChooseError> },
-}
-
-impl crate::domain::Blamed for ChooseError {
-    fn blame(&self) -> crate::domain::Blame {
-        crate::domain::Blame::User
-    }
-}
-
 /// Picks the model. `env` is the process environment; it overrides `section`.
 ///
 /// Asks the network only for a local server, on loopback, and for less than a second.
@@ -95,7 +57,17 @@ pub async fn choose(
     env: &BTreeMap<String, String>,
     policy: RetryPolicy,
 ) -> Result<Chosen, ChooseError> {
-    let selection = Selection { policy, ..Selection::new(section, env)? };
+    choose_of("[model]", section, env, policy).await
+}
+
+/// The same for a section that has another name.
+async fn choose_of(
+    place: &'static str,
+    section: &ModelSection,
+    env: &BTreeMap<String, String>,
+    policy: RetryPolicy,
+) -> Result<Chosen, ChooseError> {
+    let selection = Selection { policy, ..Selection::new(place, section, env)? };
     match selection.agent {
         Some((agent, ref asked)) => selection.named(agent, asked).await,
         None => selection.found().await,
@@ -104,17 +76,20 @@ pub async fn choose(
 
 /// What was asked for, and by which setting.
 struct Selection<'a> {
+    /// The section's name in `claw.toml`.
+    place: &'static str,
     section: &'a ModelSection,
     env: &'a BTreeMap<String, String>,
     agent: Option<(Agent, String)>,
-    model: Option<(String, &'static str)>,
-    base_url: Option<(String, &'static str)>,
+    model: Option<(String, String)>,
+    base_url: Option<(String, String)>,
     api_key: Option<SecretString>,
     policy: RetryPolicy,
 }
 
 impl<'a> Selection<'a> {
     fn new(
+        place: &'static str,
         section: &'a ModelSection,
         env: &'a BTreeMap<String, String>,
     ) -> Result<Self, ChooseError> {
@@ -122,30 +97,31 @@ impl<'a> Selection<'a> {
         // What claw.toml says about one agent must not reach another one, least of all its key.
         let other = matches!((from_env, section.agent), (Some(env), Some(file)) if env != file);
         let file = |text: &Option<String>| text.clone().filter(|_| !other);
-        let pick = |variable: &'static str, text: &Option<String>, setting: &'static str| {
+        let pick = |variable: &str, text: &Option<String>, key: &str| {
             value(env, variable)
-                .map(|text| (text.to_owned(), variable))
-                .or_else(|| file(text).map(|text| (text, setting)))
+                .map(|text| (text.to_owned(), variable.to_owned()))
+                .or_else(|| file(text).map(|text| (text, key_of(place, key))))
         };
-        let base_url = pick("CLAW_BASE_URL", &section.base_url, "`[model] base_url`");
+        let base_url = pick("CLAW_BASE_URL", &section.base_url, "base_url");
         let agent = from_env
             .map(|agent| (agent, format!("CLAW_AGENT={agent}")))
             .or_else(|| {
-                section.agent.map(|agent| (agent, format!("`[model] agent = \"{agent}\"`")))
+                section.agent.map(|agent| (agent, format!("`{place} agent = \"{agent}\"`")))
             })
             .or_else(|| {
                 let (url, asked) = base_url.as_ref()?;
                 let agent =
                     Service::at(url).map_or(Agent::OpenAiCompatible, |service| service.agent);
-                Some((agent, (*asked).to_owned()))
+                Some((agent, asked.clone()))
             });
         Ok(Self {
+            place,
             section,
             env,
             agent,
-            model: pick("CLAW_MODEL", &section.model, "`[model] model`").map(|(name, asked)| {
+            model: pick("CLAW_MODEL", &section.model, "model").map(|(name, asked)| {
                 let typed = asked == "CLAW_MODEL" && env.contains_key(TYPED_MODEL);
-                (name, if typed { TYPED_MODEL } else { asked })
+                (name, if typed { TYPED_MODEL.to_owned() } else { asked })
             }),
             base_url,
             api_key: section.api_key.clone().filter(|_| !other),
@@ -184,7 +160,7 @@ impl<'a> Selection<'a> {
             with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied());
         let first = candidates.first().copied();
         let Some(service) = service.or_else(|| first.filter(|_| self.api_key.is_some())) else {
-            return Err(no_key(agent, asked, &candidates));
+            return Err(self.no_key(agent, asked, &candidates));
         };
         let model = self.model_name().unwrap_or_else(|| service.model.to_owned());
         let (key, key_setting) = self.key_for(service);
@@ -206,7 +182,7 @@ impl<'a> Selection<'a> {
         service: &'static Service,
         known: bool,
         url: &str,
-        setting: &'static str,
+        setting: &str,
     ) -> Result<Chosen, ChooseError> {
         let wire = if known || service.agent != Agent::OpenAiCompatible {
             service.wire
@@ -226,6 +202,7 @@ impl<'a> Selection<'a> {
                 asked: setting.to_owned(),
                 service: service.name,
                 variable,
+                setting: self.key("api_key"),
             });
         }
         let own_server = !known && service.agent == Agent::OpenAiCompatible;
@@ -233,12 +210,10 @@ impl<'a> Selection<'a> {
             Some(name) => name,
             None if own_server && local => {
                 let root = base_url.strip_suffix("v1/").unwrap_or(&base_url).to_owned();
-                probe::llama_cpp(&root)
-                    .await
-                    .ok_or(ChooseError::NoModelName { asked: setting.to_owned() })?
+                probe::llama_cpp(&root).await.ok_or_else(|| self.no_name(setting))?
             }
             None if own_server => {
-                return Err(ChooseError::NoModelName { asked: setting.to_owned() });
+                return Err(self.no_name(setting));
             }
             None => service.model.to_owned(),
         };
@@ -249,13 +224,12 @@ impl<'a> Selection<'a> {
 
     async fn ollama(&self, asked: &str) -> Result<Chosen, ChooseError> {
         let (url, setting) = match &self.base_url {
-            Some((url, setting)) => (url.clone(), *setting),
-            None => match value(self.env, "OLLAMA_HOST") {
-                Some(host) => {
-                    (probe::ollama_host(host).unwrap_or_else(|| host.to_owned()), "OLLAMA_HOST")
-                }
-                None => (probe::OLLAMA.to_owned(), "the usual address"),
-            },
+            Some((url, setting)) => (url.clone(), setting.as_str()),
+            None => {
+                let host = value(self.env, "OLLAMA_HOST");
+                let url = host.map(|host| probe::ollama_host(host).unwrap_or_else(|| host.into()));
+                (url.unwrap_or_else(|| probe::OLLAMA.to_owned()), "OLLAMA_HOST")
+            }
         };
         let url = Target::normal_base_url(Wire::Ollama, &url)
             .map_err(|reason| ChooseError::BaseUrl { asked: setting.to_owned(), reason })?;
@@ -263,8 +237,11 @@ impl<'a> Selection<'a> {
             Some(name) => name,
             None => match probe::ollama(&url).await {
                 Some(Some(name)) => name,
-                Some(None) => return Err(ChooseError::NoOllamaModel { url }),
-                None => return Err(ChooseError::NoOllama { url }),
+                Some(None) => {
+                    let name = self.to_set("CLAW_MODEL", "model", asked);
+                    return Err(ChooseError::NoOllamaModel { url, name });
+                }
+                None => return Err(ChooseError::NoOllama { url, address: setting.to_owned() }),
             },
         };
         let why = format!("{asked} asks for Ollama, which is at {url}.");
@@ -274,7 +251,7 @@ impl<'a> Selection<'a> {
             model,
             url,
             self.api_key.clone(),
-            "`[model] api_key`".into(),
+            self.key("api_key"),
             why,
         ))
     }
@@ -299,8 +276,9 @@ impl<'a> Selection<'a> {
         }
         if let Some((model, asked)) = &self.model {
             return Err(ChooseError::ModelWithoutProvider {
-                asked: (*asked).to_owned(),
+                asked: asked.clone(),
                 model: model.clone(),
+                agent: self.to_set("CLAW_AGENT", "agent", asked),
             });
         }
         Ok(demo(
@@ -329,7 +307,7 @@ impl<'a> Selection<'a> {
                 model,
                 ollama_url,
                 None,
-                "OLLAMA_HOST".into(),
+                self.key("api_key"),
                 why,
             ));
         }
@@ -342,14 +320,14 @@ impl<'a> Selection<'a> {
             model,
             url,
             None,
-            "OPENAI_API_KEY".into(),
+            self.key("api_key"),
             why,
         ))
     }
 
     fn key_for(&self, service: &Service) -> (Option<SecretString>, String) {
         if let Some(key) = &self.api_key {
-            return (Some(key.clone()), "`[model] api_key`".to_owned());
+            return (Some(key.clone()), self.key("api_key"));
         }
         match service.key(self.env) {
             Some((name, key)) => (Some(SecretString::from(key)), name.to_owned()),
@@ -375,6 +353,13 @@ impl<'a> Selection<'a> {
                 demand a call.",
             );
         }
+        let of_setting = |given: &Option<(String, String)>, usual: String| {
+            given.as_ref().map_or(usual, |(_, asked)| asked.clone())
+        };
+        let address = match wire {
+            Wire::Ollama if value(self.env, "OLLAMA_HOST").is_some() => "OLLAMA_HOST".to_owned(),
+            _ => self.key("base_url"),
+        };
         let known = SERVICES.iter().any(|service| service.name == provider && service.sees_images);
         let sees_images = self.section.sees_images.unwrap_or(known);
         let window_tokens = self.section.window_tokens.or_else(|| windows::known(&model));
@@ -385,6 +370,8 @@ impl<'a> Selection<'a> {
             base_url,
             api_key,
             key_setting,
+            address_setting: of_setting(&self.base_url, address),
+            model_setting: of_setting(&self.model, self.key("model")),
             max_tokens: self.section.max_tokens,
             temperature: self.section.temperature,
             timeout: self.section.timeout(),
@@ -404,19 +391,6 @@ impl<'a> Selection<'a> {
 fn demo(why: String) -> Chosen {
     let model = Arc::new(Retry::new(Arc::new(Demo)));
     Chosen { model, why, sees_images: false, window_tokens: None, target: None }
-}
-
-fn no_key(agent: Agent, asked: &str, candidates: &[&'static Service]) -> ChooseError {
-    let variables: Vec<&str> =
-        candidates.iter().filter_map(|service| service.keys.first().copied()).collect();
-    match candidates {
-        [only] if agent != Agent::OpenAiCompatible => ChooseError::NoKey {
-            asked: asked.to_owned(),
-            service: only.name,
-            variable: only.keys.first().copied().unwrap_or_default(),
-        },
-        _ => ChooseError::NoCompatible { asked: asked.to_owned(), variables: variables.join(", ") },
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ChooseError, Chosen, RetryPolicy, choose};
+use super::{ChooseError, Chosen, RetryPolicy, choose, choose_of};
 use crate::config::TYPED_MODEL;
 use crate::config::model::ModelSection;
 
@@ -220,4 +220,68 @@ async fn a_model_without_any_provider_is_an_error_and_not_the_demo() {
         ),
         Err(error) => assert!(error.to_string().contains("CLAW_MODEL"), "{error}"),
     }
+}
+
+/// What stands in the file, which variables are set, and what the sentence names.
+type Told<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+
+/// Where a section reads no variable, no sentence about it sends anybody to one.
+#[tokio::test]
+async fn a_sentence_names_the_setting_that_is_in_force() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    // Each with the variable, and with the key of the section in its place.
+    let cases: [Told<'_>; 8] = [
+        ("", &[("CLAW_AGENT", "openai-compatible")], "CLAW_BASE_URL"),
+        ("agent = 'openai-compatible'", &[], "`[model] base_url`"),
+        (
+            "",
+            &[("CLAW_BASE_URL", "https://x.example/v1"), ("OPENAI_API_KEY", "k")],
+            "set CLAW_MODEL",
+        ),
+        (
+            "agent = 'openai-compatible'\nbase_url = 'https://x.example/v1'\napi_key = 'k'",
+            &[],
+            "set `[model] model`",
+        ),
+        ("", &[("CLAW_AGENT", "ollama"), ("CLAW_BASE_URL", &closed)], "set CLAW_BASE_URL"),
+        ("agent = 'ollama'", &[("OLLAMA_HOST", &closed)], "set OLLAMA_HOST"),
+        ("agent = 'claude'", &[], "ANTHROPIC_API_KEY, or `[model] api_key`"),
+        ("agent = 'gemini'\nbase_url = 'https://x.example'", &[], "`[model] base_url` asks"),
+    ];
+    for (file, pairs, names) in cases {
+        let told = error(file, pairs).await;
+        assert!(told.contains(names), "`{names}` is missing: {told}");
+        let set = |variable: &str| pairs.iter().any(|(name, _)| name == &variable);
+        for variable in ["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"] {
+            let from_claw = pairs.iter().any(|(name, _)| name.starts_with("CLAW_"));
+            assert!(from_claw || set(variable) || !told.contains(variable), "{told}");
+        }
+    }
+    let file =
+        section("agent = 'openai-compatible'\nbase_url = 'https://x.example'\napi_key = 'k'");
+    let none = env(&[]);
+    let behind = choose_of("[[model.fallback]]", &file, &none, RetryPolicy::default()).await;
+    let Err(told) = behind else { panic!("no model is named") };
+    assert!(told.to_string().contains("set `[[model.fallback]] model`"), "{told}");
+}
+
+#[tokio::test]
+async fn what_fails_later_names_where_model_and_address_come_from() {
+    let settings = async |file: &str, pairs: &[(&str, &str)]| {
+        let target = pick(file, pairs).await.unwrap().target.unwrap();
+        [target.key_setting, target.address_setting, target.model_setting]
+    };
+    let key = ("ANTHROPIC_API_KEY", "k");
+    assert_eq!(
+        settings("", &[key]).await,
+        ["ANTHROPIC_API_KEY", "`[model] base_url`", "`[model] model`"]
+    );
+    let here = [key, ("CLAW_BASE_URL", "https://api.anthropic.com"), ("CLAW_MODEL", "m")];
+    assert_eq!(settings("", &here).await, ["ANTHROPIC_API_KEY", "CLAW_BASE_URL", "CLAW_MODEL"]);
+    let typed = [key, ("CLAW_MODEL", "m"), (TYPED_MODEL, "m")];
+    assert_eq!(settings("", &typed).await[2], "--model");
+    let local = settings("agent = 'ollama'\nmodel = 'm'", &[("OLLAMA_HOST", "127.0.0.1:9")]).await;
+    assert_eq!(local, ["`[model] api_key`", "OLLAMA_HOST", "`[model] model`"]);
 }

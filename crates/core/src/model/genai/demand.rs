@@ -43,6 +43,8 @@ mod tests {
             base_url: "http://127.0.0.1:9/v1/".into(),
             api_key: None,
             key_setting: String::new(),
+            address_setting: String::new(),
+            model_setting: String::new(),
             max_tokens: None,
             temperature: None,
             timeout: Duration::from_secs(1),

@@ -81,16 +81,14 @@ pub(super) fn of_stream(
     let detail = clean(&root_cause(http), target);
     if http.is_builder() {
         return ModelError::permanent(format!(
-            "the address {} does not work ({detail}): check \
-             `[model] base_url` or CLAW_BASE_URL",
-            target.base_url
+            "the address {} does not work ({detail}): check {}",
+            target.base_url, target.address_setting
         ));
     }
     if http.is_connect() {
         return ModelError::transient(format!(
-            "{} cannot be reached at {} ({detail}); check the network, and \
-             `[model] base_url` or CLAW_BASE_URL",
-            target.provider, target.base_url
+            "{} cannot be reached at {} ({detail}); check the network, and {}",
+            target.provider, target.base_url, target.address_setting
         ));
     }
     ModelError::transient(format!("the connection to {} broke: {detail}", target.provider))
@@ -151,14 +149,13 @@ pub(super) fn by_status(
         401 | 403 => refused_key(target, &detail),
         402 => ModelError::permanent(format!("{who} wants to be paid first: {detail}")),
         404 => ModelError::permanent(format!(
-            "{who} does not know the model `{}` at {}: check \
-             `[model] model` or CLAW_MODEL, and `[model] base_url` or CLAW_BASE_URL ({detail})",
-            target.model, target.base_url
+            "{who} does not know the model `{}` at {}: check {}, and {} ({detail})",
+            target.model, target.base_url, target.model_setting, target.address_setting
         )),
         300..=399 => ModelError::permanent(format!(
             "{who} redirects elsewhere (status {status}), and a key is not carried along: check \
-             `[model] base_url` or CLAW_BASE_URL, now {}",
-            target.base_url
+             {}, now {}",
+            target.address_setting, target.base_url
         )),
         429 if body.contains("insufficient_quota") => {
             ModelError::permanent(format!("the quota of this key at {who} is used up: {detail}"))

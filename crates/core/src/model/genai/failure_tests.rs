@@ -17,6 +17,8 @@ fn target() -> Target {
         base_url: "https://api.example/v1/".into(),
         api_key: Some("sk-secret-1".to_owned().into()),
         key_setting: "ANTHROPIC_API_KEY".into(),
+        address_setting: "CLAW_BASE_URL".into(),
+        model_setting: "CLAW_MODEL".into(),
         max_tokens: None,
         temperature: None,
         timeout: Duration::from_secs(90),

@@ -145,9 +145,11 @@ impl GenaiModel {
         deltas: &mut DeltaSink<'_>,
     ) -> Result<Reply, ModelError> {
         let target = match &request.model {
-            Some(model) if *model != self.target.model => {
-                &Target { model: model.clone(), ..self.target.clone() }
-            }
+            Some(model) if *model != self.target.model => &Target {
+                model: model.clone(),
+                model_setting: "`/model`".to_owned(),
+                ..self.target.clone()
+            },
             _ => &self.target,
         };
         for _ in 0..REFUSALS_MAX {

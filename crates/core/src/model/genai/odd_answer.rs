@@ -63,20 +63,18 @@ pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
     if body.is_empty() || is_stream {
         return None;
     }
-    let (who, base) = (&target.provider, &target.base_url);
+    let (who, base, setting) = (&target.provider, &target.base_url, &target.address_setting);
     if body.starts_with('<') {
         let words = told(&text_of_page(body), target);
         return Some(ModelError::permanent(format!(
             "an HTML page answers at {base} where {who} should: {words}. Check whether this \
-             network or a proxy wants a login first, and \
-             `[model] base_url` or CLAW_BASE_URL"
+             network or a proxy wants a login first, and {setting}"
         )));
     }
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         let words = told(body, target);
         return Some(ModelError::permanent(format!(
-            "at {base} something answers that does not speak like {who}: {words}. Check \
-             `[model] base_url` or CLAW_BASE_URL"
+            "at {base} something answers that does not speak like {who}: {words}. Check {setting}"
         )));
     };
     let error = value.get("error").or_else(|| value.pointer("/0/error"));
@@ -88,8 +86,8 @@ pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
     }
     let words = told(&value.to_string(), target);
     Some(ModelError::permanent(format!(
-        "{who} answered with a JSON object in the place of a stream: {words}. Check \
-         `[model] base_url` or CLAW_BASE_URL, now {base}"
+        "{who} answered with a JSON object in the place of a stream: {words}. Check {setting}, \
+         now {base}"
     )))
 }
 

@@ -77,6 +77,11 @@ pub struct Target {
     pub api_key: Option<SecretString>,
     /// What to fix when the key is refused: `ANTHROPIC_API_KEY` or `[model] api_key`.
     pub key_setting: String,
+    /// What to fix when the address is wrong: what it comes from, or the key of `claw.toml` that
+    /// would change it.
+    pub address_setting: String,
+    /// What to fix when there is no such model, in the same way.
+    pub model_setting: String,
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,
     /// The longest silence: until the headers, and between two pieces of the body (heartbeats count
@@ -87,6 +92,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// What the model's name comes from, unless that is the section in `claw.toml`.
+    pub fn overridden_by(&self) -> Option<String> {
+        (!self.model_setting.starts_with('`')).then(|| self.model_setting.clone())
+    }
+
     /// Brings an address as people write it into the form that the wire needs: a trailing slash,
     /// and the usual version folder where there is no path at all.
     pub fn normal_base_url(wire: Wire, base_url: &str) -> Result<String, String> {

@@ -4,6 +4,7 @@
 use super::{Shares, beside, shares};
 use crate::domain::{Event, EventBody, ProjectFile, PromptAccount, RecalledNote, SessionId, Usage};
 use crate::turn::{Log, Turn, project};
+use claw_kit::counted::counted;
 
 /// The last request of a turn: it begins with all that the ones before it held.
 #[derive(Clone, Debug)]
@@ -138,10 +139,6 @@ fn cut_of(log: &Log, turn: &[Event]) -> Vec<String> {
         lines.push(format!("{}: no room (memory.recall_tokens_max)", counted(notes, "note")));
     }
     lines
-}
-
-fn counted(number: u64, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -202,12 +203,16 @@ impl<'a> Report<'a> {
         let mut notes: Vec<String> = Vec::new();
         let lines = output.matching_lines.unwrap_or(output.matches.len() as u64);
         if lines == 0 {
-            notes.push(format!("no line matches `{pattern}` in {} files", output.files_searched));
+            notes.push(format!(
+                "no line matches `{pattern}` in {}",
+                counted(output.files_searched, "file")
+            ));
         } else {
             let files = output.files_with_matches;
             notes.push(format!(
-                "{lines} matching lines in {files} of {} files searched",
-                output.files_searched
+                "{} in {files} of {} searched",
+                counted(lines, "matching line"),
+                counted(output.files_searched, "file")
             ));
         }
         if output.truncated {

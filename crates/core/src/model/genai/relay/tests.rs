@@ -24,6 +24,8 @@ fn target(base_url: String) -> Target {
         base_url,
         api_key: None,
         key_setting: String::new(),
+        address_setting: String::new(),
+        model_setting: String::new(),
         max_tokens: None,
         temperature: None,
         timeout: Duration::from_secs(60),
