@@ -19,7 +19,6 @@ start_model "$work"
 
 not_applying() {
     case "$1" in
-        auth/basic-cimd) echo "claw has no page on the web that describes it as a client" ;;
         auth/2025-03-26-oauth-metadata-backcompat) echo "its metadata name another issuer than the place where they are, which RFC 8414 refuses" ;;
         auth/2025-03-26-oauth-endpoint-fallback) echo "claw logs in only where a server says by metadata to whom" ;;
         auth/client-credentials-* | auth/cross-app-access-*) echo "an extension, for programs without a person" ;;

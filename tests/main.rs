@@ -57,6 +57,7 @@ mod long_sessions;
 mod mcp_commands;
 mod mcp_import;
 mod mcp_login;
+mod mcp_login_chat;
 mod mcp_login_hostile;
 mod mcp_login_kept;
 mod mcp_login_redacted;

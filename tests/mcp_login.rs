@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::http_rig::{HttpRig, as_json, browse};
-use crate::login_rig::{Company, Twist, USUAL};
+use crate::login_rig::{Company, Twist, USUAL, metadata};
 use crate::program::{House, Ran, Running, eventually};
 
 /// A home with the server `corp`.
@@ -194,6 +194,34 @@ fn a_right_that_is_missing_is_named_and_asked_for_by_the_next_login() {
     assert!(ran.err.contains("It asks for: read, files:write."), "{}", ran.err);
     assert!(ran.out.contains("Rights: read, files:write."), "{}", ran.out);
     house.claw(&["mcp", "test", "corp"]).expect(0);
+}
+
+#[test]
+fn a_document_of_the_owners_is_claws_name_where_a_login_reads_such_documents() {
+    let reads: Twist = |seen, facts| {
+        let mut document = metadata(facts);
+        document["client_id_metadata_document_supported"] = json!(true);
+        let is_asked = seen.path == "/.well-known/oauth-authorization-server/as";
+        is_asked.then(|| as_json(200, &document))
+    };
+    let at = "https://anna.example/claw.json";
+    for (twist, registered) in [(reads, 0), (USUAL, 1)] {
+        let company = Company::start(twist, "http://127.0.0.1:1", 3600, "");
+        let house = House::bare();
+        let entry = json!({"url": company.rig.url(), "client_metadata_url": at});
+        house.write("mcp.json", &json!({"mcpServers": {"corp": entry}}).to_string());
+        let ran = log_in(&house);
+        let id = "client_id=https%3A%2F%2Fanna.example%2Fclaw.json";
+        assert_eq!(ran.err.contains(id), registered == 0, "{}", ran.err);
+        assert_eq!(company.count("/as/register"), registered);
+        house.claw(&["mcp", "test", "corp"]).expect(0);
+    }
+    for wrong in ["http://anna.example/claw.json", "https://anna.example", "anna"] {
+        let house = House::bare();
+        let entry = json!({"url": "https://corp.example/mcp", "client_metadata_url": wrong});
+        house.write("mcp.json", &json!({"mcpServers": {"corp": entry}}).to_string());
+        house.claw(&["mcp", "list"]).expect_mistake(&["client_metadata_url", "with a path"]);
+    }
 }
 
 #[test]

@@ -76,6 +76,12 @@ pub const COMMANDS: &[CommandInfo] = &[
         "the prompts of tool servers, each a command: `/server:prompt name=value`",
     ),
     info(
+        ChatCommand::Login,
+        "/login",
+        "[SERVER]",
+        "log in to a tool server at a URL: a link, whose last page you paste here",
+    ),
+    info(
         ChatCommand::Agents,
         "/agents",
         "",
@@ -413,6 +419,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 28);
+        assert_eq!(completions("/").len(), 29);
     }
 }

@@ -33,6 +33,10 @@ pub async fn command(
     (text, kind): (&str, DoorKind),
 ) -> anyhow::Result<Written> {
     let commands = &context.chat_commands;
+    // Before anything else, because its code may be written nowhere.
+    if let Some(told) = commands.login_answer(visitor, text).await {
+        return Ok(Written::Told(told));
+    }
     Ok(match parse(text, kind) {
         Parsed::Command(ChatCommand::Help, _) => Written::Told(help_markdown(kind)),
         Parsed::Command(command, words) => {

@@ -1,6 +1,7 @@
 //! Who is it, may they, which session, and is it a message, a command or an answer? Owns the way
 //! from a door into claw. Must not know chat wires, turns or MCP.
 
+mod coming;
 mod leaving;
 
 use std::sync::Arc;
@@ -104,7 +105,7 @@ impl Router {
         session: &SessionId,
         text: &str,
     ) -> Result<i64, MailError> {
-        let text = self.gate.redactor().redact(text).into_owned();
+        let text = self.cleared_words(text);
         self.submit(visitor, session, InboundBody::message(vec![Block::Text { text }])).await
     }
 
@@ -121,7 +122,7 @@ impl Router {
     }
 
     fn naming(&self, text: &str, named: Vec<Named>) -> InboundBody {
-        let text = self.gate.redactor().redact(text).into_owned();
+        let text = self.cleared_words(text);
         let named = named.into_iter().map(|named| self.redacted_name(named)).collect();
         InboundBody::Message { blocks: vec![Block::Text { text }], named }
     }
@@ -152,9 +153,7 @@ impl Router {
 
     fn redacted_block(&self, block: Block) -> Block {
         match block {
-            Block::Text { text } => {
-                Block::Text { text: self.gate.redactor().redact(&text).into_owned() }
-            }
+            Block::Text { text } => Block::Text { text: self.cleared_words(&text) },
             other => other,
         }
     }
@@ -259,7 +258,7 @@ impl Router {
     fn redacted(&self, answer: &Answer) -> Answer {
         match answer {
             Answer::Deny { word: Some(word) } => {
-                Answer::Deny { word: Some(self.gate.redactor().redact(word).into_owned()) }
+                Answer::Deny { word: Some(self.cleared_words(word)) }
             }
             other => other.clone(),
         }
@@ -273,6 +272,7 @@ impl Router {
         updates: Vec<(i64, serde_json::Value)>,
     ) -> Result<usize, MailError> {
         let redacted = |(id, mut update): (i64, serde_json::Value)| {
+            self.clear_login_answers(&mut update);
             self.gate.redactor().redact_json(&mut update);
             (id, update.to_string())
         };

@@ -13,6 +13,8 @@ pub enum ChatCommand {
     Tools,
     /// The prompts of tool servers, which are commands.
     Prompts,
+    /// A login to a tool server, by a link.
+    Login,
     Agents,
     Approvals,
     /// At the console: the list of what is staged, once more.

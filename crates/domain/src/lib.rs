@@ -24,6 +24,7 @@ pub mod inherit;
 mod input;
 mod level;
 mod live;
+pub mod login_answer;
 mod message;
 mod mode;
 mod model;

@@ -30,7 +30,7 @@ pub fn launch_form(entry: &ServerEntry) -> Value {
             }
             form
         }
-        Launch::Http(HttpLaunch { url, headers, private_hosts }) => {
+        Launch::Http(HttpLaunch { url, headers, private_hosts, .. }) => {
             let mut form = json!({"headers": headers.keys().collect::<Vec<_>>(), "url": url});
             if let Some(form) = form.as_object_mut().filter(|_| !private_hosts.is_empty()) {
                 form.insert("private_hosts".to_owned(), json!(private_hosts));

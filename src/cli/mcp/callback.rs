@@ -8,7 +8,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-const PATH: &str = "/callback";
+use crate::domain::login_answer::LOGIN_PATH;
+
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// A browser that opens a connection in advance must not keep another one out for longer.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,14 +26,14 @@ impl Callback {
     /// At this port; 0 is any.
     pub(super) async fn listen(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let address = format!("http://{}{PATH}", listener.local_addr()?);
+        let address = format!("http://{}{LOGIN_PATH}", listener.local_addr()?);
         Ok(Self { listener, address })
     }
 
     /// At an address of before. `None` where somebody else listens there.
     pub(super) async fn at(address: &str) -> Option<Self> {
         let url = address.strip_prefix("http://127.0.0.1:")?;
-        let callback = Self::listen(url.strip_suffix(PATH)?.parse().ok()?).await.ok()?;
+        let callback = Self::listen(url.strip_suffix(LOGIN_PATH)?.parse().ok()?).await.ok()?;
         (callback.address == address).then_some(callback)
     }
 
@@ -51,8 +52,8 @@ impl Callback {
             let Ok(Some(target)) = timeout(HEAD_TIMEOUT, target(&mut stream)).await else {
                 continue;
             };
-            let address = self.address.replace(PATH, &target);
-            let is_here = target.split(['?', '#']).next() == Some(PATH);
+            let address = self.address.replace(LOGIN_PATH, &target);
+            let is_here = target.split(['?', '#']).next() == Some(LOGIN_PATH);
             if is_here && is_answer(&address) {
                 return Ok((address, Page(stream)));
             }

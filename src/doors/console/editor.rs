@@ -23,6 +23,7 @@ use shared::Shared;
 use super::clean::clean;
 use super::paint::{MarksWritten, Painter, PromptGate, erase_rows, rows, terminal_size};
 use crate::domain::Mode;
+use crate::domain::login_answer::may_hold_login_answer;
 
 /// The prompt. Its width counts when a typed line is drawn again.
 fn prompt_of(mode: Mode) -> &'static str {
@@ -278,7 +279,7 @@ fn edit_lines(
 }
 
 fn keep(editor: &mut LineEditor, history: Option<&Path>, line: &str) {
-    if line.trim().is_empty() {
+    if line.trim().is_empty() || may_hold_login_answer(line) {
         return;
     }
     // A line that cannot be kept has still been typed.

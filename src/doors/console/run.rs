@@ -139,6 +139,10 @@ impl Talk {
     async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
         match event {
             ConsoleEvent::Line(text) => {
+                if let Some(told) = self.context.chat_commands.login_answer(visitor, &text).await {
+                    self.door.say(ConsoleShow::Status(told)).await;
+                    return Ok(());
+                }
                 self.context.worker.keep_here(&self.session).await?;
                 let named = named_in(&text);
                 self.context.router.message_naming(visitor, &self.session, &text, named).await?;

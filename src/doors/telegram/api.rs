@@ -30,7 +30,7 @@ use teloxide_core::payloads::{
 use teloxide_core::requests::Payload;
 use teloxide_core::types::{
     BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup,
-    MessageId, ReplyMarkup, ThreadId,
+    LinkPreviewOptions, MessageId, ReplyMarkup, ThreadId,
 };
 
 use super::Part;
@@ -38,6 +38,16 @@ use callback::Button;
 use client::Bot;
 use fault::ApiFault;
 use place::Place;
+
+/// For a preview Telegram's machines open the link, which may be a login, or hold what a model was
+/// talked into writing there.
+const NO_PREVIEW: LinkPreviewOptions = LinkPreviewOptions {
+    is_disabled: true,
+    url: None,
+    prefer_small_media: false,
+    prefer_large_media: false,
+    show_above_text: false,
+};
 pub use wire::Sent;
 
 /// How long a poll waits for an update, in seconds.
@@ -178,8 +188,9 @@ impl Api {
         part: &Part,
         keyboard: &[Vec<Button>],
     ) -> Result<Sent, ApiFault> {
-        let mut request =
-            SendMessage::new(self.chat(to), &part.text).entities(part.entities.clone());
+        let mut request = SendMessage::new(self.chat(to), &part.text)
+            .entities(part.entities.clone())
+            .link_preview_options(NO_PREVIEW);
         request.message_thread_id = to.thread();
         if !keyboard.is_empty() || !part.buttons.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(below(part, keyboard)));
@@ -238,6 +249,7 @@ impl Api {
     ) -> Result<(), ApiFault> {
         let request = EditMessageText::new(self.chat(to), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
+            .link_preview_options(NO_PREVIEW)
             .reply_markup(below(part, keyboard));
         self.change(&request).await
     }

@@ -1,6 +1,6 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/digest`, `/memory`, `/schedule`, `/mode`, `/here`, `/guests`, `/panic` and
+//! `/approvals`, `/grants`, `/digest`, `/login`, `/memory`, `/schedule`, `/mode`, `/here`, `/guests`, `/panic` and
 //! `/undo files`, and
 //! who may pull the stop switch, take back a grant or send an allowed user away. Must not know doors,
 //! how a turn goes, or how a model is picked.
@@ -11,6 +11,7 @@ mod daily_digest;
 mod grants;
 mod here;
 mod lists;
+mod login;
 mod memory;
 mod mode;
 mod model;
@@ -226,6 +227,7 @@ impl ChatCommands {
             ChatCommand::Role => return self.role(given).await,
             ChatCommand::Tools => lists::tools(&parts.gate).await,
             ChatCommand::Prompts => return self.prompts(given).await,
+            ChatCommand::Login => return self.login(given).await,
             ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(given).await,
             ChatCommand::Digest => return self.digest_now(given.to).await,

@@ -43,22 +43,27 @@ pub(super) async fn begin(
     let metadata = discover(&place, &manager).await?;
     let token_endpoint = metadata.token_endpoint.clone();
     let registers = metadata.registration_endpoint.is_some();
+    let document = document(&place, &metadata);
     manager.set_metadata(metadata);
     let scopes = scopes(&place, &manager, wish).await?;
     let names: Vec<&str> = scopes.iter().map(String::as_str).collect();
-    let client_secret = match &wish.client_id {
-        Some(id) => {
+    let client_secret = match (&wish.client_id, document) {
+        (Some(id), _) => {
             be_client(&mut manager, id, wish.client_secret.as_deref(), redirect)?;
             wish.client_secret.clone()
         }
-        None if !registers => {
+        (None, Some(document)) => {
+            be_client(&mut manager, &document, None, redirect)?;
+            None
+        }
+        (None, None) if !registers => {
             return Err(LoginError::NoLogin(format!(
                 "the login of `{}` takes no new program by itself: register claw there, and give \
                  what you got as `--client-id ID`",
                 place.server
             )));
         }
-        None => {
+        (None, None) => {
             let registered = manager.register_client("claw", redirect, &names).await;
             registered.map_err(broken)?.client_secret
         }
@@ -71,6 +76,7 @@ pub(super) async fn begin(
         Pending { url, redirect, link, client_secret, token_endpoint, checks, is_sent: false };
     // Whoever sends the code of an earlier one comes to its end before.
     let _lock = place.shelf.lock().await.map_err(LoginError::Broken)?;
+    place.forget_answer();
     killpoint::here("login.begun.before");
     file.write(&pending).map_err(LoginError::Broken)?;
     killpoint::here("login.begun.after");
@@ -125,6 +131,14 @@ async fn under_way(place: Place) -> Result<Earlier, LoginError> {
     let client_id = parameter(&pending.link, "client_id").unwrap_or_default();
     be_client(&mut manager, &client_id, pending.client_secret.as_deref(), &pending.redirect)?;
     Ok(Earlier::UnderWay(Box::new(LoginUnderWay { place, manager, file, tokens, pending })))
+}
+
+/// The document that describes claw, if the owner has one and the login reads such documents
+/// (Client ID Metadata Documents).
+fn document(place: &Place, metadata: &AuthorizationMetadata) -> Option<String> {
+    let reads = metadata.additional_fields.get("client_id_metadata_document_supported");
+    let reads = reads.and_then(|reads| reads.as_bool()).unwrap_or(false);
+    place.client_metadata_url.clone().filter(|_| reads)
 }
 
 pub(super) fn broken(error: AuthError) -> LoginError {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file;
+use super::pasted;
 use super::pending::{self, PendingFile};
 use crate::names::safe_name;
 use crate::settings::SecretSink;
@@ -108,8 +109,13 @@ impl Shelf {
 
     /// The file of a login that is under way, which may take this long.
     pub(super) fn pending(&self, time: Duration) -> PendingFile {
-        let path = self.path.with_extension(pending::KIND);
+        let path = self.file_of_kind(pending::KIND);
         PendingFile::new(path, &self.url, time, self.secrets.clone())
+    }
+
+    /// A file of the same server beside this one.
+    pub(super) fn file_of_kind(&self, kind: &str) -> PathBuf {
+        self.path.with_extension(kind)
     }
 
     pub(super) fn is_there(&self) -> bool {
@@ -175,12 +181,13 @@ fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
     given.chain(secret).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Every secret of the logins in a folder. One that cannot be read holds none that is used.
+/// Every secret of the logins in a folder, also of those that are under way. One that cannot be read holds none that is used.
 pub fn secrets_in(folder: &Path) -> Vec<(String, String)> {
     let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let secrets = |path: PathBuf| match path.extension().and_then(|kind| kind.to_str()) {
         Some("json") => file::read(&path).ok().flatten().map(|kept| secrets_of(&kept)),
         Some(pending::KIND) => Some(pending::secrets_of(&path)),
+        Some(pasted::KIND) => Some(pasted::secrets_of(&path)),
         _ => None,
     };
     files.filter_map(|file| secrets(file.path())).flatten().collect()

@@ -8,6 +8,7 @@ mod client;
 mod file;
 mod flow;
 mod kept;
+mod pasted;
 mod pending;
 mod revoke;
 mod under_way;
@@ -27,6 +28,7 @@ use client::Client;
 pub use flow::{Earlier, LoginWish};
 use kept::Shelf;
 pub use kept::secrets_in;
+pub use pasted::{Finished, answer_in};
 pub use revoke::{LoggedOut, Revoked};
 pub use under_way::LoginUnderWay;
 
@@ -53,6 +55,14 @@ pub enum LoginError {
          since; log in again"
     )]
     Over,
+    /// What came back is from no login that claw has begun and that still counts.
+    #[error(
+        "the address answers no login that claw is waiting for: that login is over, or somebody \
+         else has begun it; nothing was sent anywhere"
+    )]
+    NoSuchLogin,
+    #[error("the login was interrupted after its code was sent, and a code is sent once")]
+    Interrupted,
     #[error("the login was refused: {0}")]
     Refused(String),
     #[error("{0}")]
@@ -62,10 +72,12 @@ pub enum LoginError {
 impl claw_domain::Blamed for LoginError {
     fn blame(&self) -> claw_domain::Blame {
         match self {
-            Self::UnknownServer(_) | Self::NoLogin(_) | Self::OtherState | Self::Over => {
-                claw_domain::Blame::User
-            }
-            Self::Refused(_) | Self::Broken(_) => claw_domain::Blame::Broken,
+            Self::UnknownServer(_)
+            | Self::NoLogin(_)
+            | Self::OtherState
+            | Self::Over
+            | Self::NoSuchLogin => claw_domain::Blame::User,
+            Self::Refused(_) | Self::Broken(_) | Self::Interrupted => claw_domain::Blame::Broken,
         }
     }
 }
@@ -77,6 +89,8 @@ pub(super) struct Place {
     entry: Destination,
     shelf: Shelf,
     client: Client,
+    /// Of a document at an address of the owner's, where there is one. It is claw's client id there.
+    client_metadata_url: Option<String>,
     /// How long a login may take.
     time: Duration,
 }
@@ -93,7 +107,8 @@ impl Place {
             lookup: settings.lookup.clone(),
         };
         let time = settings.login_time;
-        Ok(Self { server: server.to_owned(), entry, shelf, client, time })
+        let client_metadata_url = launch.client_metadata_url.clone();
+        Ok(Self { server: server.to_owned(), entry, shelf, client, client_metadata_url, time })
     }
 
     /// What the server says to a request without a token (RFC 9728, 5.1). The request has no
@@ -166,6 +181,7 @@ impl Hub {
     pub async fn log_out(&self, server: &str) -> Result<LoggedOut, LoginError> {
         let place = self.login_place(server)?;
         place.shelf.pending(place.time).remove().map_err(LoginError::Broken)?;
+        place.forget_answer();
         // A file that cannot be read holds nothing to tell, and is removed all the same.
         let revoked = match place.shelf.read() {
             Ok(Some(_)) => {

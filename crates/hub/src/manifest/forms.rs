@@ -155,7 +155,24 @@ fn read_http(
         url: expander.text(&url),
         headers: headers.iter().map(|(k, v)| (k.clone(), expander.text(v))).collect(),
         private_hosts: fields.text_list("private_hosts")?,
+        client_metadata_url: read_client_metadata_url(fields)?,
     })
+}
+
+/// It is the name of claw at an authorization server, and so stands there as it is.
+fn read_client_metadata_url(fields: &Fields<'_>) -> Result<Option<String>, ManifestError> {
+    let Some(text) = fields.text("client_metadata_url")? else { return Ok(None) };
+    let is_usable = |url: &reqwest::Url| {
+        url.scheme() == "https" && url.path() != "/" && url.fragment().is_none()
+    };
+    match reqwest::Url::parse(&text).ok().filter(is_usable) {
+        Some(_) => Ok(Some(text)),
+        None => Err(wrong(
+            fields.server,
+            "`client_metadata_url` has to be an `https` address with a path, such as \
+             `https://you.example/claw.json`",
+        )),
+    }
 }
 
 fn read_stdio(

@@ -64,6 +64,9 @@ pub struct HttpLaunch {
     pub headers: BTreeMap<String, String>,
     /// Hosts that may lead to private addresses (`private_hosts`).
     pub private_hosts: Vec<String>,
+    /// Where the owner has put the document that describes claw to those at whom it logs in
+    /// (`client_metadata_url`).
+    pub client_metadata_url: Option<String>,
 }
 
 /// A child process that speaks MCP on its standard input and output.

@@ -10,6 +10,7 @@ use super::context::GatewayContext;
 use super::handling::{self, commanded};
 use super::notify;
 use crate::domain::ChatCommand;
+use crate::domain::login_answer::LOGIN_MARK;
 use crate::doors::chat_queue::Handler;
 use crate::doors::commands::Parsed;
 use crate::doors::telegram::api::incoming::{ChatMessage, Incoming};
@@ -44,9 +45,12 @@ impl Handler for GatewayContext {
         key_of(&item.incoming, &self.me.username, is_slow)
     }
 
-    /// Files have to be fetched.
+    /// Files have to be fetched, and a login asks servers of others.
     fn is_slow(item: &Item) -> bool {
-        message_of(&item.incoming).is_some_and(|msg| !msg.files.is_empty())
+        message_of(&item.incoming).is_some_and(|msg| {
+            let logs_in = msg.text.starts_with("/login") || msg.text.contains(LOGIN_MARK);
+            !msg.files.is_empty() || logs_in
+        })
     }
 
     fn waits_for_more(item: &Item) -> Option<Duration> {

@@ -124,6 +124,10 @@ pub(super) fn may_talk(ctx: &GatewayContext, chat: i64) -> Result<bool, MailErro
 async fn message(ctx: &GatewayContext, ids: &[i64], msg: ChatMessage) -> anyhow::Result<()> {
     let Some(visitor) = visitor(ctx, &msg)? else { return access_requested(ctx, ids).await };
     notify::unblocked(ctx, msg.place.chat).await?;
+    // It was taken out of the update before that was written.
+    if let Some(told) = ctx.shared.context.chat_commands.login_answer(&visitor, &msg.text).await {
+        return answer(ctx, &visitor, &msg, ids, "login", told).await;
+    }
     // A reply without words, a voice message perhaps, is a message.
     if let Some(asked) = taps::word_for(ctx, &msg, &visitor)?.filter(|_| !msg.text.is_empty()) {
         let told = taps::deny(ctx, &visitor, &asked, &msg.text).await?;
