@@ -83,6 +83,7 @@ mod offers;
 mod opened_services;
 mod openings;
 mod papers;
+mod patch_kills;
 mod persona;
 mod pictures;
 mod poison;

@@ -118,7 +118,14 @@ fn a_patch_is_shown_whole_runs_as_it_was_shown_and_is_undone() {
     told.push("apply_patch", &json!({ "patch": patch }));
     let id = house.ask_parks("go");
     let shown = house.claw(&["approvals", &id]).expect(0).out;
-    for line in ["Patch a.txt, n/b.txt (1 line becomes 2)", "@ a.txt", "-two", "+2", "+new"] {
+    for line in [
+        "Patch a.txt, n/b.txt (2 lines added, 1 removed)",
+        "@ a.txt (+1 -1)",
+        "@ n/b.txt (new, +1)",
+        "-two",
+        "+2",
+        "+new",
+    ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     house.claw(&["approve", &id]).expect(0);

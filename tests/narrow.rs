@@ -3,6 +3,9 @@
 
 use crate::program::House;
 use crate::pty::Pty;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
+use serde_json::json;
 
 const WIDTHS: [u16; 2] = [40, 80];
 /// What is tried here needs no questions.
@@ -58,6 +61,36 @@ fn what_waits_and_what_comes_back_fits() {
         undo.shows("Do it?").types("n\n");
         let shown = undo.ends(3);
         assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
+    }
+}
+
+/// A patch of several files: each of them, and its lines, before there is no more room.
+#[test]
+fn what_a_patch_of_several_files_asks_fits_and_names_each_file() {
+    let part =
+        |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1,2 @@\n-old\n+new\n+more\n");
+    let files = ["src/turn/transcript.rs", "src/turn/next.rs", "docs/architecture.md", "README.md"];
+    let patch =
+        files.map(part).concat() + "--- /dev/null\n+++ b/tests/patch.rs\n@@ -0,0 +1 @@\n+//!\n";
+    for columns in WIDTHS {
+        let call = Call::new("a", "filesystem__apply_patch", &json!({"patch": patch}).to_string());
+        let answers = [Answer::Turn(Turn::calls(&[call])), Answer::text("Then not.")];
+        let model = Threaded::start(Wire::OpenAi, answers);
+        let house = House::at("openai-compatible", &model.base_url);
+        let mut asked = Pty::sized(&house, &["ask", "patch them"], 40, columns);
+        asked.shows("n no").types("n\n");
+        let shown = asked.ends(0);
+        assert!(too_wide(&shown, columns).is_empty(), "at {columns}: {shown}");
+        let says = "Patch 5 files (9 lines added, 4 removed)";
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        assert!(words.join(" ").contains(says), "at {columns}: {shown}");
+        for file in files {
+            assert!(shown.contains(&format!("@ {file} (+2 -1)")), "{file} at {columns}: {shown}");
+        }
+        assert!(shown.contains("@ tests/patch.rs (new, +1)"), "at {columns}: {shown}");
+        // The rest is on demand.
+        let (above, _) = shown.split_once("n no").expect(&shown);
+        assert!(above.contains("more lines") && above.contains("? all of it"), "{shown}");
     }
 }
 

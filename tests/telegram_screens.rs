@@ -136,3 +136,22 @@ fn a_restart() {
     insta::assert_snapshot!(rig.screen());
     drop(gateway);
 }
+
+/// Which files, how many lines in each, and where there is no room the rest on demand.
+#[test]
+fn a_question_about_a_patch_of_several_files() {
+    let part = |path: &str, new: &str| {
+        format!("--- a/{path}\n+++ b/{path}\n@@ -3,2 +3,3 @@\n stays\n-old\n+{new}\n+more\n")
+    };
+    let files = ["src/turn/transcript.rs", "src/turn/next.rs", "docs/architecture.md", "README.md"];
+    let patch: String = files.map(|path| part(path, "new")).concat();
+    let patch = patch + "--- /dev/null\n+++ b/tests/patch.rs\n@@ -0,0 +1 @@\n+//! New.\n";
+    let call = Call::new("1", "filesystem__apply_patch", &json!({"patch": patch}).to_string());
+    let rig = Rig::new([Answer::Turn(Turn::calls(&[call]))]);
+    let gateway = rig.start();
+    rig.anna.says(rig.anna.private(), "rename it everywhere");
+    rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    rig.rests();
+    insta::assert_snapshot!(rig.screen());
+    drop(gateway);
+}

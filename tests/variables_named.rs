@@ -90,9 +90,10 @@ fn every_variable_that_a_sentence_names_is_one_that_is_read() {
             named.extend(found.map(|found| (found.as_str().to_owned(), text.clone())));
         }
     }
+    let of_claw = Regex::new(r"\bCLAW_[A-Z_]*[A-Z]\b").unwrap();
     for (page, text) in pages_for_users() {
-        let found = Regex::new(r"\bCLAW_[A-Z_]*[A-Z]\b").unwrap();
-        let found: Vec<_> = found.find_iter(&text).map(|found| found.as_str().to_owned()).collect();
+        let found: Vec<_> =
+            of_claw.find_iter(&text).map(|found| found.as_str().to_owned()).collect();
         named.extend(found.into_iter().map(|name| (name, page.clone())));
     }
     for known in ["CLAW_ALLOWED_CHATS", "TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY", "SSL_CERT_FILE"]

@@ -11,6 +11,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{
     Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
 };
+use claw_kit::killpoint;
 
 use crate::access::{Access, refuse_other_kinds};
 use crate::enter::enter;
@@ -57,7 +58,8 @@ pub fn write(
 
 /// Puts all of them in their places, or none: every place is looked at before the first is
 /// changed, and what was changed goes back if a later one fails. `olds` are the texts that they
-/// replace. A reader in between may see some of them; so does one after a kill in between.
+/// replace. A reader in between may see some of them; so does one after a kill in between. Claw's
+/// undo of the turn takes those back, and what lies beside the others.
 ///
 /// # Errors
 /// One of them cannot be put. Nothing has changed then; where even that fails, the error says
@@ -65,7 +67,10 @@ pub fn write(
 pub fn put_all(mut staged: Vec<Staged<'_>>, olds: &[Option<String>]) -> Result<()> {
     staged.iter().try_for_each(Staged::unchanged)?;
     for at in 0..staged.len() {
-        let Err(error) = staged[at].put() else { continue };
+        let Err(error) = staged[at].put() else {
+            killpoint::here("patch.put");
+            continue;
+        };
         let before = staged[..at].iter().zip(olds);
         let stuck: Vec<&str> = before
             .filter(|(staged, old)| staged.take_back(old.as_deref()).is_err())
