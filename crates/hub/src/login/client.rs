@@ -72,6 +72,15 @@ impl Client {
         Ok((sent.map_err(|error| broken(&error, &to))?, to))
     }
 
+    /// The whole answer, in time, however slowly it comes.
+    async fn ask_in_time(
+        &self,
+        request: http::Request<Vec<u8>>,
+    ) -> Result<http::Response<Vec<u8>>, NoAnswer> {
+        let host = host_of(&request);
+        in_time(host, self.ask(request)).await
+    }
+
     async fn ask(
         &self,
         request: http::Request<Vec<u8>>,
@@ -116,7 +125,65 @@ async fn in_time<T>(
 
 impl OAuthHttpClient for Client {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
-        let host = host_of(&request.request);
-        Box::pin(async move { Ok(in_time(host, self.ask(request.request)).await?) })
+        Box::pin(async move { Ok(self.ask_in_time(request.request).await?) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::sync::oneshot;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+    use crate::transport::http::address::system_lookup;
+
+    /// Answers one request with a byte each second, without an end. Tells how many it sent until
+    /// the other side had gone.
+    async fn drips(listener: TcpListener, head: &str, gone: oneshot::Sender<u64>) {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = [0; 4096];
+        assert!(stream.read(&mut request).await.unwrap() > 0);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut sent = 0;
+        while stream.write_all(b" ").await.is_ok() {
+            sent += 1;
+            sleep(Duration::from_secs(1)).await;
+        }
+        gone.send(sent).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_authorization_server_that_drips_is_left_when_its_time_is_over() {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
+        // In the body, and before the head has ended.
+        for head in [whole, "HTTP/1.1 200 OK\r\nX-More: "] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("http://{}/as/token", listener.local_addr().unwrap());
+            let (tell, told) = oneshot::channel();
+            let dripping = drips(listener, head, tell);
+            let client = Client {
+                entry: Destination::new(&url, &[]).unwrap(),
+                private_hosts: Vec::new(),
+                times: Times::new(Duration::from_secs(600)),
+                lookup: system_lookup(),
+            };
+            let asking = async {
+                let began = Instant::now();
+                let request = http::Request::get(&url).body(Vec::new()).unwrap();
+                let failed = client.ask_in_time(request).await.unwrap_err();
+                drop(client);
+                (failed.to_string(), began.elapsed())
+            };
+            let ((failed, took), (), sent) = tokio::join!(asking, dripping, told);
+            assert_eq!(failed, "`127.0.0.1` did not answer within 30 s");
+            assert_eq!(
+                took.as_secs(),
+                REQUEST_TIMEOUT.as_secs(),
+                "by a clock that is not waited for"
+            );
+            assert!((20..40).contains(&sent.unwrap()), "the connection was closed then");
+        }
     }
 }
