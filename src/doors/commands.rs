@@ -79,7 +79,7 @@ pub const COMMANDS: &[CommandInfo] = &[
         ChatCommand::Login,
         "/login",
         "[SERVER]",
-        "log in to a tool server at a URL: a link, whose last page you paste here",
+        "log in to a tool server at a URL: open a link, and paste the address where it ends",
     ),
     info(
         ChatCommand::Agents,
