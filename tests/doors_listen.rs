@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use crate::acp_client::AcpClient;
 use crate::program::{House, eventually};
 
-/// The longest that a door slept which looked at the store by the clock.
-const A_LOOK_MS: u64 = 100;
+/// The longest that a door slept which looked at the store by the clock, and what a timer adds.
+const A_LOOK_MS: u64 = 250;
 /// `epoll_wait` of x86_64, `epoll_pwait` of x86_64 and of aarch64. The fourth argument of each is
 /// how long it waits at most, in milliseconds.
 const EPOLL_WAITS: [&str; 3] = ["232", "281", "22"];
