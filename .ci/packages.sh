@@ -17,9 +17,11 @@ export DIST="$CI_SCRATCH/dist"
 [ -z "${2:-}" ] || export TARGET="$2"
 PROGRAM="$program" bash packaging/build.sh >"$CI_SCRATCH/packages.log" 2>&1 || { cat "$CI_SCRATCH/packages.log" >&2; fail "the packages were not made"; }
 (cd "$DIST" && sha256sum --quiet -c SHA256SUMS) || fail "a checksum is wrong"
-first="$(cd "$DIST" && sha256sum -- *.deb *.whl *.tgz *.tar.gz | sort)"
-PROGRAM="$program" bash packaging/build.sh >/dev/null 2>&1
-[ "$first" = "$(cd "$DIST" && sha256sum -- *.deb *.whl *.tgz *.tar.gz | sort)" ] || fail "the same program made other packages"
+made() { (cd "$DIST" && sha256sum -- *.deb *.whl *.tgz *.tar.gz | sort); }
+first="$(made)"
+PROGRAM="$program" bash packaging/build.sh >"$CI_SCRATCH/packages.log" 2>&1 || { cat "$CI_SCRATCH/packages.log" >&2; fail "the packages were not made again"; }
+second="$(made)"
+[ "$first" = "$second" ] || { diff <(echo "$first") <(echo "$second") >&2 || true; fail "the same program made other packages"; }
 ls -l "$DIST" | awk 'NR > 1 { printf "%10d bytes  %s\n", $5, $9 }'
 
 # The bill of materials is what its format says, and names what the program is made of.
