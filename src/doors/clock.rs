@@ -1,8 +1,6 @@
 //! Times as a person reads them at a door: in the local zone, short. Must not know what happens at
 //! them.
 
-use std::time::Duration;
-
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -14,12 +12,6 @@ use crate::domain::UnixMillis;
 pub struct Clock {
     pub now_ms: i64,
     pub zone: TimeZone,
-}
-
-/// How long it is until a moment; without one, for ever.
-pub fn time_until(at_ms: Option<UnixMillis>) -> Duration {
-    let left = |at: UnixMillis| at.saturating_sub(Timestamp::now().as_millisecond());
-    at_ms.map_or(Duration::MAX, |at| Duration::from_millis(left(at).try_into().unwrap_or(0)))
 }
 
 impl Clock {

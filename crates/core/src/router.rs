@@ -57,7 +57,7 @@ fn inbound(visitor: &Visitor, session: &SessionId, body: InboundBody) -> Inbound
 }
 
 /// An error of a few words as a sentence.
-fn sentence(words: &str) -> String {
+pub(crate) fn sentence(words: &str) -> String {
     let mut rest = words.chars();
     let first =
         rest.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();

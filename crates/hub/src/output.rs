@@ -282,17 +282,13 @@ pub(super) fn is_for_user_alone(annotated: &Value) -> bool {
 }
 
 fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
-    let whole = output.text.len();
-    if whole > bytes_max {
-        let end = cut(&output.text, bytes_max).len();
-        output.text.truncate(end);
-        output.text.push_str(&format!("\n[cut by claw: the first {end} of {whole} bytes]"));
-    }
-    let for_user = output.for_user.len();
-    if for_user > bytes_max {
-        let end = cut(&output.for_user, bytes_max).len();
-        output.for_user.truncate(end);
-        output.for_user.push_str(&format!("\n[cut by claw: the first {end} of {for_user} bytes]"));
+    for text in [&mut output.text, &mut output.for_user] {
+        let whole = text.len();
+        if whole > bytes_max {
+            let end = cut(text, bytes_max).len();
+            text.truncate(end);
+            text.push_str(&format!("\n[cut by claw: the first {end} of {whole} bytes]"));
+        }
     }
     let structured_bytes = output.structured.as_ref().map_or(0, |value| value.to_string().len());
     if structured_bytes > bytes_max {

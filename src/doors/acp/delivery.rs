@@ -10,10 +10,10 @@ use crate::chat_commands::{ChatCommands, without_buttons};
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Staged};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::clock::{Clock, time_until};
+use crate::doors::clock::Clock;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
-use crate::mail::{AskedQuestion, OutboxMessage, PostedQuestion};
+use crate::mail::{AskedQuestion, OutboxMessage, PostedQuestion, time_until};
 
 /// Shared by the tasks of one conversation.
 pub struct Delivery {
@@ -59,7 +59,7 @@ impl Delivery {
 
     /// How long it is until the time of the next question is over.
     pub fn next_expiry(&self) -> Duration {
-        time_until(self.kept().next_expiry_ms)
+        self.kept().next_expiry_ms.map_or(Duration::MAX, time_until)
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.

@@ -11,14 +11,14 @@ use crate::chat_commands::ChatCommands;
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged, client_of_call};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::clock::{Clock, time_until};
+use crate::doors::clock::Clock;
 use crate::doors::console::ConsoleDoor;
 use crate::doors::console::chat::ConsoleShow;
 use crate::doors::door::Asked;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
 use crate::doors::staged_questions;
-use crate::mail::{AskedQuestion, PostedQuestion};
+use crate::mail::{AskedQuestion, PostedQuestion, time_until};
 
 pub struct Delivery {
     outbox: Arc<InstanceOutbox>,
@@ -89,7 +89,7 @@ impl Delivery {
 
     /// How long it is until the time of the next question is over.
     pub fn next_expiry(&self) -> Duration {
-        time_until(self.next_expiry_ms)
+        self.next_expiry_ms.map_or(Duration::MAX, time_until)
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.

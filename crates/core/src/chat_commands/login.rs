@@ -6,7 +6,7 @@ use crate::domain::login_answer::{LOGIN_HOST, LOGIN_PATH};
 use crate::domain::{escape, is_alone_with_claw};
 use crate::gate::Gate;
 use crate::hub::login::{Earlier, LoginError, LoginUnderWay, LoginWish, PORT, answer_in};
-use crate::router::Visitor;
+use crate::router::{Visitor, sentence};
 use crate::store::StoreError;
 
 const NOT_HERE: &str = "Only the owner may log in to a server, and in the private chat with claw \
@@ -130,10 +130,7 @@ async fn finished(gate: &Gate, name: &str) -> String {
     match gate.hub().finish_login(name).await {
         Ok(finished) => done(&finished.server, &finished.scopes),
         Err(error) => {
-            let mut said = said(gate, &error);
-            said = said.get(..1).unwrap_or_default().to_uppercase()
-                + said.get(1..).unwrap_or_default();
-            format!("{said}. `/login SERVER` gives a new link.")
+            format!("{} `/login SERVER` gives a new link.", sentence(&said(gate, &error)))
         }
     }
 }

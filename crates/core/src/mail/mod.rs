@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::domain::{Address, Inbound, SessionId};
 use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
 
+pub use crate::store::time_until;
 pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
 pub use rows::{
