@@ -243,7 +243,15 @@ async fn next(
     let longest = target.timeout * FRAME_TIMEOUTS;
     let mut frames = inspector.seen().frames;
     loop {
-        if let Ok(event) = tokio::time::timeout(longest, events.recv()).await {
+        let event = tokio::select! {
+            biased;
+            () = inspector.refused() => {
+                inspector.check(target)?;
+                continue;
+            }
+            event = tokio::time::timeout(longest, events.recv()) => event,
+        };
+        if let Ok(event) = event {
             return Ok(event);
         }
         let now = inspector.seen().frames;

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ::genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::failure;
 use super::target::{Target, Wire};
@@ -56,11 +57,13 @@ pub(super) struct FramesSeen {
 pub(super) struct StreamInspector {
     wire: Wire,
     seen: Mutex<FramesSeen>,
+    /// Woken when a frame must not be used: `genai` may pass over that frame without an event.
+    refused: Notify,
 }
 
 impl StreamInspector {
     pub(super) fn new(wire: Wire) -> Self {
-        Self { wire, seen: Mutex::default() }
+        Self { wire, seen: Mutex::default(), refused: Notify::new() }
     }
 
     /// An error if something has come that must not be used. Each frame is looked at before `genai`
@@ -73,6 +76,12 @@ impl StreamInspector {
     /// Nothing of this reply may be used; `what` was sent.
     pub(super) fn refuse(&self, what: String) {
         self.seen().refuse(what);
+        self.refused.notify_one();
+    }
+
+    /// Returns once something has come that must not be used. For one waiter.
+    pub(super) async fn refused(&self) {
+        self.refused.notified().await;
     }
 
     /// Whether Ollama's wire, which has a JSON object a line, cannot have this one, not even cut.
@@ -81,14 +90,8 @@ impl StreamInspector {
         self.wire == Wire::Ollama && !line.is_empty() && (line == "{" || !line.starts_with('{'))
     }
 
-    pub(super) fn seen(&self) -> MutexGuard<'_, FramesSeen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ChatFrameSink for StreamInspector {
-    fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
-        let mut seen = self.seen();
+    /// Takes what `genai` loses or hides out of a frame, in the order in which frames come.
+    fn look(&self, seen: &mut FramesSeen, frame: RawFrameRef<'_>) {
         seen.frames += 1;
         // A page or an object in the place of server-sent events has lines that are neither
         // `event:` nor `data:`.
@@ -134,6 +137,20 @@ impl ChatFrameSink for StreamInspector {
                 }
             }
             _ => seen.chat_completion_chunk(&data),
+        }
+    }
+
+    pub(super) fn seen(&self) -> MutexGuard<'_, FramesSeen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChatFrameSink for StreamInspector {
+    fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        let mut seen = self.seen();
+        self.look(&mut seen, frame);
+        if seen.malformed.is_some() {
+            self.refused.notify_one();
         }
     }
 }
