@@ -8,10 +8,13 @@ pub use claw_core::{
     workspace,
 };
 
-/// Chat doors: the console, Telegram.
+/// How texts look in a terminal.
+pub use claw_terminal as terminal;
+
+/// The doors: what they share, and each of them.
 pub mod doors;
 
 /// One file a command.
 pub mod cli;
 
-use claw_core::{durable, killpoint};
+use claw_core::durable;

@@ -7,10 +7,10 @@ use std::time::Instant;
 use claw::domain::{
     Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
 };
-use claw::doors::console::question::{Clock, whole_lines};
 use claw::doors::console::screen::Screen;
-use claw::doors::console::stream::markdown_lines;
-use claw::doors::console::style::Look;
+use claw::terminal::question::{Clock, whole_lines};
+use claw::terminal::stream::markdown_lines;
+use claw::terminal::style::Look;
 use jiff::tz::TimeZone;
 
 const PARAGRAPHS: &str = "# Title\n\nA paragraph with **bold**, *italic*, ~~gone~~ and `inline code`, that is long enough to be \

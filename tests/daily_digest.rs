@@ -10,7 +10,7 @@ use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use claw::domain::OutboundBody;
 use claw::doors::console::screen::Screen;
-use claw::doors::console::style::Look;
+use claw::terminal::style::Look;
 use serde_json::json;
 
 /// Every day has begun, so that it is told at once.

@@ -73,7 +73,7 @@ fn sources() -> String {
     let goes_on = regex::Regex::new(r"\\\n\s*").unwrap();
     let mut all = String::new();
     let mut folders: Vec<_> =
-        ["src", "crates", "mcp-servers"].iter().map(|name| root().join(name)).collect();
+        ["src", "crates", "doors", "mcp-servers"].iter().map(|name| root().join(name)).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -9,9 +9,9 @@ use crate::program::{House, eventually};
 use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
 use claw::domain::{OutboundBody, Question};
-use claw::doors::console::question::question_lines;
 use claw::doors::console::screen::Screen;
-use claw::doors::console::style::Look;
+use claw::terminal::question::question_lines;
+use claw::terminal::style::Look;
 use regex::Regex;
 use serde_json::{Value, json};
 

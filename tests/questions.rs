@@ -9,8 +9,8 @@ use crate::program::{House, example};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use claw::domain::{Choice, Question};
-use claw::doors::console::question::{Clock, question_lines, whole_lines};
-use claw::doors::console::style::Look;
+use claw::terminal::question::{Clock, question_lines, whole_lines};
+use claw::terminal::style::Look;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use crate::program::{House, SERVER_WAIT};
 use crate::telegram_model::Rig;
 use claw::domain::OutboundBody;
 use claw::doors::console::screen::Screen;
-use claw::doors::console::style::Look;
+use claw::terminal::style::Look;
 use regex::Regex;
 use serde_json::{Value, json};
 

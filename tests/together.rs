@@ -10,8 +10,8 @@ use crate::pty::Pty;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use claw::domain::Question;
-use claw::doors::console::question::question_lines;
-use claw::doors::console::style::Look;
+use claw::terminal::question::question_lines;
+use claw::terminal::style::Look;
 use serde_json::{Value, json};
 
 /// With the row of answers.

@@ -64,7 +64,7 @@ fn literals(path: &Path, source: &str) -> Vec<String> {
 pub fn texts() -> Vec<(PathBuf, String)> {
     let root = claw_test_kit::root();
     let mut all = Vec::new();
-    for folder in ["src", "crates", "mcp-servers"] {
+    for folder in ["src", "crates", "doors", "mcp-servers"] {
         sources(&root.join(folder), &mut all);
     }
     let of = |(path, source): (PathBuf, String)| {

@@ -12,14 +12,14 @@ use crate::app::App;
 use crate::domain::{
     Answer, ApprovalId, CallList, CallOwner, Question, SessionId, Term, client_name_of,
 };
-use crate::doors::console::paint;
-use crate::doors::console::question::brief_lines;
-use crate::doors::console::style::Look;
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::input_answers::{self, ReadInput, read_input};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::{list_answers, staged_questions};
 use crate::store::DecideRefused;
+use crate::terminal::question::brief_lines;
+use crate::terminal::size::terminal_size;
+use crate::terminal::style::Look;
 
 /// Shows all of one question, open or closed.
 pub fn show(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -257,7 +257,7 @@ pub fn question_text(question: &Question) -> String {
     if question.staged.is_some() && !staged_questions::in_our_words(question) {
         return whole_text(question);
     }
-    let look = Look::new(paint::terminal_size().columns, false);
+    let look = Look::new(terminal_size().columns, false);
     let mut rows = brief_lines(question, &question.approval.0, look);
     rows.push(format!("  {}.", whose(question)));
     rows.push(format!(

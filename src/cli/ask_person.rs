@@ -5,10 +5,9 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use super::out;
 use crate::domain::{Answer, Question};
-use crate::doors::console::question::{
-    Clock, ParsedAnswer, parse_answer, question_lines, whole_lines,
-};
-use crate::doors::console::{paint, style::Look};
+use crate::terminal::question::{Clock, ParsedAnswer, parse_answer, question_lines, whole_lines};
+use crate::terminal::size::terminal_size;
+use crate::terminal::style::Look;
 
 /// Whether there is somebody to ask.
 pub fn possible() -> bool {
@@ -17,7 +16,7 @@ pub fn possible() -> bool {
 
 /// Asks until the answer is clear. `None` at the end of input: the question then stays open.
 pub async fn ask(question: &Question) -> anyhow::Result<Option<Answer>> {
-    let look = Look::new(paint::terminal_size().columns, false);
+    let look = Look::new(terminal_size().columns, false);
     for line in question_lines(question, None, look) {
         out::err_line(&line);
     }

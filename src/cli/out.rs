@@ -4,10 +4,11 @@
 use std::io::{self, Write as _};
 
 use crate::domain::escape;
-pub use crate::doors::console::Unwritten;
-use crate::doors::console::fit::fit;
-use crate::doors::console::style::Look;
-use crate::doors::console::{self, paint, stream};
+pub use crate::terminal::Unwritten;
+use crate::terminal::fit::fit;
+use crate::terminal::size::terminal_size;
+use crate::terminal::stream;
+use crate::terminal::style::Look;
 
 /// A line on stdout, in a terminal as many as its width needs. When this returns, its bytes have
 /// left.
@@ -93,7 +94,7 @@ pub fn clean(text: &str) -> String {
 /// A notice on stderr; whether all of it was taken. It is Markdown, as at every door: a result that
 /// it quotes stands in a block of its own.
 pub fn notice(text: &str) -> bool {
-    let lines = stream::markdown_lines(text, Look::new(paint::terminal_size().columns, false));
+    let lines = stream::markdown_lines(text, Look::new(terminal_size().columns, false));
     lines.iter().all(|rendered| err_taken_whole(rendered))
 }
 
@@ -102,8 +103,8 @@ pub fn notice(text: &str) -> bool {
 pub fn reply(text: &str) -> Result<(), Unwritten> {
     use io::IsTerminal as _;
     if !io::stdout().is_terminal() {
-        return line(&console::clean::clean(&text.replace("\r\n", "\n")));
+        return line(&crate::doors::clean::clean(&text.replace("\r\n", "\n")));
     }
-    let look = Look::new(paint::terminal_size().columns, false).breaking_code(true);
+    let look = Look::new(terminal_size().columns, false).breaking_code(true);
     stream::markdown_lines(text, look).iter().try_for_each(|rendered| whole_line(rendered))
 }

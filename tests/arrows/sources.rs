@@ -39,6 +39,7 @@ pub fn sources() -> Vec<Source> {
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
     rust_files(&root().join("crates"), &mut files);
+    rust_files(&root().join("doors"), &mut files);
     let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
     let source = |file: PathBuf| {
         let path = relative(&file);
@@ -51,17 +52,23 @@ pub fn sources() -> Vec<Source> {
     found
 }
 
-/// Where the rooms are that are no crates of their own: the doors and the command line, and what is
-/// below them.
+/// Where the rooms are that are no crates of their own: the command line, and what is below the
+/// doors.
 pub const ROOMS: [&str; 2] = ["src/", "crates/core/src/"];
+
+/// The doors, what they share, and the look of a terminal: several crates, and one room of the table.
+pub const DOORS: [&str; 3] = ["doors/", "crates/doors/", "crates/terminal/"];
 
 /// Whether a file belongs to a room of the table.
 pub fn is_in_a_room(path: &str) -> bool {
-    ROOMS.iter().any(|folder| path.starts_with(folder))
+    ROOMS.iter().chain(&DOORS).any(|folder| path.starts_with(folder))
 }
 
 /// A folder of `crates` is a room; what its files may name is in its `Cargo.toml`.
 fn room_of(path: &str) -> &str {
+    if DOORS.iter().any(|folder| path.starts_with(folder)) {
+        return "doors";
+    }
     let of_a_room = ROOMS.iter().find_map(|folder| path.strip_prefix(folder));
     let inside = of_a_room.unwrap_or_else(|| path.trim_start_matches("crates/"));
     inside.split('/').next().unwrap().trim_end_matches(".rs")

@@ -79,7 +79,7 @@ pub fn points_of(rig: Rig) -> anyhow::Result<Vec<String>> {
 fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
     let mut points = Vec::new();
     let root = claw_test_kit::root();
-    let mut folders = vec![root.join("src"), root.join("crates")];
+    let mut folders = ["src", "crates", "doors"].map(|name| root.join(name)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();

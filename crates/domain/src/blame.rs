@@ -21,7 +21,7 @@ pub trait Blamed: std::error::Error + 'static {
 #[macro_export]
 macro_rules! asked {
     ($($kind:ty),* $(,)?) => {
-        #[cfg(test)]
+        #[doc(hidden)]
         pub const ASKED: &[&str] = &[$(stringify!($kind)),*];
 
         pub fn blame_of(cause: &(dyn std::error::Error + 'static)) -> Option<$crate::Blame> {

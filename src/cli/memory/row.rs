@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{of_agent, said};
 use crate::cli::out;
-use crate::doors::console::wrap::{head, width};
+use crate::terminal::wrap::{head, width};
 
 /// Columns that a note's words have at least beside its id, kind and date; with fewer they stand on
 /// a line of their own.

@@ -15,11 +15,11 @@ mod updates;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use crate::domain::{Address, Inbound, SessionId};
+use crate::domain::{Address, Inbound, SessionId, UnixMillis};
 use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
 
-pub use crate::store::time_until;
 pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
 pub use rows::{
@@ -30,6 +30,11 @@ pub use updates::Accepted;
 
 /// How far apart the rows of one commit may be, in milliseconds.
 const COPIES_MS_MAX: u64 = 1_000;
+
+/// How long to wait until then, by the clock of the rows; at least a millisecond.
+pub fn time_until(at_ms: UnixMillis) -> Duration {
+    crate::store::time_until(at_ms)
+}
 
 /// The one way between doors and the store. Cheap to clone.
 #[derive(Clone)]

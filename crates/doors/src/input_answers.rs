@@ -1,0 +1,150 @@
+//! How a text answers a server that asks in the middle of its call, and what such an answer is
+//! called. One reading for every door. Must not know which question is meant, or what becomes of the
+//! value.
+
+use crate::domain::{Answer, Choice, Input, Question, escape};
+
+/// More words than this are a message, where a text may be one.
+const WORDS_MAX: usize = 3;
+/// The button that is always there.
+pub const DECLINE: &str = "✖ Decline";
+
+/// What a text is to an open question for a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadInput {
+    Answer(Answer),
+    /// It does not fit: one sentence says what would.
+    Unclear(String),
+    /// A message, which leaves the question open.
+    NotAnAnswer,
+}
+
+/// Reads a text as an answer; `None` for a question that asks for no value. `aimed`: it is certainly
+/// for this question (a reply, an argument). Otherwise words that any message could have are none.
+pub fn read_input(text: &str, question: &Question, aimed: bool) -> Option<ReadInput> {
+    let input = question.input.as_ref()?;
+    let text = text.trim();
+    let lower = text.trim_start_matches(['✖', ' ']).to_lowercase();
+    let keyed = |choice: &&Choice| choice.key.to_lowercase() == lower;
+    Some(match question.choices.iter().find(keyed) {
+        _ if text.is_empty() => ReadInput::NotAnAnswer,
+        Some(choice) => ReadInput::Answer(choice.answer.clone()),
+        None if !aimed && input.takes_any_text() => ReadInput::NotAnAnswer,
+        None => match input.read(text) {
+            Ok(value) => ReadInput::Answer(Answer::Give { value }),
+            Err(_) if !aimed && text.split_whitespace().count() > WORDS_MAX => {
+                ReadInput::NotAnAnswer
+            }
+            Err(sentence) => ReadInput::Unclear(sentence),
+        },
+    })
+}
+
+/// What an answer was, as a sentence without its full stop.
+pub fn in_words(answer: &Answer, question: &Question) -> String {
+    let asker = || escape::visible(&format!("{}/{}", question.server, question.tool));
+    match (answer, &question.input) {
+        (Answer::Give { value }, Some(input)) if has_value(input) => {
+            format!("Answered “{}”: {}", input.label, input.shown(value))
+        }
+        (Answer::Give { .. } | Answer::Allow { .. }, _) => format!("Answered: {}", asker()),
+        (Answer::Skip, Some(input)) => format!("Left out: “{}”", input.label),
+        _ => format!("Declined: {}", asker()),
+    }
+}
+
+/// What is typed, for the line below the question; `None` where all answers are choices.
+pub fn typed(question: &Question) -> Option<String> {
+    let input = question.input.as_ref()?;
+    input.is_typed().then(|| input.wants())
+}
+
+/// What a choice is called on its button.
+pub fn label(choice: &Choice) -> String {
+    match choice.answer {
+        Answer::Deny { .. } => DECLINE.to_owned(),
+        _ => choice.label.clone(),
+    }
+}
+
+/// A yes to a form without a value, or to a page, has nothing to show.
+fn has_value(input: &Input) -> bool {
+    !input.field.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::{Effect, InputKind, InputOption};
+    use claw_test_kit::question as asked;
+
+    fn question(kind: InputKind, choices: &[(&str, Answer)]) -> Question {
+        let choice = |(key, answer): &(&str, Answer)| Choice {
+            key: (*key).to_owned(),
+            label: format!("the {key}"),
+            answer: answer.clone(),
+        };
+        let input = Input {
+            request: "a".into(),
+            field: "seats".into(),
+            label: "Seats".into(),
+            required: true,
+            kind,
+        };
+        let says = "`tickets/book` asks for “Seats”".to_owned();
+        let decline = Choice {
+            key: "decline".into(),
+            label: "Decline".into(),
+            answer: Answer::Deny { word: None },
+        };
+        Question {
+            server: "tickets".into(),
+            tool: "book".into(),
+            arguments: vec![("it says".into(), "How many?".into())],
+            effect: Some(Effect { says, notes: vec![], ..Effect::default() }),
+            choices: choices.iter().map(choice).chain([decline]).collect(),
+            input: Some(input),
+            ..asked()
+        }
+    }
+
+    fn seats() -> Question {
+        question(InputKind::Number { whole: true, min: Some(1.0), max: Some(9.0) }, &[])
+    }
+
+    fn give(value: serde_json::Value) -> Option<ReadInput> {
+        Some(ReadInput::Answer(Answer::Give { value }))
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_told_in_one_sentence() {
+        let told = "That does not fit: “Seats” takes a whole number from 1 to 9.".to_owned();
+        assert_eq!(read_input("3", &seats(), false), give(json!(3)));
+        assert_eq!(read_input("12", &seats(), false), Some(ReadInput::Unclear(told)));
+        let remark = read_input("what is this all about?", &seats(), false);
+        assert_eq!(remark, Some(ReadInput::NotAnAnswer));
+        let deny = Some(ReadInput::Answer(Answer::Deny { word: None }));
+        for text in ["decline", "Decline", "✖ Decline"] {
+            assert_eq!(read_input(text, &seats(), false), deny, "{text}");
+        }
+    }
+
+    #[test]
+    fn free_words_are_an_answer_only_where_they_are_aimed_at_the_question() {
+        let name = question(InputKind::Text { min: 0, max: 40, format: None }, &[]);
+        assert_eq!(read_input("no, wait", &name, false), Some(ReadInput::NotAnAnswer));
+        assert_eq!(read_input("no, wait", &name, true), give(json!("no, wait")));
+        assert_eq!(read_input("yes", &asked(), true), None, "it asks for no value");
+    }
+
+    #[test]
+    fn an_answer_is_told_by_its_name() {
+        let option = InputOption { value: "w".into(), label: "Window".into() };
+        let seat = question(InputKind::Choice { options: vec![option] }, &[]);
+        let answer = Answer::Give { value: json!("w") };
+        assert_eq!(in_words(&answer, &seat), "Answered “Seats”: Window");
+        assert_eq!(in_words(&Answer::Deny { word: None }, &seat), "Declined: tickets/book");
+    }
+}

@@ -1,0 +1,161 @@
+//! What the thread of the line editor shares with whoever prints above its prompt: the marks of
+//! what has left, and what is typed. Must not know rustyline.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::domain::Mode;
+use crate::paint::{MarksWritten, PromptGate};
+
+/// How long printing waits for the editor to draw.
+const DRAW_WAIT: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) gate: Arc<PromptGate>,
+    written: MarksWritten,
+    /// Marks of lines that the editor was given while it had the terminal. They have left when it
+    /// draws its prompt below them.
+    handed: Mutex<VecDeque<i64>>,
+    /// How often the editor has drawn its prompt.
+    drawn: Mutex<u64>,
+    draws: Condvar,
+    /// The editor was given lines that it has not drawn its prompt below yet.
+    undrawn: AtomicBool,
+    /// A line is being edited: the terminal is in raw mode.
+    pub(super) editing: AtomicBool,
+    /// What has been typed on the line so far.
+    pub(super) typed: Mutex<String>,
+    /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays
+    /// as it is.
+    pub(super) continued: Mutex<Vec<String>>,
+    /// The mode that the prompt is to say.
+    pub(super) mode: Mutex<Mode>,
+}
+
+impl Shared {
+    pub(super) fn new(written: MarksWritten, mode: Mode) -> Self {
+        Self {
+            gate: Arc::default(),
+            written,
+            handed: Mutex::default(),
+            drawn: Mutex::default(),
+            draws: Condvar::new(),
+            undrawn: AtomicBool::default(),
+            editing: AtomicBool::default(),
+            typed: Mutex::default(),
+            continued: Mutex::default(),
+            mode: Mutex::new(mode),
+        }
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prints, and hands the marks on when it is certain that the text has left. Outside of a line
+    /// `print` writes to the terminal; within one it only hands the text to the editor, which draws
+    /// its prompt below it, often before this goes on. Where it does not draw, the marks wait for
+    /// the next time that it does.
+    pub(super) fn print(
+        &self,
+        marks: Vec<i64>,
+        is_empty: bool,
+        print: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let outside = || !self.editing.load(Ordering::SeqCst);
+        let (before, drawn) = (outside(), self.drawn());
+        if !is_empty {
+            // The next draw says otherwise, also one that comes while this still prints.
+            self.undrawn.store(true, Ordering::SeqCst);
+        }
+        print()?;
+        if is_empty && marks.is_empty() {
+            return Ok(());
+        }
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(marks);
+        let has_left = if is_empty {
+            !self.undrawn.load(Ordering::SeqCst)
+        } else if before && outside() {
+            self.undrawn.store(false, Ordering::SeqCst);
+            true
+        } else {
+            self.draws_after(drawn)
+        };
+        if has_left {
+            self.hand_on();
+        }
+        Ok(())
+    }
+
+    fn drawn(&self) -> u64 {
+        *self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the editor has drawn once more than `drawn` times; not for long, because it
+    /// does not draw between two lines.
+    fn draws_after(&self, drawn: u64) -> bool {
+        let now = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.draws.wait_timeout_while(now, DRAW_WAIT, |now| *now <= drawn);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 > drawn
+    }
+
+    /// The prompt is drawn: all that the editor was given before has left.
+    pub(super) fn note_draw(&self) {
+        self.hand_on();
+        self.undrawn.store(false, Ordering::SeqCst);
+        *self.drawn.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.draws.notify_all();
+    }
+
+    fn hand_on(&self) {
+        let marks =
+            std::mem::take(&mut *self.handed.lock().unwrap_or_else(PoisonError::into_inner));
+        // Whoever does not listen any more does not need to know.
+        marks.into_iter().for_each(|mark| _ = self.written.send(mark));
+    }
+
+    pub(super) fn take_typed(&self) -> String {
+        std::mem::take(&mut *self.typed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc;
+
+    fn shared() -> (Shared, mpsc::UnboundedReceiver<i64>) {
+        let (written, marks) = mpsc::unbounded_channel();
+        let shared = Shared::new(written, Mode::Ask);
+        shared.editing.store(true, Ordering::SeqCst);
+        (shared, marks)
+    }
+
+    #[test]
+    fn what_the_editor_has_drawn_at_once_is_marked_without_another_key() {
+        let (shared, mut marks) = shared();
+        shared
+            .print(vec![7], false, || {
+                shared.note_draw();
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(marks.try_recv(), Ok(7));
+        shared.print(vec![8], true, || Ok(())).unwrap();
+        assert_eq!(marks.try_recv(), Ok(8), "nothing has to be drawn for it");
+    }
+
+    #[test]
+    fn what_the_editor_has_not_drawn_is_not_marked() {
+        let (shared, mut marks) = shared();
+        shared.print(Vec::new(), false, || Ok(())).unwrap();
+        shared.print(vec![7], true, || Ok(())).unwrap();
+        assert!(marks.try_recv().is_err(), "its lines may still be with the editor");
+        shared.note_draw();
+        assert_eq!(marks.try_recv(), Ok(7));
+    }
+}

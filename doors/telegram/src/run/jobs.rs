@@ -1,0 +1,53 @@
+//! Where a bot tells what its jobs say. Must not know what is due, or how it is sent.
+
+use std::sync::Arc;
+
+use super::context::GatewayContext;
+use super::handling::may_talk;
+use crate::api::place::{DOOR, Place as ChatPlace};
+use crate::domain::SessionId;
+use crate::doors::ChatDoor as _;
+use crate::jobs::{Hands, Place, Spot};
+
+/// Sees to the jobs of the home until it is dropped.
+pub(super) async fn keep(ctx: Arc<GatewayContext>) {
+    let (placing, waking) = (ctx.clone(), ctx.clone());
+    let hands = Hands {
+        place_of: Arc::new(move |session| place_of(&placing, session)),
+        written: Arc::new(move || waking.shared.wake()),
+    };
+    ctx.shared.context.jobs.clone().keep(hands).await;
+}
+
+fn place_of(ctx: &GatewayContext, session: Option<&SessionId>) -> Place {
+    let owner = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)).and_then(spot);
+    let Some(session) = session else {
+        return owner.map_or(Place::NotMine, Place::Here);
+    };
+    let Some(at) = ctx.place_of(session) else {
+        let is_chat = session.as_str().starts_with(&format!("{DOOR}."));
+        return match owner {
+            Some(tell) if is_chat => {
+                Place::Gone { why: format!("its chat `{session}` is another bot's"), tell }
+            }
+            Some(instead) => Place::OfAnotherDoor { instead },
+            None => Place::NotMine,
+        };
+    };
+    let chat = ChatPlace::of(&at).map(|place| place.chat);
+    let is_allowed = chat.is_some_and(|chat| may_talk(ctx, chat).unwrap_or(true));
+    if ctx.writes_to(&at) && is_allowed {
+        return Place::Here(Spot { session: session.clone(), at });
+    }
+    match owner.filter(|owner| owner.at != at) {
+        Some(tell) => {
+            let why = if is_allowed { "does not let the bot write" } else { "is not allowed" };
+            Place::Gone { why: format!("its chat `{session}` {why} any more"), tell }
+        }
+        None => Place::NotMine,
+    }
+}
+
+fn spot(place: ChatPlace) -> Option<Spot> {
+    Some(Spot { session: place.session().ok()?, at: place.address() })
+}
