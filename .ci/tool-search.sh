@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the search for tools finds: 1,700 tools and 2,351 labelled requests of bfcl-eval. Fails if
-# clearly less is found than there was, or a tool is not found by its own name.
+# less is found than there was, or a tool is not found by its own name.
 # Usage: .ci/tool-search.sh     (after .ci/install.sh)
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -11,7 +11,7 @@ const DEPTH_MAX: usize = 6;
 const WORDS_MAX: usize = 400;
 const INSTRUCTIONS_WORDS_MAX: usize = 40;
 
-/// The columns in their order, with their weights for `bm25()`. Tuned on one half of the requests of
+/// The columns in their order, with their weights. Tuned on one half of the requests of
 /// `benches/bfcl.rs`; the last two are about servers, which its tools do not have.
 pub const COLUMNS: [(&str, f64); 8] = [
     ("name", 3.0),
@@ -24,7 +24,10 @@ pub const COLUMNS: [(&str, f64); 8] = [
     ("instructions", 0.2),
 ];
 
-/// The place of the column with the names of servers.
+/// The place of the column with the names of tools, of the one whose words do not make a tool long,
+/// and of that with the names of servers.
+pub const NAME: usize = 0;
+pub const UNCOUNTED: usize = 4;
 pub const SERVER: usize = 6;
 /// Columns from this one on say nothing by which a request is covered.
 pub const COVERING: usize = 4;

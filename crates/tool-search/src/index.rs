@@ -1,27 +1,23 @@
-//! The index: an FTS5 table in memory, and what stands beside it for the order of hits. Must not know
-//! what a column means.
+//! The index: an FTS5 table in memory that parts words and makes stems, and the order in which hits of
+//! a request are given. Must not know what a column means, or how well a tool fits.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, params, params_from_iter};
 
 use crate::clauses::clauses;
-use crate::fields::{COLUMNS, COVERING, SERVER, columns};
-use crate::{Tool, words};
+use crate::fields::{COLUMNS, columns};
+use crate::postings::{Posting, Postings};
+use crate::ranking::ranked;
+use crate::{Tool, related, words};
 
-/// Hits of FTS5 that are put in order.
-const CANDIDATES: usize = 80;
 /// Hits of the whole request that stand before those of its parts.
 const WHOLE_FIRST: usize = 5;
 /// Parts of a request that are looked for by themselves, and the words that such a part needs.
 const CLAUSES_MAX: usize = 6;
 const CLAUSE_WORDS_MIN: usize = 3;
-/// How much a name counts that the request holds whole, and a request that a tool holds whole.
-const NAME_SHARE: f64 = 0.3;
-const REQUEST_SHARE: f64 = 1.0;
-
 /// SQLite has refused.
 #[derive(Debug, thiserror::Error)]
 #[error("the index of the tools: {0}")]
@@ -31,18 +27,10 @@ pub struct SearchError(#[from] rusqlite::Error);
 #[derive(Debug)]
 pub struct Index {
     db: Mutex<Connection>,
-    /// By stem: the tools whose columns hold it, with a bit for each column.
-    stems: HashMap<String, Vec<(usize, u16)>>,
-    /// By tool: what all words of its name weigh.
-    names_weigh: Vec<f64>,
+    tools: usize,
+    postings: Postings,
     /// By name in small letters, the offered one and that at the server.
     by_name: BTreeMap<String, Vec<usize>>,
-}
-
-/// A word of a request and its stem, by which FTS5 finds it.
-struct Word {
-    word: String,
-    stem: String,
 }
 
 impl Index {
@@ -75,24 +63,12 @@ impl Index {
             }
         }
         db.execute_batch("COMMIT")?;
-        let stems = stems_of(&db)?;
-        let mut index =
-            Self { db: Mutex::new(db), stems, names_weigh: vec![0.0; tools.len()], by_name };
-        index.weigh_names();
-        Ok(index)
-    }
-
-    fn weigh_names(&mut self) {
-        let mut weigh = vec![0.0; self.names_weigh.len()];
-        for (stem, held) in &self.stems {
-            let weight = self.weight(stem);
-            for (place, _) in held.iter().filter(|(_, columns)| columns & 1 == 1) {
-                if let Some(sum) = weigh.get_mut(*place) {
-                    *sum += weight;
-                }
-            }
+        let mut groups = Vec::new();
+        for group in related::GROUPS {
+            groups.push(stems_of(&db, group)?);
         }
-        self.names_weigh = weigh;
+        let postings = Postings::read(&db, tools.len(), &groups)?;
+        Ok(Self { db: Mutex::new(db), tools: tools.len(), postings, by_name })
     }
 
     /// The tools that fit a request, the best first. What it calls by name comes first; then what
@@ -114,14 +90,14 @@ impl Index {
         let named: Vec<usize> = named.into_iter().collect();
         let first = named.len() + WHOLE_FIRST;
         take(named, limit);
-        let whole = self.ranked(&self.telling(request))?;
+        let whole = self.fitting(request)?;
         take(whole.clone(), first);
-        let parts: Vec<Vec<String>> =
-            clauses(request).into_iter().map(|part| self.telling(part)).collect();
+        let parts = clauses(request);
         if parts.len() > 1 {
-            let parts = parts.iter().filter(|part| part.len() >= CLAUSE_WORDS_MIN);
+            let parts =
+                parts.into_iter().filter(|part| self.telling(part).len() >= CLAUSE_WORDS_MIN);
             for part in parts.take(CLAUSES_MAX) {
-                take(self.ranked(part)?.into_iter().take(1).collect(), limit);
+                take(self.fitting(part)?.into_iter().take(1).collect(), limit);
             }
         }
         take(whole, limit);
@@ -129,115 +105,35 @@ impl Index {
     }
 
     fn telling(&self, text: &str) -> Vec<String> {
-        let names_server = |word: &str| {
-            let held = self.stems.get(word).into_iter().flatten();
-            held.into_iter().any(|(_, columns)| columns & (1 << SERVER) != 0)
-        };
+        let names_server = |word: &str| self.postings.of(word).iter().any(Posting::is_in_server);
         words::telling(text, names_server)
     }
 
-    /// The candidates of FTS5 in the order of their weight times their two shares.
-    fn ranked(&self, words: &[String]) -> Result<Vec<usize>, SearchError> {
-        if words.is_empty() {
-            return Ok(Vec::new());
-        }
-        let db = self.db();
-        let words = stemmed(&db, words)?;
-        let looked_for: Vec<String> = words.iter().map(|word| word.word.clone()).collect();
-        let weights: Vec<String> = COLUMNS.iter().map(|(_, weight)| weight.to_string()).collect();
-        let sql = format!(
-            "SELECT rowid, -bm25(tools, {}) FROM tools WHERE tools MATCH ? ORDER BY 2 DESC, 1 LIMIT ?",
-            weights.join(", ")
-        );
-        let mut statement = db.prepare_cached(&sql)?;
-        let found =
-            statement.query_map(params![words::any_of(&looked_for), CANDIDATES as i64], |row| {
-                Ok((
-                    usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX),
-                    row.get::<_, f64>(1)?,
-                ))
-            })?;
-        let mut scores = found.collect::<Result<Vec<(usize, f64)>, _>>()?;
-        let shares = self.shares(&words);
-        for (place, score) in &mut scores {
-            let (of_name, of_request) = shares.get(place).copied().unwrap_or_default();
-            *score *= 1.0 + NAME_SHARE * of_name + REQUEST_SHARE * of_request;
-        }
-        scores.sort_by(|one, other| other.1.total_cmp(&one.1));
-        Ok(scores.into_iter().map(|(place, _)| place).collect())
-    }
-
-    /// By tool: how much of its name stands in the request, and how much of the request in it.
-    fn shares(&self, words: &[Word]) -> HashMap<usize, (f64, f64)> {
-        let all: f64 = words.iter().map(|word| self.weight(&word.stem)).sum();
-        let mut shares = HashMap::<usize, (f64, f64)>::new();
-        for word in words {
-            let weight = self.weight(&word.stem);
-            for (place, columns) in self.stems.get(&word.stem).into_iter().flatten() {
-                let (of_name, of_request) = shares.entry(*place).or_default();
-                if columns & 1 == 1 {
-                    let name = self.names_weigh.get(*place).copied().unwrap_or_default();
-                    *of_name += weight / name.max(f64::MIN_POSITIVE);
-                }
-                if columns & ((1 << COVERING) - 1) != 0 {
-                    *of_request += weight / all.max(f64::MIN_POSITIVE);
-                }
-            }
-        }
-        shares
-    }
-
-    /// The rarer a word, the more it weighs.
-    fn weight(&self, stem: &str) -> f64 {
-        let all = self.names_weigh.len() as f64;
-        let having = self.stems.get(stem).map_or(0, Vec::len) as f64;
-        (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
-    }
-
-    fn db(&self) -> MutexGuard<'_, Connection> {
-        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The tools that fit a text, the best first.
+    fn fitting(&self, text: &str) -> Result<Vec<usize>, SearchError> {
+        let mut stems = {
+            let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stems = stems_of(&db, &self.telling(text))?;
+            let joined = stems_of(&db, &words::joined(text))?;
+            stems.extend(joined.into_iter().filter(|stem| !self.postings.of(stem).is_empty()));
+            stems
+        };
+        let mut seen = BTreeSet::new();
+        stems.retain(|stem| seen.insert(stem.clone()));
+        Ok(ranked(&self.postings, &stems, self.tools))
     }
 }
 
-/// Which tools hold which stem, as FTS5 has made them.
-fn stems_of(db: &Connection) -> Result<HashMap<String, Vec<(usize, u16)>>, SearchError> {
-    let bit = |column: &str| {
-        let at = COLUMNS.iter().position(|(name, _)| *name == column);
-        at.map_or(0, |at| 1_u16 << at)
-    };
-    let mut statement = db.prepare("SELECT term, doc, col FROM in_tools ORDER BY term, doc")?;
-    let mut rows = statement.query([])?;
-    let mut stems = HashMap::<String, Vec<(usize, u16)>>::new();
-    while let Some(row) = rows.next()? {
-        let (place, column) = (row.get::<_, i64>(1)?, bit(&row.get::<_, String>(2)?));
-        let place = usize::try_from(place).unwrap_or(usize::MAX);
-        let held = stems.entry(row.get(0)?).or_default();
-        match held.last_mut() {
-            Some((last, columns)) if *last == place => *columns |= column,
-            _ => held.push((place, column)),
-        }
-    }
-    Ok(stems)
-}
-
-/// The words with their stems, each stem once.
-fn stemmed(db: &Connection, words: &[String]) -> Result<Vec<Word>, SearchError> {
+/// The stems of words, as FTS5 makes them.
+fn stems_of<T: AsRef<str>>(db: &Connection, words: &[T]) -> Result<Vec<String>, SearchError> {
     db.execute("DELETE FROM request", [])?;
     for (at, word) in words.iter().enumerate() {
         db.prepare_cached("INSERT INTO request (rowid, word) VALUES (?, ?)")?
-            .execute(params![at as i64, word])?;
+            .execute(params![at as i64, word.as_ref()])?;
     }
-    let mut statement = db.prepare_cached("SELECT doc, term FROM in_request ORDER BY doc")?;
-    let mut rows = statement.query([])?;
-    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-    while let Some(row) = rows.next()? {
-        let (at, stem) = (row.get::<_, i64>(0)?, row.get::<_, String>(1)?);
-        let word = usize::try_from(at).ok().and_then(|at| words.get(at));
-        if let Some(word) = word.filter(|_| seen.insert(stem.clone())) {
-            found.push(Word { word: word.clone(), stem });
-        }
-    }
-    Ok(found)
+    let mut statement = db.prepare_cached("SELECT term FROM in_request ORDER BY doc")?;
+    let stems = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(stems)
 }
 
 #[cfg(test)]
@@ -309,6 +205,39 @@ mod tests {
         let request = "Tell me the weather of the city, the weather of that city and the city's weather. \
             Then put a meeting into the calendar.";
         assert!(index.search(request, 8).unwrap().contains(&1));
+    }
+
+    #[test]
+    fn words_of_the_same_meaning_or_family_find_a_tool_behind_the_word_itself() {
+        let mut many = tools();
+        many.push(tool("calc", "multiply", "Takes two numbers."));
+        let first = |index: &Index, request: &str| index.search(request, 1).unwrap();
+        let index = Index::of(&many).unwrap();
+        assert_eq!(first(&index, "put an appointment"), [1], "it says meeting");
+        assert_eq!(first(&index, "a multiplication"), [5], "another stem");
+        many.push(tool("desk", "appointment", "Opens the diary."));
+        let index = Index::of(&many).unwrap();
+        assert_eq!(first(&index, "an appointment"), [6], "the word itself comes first");
+    }
+
+    #[test]
+    fn a_word_with_a_hyphen_finds_the_word_without_it() {
+        let mut many = tools();
+        many.push(tool("list", "todo", "Keeps what is open."));
+        let index = Index::of(&many).unwrap();
+        assert_eq!(index.search("my to-do", 1).unwrap(), [5]);
+    }
+
+    #[test]
+    fn a_tool_that_explains_its_parameters_does_not_fall_behind() {
+        let named = |name: &str, about: &str| Tool {
+            input_schema: json!({"properties": {"x": {"description": about}}}),
+            ..tool("", name, "Tells the tide.")
+        };
+        let long = "The number of hours that are looked at before and after the given time. ";
+        let many = [named("tide_long", &long.repeat(8)), named("tide_brief", "")];
+        let index = Index::of(&many).unwrap();
+        assert_eq!(index.search("tide", 2).unwrap(), [0, 1], "equals stand in their own order");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Which words of a text are looked for. Nothing that anybody wrote reaches `MATCH` in another way.
-//! Must not know tools.
+//! Which words of a text are looked for. Must not know tools.
 
 use std::collections::BTreeSet;
 
@@ -218,10 +217,20 @@ pub fn names_in(text: &str) -> Vec<String> {
     names
 }
 
-/// For `MATCH`: every word quoted, joined by OR. A word is letters and digits alone.
-pub fn any_of(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    quoted.join(" OR ")
+/// Words with a hyphen, written as one: `to-do` is what a tool calls `todo`.
+pub fn joined(text: &str) -> Vec<String> {
+    let pieces = text.split_whitespace();
+    let pieces = pieces.map(|piece| piece.trim_matches(|c: char| !c.is_alphanumeric()));
+    let has_hyphen = |piece: &&str| {
+        let parts = || piece.split('-');
+        parts().count() > 1
+            && parts().all(|part| !part.is_empty() && part.chars().all(char::is_alphabetic))
+    };
+    let mut joined: Vec<String> =
+        pieces.filter(has_hyphen).map(|piece| piece.replace('-', "").to_lowercase()).collect();
+    joined.retain(|word| word.len() <= WORD_BYTES_MAX);
+    joined.truncate(WORDS_MAX);
+    joined
 }
 
 /// Whether a word ends between two characters: `aB`, `HTTPServer`, `a1`.
@@ -260,6 +269,11 @@ mod tests {
         assert_eq!(telling("Could you please send 3 mails, send them now?"), ["send", "mails"]);
         assert_eq!(telling("send 17 mails by server 17"), ["send", "17", "mails", "server"]);
         assert_eq!(telling("what is it"), ["what", "is", "it"]);
+    }
+
+    #[test]
+    fn words_with_a_hyphen_are_joined_and_numbers_are_not() {
+        assert_eq!(joined("My To-Do list, (e-mail) at 2024-05-01 - and x-"), ["todo", "email"]);
     }
 
     #[test]
