@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Other people's MCP servers over HTTP behind claw's gate, unchanged: the reference server (TypeScript
 # SDK, sessions), a file server and a memory behind supergateway with sessions, a clock, git (both
-# Python) and a thinker behind it without, Playwright and Notion (HTTP servers of their own), one for
-# workbooks in Python that wants a token, and one with a login by the Python SDK's own authorization
-# server. Eight come from a file in VS Code's form, one by `claw mcp add`, one by `claw mcp login`.
-# `claw tools` lists all, some are called through the whole program by a stand-in model as in
-# foreign-servers.sh, one of them again after it was killed and started anew, one after its token
-# has ended.
+# Python) and a thinker behind it without, Playwright with Debian's Chromium, one for clusters in Go,
+# one for workbooks in Python that wants a token, one for web pages behind fastmcp's check of tokens
+# with a login at npm's oidc-provider (pages for login and consent, dynamic registration, PKCE, one
+# resource, JWT), and one with a login by the Python SDK's own authorization server. Notion's is
+# listed alone: it can do nothing without an account. Eleven come from a file in VS Code's form, one
+# by `claw mcp add`, two by `claw mcp login`. `claw tools` lists all, each but Notion's is called
+# through the whole program by a stand-in model as in foreign-servers.sh, one of them again after it
+# was killed and started anew, two after their tokens have ended.
 # Usage: .ci/http-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -15,7 +17,10 @@ claw="$(realpath "$1")"
 
 work="$CI_SCRATCH/http"
 rm -rf "$work" "$CI_SCRATCH/user/claw"
-mkdir -p "$work/project" "$work/sheets"
+mkdir -p "$work/project" "$work/sheets" "$work/site"
+echo '<title>A page of this machine</title><p>It says: A page of this machine.' >"$work/site/page.html"
+echo '<p>Another page of this machine.' >"$work/site/other.html"
+sed 's|@NAME@|a-cluster-of-this-step|' "$here/fixtures/kubeconfig.yaml" >"$work/kubeconfig"
 echo one >"$work/project/committed.txt"
 git -C "$work/project" init -q
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$CI_SCRATCH/user/claw" CLAW_WORKSPACE="$CI_SCRATCH/user/claw/workspace"
@@ -52,6 +57,7 @@ wait_for() {
 
 everything=$(free_port) files=$(free_port) clock=$(free_port) browser=$(free_port) sheets=$(free_port)
 notes=$(free_port) thoughts=$(free_port) git=$(free_port) notion=$(free_port) company=$(free_port)
+cluster=$(free_port) pages=$(free_port) issuer=$(free_port) site=$(free_port)
 serve_everything() {
     serve everything "$everything" env PORT="$everything" node "$modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
 }
@@ -60,7 +66,12 @@ first="$served"
 serve files "$files" "$modules/.bin/supergateway" --stdio "node $modules/.bin/mcp-server-filesystem $work/project" \
     --outputTransport streamableHttp --stateful --port "$files"
 serve clock "$clock" "$modules/.bin/supergateway" --stdio mcp-server-time --outputTransport streamableHttp --port "$clock"
-serve browser "$browser" "$modules/.bin/playwright-mcp" --headless --port "$browser"
+serve browser "$browser" "$modules/.bin/playwright-mcp" --headless --isolated --no-sandbox \
+    --executable-path "$(command -v chromium)" --port "$browser"
+serve site "$site" python -m http.server --bind 127.0.0.1 --directory "$work/site" "$site"
+serve cluster "$cluster" "$modules/.bin/kubernetes-mcp-server" --bind-address 127.0.0.1 --port "$cluster" --kubeconfig "$work/kubeconfig"
+serve issuer "$issuer" node "$here/fixtures/authorization_server.mjs" "$modules" "$issuer" "http://127.0.0.1:$pages/mcp" 2
+serve pages "$pages" python "$here/fixtures/guarded_server.py" "$pages" "http://127.0.0.1:$issuer"
 serve sheets "$sheets" env EXCEL_FILES_PATH="$work/sheets" EXCEL_MCP_AUTH_TOKEN=tok-8c1f29d07ab34e61 excel-mcp-server streamable-http --port "$sheets"
 serve notes "$notes" env MEMORY_FILE_PATH="$work/notes.jsonl" "$modules/.bin/supergateway" \
     --stdio "node $modules/.bin/mcp-server-memory" --outputTransport streamableHttp --stateful --port "$notes"
@@ -72,15 +83,16 @@ serve notion "$notion" env NOTION_TOKEN=ntn_none "$modules/.bin/notion-mcp-serve
     --auth-token ntn-41d7c0a95e2b
 serve company "$company" python "$here/fixtures/login_server.py" "$company" 2
 for pair in "everything $everything" "files $files" "clock $clock" "browser $browser" "sheets $sheets" \
-    "notes $notes" "thoughts $thoughts" "git $git" "notion $notion" "company $company"; do
+    "notes $notes" "thoughts $thoughts" "git $git" "notion $notion" "company $company" \
+    "site $site" "cluster $cluster" "issuer $issuer" "pages $pages"; do
     wait_for $pair
 done
 
 mkdir -m 700 "$CLAW_HOME"
 sed -e "s|@PORT_EVERYTHING@|$everything|; s|@PORT_FILES@|$files|; s|@PORT_CLOCK@|$clock|; s|@PORT_BROWSER@|$browser|" \
     -e "s|@PORT_NOTES@|$notes|; s|@PORT_THOUGHTS@|$thoughts|; s|@PORT_GIT@|$git|; s|@PORT_NOTION@|$notion|" \
-    -e "s|@PORT_COMPANY@|$company|" "$here/fixtures/http_servers.json" >"$CLAW_HOME/mcp.json"
-sed "s|@SCRATCH@|$work|g" "$here/fixtures/http_model.json" >"$work/model.json"
+    -e "s|@PORT_COMPANY@|$company|; s|@PORT_CLUSTER@|$cluster|; s|@PORT_PAGES@|$pages|" "$here/fixtures/http_servers.json" >"$CLAW_HOME/mcp.json"
+sed "s|@SCRATCH@|$work|g; s|@SITE@|http://127.0.0.1:$site|g" "$here/fixtures/http_model.json" >"$work/model.json"
 cp "$CLAW_HOME/mcp.json" "$work/before.json"
 group_trap="$(trap -p EXIT)"
 start_model "$work"
@@ -95,31 +107,41 @@ export SHEETS_TOKEN=tok-8c1f29d07ab34e61 NOTION_HTTP_TOKEN=ntn-41d7c0a95e2b
 expect_code "claw mcp test" 0 "$claw" mcp test sheets
 echo "ok  claw mcp add writes an entry, and claw mcp test says what is missing: a token"
 
-expect_code "claw mcp test without a login" 1 "$claw" mcp test company
-expect "without a login" "$(cat "$CI_SCRATCH/err")" 'run `claw mcp login company`'
-"$claw" mcp login company --json >"$work/login.out" 2>"$work/login.err" </dev/null &
-login=$!
-for _ in $(seq 100); do
-    link="$(grep '^http' "$work/login.err" || true)"
-    [ -z "$link" ] || break
-    sleep 0.1
-done
-[ -n "$link" ] || { cat "$work/login.err" >&2; fail "claw mcp login shows no link"; }
-# The browser: it follows the link, and is sent back to claw.
-page="$(python -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$link")"
-expect "the page after the login" "$page" "claw is logged in"
-wait "$login" || { cat "$work/login.err" >&2; fail "claw mcp login has failed"; }
-expect "claw mcp login" "$(cat "$work/login.out")" '"logged_in":true'
-[ "$(stat -c %a "$CLAW_HOME/logins/company.json")" = 600 ] || fail "others can read the tokens"
+# log_in SERVER WANTED: a browser follows the link, fills in the forms that it is shown, and is sent
+# back to claw. WANTED forms were sent.
+log_in() {
+    local server="$1" link="" login page
+    expect_code "claw mcp test without a login" 1 "$claw" mcp test "$server"
+    expect "without a login" "$(cat "$CI_SCRATCH/err")" "run \`claw mcp login $server\`"
+    "$claw" mcp login "$server" --json >"$work/login.out" 2>"$work/login.err" </dev/null &
+    login=$!
+    for _ in $(seq 100); do
+        link="$(grep '^http' "$work/login.err" || true)"
+        [ -z "$link" ] || break
+        sleep 0.1
+    done
+    [ -n "$link" ] || { cat "$work/login.err" >&2; fail "claw mcp login $server shows no link"; }
+    page="$(python "$here/fixtures/browser_login.py" "$link")"
+    expect "the page after the login" "$page" "claw is logged in"
+    expect "the forms of the login" "$page" "forms sent: $2"
+    wait "$login" || { cat "$work/login.err" >&2; fail "claw mcp login $server has failed"; }
+    expect "claw mcp login" "$(cat "$work/login.out")" '"logged_in":true'
+    [ "$(stat -c %a "$CLAW_HOME/logins/$server.json")" = 600 ] || fail "others can read the tokens"
+}
+log_in company 0
 echo "ok  claw mcp login logs in at the Python SDK's authorization server"
+# One page for the login and one for the consent.
+log_in pages 2
+echo "ok  claw mcp login logs in at npm's oidc-provider"
 
 expect_code "claw tools" 0 "$claw" tools --json
 cp "$CI_SCRATCH/out" "$work/tools.jsonl"
 for tool in everything/echo files/list_directory clock/get_current_time browser/browser_navigate sheets/create_workbook \
-    notes/create_entities thoughts/sequentialthinking git/git_status notion/API-post-search company/balance; do
+    notes/create_entities thoughts/sequentialthinking git/git_status notion/API-post-search company/balance \
+    cluster/configuration_view pages/fetch; do
     json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_SCRATCH/err" >&2; fail "claw tools does not list $tool"; }
 done
-echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of ten servers over HTTP"
+echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of twelve servers over HTTP"
 
 called=0
 # call SESSION SERVER TOOL WORDS: asked, allowed, run, and its result has reached the model.
@@ -143,11 +165,19 @@ call files files list_directory files
 call clock clock get_current_time clock
 call sheets sheets create_workbook sheets
 call git git git_status git
+call browser browser browser_navigate browser
+call notes notes create_entities notes
+call thoughts thoughts sequentialthinking thoughts
+call cluster cluster configuration_view cluster
 call company company balance company
-# Its token lives for two seconds.
+call pages pages fetch pages
+# Their tokens live for two seconds.
 sleep 2
-call renewed company balance "renewed company"
+call renewed-company company balance "renewed company"
+call renewed-pages pages fetch "renewed pages"
 [ -e "$work/sheets/made.xlsx" ] || fail "the workbook is not there"
+grep -q 'likes green tea' "$work/notes.jsonl" || fail "the note is not there"
+[ "$(grep -c '"GET /page.html' "$work/site.log")" = 2 ] || fail "the browser and the reader of pages have not both been at the page"
 
 kill -KILL -- "-$first"
 expect_code "claw mcp test of a dead server" 1 "$claw" mcp test everything
@@ -161,7 +191,11 @@ if grep -rqF "$SHEETS_TOKEN" "$CLAW_HOME"; then
     fail "the token is in the home"
 fi
 expect_code "claw audit verify" 0 "$claw" audit verify
-for token in $(grep -oE '(acc|ref)-[0-9a-f]{40}' "$CLAW_HOME/logins/company.json"); do
-    [ "$(grep -rlF "$token" "$CLAW_HOME")" = "$CLAW_HOME/logins/company.json" ] || fail "a login's token is elsewhere"
+for server in company pages; do
+    tokens="$(grep -oE '(acc|ref)-[0-9a-f]{40}|"(access|refresh)_token": "[^"]+' "$CLAW_HOME/logins/$server.json" | sed 's/.*"//')"
+    [ "$(wc -w <<<"$tokens")" -ge 2 ] || fail "the login at $server has no tokens for access and refresh"
+    for token in $tokens; do
+        [ "$(grep -rlF "$token" "$CLAW_HOME")" = "$CLAW_HOME/logins/$server.json" ] || fail "a login's token is elsewhere"
+    done
 done
-echo "servers over HTTP: $called calls through the gate, six of ten servers"
+echo "servers over HTTP: $called calls through the gate, to eleven of twelve servers"
