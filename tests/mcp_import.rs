@@ -128,3 +128,33 @@ fn claw_itself_is_not_taken_in() {
     assert!(imported.err.contains("it is claw itself"), "{imported:?}");
     assert!(!names(&house).contains(&"claw".to_owned()));
 }
+
+#[test]
+fn a_client_whose_folder_is_elsewhere_is_found_there() {
+    let house = House::bare();
+    let elsewhere = house.user_home().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let codex = "[mcp_servers.docs]\ncommand = \"docs\"\nenv_vars = [\"DOCS_TOKEN\"]\n";
+    fs::write(elsewhere.join("config.toml"), codex).unwrap();
+    let code = r#"{"mcpServers": {"gh": {"type": "http", "url": "https://gh.example/mcp"}}}"#;
+    fs::write(elsewhere.join(".claude.json"), code).unwrap();
+    let house = house
+        .with("CODEX_HOME", elsewhere.to_str().unwrap())
+        .with("CLAUDE_CONFIG_DIR", elsewhere.to_str().unwrap());
+    house.claw(&["mcp", "import", "--yes"]).expect(0);
+    assert_eq!(names(&house), ["bash", "docs", "filesystem", "gh", "memory", "scheduler"]);
+    let manifest = fs::read_to_string(house.home().join("mcp.json")).unwrap();
+    assert!(manifest.contains("DOCS_TOKEN"), "what it needs of the environment: {manifest}");
+}
+
+#[test]
+fn what_claw_could_not_start_is_not_taken_in() {
+    let house = House::bare();
+    let text = r#"{"mcpServers": {"live": {"type": "ws", "url": "wss://live.example/mcp"},
+        "near": {"type": "websocket", "url": "https://near.example/mcp"}}}"#;
+    fs::write(house.user_home().join(".claude.json"), text).unwrap();
+    let imported = house.claw(&["mcp", "import", "--yes"]);
+    assert!(imported.err.contains("the transport `ws` is not supported"), "{imported:?}");
+    assert!(imported.err.contains("the transport `websocket` is not supported"), "{imported:?}");
+    assert_eq!(names(&house), ["bash", "filesystem", "memory", "scheduler"]);
+}

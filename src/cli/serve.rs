@@ -1,7 +1,7 @@
 //! `claw serve`: an MCP server on standard input and output, which a client starts. Owns what
 //! answers behind it where no gateway runs. Standard output belongs to MCP. Must not know what is asked.
 
-mod client_file;
+pub(super) mod client_file;
 mod edit;
 mod entry;
 mod install;

@@ -2,6 +2,7 @@
 //! there are and how a typed answer is read; must not know doors, rounds, or how a form is sent.
 
 mod form;
+mod secrets;
 mod typed;
 
 use serde::{Deserialize, Serialize};

@@ -5,18 +5,23 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::args::ClientApp;
+use crate::cli::serve::client_file::ClientFile;
+use crate::config::Config;
+use crate::domain::inherit::THE_USUAL;
 use crate::hub::manifest::{self, NewEntry};
 
 const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What an entry can hold, in the order in which it is written.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "type",
     "command",
     "args",
     "cwd",
     "env",
     "envFile",
+    "inherit",
     "url",
     "headers",
     "timeout",
@@ -42,21 +47,20 @@ pub(super) struct Source {
 }
 
 /// The files that there may be, for this user and in this folder.
-pub(super) fn sources(home: &Path, here: &Path) -> Vec<Source> {
-    let config = if cfg!(target_os = "macos") {
-        home.join("Library/Application Support")
-    } else {
-        home.join(".config")
+pub(super) fn sources(config: &Config, here: &Path) -> Vec<Source> {
+    let of_user = |app| {
+        let ClientFile { client, path, .. } = ClientFile::of_config(config, app);
+        (client, path)
     };
     let known = [
-        ("Claude Desktop", config.join("Claude/claude_desktop_config.json")),
-        ("Claude Code", home.join(".claude.json")),
+        of_user(ClientApp::ClaudeDesktop),
+        of_user(ClientApp::ClaudeCode),
         ("Claude Code, this folder", here.join(".mcp.json")),
-        ("VS Code", config.join("Code/User/mcp.json")),
+        of_user(ClientApp::Vscode),
         ("VS Code, this folder", here.join(".vscode/mcp.json")),
-        ("Cursor", home.join(".cursor/mcp.json")),
+        of_user(ClientApp::Cursor),
         ("Cursor, this folder", here.join(".cursor/mcp.json")),
-        ("Codex", home.join(".codex/config.toml")),
+        of_user(ClientApp::Codex),
     ];
     let mut sources: Vec<Source> = Vec::new();
     for (of, path) in known {
@@ -147,6 +151,12 @@ fn of_codex(fields: &Map<String, Value>) -> Map<String, Value> {
                 let ms = value.as_f64().unwrap_or_default() * 1000.0;
                 entry.insert("timeout".to_owned(), json!(ms));
             }
+            // Names of variables, which are handed on beside those that every server gets.
+            "env_vars" if is_texts(value) => {
+                let names = value.as_array().into_iter().flatten().cloned();
+                let inherit = std::iter::once(json!(THE_USUAL)).chain(names).collect();
+                entry.insert("inherit".to_owned(), Value::Array(inherit));
+            }
             "enabled" => {
                 if value == &json!(false) {
                     entry.insert("disabled".to_owned(), json!(true));
@@ -161,6 +171,10 @@ fn of_codex(fields: &Map<String, Value>) -> Map<String, Value> {
         entry.insert("headers".to_owned(), Value::Object(headers));
     }
     entry
+}
+
+fn is_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
 }
 
 #[cfg(test)]
@@ -192,6 +206,10 @@ mod tests {
                 command = "npx"
                 args = ["-y", "fs"]
                 supports_parallel_tool_calls = true
+                env_vars = ["GITHUB_TOKEN"]
+                [mcp_servers.odd]
+                command = "x"
+                env_vars = [{ name = "A" }]
             "#,
         );
         let docs: Map<String, Value> = found[0]
@@ -206,6 +224,9 @@ mod tests {
         assert_eq!(Value::Object(docs), expected);
         assert_eq!(entry::shown(&found[1].entry.clone().unwrap()), "npx -y fs");
         assert_eq!(found[1].left_out, ["supports_parallel_tool_calls"]);
+        let inherited = found[1].entry.clone().unwrap();
+        assert!(inherited.contains(&("inherit", json!(["...", "GITHUB_TOKEN"]))), "{inherited:?}");
+        assert_eq!(found[2].left_out, ["env_vars"]);
     }
 
     #[test]

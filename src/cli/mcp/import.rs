@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::cli::ask_person::{self, agreed};
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
-use crate::hub::manifest::{self, Expansion, NewEntry};
+use crate::hub::manifest::{self, Expansion, Launch, NewEntry};
 
 pub(super) fn run(
     app: &App,
@@ -75,14 +75,17 @@ fn added(text: &str, one: &Found) -> Result<String, String> {
     if is_claw(&entry) {
         return Err("it is claw itself, which would call itself".to_owned());
     }
+    let added = manifest::add(text, &one.name, &entry).map_err(|error| error.to_string())?;
+    let read = manifest::parse(&added, &Expansion::default()).map_err(|error| error.to_string())?;
+    if let Some(Launch::Unusable { reason }) =
+        read.servers.get(&one.name).map(|server| &server.launch)
+    {
+        return Err(reason.clone());
+    }
     if let Some(url) = entry.iter().find_map(|(key, url)| url.as_str().filter(|_| *key == "url")) {
         manifest::check_url(url)?;
     }
-    let added = manifest::add(text, &one.name, &entry).map_err(|error| error.to_string())?;
-    match manifest::parse(&added, &Expansion::default()) {
-        Ok(_) => Ok(added),
-        Err(error) => Err(error.to_string()),
-    }
+    Ok(added)
 }
 
 /// What `claw serve --install` has written there.
@@ -107,7 +110,7 @@ fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Fou
             }
             vec![Source { of: "the file", path: path.to_owned() }]
         }
-        None => found::sources(&app.config.user_home, here),
+        None => found::sources(&app.config, here),
     };
     let mut all = Vec::new();
     for source in &sources {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::entry::Entry;
 use crate::cli::args::ClientApp;
+use crate::config::Config;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,13 @@ impl Surroundings<'_> {
 }
 
 impl ClientFile {
+    /// That of this user.
+    pub fn of_config(config: &Config, app: ClientApp) -> Self {
+        let variable = |name: &str| config.env.get(name).map(PathBuf::from);
+        let (home, is_macos) = (&*config.user_home, cfg!(target_os = "macos"));
+        Self::of(app, &Surroundings { home, variable: &variable, is_macos })
+    }
+
     /// As each client documents it.
     pub fn of(app: ClientApp, around: &Surroundings<'_>) -> Self {
         let json = |client, path, servers, next| Self {

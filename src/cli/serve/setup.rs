@@ -2,13 +2,12 @@
 //! says.
 //! Must not know how a file is changed.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::ValueEnum as _;
 
-use super::client_file::{ClientFile, Surroundings, shaped};
+use super::client_file::{ClientFile, shaped};
 use super::entry::Entry;
 use super::install;
 use crate::cli::args::ClientApp;
@@ -51,7 +50,7 @@ pub async fn run(overrides: Overrides, setup: Setup) -> anyhow::Result<ExitCode>
         ))
     })?;
     let entry = shaped(setup.app, &Entry::new(program, agent.as_deref(), home, &words));
-    let file = file_of(&config, setup.app);
+    let file = ClientFile::of_config(&config, setup.app);
     if setup.print {
         return install::print(&file, &entry);
     }
@@ -83,11 +82,4 @@ fn about_the_model(config: &Config, client: &str) -> anyhow::Result<Option<Strin
 /// Clients are told apart by their names, so each has its own.
 fn name_of(app: ClientApp) -> String {
     app.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-}
-
-fn file_of(config: &Config, app: ClientApp) -> ClientFile {
-    let variable = |name: &str| config.env.get(name).map(PathBuf::from);
-    let home: &Path = &config.user_home;
-    let is_macos = cfg!(target_os = "macos");
-    ClientFile::of(app, &Surroundings { home, variable: &variable, is_macos })
 }

@@ -4,8 +4,9 @@
 
 use serde_json::{Map, Value};
 
+use super::secrets;
 use super::{Input, InputKind, InputOption, TEXT_CHARS_MAX, TextFormat};
-use crate::{escape, required_of, secret};
+use crate::{escape, required_of};
 
 /// The most values of a form.
 const FIELDS_MAX: usize = 20;
@@ -13,42 +14,6 @@ const FIELDS_MAX: usize = 20;
 const OPTIONS_MAX: usize = 50;
 /// The longest name of a value or an option that is shown, in characters.
 const LABEL_CHARS_MAX: usize = 60;
-/// Beside the endings of [`secret::is_secret_name`]: what a form calls a secret. Compared with the
-/// letters and digits of a name or title alone.
-const SECRETS: &[&str] = &[
-    "password",
-    "passwort",
-    "passphrase",
-    "passcode",
-    "secret",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "accesstoken",
-    "authtoken",
-    "bearertoken",
-    "refreshtoken",
-    "credential",
-    "cardnumber",
-    "creditcard",
-    "kartennummer",
-    "cvv",
-    "cvc",
-    "iban",
-    "pincode",
-    "securitycode",
-    "otp",
-    "onetimecode",
-    "verificationcode",
-    "seedphrase",
-    "recoveryphrase",
-    "mnemonic",
-    "socialsecurity",
-    "ssn",
-];
-/// Those that are words of other words, too, count as a whole name only.
-const WHOLE_NAMES: &[&str] = &["cvv", "cvc", "otp", "ssn", "iban", "pin", "pat", "token", "auth"];
-
 /// What a form asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
@@ -75,8 +40,8 @@ pub enum InvalidForm {
     Odd(String),
 }
 
-/// Reads the schema of a form.
-pub fn form_of(request: &str, schema: &Value) -> Result<Form, InvalidForm> {
+/// Reads the schema of a form. `message` is what the server says with it.
+pub fn form_of(request: &str, message: &str, schema: &Value) -> Result<Form, InvalidForm> {
     let none = Map::new();
     let properties = match schema.get("properties") {
         Some(Value::Object(properties)) => properties,
@@ -94,10 +59,18 @@ pub fn form_of(request: &str, schema: &Value) -> Result<Form, InvalidForm> {
     for name in names {
         let schema = &properties[name];
         let label = label(schema.get("title").and_then(Value::as_str).unwrap_or(name));
-        if is_secret(name, schema) {
+        if secrets::is_secret(name, schema) {
             return Err(InvalidForm::Secret(label));
         }
         let Some(kind) = kind_of(schema) else { return Err(InvalidForm::Odd(label)) };
+        // Whatever the field is called: what is typed there is what the words around it ask for.
+        let is_typed =
+            matches!(kind, InputKind::Text { format: None, .. } | InputKind::Number { .. });
+        let words =
+            [message, schema.get("description").and_then(Value::as_str).unwrap_or_default()];
+        if let Some(word) = words.into_iter().find_map(secrets::asked_for).filter(|_| is_typed) {
+            return Err(InvalidForm::Secret(word));
+        }
         let about = schema.get("description").and_then(Value::as_str);
         let input = Input {
             request: request.to_owned(),
@@ -110,38 +83,6 @@ pub fn form_of(request: &str, schema: &Value) -> Result<Form, InvalidForm> {
         fields.push(FormField { input, about: about.map(escape::visible_multiline), default });
     }
     Ok(Form { fields })
-}
-
-/// Whether a value looks like a secret, by its name, its title, its format, or what is said of it.
-fn is_secret(name: &str, schema: &Value) -> bool {
-    let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
-    if text("format") == "password" || schema.get("writeOnly") == Some(&Value::Bool(true)) {
-        return true;
-    }
-    // Only what is typed can give a secret away.
-    if schema.get("enum").is_some() || schema.get("oneOf").is_some() || text("type") == "boolean" {
-        return false;
-    }
-    let named = |name: &str| secret::is_secret_name(&name.replace(' ', "_")) || is_named_so(name);
-    named(name) || named(text("title")) || is_said_so(text("description"))
-}
-
-fn is_named_so(name: &str) -> bool {
-    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    let letters = letters.to_ascii_lowercase();
-    let inside = |word: &&&str| !WHOLE_NAMES.contains(word) && letters.contains(**word);
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-    SECRETS.iter().any(|word| inside(&word))
-        || WHOLE_NAMES.contains(&letters.as_str())
-        || words.into_iter().any(|word| WHOLE_NAMES.contains(&word.as_str()))
-}
-
-/// In a sentence a word counts if it is asked for, and not if it only comes up.
-fn is_said_so(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    ["your password", "your api key", "your token", "your secret", "access token", "card number"]
-        .iter()
-        .any(|words| lower.contains(words))
 }
 
 fn kind_of(schema: &Value) -> Option<InputKind> {
@@ -222,13 +163,14 @@ mod tests {
 
     fn one(name: &str, schema: Value) -> Result<FormField, InvalidForm> {
         let schema = json!({"type": "object", "properties": {name: schema}});
-        form_of("a", &schema).map(|mut form| form.fields.remove(0))
+        form_of("a", "", &schema).map(|mut form| form.fields.remove(0))
     }
 
     #[test]
     fn a_form_is_read_in_the_order_in_which_it_is_needed() {
         let form = form_of(
             "a",
+            "",
             &json!({"type": "object", "required": ["seats", "from"], "properties": {
                 "from": {"type": "string", "title": "From where?", "minLength": 2},
                 "seats": {"type": "integer", "minimum": 1, "maximum": 9, "default": 2},
@@ -247,7 +189,7 @@ mod tests {
         assert_eq!(form.fields[2].input.read("business"), Ok(json!("b")));
         assert_eq!(form.fields[3].input.wants(), "numbers from 1 to 1, with blanks between");
         assert_eq!(form.fields[4].default, None, "a default that does not fit is none");
-        assert_eq!(form_of("a", &json!({})), Ok(Form { fields: Vec::new() }));
+        assert_eq!(form_of("a", "", &json!({})), Ok(Form { fields: Vec::new() }));
     }
 
     #[test]
@@ -285,6 +227,15 @@ mod tests {
         for name in ["name", "spinner", "city", "capital", "keyboard", "author", "topic", "pint"] {
             assert!(one(name, text()).is_ok(), "{name}");
         }
+        let asked = |message, kind| {
+            let schema = json!({"type": "object", "properties": {"answer": {"type": kind}}});
+            form_of("a", message, &schema).map(|_| ())
+        };
+        let secret = |word: &str| Err(InvalidForm::Secret(word.to_owned()));
+        assert_eq!(asked("Please type your GitHub password", "string"), secret("password"));
+        assert_eq!(asked("Enter your PIN", "integer"), secret("pin"));
+        assert_eq!(asked("Shall we reset your password?", "string"), Ok(()));
+        assert_eq!(asked("Enter your password on our page. Done?", "boolean"), Ok(()));
         let keep = json!({"type": "boolean", "title": "Remember the password"});
         assert!(one("keep", keep).is_ok(), "a yes gives nothing away");
     }

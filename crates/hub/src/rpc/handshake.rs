@@ -20,6 +20,7 @@ use claw_domain::canonical::sha256_hex;
 /// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
 const DISCOVER_ID: i64 = 2_000_000_001;
 const INITIALIZE_ID: i64 = 2_000_000_002;
+const DISCOVER_AGAIN_ID: i64 = 2_000_000_003;
 
 /// `UnsupportedProtocolVersionError` of 2026-07-28.
 const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
@@ -93,20 +94,20 @@ pub(crate) async fn open<R: Receive>(
     probe_timeout: Duration,
     deadline: Instant,
 ) -> Result<Agreement, OpeningError> {
-    let mut talk = Talk { receiver, transport, client_version, has_initialized: false };
+    let (has_initialized, has_asked_again) = (false, false);
+    let mut talk = Talk { receiver, transport, client_version, has_initialized, has_asked_again };
     match opening {
         Opening::Initialize => talk.initialize(deadline).await,
-        Opening::Discover => {
-            talk.send(talk.discover_request())?;
-            match talk.answer(DISCOVER_ID, deadline).await? {
-                Reply::Discover(result) => match judge_discover(result)? {
-                    EraAnswer::Modern(agreement) => Ok(agreement),
-                    EraAnswer::Legacy => talk.initialize(deadline).await,
-                },
-                Reply::Initialize(_) => Err(OpeningError::Silent),
-            }
-        }
-        Opening::Probe => talk.probe(probe_timeout, deadline).await,
+        Opening::Discover => match talk.discover(deadline).await? {
+            Some(agreement) => Ok(agreement),
+            None => talk.initialize(deadline).await,
+        },
+        Opening::Probe => match talk.discover(deadline.min(Instant::now() + probe_timeout)).await {
+            Ok(Some(agreement)) => Ok(agreement),
+            Ok(None) => talk.initialize(deadline).await,
+            Err(OpeningError::Silent) => talk.both(deadline).await,
+            Err(error) => Err(error),
+        },
     }
 }
 
@@ -121,6 +122,8 @@ enum Reply {
 enum EraAnswer {
     Modern(Agreement),
     Legacy,
+    /// It refused the request, and lists the revision of the request as one that it speaks.
+    Again,
 }
 
 struct Talk<'a, R> {
@@ -129,25 +132,35 @@ struct Talk<'a, R> {
     client_version: &'a str,
     /// `initialize` is out.
     has_initialized: bool,
+    /// `server/discover` has gone out a second time.
+    has_asked_again: bool,
 }
 
 impl<R: Receive> Talk<'_, R> {
-    async fn probe(
-        &mut self,
-        probe_timeout: Duration,
-        deadline: Instant,
-    ) -> Result<Agreement, OpeningError> {
-        self.send(self.discover_request())?;
-        let patience = deadline.min(Instant::now() + probe_timeout);
-        match self.answer(DISCOVER_ID, patience).await {
-            Ok(Reply::Discover(answer)) => match judge_discover(answer)? {
-                EraAnswer::Modern(agreement) => Ok(agreement),
-                EraAnswer::Legacy => self.initialize(deadline).await,
-            },
-            Ok(Reply::Initialize(_)) => Err(OpeningError::Silent),
-            Err(OpeningError::Silent) => self.both(deadline).await,
-            Err(error) => Err(error),
+    /// Asks for the revisions that the server speaks. `None` means that it is a legacy one.
+    async fn discover(&mut self, until: Instant) -> Result<Option<Agreement>, OpeningError> {
+        self.send(self.discover_request(DISCOVER_ID))?;
+        loop {
+            match self.answer(DISCOVER_ID, until).await? {
+                Reply::Discover(answer) => match judge_discover(answer)? {
+                    EraAnswer::Modern(agreement) => return Ok(Some(agreement)),
+                    EraAnswer::Legacy => return Ok(None),
+                    EraAnswer::Again => self.discover_again()?,
+                },
+                Reply::Initialize(_) => return Err(OpeningError::Silent),
+            }
         }
+    }
+
+    /// A client chooses a revision from the list of a refusal and asks once more (2026-07-28,
+    /// `UnsupportedProtocolVersionError`).
+    fn discover_again(&mut self) -> Result<(), OpeningError> {
+        if std::mem::replace(&mut self.has_asked_again, true) {
+            return Err(OpeningError::Refused(format!(
+                "it refused protocol {MODERN_PROTOCOL} twice, and lists it as one that it speaks"
+            )));
+        }
+        self.send(self.discover_request(DISCOVER_AGAIN_ID))
     }
 
     /// The probe is out and unanswered; `initialize` goes out, too. A slow modern server answers
@@ -173,6 +186,7 @@ impl<R: Receive> Talk<'_, R> {
                         until = deadline.min(Instant::now() + SECOND_ANSWER_TIMEOUT);
                     }
                     EraAnswer::Legacy => {}
+                    EraAnswer::Again => self.discover_again()?,
                 },
             }
             if refusal.is_some() && modern.is_some() {
@@ -235,7 +249,8 @@ impl<R: Receive> Talk<'_, R> {
                 Err(_) => return Err(OpeningError::Silent),
                 Ok(Received::End) => return Err(OpeningError::Closed),
                 // While `initialize` is out, a probe may fail as it likes.
-                Ok(Received::Failed { answers: DISCOVER_ID, .. }) if self.has_initialized => {}
+                Ok(Received::Failed { answers: DISCOVER_ID | DISCOVER_AGAIN_ID, .. })
+                    if self.has_initialized => {}
                 Ok(Received::Failed { reason, .. }) => return Err(OpeningError::Failed(reason)),
                 Ok(Received::Refused { answers, reason }) => {
                     let refused = json!({"id": answers, "error": {"message": reason}});
@@ -263,7 +278,8 @@ impl<R: Receive> Talk<'_, R> {
             return Ok(None);
         }
         if let Some(text) = id.as_str().filter(|text| {
-            [DISCOVER_ID, INITIALIZE_ID].map(|id| id.to_string()).contains(&(*text).to_owned())
+            let ours = [DISCOVER_ID, INITIALIZE_ID, DISCOVER_AGAIN_ID];
+            ours.map(|id| id.to_string()).contains(&(*text).to_owned())
         }) {
             let fault = format!(
                 "it answers with the id \"{text}\", a text, where claw has sent the number \
@@ -276,7 +292,7 @@ impl<R: Receive> Talk<'_, R> {
             _ => Ok(message.get_mut("result").map(Value::take).unwrap_or_default()),
         };
         Ok(match id.as_i64() {
-            Some(DISCOVER_ID) => Some(Reply::Discover(answer)),
+            Some(DISCOVER_ID | DISCOVER_AGAIN_ID) => Some(Reply::Discover(answer)),
             Some(INITIALIZE_ID) => Some(Reply::Initialize(answer)),
             // A server that could not read the probe may leave the id out of its error.
             None if id.is_null() && answer.is_err() => Some(Reply::Discover(answer)),
@@ -284,13 +300,13 @@ impl<R: Receive> Talk<'_, R> {
         })
     }
 
-    fn discover_request(&self) -> Value {
+    fn discover_request(&self, id: i64) -> Value {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL,
             "io.modelcontextprotocol/clientInfo": self.client_info(),
             "io.modelcontextprotocol/clientCapabilities": capabilities(Era::Modern),
         });
-        json!({"jsonrpc": "2.0", "id": DISCOVER_ID, "method": "server/discover", "params": {"_meta": meta}})
+        json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}})
     }
 
     fn initialize_request(&self) -> Value {
@@ -345,9 +361,8 @@ fn judge_discover(answer: RpcAnswer) -> Result<EraAnswer, OpeningError> {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    if let Ok(result) = &answer
-        && supported.contains(&MODERN_PROTOCOL)
-    {
+    if supported.contains(&MODERN_PROTOCOL) {
+        let Ok(result) = &answer else { return Ok(EraAnswer::Again) };
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
         let (protocol, instructions) = (MODERN_PROTOCOL.to_owned(), instructions(result));
         return Ok(EraAnswer::Modern(Agreement {

@@ -61,7 +61,7 @@ pub(super) fn asked_of(key: &str, request: &Value, fields: &Map<String, Value>) 
 
 fn in_form(key: &str, message: &str, params: &Value, fields: &Map<String, Value>) -> Read {
     let schema = params.get("requestedSchema").unwrap_or(&Value::Null);
-    let form = match form_of(key, schema) {
+    let form = match form_of(key, message, schema) {
         Ok(form) => form,
         Err(InvalidForm::Secret(label)) => {
             return Read::Refused {
@@ -271,6 +271,12 @@ mod tests {
             panic!()
         };
         assert!(why.contains("claw mcp login SERVER") && why.contains("“password”"), "{why}");
+        let said = json!({"method": ELICIT, "params": {
+            "message": "Please type your GitHub password",
+            "requestedSchema": {"type": "object", "properties": {"answer": {"type": "string"}}},
+        }});
+        let Read::Refused { why } = asked_of("a", &said, &Map::new()) else { panic!() };
+        assert!(why.contains("“password”"), "whatever the field is called: {why}");
         let sampling = asked_of("a", &json!({"method": "sampling/createMessage"}), &Map::new());
         assert!(matches!(sampling, Read::Unsupported { .. }));
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::link::{Link, PATIENCE, discovered, initialized};
 use crate::era::{Era, LEGACY_PROTOCOL, MODERN_PROTOCOL};
@@ -35,6 +35,63 @@ pub(super) async fn a_modern_server_is_known_by_its_answer_to_the_probe(link: Li
     };
     let (tools, ()) = tokio::join!(connection.tools(), script);
     assert_eq!(tools.unwrap().tools.len(), 0);
+}
+
+/// -32022 with the revisions that a server says it speaks.
+fn speaks(request: &Value, supported: &[&str]) -> Value {
+    json!({"jsonrpc": "2.0", "id": request["id"], "error": {
+        "code": -32022,
+        "message": "Unsupported protocol version",
+        "data": {"supported": supported, "requested": MODERN_PROTOCOL},
+    }})
+}
+
+pub(super) async fn a_modern_server_that_refuses_a_revision_is_asked_once_more(link: Link) {
+    for opening in [Opening::Probe, Opening::Discover] {
+        let (mut claw, mut peer) = link.dial().await;
+        let script = async {
+            let first = peer.request("server/discover").await;
+            peer.send(speaks(&first, &[MODERN_PROTOCOL])).await;
+            let second = peer.request("server/discover").await;
+            assert_ne!(first["id"], second["id"]);
+            peer.answer(&second, discovered()).await;
+        };
+        let (agreement, ()) = tokio::join!(claw.open(opening), script);
+        assert_eq!(agreement.unwrap().era, Era::Modern);
+
+        let (mut claw, mut peer) = link.dial().await;
+        let script = async {
+            for _ in 0..2 {
+                let request = peer.request("server/discover").await;
+                peer.send(speaks(&request, &[MODERN_PROTOCOL])).await;
+            }
+        };
+        let (refused, ()) = tokio::join!(claw.open(opening), script);
+        let Err(OpeningError::Refused(reason)) = refused else { panic!("{refused:?}") };
+        assert!(reason.contains("twice"), "{reason}");
+    }
+}
+
+pub(super) async fn a_list_of_older_or_unknown_revisions_decides(link: Link) {
+    let (mut claw, mut peer) = link.dial().await;
+    let script = async {
+        let request = peer.request("server/discover").await;
+        peer.send(speaks(&request, &[LEGACY_PROTOCOL])).await;
+        let request = peer.request("initialize").await;
+        peer.answer(&request, initialized()).await;
+        peer.request("notifications/initialized").await;
+    };
+    let (agreement, ()) = tokio::join!(claw.open(Opening::Probe), script);
+    assert_eq!(agreement.unwrap().era, Era::Legacy);
+
+    let (mut claw, mut peer) = link.dial().await;
+    let script = async {
+        let request = peer.request("server/discover").await;
+        peer.send(speaks(&request, &["2030-01-01"])).await;
+    };
+    let (refused, ()) = tokio::join!(claw.open(Opening::Probe), script);
+    let Err(OpeningError::Refused(reason)) = refused else { panic!("{refused:?}") };
+    assert!(reason.contains("only protocol 2030-01-01"), "{reason}");
 }
 
 pub(super) async fn a_refused_probe_is_followed_by_initialize(link: Link) {

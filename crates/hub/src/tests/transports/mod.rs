@@ -35,6 +35,8 @@ macro_rules! over_each_transport {
 over_each_transport! {
     handshakes::{
         a_modern_server_is_known_by_its_answer_to_the_probe,
+        a_modern_server_that_refuses_a_revision_is_asked_once_more,
+        a_list_of_older_or_unknown_revisions_decides,
         a_refused_probe_is_followed_by_initialize,
         an_unanswered_probe_is_followed_by_initialize,
         a_server_that_ends_at_the_probe_gets_initialize_on_its_next_connection,
