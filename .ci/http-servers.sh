@@ -67,7 +67,7 @@ serve files "$files" "$modules/.bin/supergateway" --stdio "node $modules/.bin/mc
     --outputTransport streamableHttp --stateful --port "$files"
 serve clock "$clock" "$modules/.bin/supergateway" --stdio mcp-server-time --outputTransport streamableHttp --port "$clock"
 serve browser "$browser" "$modules/.bin/playwright-mcp" --headless --isolated --no-sandbox \
-    --executable-path "$(command -v chromium)" --port "$browser"
+    --executable-path "$(command -v chromium)" --output-dir "$work/browser" --port "$browser"
 serve site "$site" python -m http.server --bind 127.0.0.1 --directory "$work/site" "$site"
 serve cluster "$cluster" "$modules/.bin/kubernetes-mcp-server" --bind-address 127.0.0.1 --port "$cluster" --kubeconfig "$work/kubeconfig"
 serve issuer "$issuer" node "$here/fixtures/authorization_server.mjs" "$modules" "$issuer" "http://127.0.0.1:$pages/mcp" 2
