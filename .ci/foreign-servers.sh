@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Other people's MCP servers behind claw's gate: one file in Claude Desktop's form, used unchanged
 # as the home's mcp.json: the reference server, files, git, a clock, a browser (Playwright with
-# Debian's Chromium), a database (SQLite), one in Go (Kubernetes', which shows its configuration) and
-# one for SSH, at Debian's OpenSSH on loopback, as an ordinary user with a key made here. `claw tools`
-# lists all eight, and each is called through the whole program: a model (aimock, an independent
-# stand-in for the OpenAI wire, strict: a request that fits no fixture is an error) wishes for the
-# call, the gate asks, `claw approve` answers, the result goes back to the model, and the audit tells
-# the story. What a call should have done is looked at without claw: not there before the yes, there
-# after it. A resource and a prompt of one are used, too.
+# Debian's Chromium), a database (SQLite), one in Go (Kubernetes', which shows its configuration),
+# one for SSH (at Debian's OpenSSH on loopback, as an ordinary user with a key made here), notes,
+# thoughts, workbooks and pages. `claw tools` lists all twelve, and each is called through the whole
+# program: a model (aimock, an independent stand-in for the OpenAI wire, strict: a request that fits
+# no fixture is an error) wishes for the call, the gate asks, `claw approve` answers, the result goes
+# back to the model, and the audit tells the story. What a call should have done is looked at without
+# claw: not there before the yes, there after it. A resource and a prompt of one are used, too.
 # Usage: .ci/foreign-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -39,6 +39,7 @@ trap end_others EXIT
 # A page whose title comes from its own script.
 mkdir "$work/site"
 echo '<title>A page</title><script>document.title = "The sum is " + (20 + 22)</script>' >"$work/site/page.html"
+echo '<p>Words of this step.' >"$work/site/words.html"
 python -m http.server --bind 127.0.0.1 --directory "$work/site" "$site" >"$work/site.log" 2>&1 </dev/null &
 others+=("$!")
 sed 's|@NAME@|a-cluster-of-this-step|' "$here/fixtures/kubeconfig.yaml" >"$work/kubeconfig"
@@ -82,7 +83,8 @@ trap end_others EXIT
 expect_code "claw tools" 0 "$claw" tools --json
 cp "$CI_SCRATCH/out" "$work/tools.jsonl"
 calls=(everything/echo filesystem/write_file git/git_add time/get_current_time browser/browser_navigate database/create_table
-    cluster/configuration_view ssh/run-command)
+    cluster/configuration_view ssh/run-command memory/create_entities thinking/sequentialthinking sheets/create_workbook
+    pages/fetch)
 for tool in "${calls[@]}"; do
     json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_SCRATCH/err" >&2; fail "claw tools does not list $tool"; }
 done
@@ -96,8 +98,11 @@ done_by() {
         browser) grep -q '"GET /page.html' "$work/site.log" ;;
         database) python -c 'import sqlite3, sys; sys.exit(sqlite3.connect(sys.argv[1]).execute("select count(*) from sqlite_master where name = ?", ["teas"]).fetchone()[0] != 1)' "$work/teas.db" ;;
         ssh) [ "$(cat "$reach/who.txt" 2>/dev/null) $(stat -c %U "$reach/who.txt" 2>/dev/null)" = "$user $user" ] ;;
+        memory) grep -q 'likes green tea' "$work/notes.jsonl" 2>/dev/null ;;
+        sheets) [ -s "$work/made.xlsx" ] ;;
+        pages) grep -q '"GET /words.html' "$work/site.log" ;;
         # These only say something.
-        everything | time | cluster) return 2 ;;
+        everything | time | cluster | thinking) return 2 ;;
     esac
 }
 
