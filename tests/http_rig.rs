@@ -52,7 +52,15 @@ impl HttpRig {
     where
         F: Fn(&Seen) -> Response + Send + Sync + 'static,
     {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), answer)
+    }
+
+    /// At an address at which another one was.
+    pub fn start_at<F>(address: SocketAddr, answer: impl FnOnce(SocketAddr) -> F) -> Self
+    where
+        F: Fn(&Seen) -> Response + Send + Sync + 'static,
+    {
+        let listener = std::net::TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let (seen, answer): (_, Answer) = (Arc::default(), Arc::new(answer(address)));

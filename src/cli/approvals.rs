@@ -84,7 +84,9 @@ async fn answer_and_go_on(
     let Some(session) = decided.question.session.clone() else {
         return told_to_client(&decided.question, as_json);
     };
-    if decided.question.input.is_some() && app.gate.calls().is_started(&decided.question.call)? {
+    if decided.question.input.is_some()
+        && app.gate.calls().under_way(&decided.question.call)?.is_some()
+    {
         // Its call runs in the process that has asked.
         return Ok(quiet(app, &session));
     }

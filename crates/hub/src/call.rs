@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::catalog::ToolEntry;
 use super::connection::Connection;
 use super::files::ResultFile;
 use super::human_time::HumanTime;
@@ -22,6 +23,7 @@ use super::output::{read_answer_of, read_error, read_refusal, read_result};
 use super::rpc::{
     ANSWER_TOO_LONG, AskSink, Asked, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED,
 };
+use super::task;
 use super::transport::Ticket;
 use super::transport::http::mirror;
 use crate::permit::Permit;
@@ -95,8 +97,8 @@ pub(super) enum Stop {
     Ended,
 }
 
-/// Sends the call and waits for its end. The permit is used up. The caller has compared the pin;
-/// `schema` is the tool's for its arguments.
+/// Sends the call and waits for its end. The permit is used up. The caller has compared the pin of
+/// `tool`; what is asked besides tools has none.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that sends tools/call, and it takes a Permit"
@@ -105,7 +107,7 @@ pub(super) async fn forward(
     connection: &Connection,
     permit: Permit,
     context: CallControl,
-    schema: &Value,
+    tool: Option<&ToolEntry>,
 ) -> CallEnd {
     let mut request = match request_of(&permit) {
         Ok(request) => request,
@@ -115,14 +117,17 @@ pub(super) async fn forward(
     // Whatever the server still asks when the call has its end, nobody is asked.
     let over = CancellationToken::new();
     let _ends = over.clone().drop_guard();
-    let asked = context.ask.clone().map(|sink| Asked { sink, over });
-    let mirrored = mirror::of_arguments(schema, permit.arguments());
+    let name = permit.tool().to_owned();
+    let asked = context.ask.clone().map(|sink| Asked { sink, over, tool: name });
+    let mirrored = tool.map(|tool| mirror::of_arguments(&tool.input_schema, permit.arguments()));
+    let keeps = tool.and_then(|tool| task::asked_for(connection, &tool.raw, permit.timeout()));
+    let mirrored = mirrored.unwrap_or_default();
     let (progress, tag_ticket) = (context.progress.clone(), ticket.clone());
     let goes_on = permit.input().is_some();
-    let tag = CallTag { progress, mirrored, ticket: tag_ticket, asked, goes_on };
+    let tag = CallTag { progress, mirrored, ticket: tag_ticket, asked, goes_on, task: keeps };
     request.extensions_mut().insert(tag);
 
-    let method = Method::named(permit.tool());
+    let expected = Expected { method: Method::named(permit.tool()), task: keeps.is_some() };
     let deadline = Instant::now() + permit.timeout();
     let send = connection.peer.send_request_with_option(request, options(&permit));
     let mut handle = tokio::select! {
@@ -136,7 +141,7 @@ pub(super) async fn forward(
     tokio::select! {
         biased;
         answer = &mut handle.rx => match answer {
-            Ok(answer) => read_answer(connection, method, answer, &ticket).await,
+            Ok(answer) => read_answer(connection, expected, answer, &ticket).await,
             Err(_) => ended_before(connection, &ticket).await,
         },
         stop = stopped(connection, &context, deadline) => {
@@ -203,9 +208,18 @@ pub(super) async fn stopped(
     }
 }
 
+/// What an answer may be.
+#[derive(Clone, Copy)]
+struct Expected {
+    /// It is none to a `tools/call`.
+    method: Option<Method>,
+    /// A task was asked for, in the way of 2025-11-25.
+    task: bool,
+}
+
 async fn read_answer(
     connection: &Connection,
-    method: Option<Method>,
+    expected: Expected,
     answer: Result<ServerResult, ServiceError>,
     ticket: &Ticket,
 ) -> CallEnd {
@@ -214,7 +228,10 @@ async fn read_answer(
     match answer {
         Ok(ServerResult::CustomResult(result)) => {
             let (raw, file_bytes_max) = (&result.0, connection.settings.file_bytes_max);
-            match method {
+            match expected.method {
+                None if expected.task && task::is_of_2025(raw) => {
+                    task::begun(raw.get("task").unwrap_or(&Value::Null))
+                }
                 None => read_result(raw, connection.own, bytes_max, file_bytes_max),
                 Some(method) => read_answer_of(method, raw, bytes_max, file_bytes_max),
             }

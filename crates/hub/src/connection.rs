@@ -25,9 +25,10 @@ use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::resources;
 use super::rpc::era::Era;
 use super::rpc::{
-    Agreement, Bridge, LOG_LINES_MAX, News, RpcState, ServerLog, capabilities, in_words,
+    Agreement, Bridge, LOG_LINES_MAX, News, Root, RpcState, ServerLog, capabilities, in_words,
 };
 use super::settings::{HubNotice, HubSettings};
+use super::task::Spelling;
 use super::transport::http::mirror;
 use super::transport::{Receive, Transport};
 
@@ -84,8 +85,10 @@ pub(super) struct Connection {
     /// Whether a change of the tools would be announced: the server does not announce changes, or
     /// the announcements come.
     hears_changes: Arc<AtomicBool>,
+    /// How it speaks of tasks; `None` for one that makes none.
+    pub(super) tasks: Option<Spelling>,
     /// It is reached over HTTP.
-    remote: bool,
+    pub(super) remote: bool,
     /// It has said that it announces changes of its tools.
     announces: bool,
     /// The same of its prompts.
@@ -126,6 +129,8 @@ impl Connection {
     ) -> Self {
         let Parts { transport, receiver, agreement } = parts;
         let state = Arc::new(RpcState::default());
+        let root = root_for(entry, &settings).filter(|_| agreement.era == Era::Legacy);
+        let shows_roots = root.is_some();
         let bridge = Bridge::new(
             transport.clone(),
             receiver,
@@ -135,10 +140,11 @@ impl Connection {
                 list_changed: announce_changes(&entry.name, &settings),
                 updated: tell_updates(&entry.name, &settings),
             },
+            root,
         );
         let protocol: ProtocolVersion = protocol_version(agreement.era, &agreement.protocol);
         let declared: ClientCapabilities =
-            serde_json::from_value(capabilities(agreement.era)).unwrap_or_default();
+            serde_json::from_value(capabilities(agreement.era, shows_roots)).unwrap_or_default();
         let mut config = ClientConfig::new(
             declared,
             Implementation::new("claw", settings.client_version.clone()),
@@ -151,6 +157,7 @@ impl Connection {
         let says = |what: &str| agreement.capabilities.pointer(what) == Some(&Value::Bool(true));
         let announces = says("/tools/listChanged");
         let announces_prompts = says("/prompts/listChanged");
+        let tasks = Spelling::of(agreement.era, &agreement.protocol, &agreement.capabilities);
         let is_modern = agreement.era == Era::Modern;
         let hears_changes = Arc::new(AtomicBool::new(!(announces && is_modern)));
         let peer = service.peer().clone();
@@ -164,6 +171,7 @@ impl Connection {
             era: agreement.era,
             protocol: agreement.protocol,
             instructions: agreement.instructions,
+            tasks,
             offers: Offers::of(&agreement.capabilities),
             tells_updates: agreement.capabilities.pointer("/resources/subscribe")
                 == Some(&Value::Bool(true)),
@@ -392,6 +400,11 @@ impl Drop for Connection {
         // The task of `rmcp` holds the transport, too, and ends a moment later.
         self.transport.request_end();
     }
+}
+
+/// What the server of this entry may be told of the workspace.
+pub(super) fn root_for(entry: &ServerEntry, settings: &HubSettings) -> Option<Root> {
+    Root::of(settings.workspace.as_deref().filter(|_| entry.roots)?)
 }
 
 /// A stranger may say what it likes: only claw's own servers are believed.

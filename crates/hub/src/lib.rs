@@ -62,8 +62,8 @@ pub use permit::{
 };
 pub use process::supervisor;
 pub use replace::Replaced;
-pub use rpc::AskSink;
 pub use rpc::era::{self, Era};
+pub use rpc::{AskSink, ServerAsks};
 pub use settings::{
     BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState,
     ServerStatus,
@@ -286,13 +286,14 @@ impl Hub {
     }
 
     /// Tells a server that nobody waits any more for the task that the permit names; whether it has
-    /// heard so within [`CANCEL_TASK_TIMEOUT`], its start included.
-    pub async fn cancel_task(&self, permit: Permit) -> bool {
+    /// heard so within [`CANCEL_TASK_TIMEOUT`], its start included. Where it may not be started, one
+    /// whose process is not there hears nothing.
+    pub async fn cancel_task(&self, permit: Permit, may_start: bool) -> bool {
         if !self.mark.is_of(&permit) {
             return false;
         }
         let Ok((server, _under_way)) = self.find_for_call(permit.server()) else { return false };
-        timeout(CANCEL_TASK_TIMEOUT, server.cancel_task(permit)).await.unwrap_or(false)
+        timeout(CANCEL_TASK_TIMEOUT, server.cancel_task(permit, may_start)).await.unwrap_or(false)
     }
 
     /// Closes to what claw's own servers run something that was opened to it, and says why. Servers

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::call::{Beside, CallEnd};
+use super::catalog::ToolEntry;
 use super::files::{Files, short, text_of};
 use super::frame;
 use super::method::Method;
@@ -39,7 +40,7 @@ pub(super) fn read_result(
     if raw.get("resultType").and_then(Value::as_str) == Some("task") {
         return task::begun(raw);
     }
-    if raw.get("content").is_none() && raw.get("task").is_some_and(Value::is_object) {
+    if task::is_of_2025(raw) {
         let reason = "the server made a task of the call in the way of revision 2025-11-25, which \
             claw has not asked for; it may still be running";
         return CallEnd::Unknown { reason: reason.to_owned() };
@@ -175,9 +176,17 @@ pub(super) fn read_refusal(server: &str, reason: &str) -> CallEnd {
     CallEnd::Ended(output, Beside::default())
 }
 
-/// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by
-/// it.
-pub(super) fn note_misfit(output: &mut ToolOutput, schema: &Value) {
+impl ToolEntry {
+    /// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by
+    /// it.
+    pub(super) fn note_misfit_of(&self, end: &mut CallEnd) {
+        if let (CallEnd::Ended(output, _), Some(schema)) = (end, &self.output_schema) {
+            note_misfit(output, schema);
+        }
+    }
+}
+
+fn note_misfit(output: &mut ToolOutput, schema: &Value) {
     let Some(structured) = output.structured.as_ref().filter(|_| !output.is_error) else { return };
     if let Fit::Misfit(why) = schema::fit(schema, structured) {
         output.text.push_str(&format!(

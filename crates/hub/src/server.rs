@@ -11,14 +11,13 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Beside, CallControl, CallEnd, forward};
-use super::catalog::ServerTools;
+use super::catalog::{ServerTools, ToolEntry};
 use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::in_flight::InFlight;
 use super::manifest::{Launch, ServerEntry};
 use super::method::Method;
-use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::start::Way;
 use super::starting::Starting;
@@ -138,16 +137,13 @@ impl Server {
     /// start and the call each.
     pub(super) async fn call(self: &Arc<Self>, permit: Permit, context: CallControl) -> CallEnd {
         let not_forwarded = |reason: String| CallEnd::NotForwarded { reason };
-        let ready = async {
-            let connection = self.connection().await?;
-            let tools = self.list(&connection).await?;
-            Ok::<_, HubError>((connection, tools))
-        };
+        if permit.task().is_some() {
+            return Box::pin(self.follow_task(permit, context)).await;
+        }
         let (connection, tools) = tokio::select! {
             biased;
-            () = context.leaves.cancelled(), if permit.task().is_some() => return CallEnd::Left,
             () = context.cancel.cancelled() => return not_forwarded("it was stopped before it was sent".to_owned()),
-            ready = timeout(permit.timeout(), ready) => match ready {
+            ready = timeout(permit.timeout(), self.ready()) => match ready {
                 Ok(Ok(ready)) => ready,
                 Ok(Err(error)) => return not_forwarded(error.to_string()),
                 Err(_) => return not_forwarded("the server was not ready in time".to_owned()),
@@ -156,32 +152,33 @@ impl Server {
         if let Some(method) = Method::named(permit.tool()) {
             return self.ask(&connection, method, permit, context).await;
         }
-        let Some(tool) = tools.tool(permit.tool()) else {
-            return not_forwarded(format!(
-                "the server `{}` has no tool `{}` (any more)",
-                permit.server(),
-                permit.tool()
-            ));
+        let tool = match allowed_tool(&tools, &permit) {
+            Ok(tool) => tool,
+            Err(reason) => return not_forwarded(reason),
         };
-        if tool.pin != permit.pin() {
-            return not_forwarded(format!(
-                "the tool `{}` has changed since the call was allowed",
-                permit.tool()
-            ));
-        }
-        let mut end = match permit.task() {
-            Some(_) => task::follow(&connection, permit, context).await,
-            None => forward(&connection, permit, context, &tool.input_schema).await,
-        };
-        if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
-            note_misfit(output, schema);
-        }
+        let mut end = forward(&connection, permit, context, Some(tool)).await;
+        tool.note_misfit_of(&mut end);
         self.note_end(&end, connection);
         end
     }
 
+    /// The connection, which is opened if need be, and the tools.
+    pub(super) async fn ready(
+        self: &Arc<Self>,
+    ) -> Result<(Arc<Connection>, Arc<ServerTools>), HubError> {
+        let connection = self.connection().await?;
+        let tools = self.list(&connection).await?;
+        Ok((connection, tools))
+    }
+
     /// Tells the server of a task that nobody waits for any more. Whether it has heard so.
-    pub(super) async fn cancel_task(self: &Arc<Self>, permit: Permit) -> bool {
+    /// `may_start`: a process may be started for it.
+    pub(super) async fn cancel_task(self: &Arc<Self>, permit: Permit, may_start: bool) -> bool {
+        if !may_start && matches!(self.way(), Ok(Way::Process(_))) {
+            let up = self.slot.lock().await.up.clone();
+            let Some(up) = up.filter(|up| !up.is_dead()) else { return false };
+            return task::cancel(&up, permit).await;
+        }
         match self.connection().await {
             Ok(connection) => task::cancel(&connection, permit).await,
             Err(_) => false,
@@ -204,14 +201,14 @@ impl Server {
         let end = match method {
             Method::ListResources => list_resources(connection, &permit, context).await,
             Method::ReadResource | Method::GetPrompt => {
-                forward(connection, permit, context, &Value::Null).await
+                forward(connection, permit, context, None).await
             }
         };
         self.note_end(&end, connection.clone());
         end
     }
 
-    fn note_end(&self, end: &CallEnd, connection: Arc<Connection>) {
+    pub(super) fn note_end(&self, end: &CallEnd, connection: Arc<Connection>) {
         match end {
             CallEnd::Ended(..)
             | CallEnd::InputRequired { .. }
@@ -388,6 +385,24 @@ impl Server {
             (self.settings.notices)(HubNotice::Died { server: self.entry.name.clone(), reason });
         }
     }
+}
+
+/// The tool that a permit names, as it was allowed.
+///
+/// # Errors
+/// Why there is none, in words.
+pub(super) fn allowed_tool<'a>(
+    tools: &'a ServerTools,
+    permit: &Permit,
+) -> Result<&'a ToolEntry, String> {
+    let Some(tool) = tools.tool(permit.tool()) else {
+        let (server, tool) = (permit.server(), permit.tool());
+        return Err(format!("the server `{server}` has no tool `{tool}` (any more)"));
+    };
+    if tool.pin != permit.pin() {
+        return Err(format!("the tool `{}` has changed since the call was allowed", permit.tool()));
+    }
+    Ok(tool)
 }
 
 /// Notes a death that nobody asked for, also when nobody is calling.

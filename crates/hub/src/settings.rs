@@ -63,6 +63,8 @@ pub struct HubSettings {
     /// The folder of `mcp.json`, to which a relative `command` and `cwd` refer. Claw's own servers
     /// run here.
     pub working_dir: PathBuf,
+    /// Where the agent works, for the servers that may be told so.
+    pub workspace: Option<PathBuf>,
     /// Below this a stranger's server, whose entry names no `cwd`, runs in a folder of its own,
     /// which is empty at first. Not beside claw's own files, which it could serve or write over.
     /// Not the agent's workspace either: what the agent writes there must not be picked up by a
@@ -128,6 +130,7 @@ impl HubSettings {
             base_env,
             inherit: INHERITED_VARIABLES.map(str::to_owned).to_vec(),
             marks: BTreeMap::new(),
+            workspace: None,
             server_dirs: working_dir.join("servers"),
             working_dir,
             supervisor: None,

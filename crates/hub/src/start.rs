@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::connection::{Connection, Parts};
+use super::connection::{Connection, Parts, root_for};
 use super::in_flight::InFlight;
 use super::login;
 use super::manifest::{HttpLaunch, ServerEntry, StdioLaunch};
 use super::process::spawn::{misplaced, spawn};
 use super::rpc::era::Era;
-use super::rpc::{Opening, OpeningError, open};
+use super::rpc::{Introduction, Opening, OpeningError, open};
 use super::settings::HubSettings;
 use super::tls;
 use super::transport::http::Times;
@@ -85,6 +85,11 @@ impl Start<'_> {
         self.attempt(second, by).await.map_err(|failed| failed.why)
     }
 
+    fn introduction(&self) -> Introduction<'_> {
+        let roots = root_for(self.entry, self.settings).is_some();
+        Introduction { version: &self.settings.client_version, roots }
+    }
+
     async fn attempt(&self, opening: Opening, by: Instant) -> Result<Up, Failed> {
         match self.way {
             Way::Process(launch) => self.start(launch, opening, by).await,
@@ -105,8 +110,8 @@ impl Start<'_> {
             Err(_) => return Err(Failed::for_good("its process did not start in time".to_owned())),
         };
         let (stdio, mut receiver) = Stdio::new(spawned, settings.limits());
-        let (version, probe_timeout) = (&settings.client_version, settings.probe_timeout);
-        let agreed = open(&mut receiver, &stdio, opening, version, probe_timeout, by).await;
+        let (claw, probe_timeout) = (self.introduction(), settings.probe_timeout);
+        let agreed = open(&mut receiver, &stdio, opening, claw, probe_timeout, by).await;
         let error = match agreed {
             Ok(agreement) => {
                 let pid = stdio.process().pid;
@@ -127,8 +132,8 @@ impl Start<'_> {
         let lookup = settings.lookup.clone();
         let http = Http::new(launch, settings.limits(), times, lookup, bearer);
         let (http, mut receiver) = http.map_err(Failed::for_good)?;
-        let (version, probe_timeout) = (&settings.client_version, settings.probe_timeout);
-        let agreed = open(&mut receiver, &http, opening, version, probe_timeout, by).await;
+        let (claw, probe_timeout) = (self.introduction(), settings.probe_timeout);
+        let agreed = open(&mut receiver, &http, opening, claw, probe_timeout, by).await;
         let error = match agreed {
             Ok(agreement) => {
                 let parts = Parts { transport: Arc::new(http), receiver, agreement };

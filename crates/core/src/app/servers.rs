@@ -217,6 +217,7 @@ pub(super) fn hub_settings(
         .parent()
         .map_or_else(|| config.home.path().to_owned(), Path::to_owned);
     let mut settings = HubSettings::new(variables(config), beside);
+    settings.workspace = Some(config.workspace.clone());
     settings.server_dirs = config.home.servers();
     settings.logins = Some(config.home.logins());
     settings.login_time = Duration::from_secs(config.limits.login_time_s);

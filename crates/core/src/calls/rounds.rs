@@ -21,6 +21,10 @@ use crate::hub::RoundInput;
 use crate::killpoint;
 use crate::store::{CallRow, RoundRow, StoreError, Tx};
 
+/// The key beside the request of a round in a running call: which tools run, where it is not known
+/// for which of them the server asks.
+pub const RUNNING: &str = "running";
+
 /// What a server asks in one round.
 #[derive(Clone, Debug)]
 pub struct NewRound {
@@ -30,6 +34,13 @@ pub struct NewRound {
     pub requests: Value,
     /// What the server wants to have back.
     pub state: Option<String>,
+}
+
+/// What a server may ask about by a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnderWay {
+    Call,
+    Task,
 }
 
 /// What comes of a round.
@@ -103,7 +114,9 @@ impl Calls {
                     )));
                 }
                 let moved = match new.in_call {
-                    true => tx.call(&id)?.is_some_and(|row| row.state == CallState::Started),
+                    true => tx.call(&id)?.is_some_and(|row| {
+                        matches!(row.state, CallState::Started | CallState::Task)
+                    }),
                     false => {
                         tx.move_call(&id, CallState::Started, CallState::InputRequired)?
                             || tx.move_call(&id, CallState::Task, CallState::InputRequired)?
@@ -175,11 +188,15 @@ impl Calls {
             .await
     }
 
-    /// Whether a call runs, as far as the store knows: what its server asks then is answered by the
-    /// process that runs it, or by nobody.
-    pub fn is_started(&self, call: &CallId) -> Result<bool, StoreError> {
+    /// Whether a call runs, or its task, as far as the store knows: what its server asks then is
+    /// answered by the process that runs it, or by nobody.
+    pub fn under_way(&self, call: &CallId) -> Result<Option<UnderWay>, StoreError> {
         let row = self.store.read(|tx| tx.call(call))?;
-        Ok(row.is_some_and(|row| row.state == CallState::Started))
+        Ok(row.and_then(|row| match row.state {
+            CallState::Started => Some(UnderWay::Call),
+            CallState::Task => Some(UnderWay::Task),
+            _ => None,
+        }))
     }
 
     /// Closes the question of a call whose process is gone while its server waited for the answer,
@@ -187,7 +204,14 @@ impl Calls {
     pub async fn close_dead_round(&self, call: &CallId) -> Result<(), StoreError> {
         const WHY: &str = "the connection to its server has ended while it waited";
         let call = call.clone();
-        self.store.write(move |tx| super::start::close_question(tx, &call, WHY)).await
+        self.store
+            .write(move |tx| {
+                if let Some(round) = tx.open_round(&call)? {
+                    tx.close_round(&call, round.nth)?;
+                }
+                super::start::close_question(tx, &call, WHY)
+            })
+            .await
     }
 
     /// Whether a question is about what a server wants to know in the middle of its call.

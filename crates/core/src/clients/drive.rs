@@ -146,6 +146,8 @@ impl Shared {
                 driven.progress.send_replace(Progress::Running);
                 match self.pass(&client, &call, &driven).await {
                     Outcome::Parked { .. } => {}
+                    // Its task goes on at its server, and the next process with it.
+                    Outcome::Left => break Progress::LeftBehind,
                     outcome => break Progress::Ended(Box::new(outcome)),
                 }
             }
@@ -190,7 +192,7 @@ impl Shared {
         let context = CallContext {
             live: driven.sink(),
             cancel: cancel.clone(),
-            leaves: CancellationToken::new(),
+            leaves: self.ending.no_new_step(),
             deadline: Instant::now() + self.call_time,
             turn: turn_of(client, &call.id),
             heard_by_others: true,

@@ -33,8 +33,7 @@ pub(super) async fn forward(
         match end {
             CallEnd::Ended(output, beside) => return ended(gate, pass, output, beside).await,
             CallEnd::NotForwarded { reason } if has_task => {
-                let reason = format!("its server could not be asked about its task: {reason}");
-                return Outcome::Unknown { reason };
+                return Box::pin(tasks::not_asked(gate, &pass.call.id, &reason)).await;
             }
             CallEnd::NotForwarded { reason } if has_input => {
                 let reason = format!("the answer was not sent to its server: {reason}");

@@ -1,7 +1,7 @@
 //! The limits layer: how many calls run side by side, how long one may take, how much of a result
 //! goes to the model. Must not know what a call does.
 
-use super::{Gate, Pass, forward};
+use super::{Gate, Pass, forward, tasks};
 use crate::calls::KeptResult;
 use crate::domain::{DeniedBy, Outcome};
 use crate::hub::{HumanTime, Permit};
@@ -9,11 +9,14 @@ use crate::hub::{HumanTime, Permit};
 pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     let call = KeptResult::of(&pass.call);
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
+    let goes_on = permit.task().is_some() || permit.input().is_some();
     let slot = tokio::select! {
+        biased;
+        () = pass.context.leaves.cancelled(), if permit.task().is_some() => return Outcome::Left,
         slot = gate.slots.acquire() => slot,
-        () = cancel.cancelled() => return stopped(),
+        () = cancel.cancelled() => return not_begun(gate, pass, goes_on, stopped()).await,
         () = tokio::time::sleep_until(deadline) => {
-            return out_of_time();
+            return not_begun(gate, pass, goes_on, out_of_time()).await;
         }
     };
     if slot.is_err() {
@@ -35,6 +38,17 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     match outcome {
         Outcome::Ended { output } => Outcome::Ended { output: gate.calls.cut(&call, output).await },
         other => other,
+    }
+}
+
+/// What was started once, and was to go on, is never said not to have run.
+async fn not_begun(gate: &Gate, pass: &Pass, goes_on: bool, end: Outcome) -> Outcome {
+    match end {
+        Outcome::Denied { .. } if goes_on => {
+            const WHY: &str = "the turn was stopped, or its time is over";
+            Box::pin(tasks::give_up(gate, &pass.call.id, WHY)).await
+        }
+        end => end,
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::{Gate, InputNews, InputSink, Pass, start, transparency};
+use super::{Gate, InputNews, InputSink, Pass, start, tasks, transparency};
 use crate::calls::Calls;
-use crate::calls::rounds::{NewRound, RoundNow, RoundStep};
+use crate::calls::rounds::{NewRound, RUNNING, RoundNow, RoundStep};
 use crate::domain::{Outcome, ToolCall};
-use crate::hub::{AskSink, HumanTime, Permit, RoundInput};
+use crate::hub::{AskSink, HumanTime, Permit, RoundInput, ServerAsks};
 use crate::store::StoreError;
 
 /// The one request of a round in a running call.
@@ -30,7 +30,7 @@ pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
         Next::Send(permit) => permit,
         Next::Over(outcome) => return outcome,
     };
-    take_on(gate, pass, *permit).await
+    Box::pin(take_on(gate, pass, *permit)).await
 }
 
 /// Runs what goes on, with what is around every call that runs.
@@ -39,7 +39,12 @@ pub(super) async fn take_on(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
     let changing = match gate.policy().may_change_workspace(&facts) {
         true => match gate.remember(pass).await {
             Ok(changing) => changing,
-            Err(denied) => return cut(&denied.reason),
+            Err(_) if permit.task().is_some() && pass.context.leaves.is_cancelled() => {
+                return Outcome::Left;
+            }
+            Err(denied) => {
+                return Box::pin(tasks::give_up(gate, &pass.call.id, &denied.reason)).await;
+            }
         },
         false => None,
     };
@@ -58,7 +63,7 @@ pub(super) async fn take_in(
     let round = NewRound { in_call: false, requests, state };
     match gate.calls.begin_round(&pass.call.id, round).await {
         Ok(Ok(())) => next(gate, pass).await,
-        Ok(Err(why)) => Next::Over(cut(&why)),
+        Ok(Err(why)) => Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await),
         Err(error) => Next::Over(lost(&error)),
     }
 }
@@ -74,7 +79,8 @@ async fn next(gate: &Gate, pass: &Pass) -> Next {
         RoundStep::Asks(approval) => Next::Over(Outcome::Parked { approval }),
         RoundStep::Answered { nth, input } => go_on(gate, pass, nth, input).await,
         RoundStep::Unsupported { method } => {
-            Next::Over(cut(&format!("its server asks for `{method}`, which claw does not give")))
+            let why = format!("its server asks for `{method}`, which claw does not give");
+            Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await)
         }
         RoundStep::Gone => Next::Over(cut("what its server asked is not known any more")),
     }
@@ -84,15 +90,14 @@ async fn go_on(gate: &Gate, pass: &Pass, nth: u32, input: RoundInput) -> Next {
     match gate.calls.go_on(&pass.call, nth, &input).await {
         Ok(Ok(row)) => {
             let task = gate.calls.task_of(&pass.call.id);
-            let permit = task.and_then(|task| {
-                gate.permit_to_go_on(row, Some(input), task.map(super::tasks::at_once))
-            });
+            let permit = task
+                .and_then(|task| gate.permit_to_go_on(row, Some(input), task.map(tasks::at_once)));
             match permit {
                 Ok(permit) => Next::Send(Box::new(permit)),
                 Err(error) => Next::Over(lost(&error)),
             }
         }
-        Ok(Err(why)) => Next::Over(cut(&why)),
+        Ok(Err(why)) => Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await),
         Err(error) => Next::Over(lost(&error)),
     }
 }
@@ -145,9 +150,13 @@ struct InCall {
 }
 
 impl InCall {
-    async fn answer(&self, request: Value) -> Value {
+    /// `None`: nobody can be asked here, and another call of the server may be the one.
+    async fn answer(&self, asks: ServerAsks) -> Option<Value> {
+        if self.asks.is_none() && !asks.running.is_empty() {
+            return None;
+        }
         let _mine = self.turn.lock().await;
-        match self.round(request).await {
+        Some(match self.round(asks).await {
             Ok(response) => response,
             Err(_) if self.has_told.swap(true, Ordering::SeqCst) => json!({"action": "cancel"}),
             Err(why) => {
@@ -156,12 +165,14 @@ impl InCall {
                 tell(self.asks.as_ref(), vec![crate::domain::escape::visible(&text)]);
                 json!({"action": "cancel"})
             }
-        }
+        })
     }
 
     /// The result of the request. `Err` is why there is none.
-    async fn round(&self, request: Value) -> Result<Value, String> {
+    async fn round(&self, asks: ServerAsks) -> Result<Value, String> {
         let failed = |error: StoreError| format!("the store cannot be used: {error}");
+        let mut request = asks.request;
+        request[RUNNING] = json!(asks.running);
         let new = NewRound { in_call: true, requests: json!({REQUEST: request}), state: None };
         self.calls.begin_round(&self.call.id, new).await.map_err(failed)??;
         loop {

@@ -1,5 +1,6 @@
 //! A server makes a task of a call. Its id is written down, and the call goes on by that from its
-//! frozen row, in this process or in a later one. Must not know how a task is followed.
+//! frozen row, in this process or in a later one; who does not go on tells the server. Must not know
+//! how a task is followed.
 
 use std::time::Duration;
 
@@ -13,11 +14,11 @@ use crate::store::StoreError;
 pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
     let (row, task) = match gate.calls.resume_task(&pass.call).await {
         Ok(Ok(found)) => found,
-        Ok(Err(why)) => return cut(&why),
+        Ok(Err(why)) => return Box::pin(give_up(gate, &pass.call.id, &why)).await,
         Err(error) => return lost(&error),
     };
     match gate.permit_to_go_on(row, None, Some(at_once(task))) {
-        Ok(permit) => take_on(gate, pass, permit).await,
+        Ok(permit) => Box::pin(take_on(gate, pass, permit)).await,
         Err(error) => lost(&error),
     }
 }
@@ -41,14 +42,30 @@ pub(super) async fn take_in(gate: &Gate, pass: &Pass, task: TaskAt) -> Next {
 pub(super) async fn cancel(gate: &Gate, call: &CallId) -> Result<&'static str, StoreError> {
     let Some(row) = gate.calls.row_of_task(call)? else { return Ok("") };
     let Some(task) = gate.calls.task_of(call)? else { return Ok("") };
-    if gate.store.read(|tx| tx.panic())?.is_some() {
-        return Ok("; the stop switch is on, so its server was not told");
-    }
+    // A process that is gone is not started again for it while the stop switch is on.
+    let may_start = gate.store.read(|tx| tx.panic())?.is_none();
     let permit = gate.permit_to_go_on(row, None, Some(at_once(task)))?;
-    Ok(match gate.hub.cancel_task(permit).await {
+    Ok(match gate.hub.cancel_task(permit, may_start).await {
         true => "; its server was told to cancel it",
-        false => "; its server could not be told to cancel it",
+        false if may_start => "; its server could not be told to cancel it",
+        false => "; the stop switch is on, and its server could not be told to cancel it",
     })
+}
+
+/// A call that was started is not gone on with: nobody knows how far it got. If its server works on
+/// it as a task, it is told first.
+pub(super) async fn give_up(gate: &Gate, call: &CallId, why: &str) -> Outcome {
+    match Box::pin(cancel(gate, call)).await {
+        Ok(beside) => cut(&format!("{why}{beside}")),
+        Err(error) => lost(&error),
+    }
+}
+
+/// The same where nobody could ask the server about it.
+pub(super) async fn not_asked(gate: &Gate, call: &CallId, why: &str) -> Outcome {
+    let beside = Box::pin(cancel(gate, call)).await.unwrap_or_default();
+    let reason = format!("its server could not be asked about its task: {why}{beside}");
+    Outcome::Unknown { reason }
 }
 
 /// A task that may have its end by now, with the whole time of its call.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
+use crate::calls::rounds::UnderWay;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Origin, Outbound,
     OutboundBody, PauseCause, heartbeat_of, job_of,
@@ -193,10 +194,18 @@ impl Drive<'_> {
         for (call, approval) in self.waiting() {
             // What a server asks of a running call is asked by a step, and no step runs now: the
             // process that ran it is gone, and the connection with it.
-            if calls.is_started(&call)? {
+            if let Some(under_way) = calls.under_way(&call)? {
                 Box::pin(calls.close_dead_round(&call)).await?;
-                let text = "claw was ended while a server waited for an answer in the middle of \
-                    its call: the question is closed, and the call may or may not have run.";
+                let text = match under_way {
+                    UnderWay::Call => {
+                        "claw was ended while a server waited for an answer in the middle of its \
+                         call: the question is closed, and the call may or may not have run."
+                    }
+                    UnderWay::Task => {
+                        "claw was ended while a server waited for an answer in the middle of its \
+                         task: the question is closed, and claw looks at the task again."
+                    }
+                };
                 self.tell(&OutboundBody::Notice { text: text.to_owned() });
                 let by = ApprovalState::Superseded.to_string();
                 self.push(EventBody::CallAnswered { call, approval, answer: None, by });

@@ -34,7 +34,7 @@ impl Ending {
     }
 
     /// Cancelled with the beginning of the end; cancelling it ends nothing else.
-    pub(super) fn no_new_step(&self) -> CancellationToken {
+    pub(crate) fn no_new_step(&self) -> CancellationToken {
         self.begun.child_token()
     }
 

@@ -110,7 +110,8 @@ fn read_entry(
         launch =
             Launch::Unusable { reason: format!("nobody has answered its input `{id}`: {hint}") };
     }
-    Ok(ServerEntry { name: name.to_owned(), launch, timeout, startup_timeout, disabled })
+    let roots = fields.bool("roots")?.unwrap_or(false);
+    Ok(ServerEntry { name: name.to_owned(), launch, timeout, startup_timeout, disabled, roots })
 }
 
 enum Transport {

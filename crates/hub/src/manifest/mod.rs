@@ -43,6 +43,8 @@ pub struct ServerEntry {
     /// milliseconds; Codex's `startup_timeout_sec`).
     pub startup_timeout: Option<Duration>,
     pub disabled: bool,
+    /// It may be told where the agent's workspace is (`roots`).
+    pub roots: bool,
 }
 
 /// How a server is reached.

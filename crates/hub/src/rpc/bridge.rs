@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -12,9 +13,10 @@ use rmcp::model::{
     GetExtensions as _, GetMeta as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
     ServerResult,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::asked::{self, Asked, ELICIT};
+use super::roots::{self, Root};
 use super::server_log::ServerLog;
 use super::state::{Pending, ProgressSink, RpcState};
 use crate::text::cut;
@@ -34,6 +36,9 @@ pub(crate) const REQUEST_FAILED: ErrorCode = ErrorCode(i32::MIN + 2);
 /// Our bash server's own notification: `{"running": N}`, whenever N has changed.
 const BACKGROUND_JOBS: &str = "notifications/claw/background_jobs";
 
+/// Revision 2025-11-25: the result of a task, when there is one.
+pub(crate) const TASK_RESULT: &str = "tasks/result";
+
 const LOG_ID_BYTES_MAX: usize = 100;
 const PROGRESS_BYTES_MAX: usize = 64 * 1024;
 
@@ -48,6 +53,8 @@ pub(crate) struct CallTag {
     pub(crate) asked: Option<Asked>,
     /// It is a call once more, with answers; its id is none that the first one may have had.
     pub(crate) goes_on: bool,
+    /// A task of 2025-11-25 is asked for, which its server keeps for so long.
+    pub(crate) task: Option<Duration>,
 }
 
 /// Who hears of what a server tells by itself. Both must return at once.
@@ -65,6 +72,8 @@ pub(crate) struct Bridge<R> {
     state: Arc<RpcState>,
     log: ServerLog,
     news: News,
+    /// Where the workspace is, if the server may know.
+    root: Option<Root>,
     /// Decoded and not yet taken; a batch brings several.
     decoded: VecDeque<ServerJsonRpcMessage>,
 }
@@ -118,8 +127,9 @@ impl<R: Receive> Bridge<R> {
         state: Arc<RpcState>,
         log: ServerLog,
         news: News,
+        root: Option<Root>,
     ) -> Self {
-        Self { transport, receiver, state, log, news, decoded: VecDeque::new() }
+        Self { transport, receiver, state, log, news, root, decoded: VecDeque::new() }
     }
 
     fn hand_over(&mut self, mut item: ClientJsonRpcMessage) -> Result<(), SendError> {
@@ -140,14 +150,13 @@ impl<R: Receive> Bridge<R> {
                         | ClientRequest::GetTaskRequest(_)
                         | ClientRequest::UpdateTaskRequest(_)
                         | ClientRequest::CancelTaskRequest(_)
-                );
+                ) || sent.request.method() == TASK_RESULT;
                 tag = sent.request.extensions_mut().remove::<CallTag>();
                 let token = sent.request.get_meta().get("progressToken").cloned();
                 let progress = token.zip(tag.as_ref().map(|tag| tag.progress.clone()));
                 let asked = tag.as_ref().and_then(|tag| tag.asked.clone());
-                let is_call = tag.is_some();
                 let goes_on = tag.as_ref().is_some_and(|tag| tag.goes_on);
-                let pending = Pending { raw, progress, asked, is_call, goes_on };
+                let pending = Pending { raw, progress, asked, goes_on };
                 request = Some((sent.id.clone(), pending));
             }
             JsonRpcMessage::Notification(sent) => {
@@ -169,6 +178,11 @@ impl<R: Receive> Bridge<R> {
         });
         if let Some(id) = cancelled_later {
             message["params"]["requestId"] = self.state.later_id(&id);
+        }
+        // `rmcp` knows the tasks of 2026-07-28 alone.
+        if let Some(kept) = tag.as_ref().and_then(|tag| tag.task) {
+            let ttl_ms = u64::try_from(kept.as_millis()).unwrap_or(u64::MAX);
+            message["params"]["task"] = json!({"ttl": ttl_ms});
         }
         let escort = tag.map_or_else(Escort::default, |tag| Escort {
             ticket: Some(tag.ticket),
@@ -198,7 +212,12 @@ impl<R: Receive> Bridge<R> {
                 }
             }
             Some(ELICIT) if message.get("id").is_some() => {
-                asked::take(&self.state, &self.transport, &mut self.log, &message);
+                asked::take(&self.state, &self.transport, &message);
+            }
+            // `rmcp` would show an empty list to whoever asks.
+            Some(roots::LIST) if message.get("id").is_some() => {
+                let answer = roots::answer(self.root.as_ref(), &message["id"]);
+                let _ = self.transport.send(answer, Escort::default());
             }
             Some("notifications/cancelled") => asked::taken_back(&self.state, &message),
             Some(BACKGROUND_JOBS) => {

@@ -62,6 +62,14 @@ impl Opening {
     }
 }
 
+/// How claw presents itself to a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Introduction<'a> {
+    pub(crate) version: &'a str,
+    /// The server may be told where the workspace is.
+    pub(crate) roots: bool,
+}
+
 /// What both sides agreed upon.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Agreement {
@@ -90,12 +98,12 @@ pub(crate) async fn open<R: Receive>(
     receiver: &mut R,
     transport: &dyn Transport,
     opening: Opening,
-    client_version: &str,
+    claw: Introduction<'_>,
     probe_timeout: Duration,
     deadline: Instant,
 ) -> Result<Agreement, OpeningError> {
     let (has_initialized, has_asked_again) = (false, false);
-    let mut talk = Talk { receiver, transport, client_version, has_initialized, has_asked_again };
+    let mut talk = Talk { receiver, transport, claw, has_initialized, has_asked_again };
     match opening {
         Opening::Initialize => talk.initialize(deadline).await,
         Opening::Discover => match talk.discover(deadline).await? {
@@ -129,7 +137,7 @@ enum EraAnswer {
 struct Talk<'a, R> {
     receiver: &'a mut R,
     transport: &'a dyn Transport,
-    client_version: &'a str,
+    claw: Introduction<'a>,
     /// `initialize` is out.
     has_initialized: bool,
     /// `server/discover` has gone out a second time.
@@ -304,27 +312,30 @@ impl<R: Receive> Talk<'_, R> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL,
             "io.modelcontextprotocol/clientInfo": self.client_info(),
-            "io.modelcontextprotocol/clientCapabilities": capabilities(Era::Modern),
+            "io.modelcontextprotocol/clientCapabilities": capabilities(Era::Modern, self.claw.roots),
         });
         json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}})
     }
 
     fn initialize_request(&self) -> Value {
-        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": capabilities(Era::Legacy), "clientInfo": self.client_info()});
+        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": capabilities(Era::Legacy, self.claw.roots), "clientInfo": self.client_info()});
         json!({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": "initialize", "params": params})
     }
 
     fn client_info(&self) -> Value {
-        json!({"name": "claw", "version": self.client_version})
+        json!({"name": "claw", "version": self.claw.version})
     }
 }
 
-/// What claw can do for a server: ask its owner, by a form or by a page, and in the modern era
-/// follow what it makes a task of.
-pub(crate) fn capabilities(era: Era) -> Value {
+/// What claw can do for a server: ask its owner, by a form or by a page; in the modern era follow
+/// what it makes a task of; and before that say where the workspace is, if the entry allows it.
+pub(crate) fn capabilities(era: Era, roots: bool) -> Value {
     let mut capabilities = json!({"elicitation": {"form": {}, "url": {}}});
-    if era == Era::Modern {
-        capabilities["extensions"] = json!({(TASKS_EXTENSION_ID): {}});
+    match era {
+        Era::Modern => capabilities["extensions"] = json!({(TASKS_EXTENSION_ID): {}}),
+        // The workspace stays the same as long as the process lives.
+        Era::Legacy if roots => capabilities["roots"] = json!({"listChanged": false}),
+        Era::Legacy => {}
     }
     capabilities
 }

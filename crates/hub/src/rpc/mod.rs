@@ -5,14 +5,16 @@ mod asked;
 mod bridge;
 pub mod era;
 mod handshake;
+mod roots;
 mod server_log;
 mod state;
 
-pub use asked::AskSink;
 pub(super) use asked::Asked;
+pub use asked::{AskSink, ServerAsks};
 pub(super) use bridge::{
-    ANSWER_TOO_LONG, Bridge, CallTag, News, REQUEST_FAILED, REQUEST_REFUSED, in_words,
+    ANSWER_TOO_LONG, Bridge, CallTag, News, REQUEST_FAILED, REQUEST_REFUSED, TASK_RESULT, in_words,
 };
-pub(super) use handshake::{Agreement, Opening, OpeningError, capabilities, open};
+pub(super) use handshake::{Agreement, Introduction, Opening, OpeningError, capabilities, open};
+pub(super) use roots::Root;
 pub(super) use server_log::{LOG_LINES_MAX, ServerLog};
 pub(super) use state::{ProgressSink, RpcState};

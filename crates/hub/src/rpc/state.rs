@@ -1,13 +1,15 @@
 //! What a connection and its [`super::bridge::Bridge`] know of the server together: requests
 //! without an answer, and what its notifications said. Must not know transports.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rmcp::model::RequestId;
 use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::asked::Asked;
@@ -17,6 +19,9 @@ const LATER_FROM: i64 = 1_000_000_000;
 /// A connection has one of so many places, by the millisecond in which it began.
 const LATER_PARTS: u128 = 990_000;
 const LATER_EACH: i64 = 1_000;
+
+/// Between the answer that makes a task of a call and the first look at it its id goes to the disk.
+const TASK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Takes the text of a progress notification.
 pub(crate) type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
@@ -39,6 +44,22 @@ pub(crate) struct RpcState {
     background_jobs: AtomicU32,
     /// What the server asks and has no answer to, by its own id as JSON.
     questions: Mutex<HashMap<String, CancellationToken>>,
+    /// Who answers for the tasks that are followed, by their ids.
+    tasks: watch::Sender<BTreeMap<String, Asked>>,
+}
+
+/// Somebody answers for a task as long as this lives.
+pub(crate) struct TaskAnswers {
+    state: Arc<RpcState>,
+    task: String,
+}
+
+impl Drop for TaskAnswers {
+    fn drop(&mut self) {
+        self.state.tasks.send_modify(|tasks| {
+            tasks.remove(&self.task);
+        });
+    }
 }
 
 pub(super) struct Pending {
@@ -48,7 +69,6 @@ pub(super) struct Pending {
     pub(super) progress: Option<(Value, ProgressSink)>,
     /// Of a `tools/call`: who answers what the server asks meanwhile.
     pub(super) asked: Option<Asked>,
-    pub(super) is_call: bool,
     /// It was sent under [`RpcState::later_id`].
     pub(super) goes_on: bool,
 }
@@ -65,6 +85,7 @@ impl Default for RpcState {
             change_is_news: AtomicBool::default(),
             background_jobs: AtomicU32::default(),
             questions: Mutex::default(),
+            tasks: watch::Sender::default(),
         }
     }
 }
@@ -121,14 +142,35 @@ impl RpcState {
         self.pending().values().any(|pending| pending.raw)
     }
 
-    /// How many calls have no answer.
-    pub(super) fn calls(&self) -> usize {
-        self.pending().values().filter(|pending| pending.is_call).count()
+    /// Who answers for the calls without an answer, oldest first, and then for the tasks.
+    pub(crate) fn askers(&self) -> Vec<Asked> {
+        let number = |id: &RequestId| match id {
+            RequestId::Number(number) => *number,
+            RequestId::String(_) => i64::MAX,
+        };
+        let mut calls: Vec<(i64, Asked)> = self
+            .pending()
+            .iter()
+            .filter_map(|(id, pending)| Some((number(id), pending.asked.clone()?)))
+            .collect();
+        calls.sort_by_key(|(number, _)| *number);
+        let of_tasks: Vec<Asked> = self.tasks.borrow().values().cloned().collect();
+        calls.into_iter().map(|(_, asked)| asked).chain(of_tasks).collect()
     }
 
-    /// Who answers for the calls without an answer that somebody answers for.
-    pub(super) fn asked(&self) -> Vec<Asked> {
-        self.pending().values().filter_map(|pending| pending.asked.clone()).collect()
+    /// Who answers for this task. It may be on its way to the disk, before it is followed.
+    pub(super) async fn asker_of_task(&self, task: &str) -> Option<Asked> {
+        let mut tasks = self.tasks.subscribe();
+        let found = timeout(TASK_TIMEOUT, tasks.wait_for(|tasks| tasks.contains_key(task))).await;
+        found.ok()?.ok()?.get(task).cloned()
+    }
+
+    /// From now on somebody answers for this task, until what is given back is dropped.
+    pub(crate) fn answer_for_task(self: &Arc<Self>, task: &str, asked: Asked) -> TaskAnswers {
+        self.tasks.send_modify(|tasks| {
+            tasks.insert(task.to_owned(), asked);
+        });
+        TaskAnswers { state: self.clone(), task: task.to_owned() }
     }
 
     /// A question of the server is open; the token says that it does not wait any more.

@@ -77,7 +77,7 @@ fn bridge(
     let log = Arc::new(move |_: &str, line: &str| log.lock().unwrap().push(line.to_owned()));
     let (state, log) = (Arc::<RpcState>::default(), ServerLog::new("s".into(), log, 10));
     let news = News { list_changed: Arc::new(|| {}), updated: Arc::new(|_| {}) };
-    (Bridge::new(Arc::new(transport), receiver, state, log, news), peer)
+    (Bridge::new(Arc::new(transport), receiver, state, log, news, None), peer)
 }
 
 /// JSON of any shape, with the words of the protocol more often than chance has them.

@@ -4,12 +4,15 @@
 use serde_json::{Map, Value, json};
 
 use super::question::{Asked, Read, asked_of};
-use super::{Answers, RoundNow, RoundStep};
+use super::{Answers, RUNNING, RoundNow, RoundStep};
 use crate::calls::Calls;
 use crate::calls::record::entry;
-use crate::domain::{ApprovalId, ApprovalState, Question, ToolCall, escape};
+use crate::domain::{ApprovalId, ApprovalState, Effect, Input, Question, ToolCall, escape};
 use crate::hub::RoundInput;
 use crate::store::{RoundRow, StoreError, new_approval_id, now_ms};
+
+/// How many of the calls that run are named in a question.
+const NAMED_MAX: usize = 4;
 
 impl Calls {
     /// Takes the open round of a call as far as it goes without a person. `can_ask` is false where
@@ -87,18 +90,23 @@ impl Calls {
         round: &RoundRow,
         asked: Asked,
     ) -> Result<ApprovalId, StoreError> {
-        let Asked { input, effect, mut arguments, choices, says } = asked;
+        let Asked { input, mut effect, mut arguments, choices, says } = asked;
         for argument in &mut arguments {
             argument.1 = self.redactor.redact(&argument.1).into_owned();
         }
-        let of_the_call = crate::calls::shown::shown_arguments(&call.arguments);
-        let mut effect = effect;
-        effect.told = of_the_call.iter().map(|it| it.0.clone()).collect();
-        arguments.extend(of_the_call);
-        // One of the call's own may be called like one of these.
-        effect.told.retain(|name| !super::question::NAMES.contains(&name.as_str()));
-        let who = escape::visible(&format!("{}/{}", call.server, call.tool)).replace('`', "'");
-        effect.says = effect.says.replacen("It", &format!("`{who}`"), 1);
+        match running_beside(round, &input) {
+            // The arguments of one of them would say that it asks for that one.
+            Some(running) => doubtful(&call.server, &running, &mut effect),
+            None => {
+                let of_the_call = crate::calls::shown::shown_arguments(&call.arguments);
+                effect.told = of_the_call.iter().map(|it| it.0.clone()).collect();
+                arguments.extend(of_the_call);
+                // One of the call's own may be called like one of these.
+                effect.told.retain(|name| !super::question::NAMES.contains(&name.as_str()));
+                let who = format!("{}/{}", call.server, call.tool);
+                effect.says = effect.says.replacen("It", &format!("`{}`", plain(&who)), 1);
+            }
+        }
         self.name_job(call, &[], &mut effect)?;
         Self::name_client(call, &[], &mut effect);
         let question = Question {
@@ -139,6 +147,33 @@ impl Calls {
             })
             .await
     }
+}
+
+/// The tools of the calls that run, where the server does not say for which of them it asks. It
+/// cannot write this itself: what it has written stands in `params`.
+fn running_beside(round: &RoundRow, input: &Input) -> Option<Vec<String>> {
+    let running = round.requests.get(&input.request)?.get(RUNNING).filter(|_| round.in_call)?;
+    let tools: Vec<String> = serde_json::from_value(running.clone()).ok()?;
+    (tools.len() > 1).then_some(tools)
+}
+
+/// Says that nobody knows which call it is about.
+fn doubtful(server: &str, running: &[String], effect: &mut Effect) {
+    effect.says = effect.says.replacen("It", &format!("`{}`", plain(server)), 1);
+    let mut names: Vec<String> = running.iter().map(|tool| plain(tool)).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMED_MAX);
+    names.truncate(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let count = running.len();
+    effect.notes.push(format!(
+        "{count} of its calls run ({}{more}); it does not say which one asks",
+        names.join(", ")
+    ));
+}
+
+fn plain(name: &str) -> String {
+    escape::visible(name).replace('`', "'")
 }
 
 /// Whether two questions are about the same value of the same round.

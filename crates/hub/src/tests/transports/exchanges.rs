@@ -13,7 +13,7 @@ use super::link::{
 use crate::connection::Connection;
 use crate::era::Era;
 use crate::tests::rig::{context, eventually, not_forwarded, text, unknown};
-use crate::{CallEnd, HubNotice};
+use crate::{AskSink, CallControl, CallEnd, HubNotice, ServerAsks};
 
 /// The connection is as good as new.
 async fn answers_still(connection: &Connection, peer: &mut Peer) {
@@ -278,4 +278,51 @@ pub(super) async fn pages_are_listed_to_the_end_and_stay_raw(link: Link) {
     assert_eq!(tools.tool("odd").unwrap().raw, tool);
     assert_eq!(tools.tool("odd").unwrap().input_schema, json!({"type": "object"}));
     assert_ne!(tools.tool("odd").unwrap().pin, tools.tool("last").unwrap().pin);
+}
+
+/// Somebody who answers what a call's server asks: `None` for a call for which nobody can.
+fn asked_with(answer: Option<Value>, asks: &Arc<Mutex<Vec<ServerAsks>>>) -> CallControl {
+    let asks = asks.clone();
+    let ask: AskSink = Arc::new(move |asked| {
+        asks.lock().unwrap().push(asked);
+        let answer = answer.clone();
+        Box::pin(async move { answer })
+    });
+    CallControl { ask: Some(ask), ..context() }
+}
+
+pub(super) async fn a_question_for_one_of_several_calls_goes_to_the_oldest_and_then_to_the_next(
+    link: Link,
+) {
+    let (connection, mut peer) = link.connect(Era::Legacy).await;
+    let (first, second) = (Arc::default(), Arc::default());
+    let yes = json!({"action": "accept", "content": {}});
+    let script = async {
+        let one = peer.request("tools/call").await;
+        let two = peer.request("tools/call").await;
+        let ask = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+            "params": {"message": "Sure?"}});
+        peer.send(ask.clone()).await;
+        let answer = peer.receive().await.unwrap();
+        assert_eq!((&answer["id"], &answer["result"]), (&json!("q"), &yes), "{answer}");
+        peer.answer(&one, content("one")).await;
+        eventually("one of them runs", || connection.state.askers().len() == 1).await;
+        peer.send(ask).await;
+        assert_eq!(peer.receive().await.unwrap()["result"], yes);
+        peer.answer(&two, content("two")).await;
+    };
+    let one = call_with(&connection, json!({}), asked_with(None, &first));
+    let two = async {
+        eventually("the other one is first", || connection.state.askers().len() == 1).await;
+        call_with(&connection, json!({}), asked_with(Some(yes.clone()), &second)).await
+    };
+    let (one, two, ()) = tokio::join!(one, two, script);
+    assert_eq!((text(one), text(two)), ("one".to_owned(), "two".to_owned()));
+    let running = |asks: &Arc<Mutex<Vec<ServerAsks>>>| -> Vec<Vec<String>> {
+        asks.lock().unwrap().iter().map(|asks| asks.running.clone()).collect()
+    };
+    let both = vec!["echo".to_owned(); 2];
+    // Nobody could answer for the older one, and the question is told as what it is.
+    assert_eq!(running(&first), std::slice::from_ref(&both));
+    assert_eq!(running(&second), [both, Vec::new()]);
 }

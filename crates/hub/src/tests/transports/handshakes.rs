@@ -174,3 +174,37 @@ pub(super) async fn an_answer_to_the_handshake_has_its_number_as_id(link: Link) 
     let Err(OpeningError::Refused(reason)) = refused else { panic!("{refused:?}") };
     assert!(reason.contains("a text"), "{reason}");
 }
+
+pub(super) async fn roots_are_declared_and_shown_only_where_the_entry_says_so(link: Link) {
+    let shown = json!({"roots": [{"uri": "file:///home/me/my%20work", "name": "my work"}]});
+    for roots in [false, true] {
+        let (mut claw, mut peer) = link.dial().await;
+        claw.roots = roots;
+        let script = async {
+            let request = peer.request("initialize").await;
+            let declared = &request["params"]["capabilities"]["roots"];
+            assert_eq!(declared.is_object(), roots, "{request}");
+            peer.answer(&request, initialized()).await;
+            peer.request("notifications/initialized").await;
+        };
+        let (agreement, ()) = tokio::join!(claw.open(Opening::Initialize), script);
+        let _connection = claw.connect(agreement.unwrap());
+        peer.send(json!({"jsonrpc": "2.0", "id": "r", "method": "roots/list"})).await;
+        let answer = peer.receive().await.unwrap();
+        match roots {
+            true => assert_eq!(answer["result"], shown, "{answer}"),
+            false => assert_eq!(answer["error"]["code"], -32601, "{answer}"),
+        }
+    }
+    // The new revision has them no more.
+    let (mut claw, mut peer) = link.dial().await;
+    claw.roots = true;
+    let script = async {
+        let request = peer.request("server/discover").await;
+        let meta = &request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+        assert!(meta["roots"].is_null() && meta["elicitation"].is_object(), "{request}");
+        peer.answer(&request, discovered()).await;
+    };
+    let (agreement, ()) = tokio::join!(claw.open(Opening::Discover), script);
+    agreement.unwrap();
+}

@@ -19,7 +19,7 @@ use crate::in_flight::InFlight;
 use crate::manifest::{HttpLaunch, Launch, ServerEntry, StdioLaunch};
 use crate::permit::{HubMark, PermitMint};
 use crate::process::spawn::spawn;
-use crate::rpc::{Agreement, Opening, OpeningError, open};
+use crate::rpc::{Agreement, Introduction, Opening, OpeningError, open};
 use crate::tests::rig::{context, eventually, example_exe, permit_parts};
 use crate::transport::http::Times;
 use crate::transport::memory::{self, MemoryReceiver};
@@ -55,6 +55,7 @@ impl Link {
         if kind == Kind::Stdio {
             settings.supervisor = Some(vec![example_exe("hub-supervisor").into()]);
         }
+        settings.workspace = Some("/home/me/my work".into());
         settings.shutdown_grace = Duration::from_millis(300);
         settings.startup_timeout = PATIENCE;
         settings.line_bytes_max = MESSAGE_BYTES_MAX;
@@ -116,7 +117,7 @@ impl Link {
     }
 
     fn dialed(&self, transport: Arc<dyn Transport>, receiver: AnyReceiver) -> Dialed {
-        Dialed { transport, receiver, settings: self.settings.clone() }
+        Dialed { transport, receiver, settings: self.settings.clone(), roots: false }
     }
 
     /// An open connection to a server of this era, which announces changes of its tools if it is a
@@ -152,6 +153,8 @@ pub(super) struct Dialed {
     pub(super) transport: Arc<dyn Transport>,
     receiver: AnyReceiver,
     settings: Arc<HubSettings>,
+    /// As the entry of the server says.
+    pub(super) roots: bool,
 }
 
 impl Dialed {
@@ -165,11 +168,12 @@ impl Dialed {
         probe_timeout: Duration,
     ) -> Result<Agreement, OpeningError> {
         let (deadline, transport) = (Instant::now() + PATIENCE, &*self.transport);
-        open(&mut self.receiver, transport, opening, "7.7", probe_timeout, deadline).await
+        let claw = Introduction { version: "7.7", roots: self.roots };
+        open(&mut self.receiver, transport, opening, claw, probe_timeout, deadline).await
     }
 
     pub(super) fn connect(self, agreement: Agreement) -> Arc<Connection> {
-        let Self { transport, receiver, settings } = self;
+        let Self { transport, receiver, settings, roots } = self;
         let entry = ServerEntry {
             name: "scripted".into(),
             // No process belongs to a connection, so it does not matter what is launched.
@@ -177,6 +181,7 @@ impl Dialed {
             timeout: None,
             startup_timeout: None,
             disabled: false,
+            roots,
         };
         Arc::new(Connection::new(&entry, Parts { transport, receiver, agreement }, settings))
     }
@@ -286,5 +291,5 @@ pub(super) async fn call_with(
 ) -> CallEnd {
     let permit = PermitMint::new(HubMark::default())
         .permit(permit_parts("scripted", "echo", arguments, "a pin", PATIENCE));
-    forward(connection, permit, context, &json!({})).await
+    forward(connection, permit, context, None).await
 }

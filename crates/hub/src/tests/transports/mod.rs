@@ -42,6 +42,7 @@ over_each_transport! {
         a_server_that_ends_at_the_probe_gets_initialize_on_its_next_connection,
         a_server_of_another_revision_is_refused_in_words,
         an_answer_to_the_handshake_has_its_number_as_id,
+        roots_are_declared_and_shown_only_where_the_entry_says_so,
     },
     exchanges::{
         ids_are_numbers_and_the_same_digits_as_text_are_no_answer,
@@ -58,5 +59,6 @@ over_each_transport! {
         an_end_that_claw_asks_for_ends_the_server,
         notifications_are_heard,
         pages_are_listed_to_the_end_and_stay_raw,
+        a_question_for_one_of_several_calls_goes_to_the_oldest_and_then_to_the_next,
     },
 }

@@ -22,6 +22,8 @@ const PING: &str = "ping";
 /// Its answer is a stream without an end.
 const LISTEN: &str = "subscriptions/listen";
 const CALL: &str = "tools/call";
+/// Its answer comes when a task of 2025-11-25 has its end.
+const RESULT: &str = "tasks/result";
 
 pub(super) const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
@@ -81,7 +83,8 @@ impl Shared {
         if post.ticket.as_ref().is_some_and(|ticket| ticket.is_revoked()) {
             return Err(Failure::GivenUp);
         }
-        let limit = if post.method == CALL { self.times.call } else { self.times.request };
+        let is_long = [CALL, RESULT].contains(&post.method.as_str());
+        let limit = if is_long { self.times.call } else { self.times.request };
         let talk = async {
             let response = self.post(post, taken).await?;
             self.read_answer(id, post, response).await
