@@ -114,6 +114,7 @@ mod server_tasks_2025;
 mod server_tasks_http;
 mod service;
 mod shelf_rig;
+mod shell_folder;
 mod shell_grants;
 mod shell_texts;
 mod shown;

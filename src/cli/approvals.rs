@@ -116,7 +116,7 @@ async fn answer_and_go_on(
         own_turn: false,
         mode: None,
     };
-    match super::interrupt::stoppable(app, &visitor, &session, told).await? {
+    match Box::pin(super::interrupt::stoppable(app, &visitor, &session, told)).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
             let code = ask::finish(app, &asked, None, turn_seq, &text)?;

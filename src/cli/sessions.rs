@@ -131,6 +131,8 @@ fn calls_of(
     Ok(calls)
 }
 
+const FORGOTTEN: &str = "the shell is back in the workspace (tools.keep_shell_folder)";
+
 /// Which tools stand in the requests from here on.
 fn tools_words(by: LoadedBy, tools: &[String]) -> String {
     let names: Vec<String> = tools.iter().map(|name| as_read(name)).collect();
@@ -201,6 +203,7 @@ fn readable(
             )
         }
         EventBody::SessionCleared {} => "a new conversation".to_owned(),
+        EventBody::ShellForgotten {} => FORGOTTEN.to_owned(),
         EventBody::CompactRequested { .. } => "a summary was asked for".to_owned(),
         EventBody::WindowIdle { idle_s } => {
             format!("nobody had said anything for {idle_s} s (limits.idle_window_s)")

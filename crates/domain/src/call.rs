@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalId, CallId, DeniedBy, Origin, Proposal, SessionId};
+use super::{ApprovalId, CallId, DeniedBy, Origin, Proposal, SessionId, ShellFolder};
 use crate::text_forms::text_forms;
 
 /// A call that somebody requests. It becomes an action only behind the gate.
@@ -75,6 +75,9 @@ pub struct ToolOutput {
     /// What a model that can see is shown with the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageRef>,
+    /// Where the command has left its shell. The gate alone writes it, of our own bash server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<Box<ShellFolder>>,
     /// What the tool proposes; each entry has passed the gate's checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Proposal>,

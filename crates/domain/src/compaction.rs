@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::UnixMillis;
+use super::{ShellStands, UnixMillis};
 
 /// What of the replaced part of a conversation a model sees word for word.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Compaction {
     /// When a model was asked for a summary, newest last; as far back as the limit on that looks.
     pub asked_ms: Vec<UnixMillis>,
     pub kept: Kept,
+    /// Where shells stand that do not stand in the workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shells: Vec<ShellStands>,
 }
 
 impl Compaction {

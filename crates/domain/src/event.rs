@@ -178,6 +178,10 @@ pub enum EventBody {
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
     SessionCleared {},
+    /// No shell stands anywhere but in the workspace from here on: the owner wants no folder to be
+    /// remembered.
+    #[serde(rename = "shell.forgotten")]
+    ShellForgotten {},
     /// `/undo`: a model no longer sees the exchange (one turn) with these numbers. A summary that
     /// was written in the middle of that turn stays, because it stands for others.
     #[serde(rename = "exchange.dropped")]
@@ -236,6 +240,7 @@ impl EventBody {
             | Self::Summary { .. }
             | Self::WindowDropped { .. }
             | Self::SessionCleared {}
+            | Self::ShellForgotten {}
             | Self::ExchangeDropped { .. }
             | Self::TurnEnded { .. } => None,
         }

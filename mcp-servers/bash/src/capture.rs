@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::kept::{self, Kept, Shelf};
 use crate::network::HostAccount;
+use crate::shell_folder::EndedIn;
 
 /// Room for the words around the output in a result's text.
 const WORDS_BYTES: usize = 1024;
@@ -33,6 +34,8 @@ pub struct Captured {
     pub notes: Vec<String>,
     /// What became of the hosts that the command has named.
     pub network: Option<Vec<HostAccount>>,
+    /// Where the shell was left, if that is not where it began.
+    pub left_in: Option<EndedIn>,
 }
 
 impl Capture {
@@ -111,7 +114,7 @@ impl Capture {
                 self.total
             );
         }
-        Captured { text, bytes: self.total, truncated, file, notes, network: None }
+        Captured { text, bytes: self.total, truncated, file, notes, network: None, left_in: None }
     }
 
     fn part_max(&self, truncated: bool) -> usize {

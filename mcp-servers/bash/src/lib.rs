@@ -44,6 +44,7 @@ mod scratch;
 mod server;
 mod services;
 mod shared;
+mod shell_folder;
 mod shown;
 mod supervisor;
 mod told;
@@ -152,13 +153,14 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     );
     let search: Vec<_> = std::env::split_paths(&path).collect();
     let asked = asked.or_else(|| Identity::ask(&search, &settings.workspace));
+    let untold = |source| StartError::Home { path: given.told.clone(), source };
     let git = asked
         .map(Asked::answer)
         .unwrap_or_default()
         .write(&given.told, &settings.workspace)
-        .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
-    let services = Services::start(&given.told, &search)
-        .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
+        .map_err(untold)?;
+    let services = Services::start(&given.told, &search).map_err(untold)?;
+    let begin = shell_folder::write(&given.told).map_err(untold)?;
     let (apart, given_namespaces) = set_apart(namespaces, &boundary)?;
     let enforcement = confine::apply(&boundary, given_namespaces)?;
     if !enforcement.is_full() {
@@ -168,7 +170,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     home.begin_to_fill();
     let environment =
         environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
-    let machine = Machine { environment, given, home, services };
+    let machine = Machine { environment, given, home, services, begin };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -31,6 +31,7 @@ use crate::network::{Access, HostAccount, HostRule, Proxy};
 use crate::openings::{self, Openings};
 use crate::scratch;
 use crate::services::{Service, Services};
+use crate::shell_folder::EndedIn;
 use crate::tool::Ending;
 use crate::wire::{Given, JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
@@ -51,6 +52,8 @@ pub struct Runner {
     given: Given,
     home: Arc<CommandHome>,
     services: Services,
+    /// What a shell reads first, where one can be watched.
+    begin: Option<PathBuf>,
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
     /// started by.
@@ -76,6 +79,7 @@ pub struct Machine {
     pub given: Given,
     pub home: CommandHome,
     pub services: Services,
+    pub begin: Option<PathBuf>,
 }
 
 /// How commands get namespaces of their own, and the box that is closed in there.
@@ -101,6 +105,8 @@ pub trait Sink: Send {
     fn note(&mut self, sentence: String);
     /// What became of the hosts, where the command has named some or used ssh. Said once, at the end.
     fn account(&mut self, hosts: Vec<HostAccount>);
+    /// Where the command has left its shell, if somebody wants to know. Said once, at the end.
+    fn left_in(&mut self, _folder: EndedIn) {}
 }
 
 impl Runner {
@@ -129,6 +135,7 @@ impl Runner {
             given: machine.given,
             home: Arc::new(machine.home),
             services: machine.services,
+            begin: machine.begin,
             program,
             arguments,
             limits,
@@ -202,6 +209,8 @@ impl Runner {
             mounts_must_hold: !self.enforcement.landlock_keeps_files(),
             only_tmp_can_change: false,
             sets_aside: request.timeout.is_some(),
+            // The shell of a background job is nobody's to go on with.
+            begin: self.begin.clone().filter(|_| request.timeout.is_some()),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
             services: served.told.clone(),
@@ -222,10 +231,9 @@ impl Runner {
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
+        let timeout_s = request.timeout.unwrap_or_default().as_secs();
         match ending {
-            Ending::TimedOut { .. } => {
-                Ending::TimedOut { timeout_s: request.timeout.unwrap_or_default().as_secs() }
-            }
+            Ending::TimedOut { .. } => Ending::TimedOut { timeout_s },
             other => other,
         }
     }
@@ -368,6 +376,11 @@ impl Runner {
                 end.not_held.clone().filter(|_| !self.not_held.swap(true, Ordering::Relaxed));
             let notes = met.into_iter().chain(without).chain(aside).chain(not_held);
             notes.for_each(|sentence| sink.note(sentence));
+        }
+        if let Some(folder) =
+            end.as_ref().filter(|_| cut.is_none()).and_then(|end| end.ended_in.clone())
+        {
+            sink.left_in(folder);
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },

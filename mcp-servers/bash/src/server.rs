@@ -317,9 +317,11 @@ impl BashServer {
         let is_kept = scope.keeps_obeyed && level.has_network();
         let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
         let refusals = self.refusals.with(&scope.folders);
+        let cwd = arguments.cwd.unwrap_or_default();
+        let began_in = Some(cwd.clone()).filter(|cwd| !matches!(cwd.as_str(), "" | "."));
         let request = RunRequest {
             command: arguments.command,
-            cwd: arguments.cwd.unwrap_or_default().into(),
+            cwd: cwd.into(),
             timeout: Some(Duration::from_secs(
                 arguments.timeout_s.unwrap_or(self.limits.timeout_s),
             )),
@@ -330,7 +332,8 @@ impl BashServer {
             self.limits.output_bytes_max,
             self.limits.file_bytes_max,
         );
-        let mut shown = Shown { capture, progress, notes: Vec::new(), network: None };
+        let mut shown =
+            Shown { capture, progress, notes: Vec::new(), network: None, left_in: None };
         let started = Instant::now();
         let ending = self.runner.run(request, stop, &mut shown).await;
         let took = started.elapsed();
@@ -345,6 +348,11 @@ impl BashServer {
             output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
         }
         output.network = shown.network;
+        output.notes.extend(match &shown.left_in {
+            Some(left_in) => left_in.sentence(),
+            None => began_in.map(|folder| format!("It ran in `{folder}`.")),
+        });
+        output.left_in = shown.left_in;
         tool::result(&ending, took, output, self.enforcement, level)
     }
 

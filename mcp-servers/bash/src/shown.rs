@@ -5,6 +5,7 @@ use crate::capture::Capture;
 use crate::network::HostAccount;
 use crate::progress::Progress;
 use crate::run::Sink;
+use crate::shell_folder::EndedIn;
 
 /// The output of a command that somebody waits for.
 pub struct Shown {
@@ -12,11 +13,16 @@ pub struct Shown {
     pub progress: Option<Progress>,
     pub notes: Vec<String>,
     pub network: Option<Vec<HostAccount>>,
+    pub left_in: Option<EndedIn>,
 }
 
 impl Sink for Shown {
     fn account(&mut self, hosts: Vec<HostAccount>) {
         self.network = Some(hosts);
+    }
+
+    fn left_in(&mut self, folder: EndedIn) {
+        self.left_in = Some(folder);
     }
 
     fn note(&mut self, sentence: String) {

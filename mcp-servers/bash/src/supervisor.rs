@@ -9,6 +9,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ use crate::obeyed::Obeyed;
 #[cfg(target_os = "linux")]
 use crate::own_namespaces;
 use crate::services;
+use crate::shell_folder::{EndedIn, WatchedShell};
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example
@@ -88,6 +90,7 @@ fn supervise() -> std::io::Result<()> {
             without_cgroup: None,
             set_aside: None,
             not_held: None,
+            ended_in: None,
         },
     };
     let text = end.line()?;
@@ -137,14 +140,28 @@ fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Ports, String> {
 
 /// Runs the command to its end.
 fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
+    let began = match enter(spec) {
+        Ok(began) => began,
+        Err(why) => {
+            return JobEnd {
+                how: JobReport::NotStarted(why),
+                met: None,
+                without_cgroup: None,
+                set_aside: None,
+                not_held: None,
+                ended_in: Some(EndedIn::NotThere),
+            };
+        }
+    };
     let reaper = Reaper::new(reader);
+    let mut shell = spec.begin.as_ref().and_then(|_| WatchedShell::prepare(&spec.shell));
     let leaf = spec.cgroup.as_ref().map(|ticket| leaf(ticket, &spec.limits));
     let (leaf, without_cgroup) = match leaf {
         Some(Ok(leaf)) => (Some(leaf), None),
         Some(Err(why)) => (None, Some(why)),
         None => (None, None),
     };
-    let (how, met) = match start(spec, ports, leaf.as_ref()) {
+    let (how, met) = match start(spec, ports, leaf.as_ref(), shell.as_mut()) {
         Ok(shell) => {
             reaper.begin();
             let places = [spec.workspace.clone(), spec.scratch.clone()];
@@ -156,7 +173,10 @@ fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
     if let Some(leaf) = leaf {
         leaf.remove();
     }
-    JobEnd { how, met, without_cgroup, set_aside: None, not_held: None }
+    let by_itself = matches!(how, JobReport::Exited(_) | JobReport::Signaled(_));
+    let ended_in = shell.filter(|_| by_itself);
+    let ended_in = ended_in.and_then(|shell| shell.ended_in(&began, &spec.workspace));
+    JobEnd { how, met, without_cgroup, set_aside: None, not_held: None, ended_in }
 }
 
 /// The cgroup of the command, with this process in it, so that the shell begins there.
@@ -171,8 +191,16 @@ fn leaf(ticket: &Ticket, limits: &CommandLimits) -> Result<Leaf, String> {
 
 /// Starts the shell in the inner layer of the box, and leaves its cgroup again. Gives its process
 /// id.
-fn start(spec: &JobSpec, ports: Ports, leaf: Option<&Leaf>) -> Result<i32, String> {
-    let started = spawn(spec, ports, leaf.is_some());
+fn start(
+    spec: &JobSpec,
+    ports: Ports,
+    leaf: Option<&Leaf>,
+    shell: Option<&mut WatchedShell>,
+) -> Result<i32, String> {
+    let started = spawn(spec, ports, leaf.is_some(), shell.is_some());
+    if let (Ok(pid), Some(shell)) = (&started, shell) {
+        shell.started(*pid);
+    }
     if let Some(Err(error)) = leaf.map(Leaf::leave) {
         processes::kill(&own_descendants());
         return Err(format!("its supervisor could not leave the cgroup of the command: {error}"));
@@ -184,12 +212,12 @@ fn start(spec: &JobSpec, ports: Ports, leaf: Option<&Leaf>) -> Result<i32, Strin
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool) -> Result<i32, String> {
-    enter(spec)?;
+fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool, is_watched: bool) -> Result<i32, String> {
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
     // dash a command.
     command.env("TMPDIR", &spec.scratch);
+    command.envs(spec.begin.iter().filter(|_| is_watched).map(|begin| ("BASH_ENV", begin)));
     command.envs(ports.proxy.map(network::variables).into_iter().flatten());
     command.envs(services::variables(&spec.services, ports.docker, ports.ssh));
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
@@ -208,8 +236,8 @@ fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool) -> Result<i32, String> {
 
 /// Goes to the working directory without a moment between check and use: it is opened below the
 /// workspace, links that lead out are refused while they are followed, and the directory that was
-/// opened is the one we stand in.
-fn enter(spec: &JobSpec) -> Result<(), String> {
+/// opened is the one we stand in. Gives its real path.
+fn enter(spec: &JobSpec) -> Result<PathBuf, String> {
     let cwd = spec.cwd.display();
     let wrong = |error: std::io::Error| {
         format!(
@@ -221,7 +249,8 @@ fn enter(spec: &JobSpec) -> Result<(), String> {
         .map_err(|error| format!("the workspace {} is gone: {error}", spec.workspace.display()))?;
     let dir =
         if spec.cwd.as_os_str().is_empty() { Ok(workspace) } else { workspace.open_dir(&spec.cwd) };
-    rustix::process::fchdir(dir.map_err(wrong)?).map_err(|error| wrong(error.into()))
+    rustix::process::fchdir(dir.map_err(wrong)?).map_err(|error| wrong(error.into()))?;
+    std::env::current_dir().map_err(wrong)
 }
 
 /// A command that runs.

@@ -15,6 +15,7 @@ use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
 use crate::services::Service;
+use crate::shell_folder::EndedIn;
 use crate::told;
 
 pub const NAME: &str = "run";
@@ -72,6 +73,12 @@ pub struct RunResult {
     /// What became of the network, by host and port; null where no hosts were named. With all of
     /// the network, only what went over `ssh` is counted.
     pub network: Option<Vec<HostAccount>>,
+    /// Where a next command begins that goes on where this one has left its shell: a directory
+    /// relative to the workspace, `.` for the workspace itself. Null where the shell has ended where it
+    /// began, and where its end was not seen.
+    pub moved_to: Option<String>,
+    /// Whether nothing was run because `cwd` cannot be used.
+    pub cwd_refused: bool,
     /// What the command was allowed: read, write or network.
     pub level: Level,
     /// Whether the operating system kept the command to its level.
@@ -179,13 +186,15 @@ pub fn result(
     enforcement: Enforcement,
     level: Level,
 ) -> CallToolResult {
-    if let Ending::NotStarted(why) = ending {
+    let cwd_refused = output.left_in == Some(EndedIn::NotThere);
+    if let (Ending::NotStarted(why), false) = (ending, cwd_refused) {
         return CallToolResult::error(vec![ContentBlock::text(format!("Nothing was run: {why}."))]);
     }
     let seconds = took.as_secs_f64();
     let (exit_code, signal) = match ending {
         Ending::Exited(code) => (Some(*code), None),
         Ending::Signaled(number) => (None, Some(signal_name(*number))),
+        Ending::NotStarted(_) => (None, None),
         _ => (None, Some("SIGKILL".to_owned())),
     };
     let mut text = match ending {
@@ -212,14 +221,16 @@ pub fn result(
                  trying again"
             )
         }
-        Ending::NotStarted(_) => String::new(),
+        Ending::NotStarted(why) => format!("Nothing was run: {why}."),
     };
     for note in &output.notes {
         text.push('\n');
         text.push_str(note);
     }
-    text.push_str("\n\n");
-    text.push_str(if output.text.is_empty() { "(no output)" } else { &output.text });
+    if !cwd_refused {
+        text.push_str("\n\n");
+        text.push_str(if output.text.is_empty() { "(no output)" } else { &output.text });
+    }
     let structured = RunResult {
         exit_code,
         signal,
@@ -230,6 +241,8 @@ pub fn result(
         output: output.text,
         output_file: output.file,
         network: output.network,
+        moved_to: output.left_in.as_ref().and_then(EndedIn::moved_to),
+        cwd_refused,
         level,
         confined: enforcement.holds(level),
         box_level: enforcement.label(),

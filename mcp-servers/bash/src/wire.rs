@@ -14,6 +14,7 @@ use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
 use crate::openings::Openings;
 use crate::services::Told;
+use crate::shell_folder::EndedIn;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -45,6 +46,9 @@ pub struct JobSpec {
     pub only_tmp_can_change: bool,
     /// Where it is kept off what is obeyed on sight: what of it is new gets another name at the end.
     pub sets_aside: bool,
+    /// What its shell reads first, so that it tells where it ends. `None`: nobody wants to know.
+    #[serde(default)]
+    pub begin: Option<PathBuf>,
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,
@@ -80,6 +84,9 @@ pub struct JobEnd {
     /// Why some of what other programs obey on sight was not kept as it is.
     #[serde(default)]
     pub not_held: Option<String>,
+    /// Where it has left its shell, if that is known and not where it began.
+    #[serde(default)]
+    pub ended_in: Option<EndedIn>,
 }
 
 /// Stands before the report. Whoever waits for a socket reads one byte, and takes no byte of the
@@ -129,7 +136,14 @@ mod tests {
     #[test]
     fn a_report_is_heard_whatever_of_the_handover_was_read_before() {
         let how = JobReport::NotStarted("l{e}".into());
-        let end = JobEnd { how, met: None, without_cgroup: None, set_aside: None, not_held: None };
+        let end = JobEnd {
+            how,
+            met: None,
+            without_cgroup: None,
+            set_aside: None,
+            not_held: None,
+            ended_in: None,
+        };
         let line = end.line().unwrap();
         // The socket was not taken, it was taken, and there is none.
         for heard in [format!("l{line}"), line.clone(), line[1..].to_owned()] {

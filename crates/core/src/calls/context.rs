@@ -20,13 +20,14 @@ pub struct GitSeen {
 }
 
 impl Calls {
-    /// What is so now for words of this person. `git` is what is said of the repository, `before`
-    /// what the model was told last. `None`: that is so still, or there is nothing to tell.
+    /// What is so now for words of this person. `git` is what is said of the repository, `shell`
+    /// where its shell stands, `before` what the model was told last. `None`: that is so still, or there is nothing to tell.
     pub fn context(
         &self,
         session: &SessionId,
         (principal, origin): (&str, Origin),
         git: Option<String>,
+        shell: Option<&str>,
         before: Option<&str>,
     ) -> Result<Option<String>, StoreError> {
         // Nobody else's words profit from a mode.
@@ -34,11 +35,12 @@ impl Calls {
             Origin::Owner => self.mode(session, principal)?.map_or(Mode::Ask, |found| found.mode),
             _ => Mode::Ask,
         };
-        if before.is_none() && mode == Mode::Ask && git.is_none() {
+        if before.is_none() && mode == Mode::Ask && git.is_none() && shell.is_none() {
             return Ok(None);
         }
         let git = git.map(|git| format!("; git: {git}")).unwrap_or_default();
-        let text = self.redactor.redact(&format!("[mode: {mode}{git}]")).into_owned();
+        let shell = shell.map(|shell| format!("; {shell}")).unwrap_or_default();
+        let text = self.redactor.redact(&format!("[mode: {mode}{git}{shell}]")).into_owned();
         Ok((before != Some(text.as_str())).then_some(text))
     }
 

@@ -264,6 +264,7 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         }
         None => format!("{verb} this command"),
     };
+    says.push_str(&begins_in(facts, &mut told));
     if facts.tool == "start" {
         says.push_str(" in the background");
     }
@@ -292,6 +293,17 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         }
     }
     Some(Effect { says, danger, notes, told, ..Effect::default() })
+}
+
+/// In which folder a command begins, where it names one. One that could be read otherwise stands among
+/// the arguments.
+fn begins_in(facts: &Facts<'_>, told: &mut Vec<String>) -> String {
+    let Some(folder) = text(facts, "cwd").and_then(inline) else { return String::new() };
+    told.push("cwd".to_owned());
+    match folder {
+        "." => " in the workspace".to_owned(),
+        folder => format!(" in `{folder}`"),
+    }
 }
 
 /// What of the network a command reaches. Hosts that do not fit stand among the arguments.

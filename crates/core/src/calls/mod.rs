@@ -27,6 +27,7 @@ mod record;
 pub mod rounds;
 mod seen;
 mod settle;
+mod shell_folder;
 mod shown;
 mod stage;
 mod start;

@@ -13,6 +13,7 @@ mod offered;
 mod own_tools;
 mod pinning;
 mod quarantine;
+mod shell_folder;
 mod shortened;
 mod tool_search;
 mod trust;

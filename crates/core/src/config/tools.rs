@@ -33,6 +33,8 @@ pub(super) struct ToolsSection {
     suggested_max: Option<u64>,
     used_lately_max: Option<u64>,
     definition_tokens_max: Option<u64>,
+    /// Whether a command begins where the one before it has left its shell.
+    keep_shell_folder: bool,
 }
 
 /// What of a tool is pinned.
@@ -59,6 +61,7 @@ impl Default for ToolsSection {
             suggested_max: None,
             used_lately_max: None,
             definition_tokens_max: None,
+            keep_shell_folder: true,
         }
     }
 }
@@ -72,6 +75,8 @@ pub struct Tools {
     trust: BTreeMap<String, Trust>,
     /// How many of them a model is offered at once.
     pub listed: ToolsListed,
+    /// Whether a command begins where the one before it in the session has left its shell.
+    pub keeps_shell_folder: bool,
 }
 
 impl Default for Tools {
@@ -84,6 +89,7 @@ impl Default for Tools {
             by_schema: BTreeSet::new(),
             trust: BTreeMap::new(),
             listed: ToolsListed::default(),
+            keeps_shell_folder: true,
         }
     }
 }
@@ -166,7 +172,14 @@ impl ToolsSection {
         };
         listed.check()?;
         let trust = self.trust().map_err(|message| ("trust", message))?;
-        Ok(Tools { hidden, offered, by_schema: by_schema.collect(), trust, listed })
+        Ok(Tools {
+            hidden,
+            offered,
+            by_schema: by_schema.collect(),
+            trust,
+            listed,
+            keeps_shell_folder: self.keep_shell_folder,
+        })
     }
 }
 

@@ -99,12 +99,25 @@ fn unified_diff(text: &str) -> String {
     lines[from..].iter().take_while(of_hunk).copied().collect::<Vec<_>>().join("\n")
 }
 
+/// Where a command begins, if that is not the workspace itself.
+fn begins_in(call: &ToolCall) -> String {
+    let named = |name: &str| call.arguments.get(name)?.as_str();
+    match (named("command"), named("cwd")) {
+        (Some(_), Some(folder)) if !matches!(folder, "" | ".") => {
+            format!(" (in {})", escape::visible(folder))
+        }
+        _ => String::new(),
+    }
+}
+
 /// Server, tool, and the beginning of the most telling argument.
 fn title(call: &ToolCall) -> String {
     let telling = ["command", "path", "query", "pattern", "url", "uri", "name", "search"];
     let argument = telling.iter().find_map(|name| call.arguments.get(name)?.as_str());
     let whole = match argument {
-        Some(text) => format!("{}/{}  {}", call.server, call.tool, escape::visible(text)),
+        Some(text) => {
+            format!("{}/{}  {}{}", call.server, call.tool, escape::visible(text), begins_in(call))
+        }
         None => format!("{}/{}", call.server, call.tool),
     };
     if whole.chars().count() <= TITLE_CHARS_MAX {

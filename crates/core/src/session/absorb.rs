@@ -12,7 +12,7 @@ use crate::domain::{
     OutboundBody, PauseCause, heartbeat_of, job_of,
 };
 use crate::store::InboxRow;
-use crate::turn::{Step, next};
+use crate::turn::{Step, next, shell_folder};
 
 impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the
@@ -133,6 +133,10 @@ impl Drive<'_> {
                 principal: row.inbound.principal.clone(),
                 role,
             });
+            let keeps = self.worker.gate.catalog().keeps_shell_folder();
+            if !keeps && shell_folder::is_any_elsewhere(&self.log) {
+                self.push(EventBody::ShellForgotten {});
+            }
         }
         if origin == Origin::Owner {
             let until_ms = self.worker.gate.calls().mode_until();
@@ -143,7 +147,9 @@ impl Drive<'_> {
         if reads {
             let git = self.git_state(row).await;
             let (calls, by) = (self.worker.gate.calls(), (row.inbound.principal.as_str(), origin));
-            if let Some(text) = calls.context(&self.session, by, git, self.log.context())? {
+            let (shell, is_news) = shell_folder::told(&self.log).unzip();
+            let before = self.log.context().filter(|_| is_news != Some(true));
+            if let Some(text) = calls.context(&self.session, by, git, shell.as_deref(), before)? {
                 self.push(EventBody::TurnContext { text });
             }
         }

@@ -5,7 +5,8 @@ use super::kinds::{InWindow, PartOf, Wish, meaning};
 use super::state::Turn;
 use super::totals::Totals;
 use crate::domain::{
-    Action, Address, CallId, Event, EventBody, Kept, PromptAccount, SessionId, UnixMillis,
+    Action, Address, CallId, Event, EventBody, Kept, PromptAccount, SessionId, ShellStands,
+    UnixMillis,
 };
 
 /// What stands for the part of a conversation that is not in the window any more.
@@ -94,6 +95,15 @@ impl Log {
                 Some(Standing { summary, kept: &made.kept })
             }
             _ => None,
+        }
+    }
+
+    /// Where shells stand behind the part of the conversation before the window.
+    pub(super) fn shells(&self) -> &[ShellStands] {
+        let standing = self.totals.standing_at.and_then(|at| self.events.get(at));
+        match standing.map(window) {
+            Some(InWindow::BeginsBehind { made, .. }) => &made.shells,
+            _ => &[],
         }
     }
 

@@ -24,6 +24,7 @@ pub mod prompt;
 pub mod recall;
 pub mod replay;
 pub mod run;
+pub mod shell_folder;
 mod standing;
 pub mod state;
 pub mod summarise;

@@ -14,6 +14,7 @@ use super::next::Bounds;
 use super::persona::{Persona, Personas};
 use super::prompt::{self, Parts};
 use super::recall::RecallLimits;
+use super::shell_folder::Stands;
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolRoom,
     ToolUse, TurnId,
@@ -185,10 +186,11 @@ impl Runner {
     }
 
     /// Takes every call through the gate, side by side. Each item is what one call adds to the log,
-    /// as soon as it is known.
+    /// as soon as it is known. `stands` is where the shells of servers stand for them.
     pub fn calls<'a>(
         &'a self,
         uses: Vec<(CallId, ToolUse)>,
+        stands: &'a Stands,
         behalf: &Behalf,
         around: &'a Around,
     ) -> impl Stream<Item = (CallId, Outcome)> + 'a {
@@ -197,7 +199,7 @@ impl Runner {
             .map(|(id, tool_use)| {
                 let behalf = behalf.clone();
                 async move {
-                    let outcome = self.call(&id, tool_use, behalf, around).await;
+                    let outcome = self.call(&id, tool_use, stands, behalf, around).await;
                     (id, outcome)
                 }
             })
@@ -209,6 +211,7 @@ impl Runner {
         &self,
         id: &CallId,
         tool_use: ToolUse,
+        stands: &Stands,
         behalf: Behalf,
         around: &Around,
     ) -> Outcome {
@@ -225,6 +228,7 @@ impl Runner {
             Ok(meant) => meant,
             Err(reason) => return Outcome::denied(DeniedBy::Request, reason),
         };
+        let arguments = self.gate.calls().in_shell_folder((&server, &tool), arguments, stands);
         let call = ToolCall {
             id: id.clone(),
             server,

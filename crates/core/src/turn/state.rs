@@ -231,6 +231,7 @@ impl<'a> Turn<'a> {
             | EventBody::CompactRequested { .. }
             | EventBody::WindowIdle { .. }
             | EventBody::SessionCleared {}
+            | EventBody::ShellForgotten {}
             | EventBody::ExchangeDropped { .. } => {}
         }
     }

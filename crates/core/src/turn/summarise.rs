@@ -15,6 +15,7 @@ use super::next::Bounds;
 use super::persona::Persona;
 use super::prompt;
 use super::run::{Around, Runner};
+use super::shell_folder;
 use super::transcript;
 use super::window;
 use crate::domain::{
@@ -154,6 +155,7 @@ pub fn made(
         after_tokens: Ratio::of(log).of_tokens(after),
         asked_ms: asked_ms(log, asked),
         kept,
+        shells: shell_folder::kept(log, through_seq),
     }
 }
 

@@ -175,6 +175,17 @@ fn a_command_says_its_level_and_a_strange_one_stands_below() {
             "{command}"
         );
     }
+    for (tool, folder, says, is_told) in [
+        ("run", "web/a b", "Run `make` in `web/a b`", true),
+        ("run", ".", "Run `make` in the workspace", true),
+        ("start", "web", "Start `make` in `web` in the background", true),
+        ("run", "a` and `b", "Run `make`", false),
+        ("run", "a\u{202e}b", "Run `make`", false),
+        ("run", &"x".repeat(60), "Run `make`", false),
+    ] {
+        let effect = effect("bash", tool, &json!({"command": "make", "cwd": folder}), None);
+        assert_eq!((effect.says.as_str(), effect.tells("cwd")), (says, is_told));
+    }
     let stop = effect("bash", "stop", &json!({"job": 3}), None);
     assert_eq!((stop.says.as_str(), stop.tells("job")), ("Stop the background job 3", true));
 }
