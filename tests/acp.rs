@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
 mod questions;
+mod servers;
 
 use std::fs;
 use std::path::PathBuf;

@@ -13,6 +13,7 @@ mod approvals;
 mod artifacts;
 mod ask;
 mod asked_between;
+mod asked_elsewhere;
 mod audit_anchor;
 mod audit_network;
 mod audit_told;

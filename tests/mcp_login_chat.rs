@@ -19,7 +19,7 @@ use crate::wires::{Answer, Call, Turn, Wire};
 
 const METADATA: &str = "/.well-known/oauth-authorization-server/as";
 
-fn with_corp(house: &House, company: &Company) {
+pub fn with_corp(house: &House, company: &Company) {
     house.write("claw.toml", SERVER_WAIT);
     let servers = json!({"mcpServers": {"corp": {"url": company.rig.url()}}});
     house.write("mcp.json", &servers.to_string());
@@ -27,7 +27,7 @@ fn with_corp(house: &House, company: &Company) {
     house.write("policy.toml", all);
 }
 
-fn link_in(text: &str) -> String {
+pub fn link_in(text: &str) -> String {
     let mut words = text.split(|sign: char| sign.is_whitespace() || sign == '<' || sign == '>');
     words.find(|word| word.contains("/as/authorize?")).unwrap_or_else(|| panic!("{text}")).into()
 }
@@ -41,7 +41,7 @@ fn linked(rig: &Rig) -> (Message, String) {
     (message, link)
 }
 
-fn code_in(address: &str) -> String {
+pub fn code_in(address: &str) -> String {
     let url = reqwest::Url::parse(address).unwrap();
     url.query_pairs().find(|(key, _)| key == "code").unwrap().1.into_owned()
 }
@@ -57,7 +57,7 @@ fn with_other(address: &str, key: &str, value: &str) -> String {
 
 /// Neither the code nor a token stands in a file of the home, or came to a model.
 #[track_caller]
-fn nothing_is_kept(house: &House, model: &Threaded, company: &Company, codes: &[String]) {
+pub fn nothing_is_kept(house: &House, model: &Threaded, company: &Company, codes: &[String]) {
     for secret in company.tokens().iter().chain(codes) {
         assert_eq!(holds(&house.home(), secret), [""; 0], "{secret} is kept");
         for request in model.recorded() {
@@ -148,6 +148,108 @@ fn a_login_by_the_console_keeps_nothing_of_the_address() {
     chat.ends().expect(0);
     assert_eq!(model.recorded().len(), 0, "no model was asked");
     nothing_is_kept(&house, &model, &company, &[code_in(&right)]);
+}
+
+#[test]
+fn a_broken_address_is_whole_again_and_a_stranger_takes_no_place() {
+    let company = Company::usual();
+    let rig = Rig::new([]);
+    with_corp(&rig.house, &company);
+    let gateway = rig.start();
+    let right = answer_of(&linked(&rig).1);
+    let code = code_in(&right);
+    // In two messages, neither of which is one of the conversation.
+    let (one, other) = right.split_at(right.find("&state").unwrap());
+    rig.says(one);
+    rig.hears("address answers no login that claw is waiting for");
+    rig.says(other);
+    rig.hears("This is only a part of the address");
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    // Both come before either is looked at, the stranger's last.
+    let mallory = rig.telegram.user("Mallory");
+    mallory.starts();
+    let stolen = "code-of-mallory-4711";
+    rig.says(&right.replacen("code=code-", "code=code-\n", 1).replacen("&iss=", " &iss=", 1));
+    mallory.says(mallory.private(), &with_other(&right, "code", stolen));
+    let gateway = rig.start();
+    rig.hears("Logged in to corp. Rights: read.");
+    assert_eq!(company.count("/as/token"), 1, "a code is sent once");
+    rig.telegram.wait_all_confirmed();
+    assert_eq!(files_of_logins(&rig.house), ["corp.json"]);
+    drop(gateway);
+    let tail = code.strip_prefix("code-").unwrap().to_owned();
+    nothing_is_kept(&rig.house, &rig.model, &company, &[code, tail, stolen.to_owned()]);
+    assert_eq!(rig.model.recorded().len(), 0, "no model was asked");
+}
+
+#[test]
+fn in_a_group_and_by_a_guest_there_is_no_link_and_no_address_is_used() {
+    const NOT_HERE: &str = "Only the owner may log in to a server, and in the private chat";
+    const NOT_USED: &str = "The address that you sent was not used.";
+    let company = Company::usual();
+    let rig = Rig::new([]);
+    with_corp(&rig.house, &company);
+    let bob = rig.telegram.user("Bob");
+    let group = rig.telegram.supergroup("Rent", &[&rig.anna, &bob]);
+    let chats = format!("{SERVER_WAIT}\n[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
+    rig.house.write("claw.toml", &chats);
+    let mut gateway = rig.house.command(&["gateway"]);
+    gateway.env_remove("CLAW_ALLOWED_CHATS");
+    let gateway = rig.house.begin(gateway);
+    rig.anna.starts();
+    rig.waits_for("I am claw");
+    bob.starts();
+    let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
+    rig.anna.taps_on(rig.anna.private(), told.id, "Let them in");
+    rig.telegram.wait_for_text(bob.id, "You may talk to claw now");
+    rig.anna.says(group, "/login@claw_test_bot corp");
+    rig.telegram.wait_for_text(group, NOT_HERE);
+    bob.says(bob.private(), "/login corp");
+    rig.telegram.wait_for_text(bob.id, NOT_HERE);
+    assert_eq!(company.count("/as/register"), 0, "no login was begun");
+    let right = answer_of(&linked(&rig).1);
+    rig.anna.says(group, &format!("@claw_test_bot {right}"));
+    rig.telegram.wait_for_text(group, NOT_USED);
+    bob.says(bob.private(), &right);
+    rig.telegram.wait_for_text(bob.id, NOT_USED);
+    eventually("nothing of what counts for nobody is kept", || {
+        files_of_logins(&rig.house) == ["corp.pending"]
+    });
+    assert_eq!(company.count("/as/token"), 0, "no code was sent anywhere");
+    rig.says(&right);
+    rig.hears("Logged in to corp. Rights: read.");
+    drop(gateway);
+    nothing_is_kept(&rig.house, &rig.model, &company, &[code_in(&right)]);
+}
+
+/// A gateway that is killed after the address was pasted goes on with it, and sends a code once.
+#[cfg(feature = "kill-points")]
+#[test]
+fn a_gateway_killed_at_each_point_of_a_login_ends_it_when_it_starts_again() {
+    const INTERRUPTED: &str = "The login was interrupted after its code was sent";
+    for (point, told) in [
+        ("login.sent.before", "Logged in to corp. Rights: read."),
+        ("login.sent.after", INTERRUPTED),
+        ("login.kept.before", INTERRUPTED),
+        ("login.kept.after", "Logged in to corp. Rights: read."),
+    ] {
+        let company = Company::usual();
+        let rig = Rig::new([]);
+        with_corp(&rig.house, &company);
+        let mut command = rig.house.command(&["gateway"]);
+        command.env("CLAW_KILL_AT", format!("{point}:1"));
+        let gateway = rig.house.begin(command);
+        let right = answer_of(&linked(&rig).1);
+        rig.says(&right);
+        assert_eq!(gateway.ends().code, None, "{point} was not passed");
+        let gateway = rig.start();
+        rig.hears(told);
+        let sent = usize::from(point != "login.sent.after");
+        assert_eq!(company.count("/as/token"), sent, "{point}: a code is sent once");
+        drop(gateway);
+        nothing_is_kept(&rig.house, &rig.model, &company, &[code_in(&right)]);
+    }
 }
 
 /// The authorization server is silent about itself while there is a FIFO, so that the gateway is

@@ -187,7 +187,6 @@ impl Agent {
 
     fn go_on(&self, session: &SessionId) {
         if let Some(talk) = self.talks().get_mut(session) {
-            talk.door.update(modes::commands(&self.context.chat_commands.known_prompts()));
             talk.go_on();
         }
     }

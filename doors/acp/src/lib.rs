@@ -19,6 +19,7 @@ mod replay;
 pub mod run;
 mod streaming;
 mod talk;
+mod told_commands;
 mod wire_error;
 
 pub use door::AcpDoor;

@@ -15,7 +15,8 @@ use tokio::task::JoinSet;
 use super::delivery::Delivery;
 use super::door::{AcpDoor, AcpDoorParts, PermissionAnswer};
 use super::pending::{End, Prompts};
-use super::{modes, question, wire_error};
+use super::told_commands::ToldCommands;
+use super::{question, wire_error};
 use crate::domain::{Answer, Mode, Named, SessionId};
 use crate::door_context::Context;
 use crate::doors::Door as _;
@@ -78,6 +79,7 @@ struct Inner {
     prompts: Prompts,
     /// The mode that the editor was told last.
     mode: Mutex<Mode>,
+    commands: ToldCommands,
 }
 
 impl Talk {
@@ -100,6 +102,7 @@ impl Talk {
         }));
         let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
         let delivery = Delivery::new(&context, outbox.clone(), door.clone());
+        let commands = ToldCommands::new(context.chat_commands.clone(), door.clone());
         let inner = Arc::new(Inner {
             context,
             session,
@@ -110,6 +113,7 @@ impl Talk {
             wake: Notify::new(),
             prompts: Prompts::default(),
             mode: Mutex::new(mode),
+            commands,
         });
         let (events, taken) = mpsc::channel(EVENTS_QUEUED_MAX);
         let mut tasks = JoinSet::new();
@@ -134,6 +138,7 @@ impl Talk {
 
     /// From now on what waits is shown, and what an earlier process has left goes on.
     pub fn go_on(&mut self) {
+        self.inner.commands.tell();
         self._tasks.spawn(self.inner.clone().keep());
     }
 
@@ -343,14 +348,6 @@ impl Inner {
         self.prompts.answer(self.prompts.count(), || None);
     }
 
-    /// Tells the editor of the prompts of servers, if these have said that they changed.
-    async fn tell_prompts(&self) {
-        let commands = &self.context.chat_commands;
-        if commands.prompts_changed().await {
-            self.door.update(modes::commands(&commands.known_prompts()));
-        }
-    }
-
     /// Tells the editor of another mode than the one that it was told last.
     fn tell_mode(&self) {
         // A store that cannot be read shows itself at the next turn.
@@ -375,7 +372,7 @@ impl Inner {
             let failed = match self.round().await {
                 Ok(Ran::Idle) => {
                     self.prompts.answer(before, || self.last_end());
-                    self.tell_prompts().await;
+                    self.commands.look().await;
                     false
                 }
                 Ok(_) => false,

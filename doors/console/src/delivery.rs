@@ -33,8 +33,8 @@ pub struct Delivery {
     next_expiry_ms: Option<i64>,
     /// Everything that was open when this console came has been asked.
     begun: bool,
-    /// A person sits here, who is also asked what MCP clients want.
-    asks_for_clients: bool,
+    /// A person sits here, who is also asked what MCP clients want, and other processes.
+    has_a_person: bool,
 }
 
 /// What a turn has staged, and the rows of the outbox that said so.
@@ -50,7 +50,7 @@ impl Delivery {
         context: &Context,
         outbox: Arc<InstanceOutbox>,
         door: Arc<ConsoleDoor>,
-        asks_for_clients: bool,
+        has_a_person: bool,
     ) -> Self {
         Self {
             outbox,
@@ -61,7 +61,7 @@ impl Delivery {
             seen_version: None,
             next_expiry_ms: None,
             begun: false,
-            asks_for_clients,
+            has_a_person,
         }
     }
 
@@ -153,12 +153,29 @@ impl Delivery {
         self.close_answered().await
     }
 
+    /// The same where nothing runs here, and asks also what another process has put into this
+    /// session, `claw ask` perhaps, whose rows of the outbox are its own. While a turn runs here
+    /// its own questions come first, each at its place.
+    pub async fn deliver_all(&mut self) -> anyhow::Result<()> {
+        self.deliver().await?;
+        // Lines of a pipe were written before anything was asked.
+        if !self.has_a_person {
+            return Ok(());
+        }
+        let mut list = Listed::default();
+        for row in self.outbox.mail.open_questions(Some(&self.outbox.session))? {
+            list.questions.extend(self.ask(0, row).await);
+        }
+        self.show_list(&mut list).await;
+        Ok(())
+    }
+
     /// A client has no screen of its owner's: its questions come to whoever of the owner's doors
     /// has a person before it. Lines of a pipe were written before anything was asked.
     /// What they propose is given back for a list.
     async fn ask_for_clients(&mut self) -> anyhow::Result<Listed> {
         let mut list = Listed::default();
-        if !self.asks_for_clients {
+        if !self.has_a_person {
             return Ok(list);
         }
         for row in self.outbox.mail.open_questions(None)? {

@@ -49,7 +49,7 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<bool
     let (written, left) = mpsc::unbounded_channel();
     let mode = editor.mode;
     let console = Console::open(editor, written)?;
-    let asks_for_clients = console.interactive;
+    let has_a_person = console.interactive;
     let (end_marking, ended) = oneshot::channel();
     let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
     let marking = tokio::spawn(mark_shown(outbox.clone(), left, ended));
@@ -60,7 +60,7 @@ pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<bool
     greet(&door, greeting, notices).await;
     let (wake, handled, mode) = (Notify::new(), AtomicU64::new(0), Mutex::new(mode));
     let talk = Arc::new(Talk { context, session, outbox, door, wake, handled, mode });
-    let keep_task = tokio::spawn(talk.clone().keep(visitor.clone(), asks_for_clients));
+    let keep_task = tokio::spawn(talk.clone().keep(visitor.clone(), has_a_person));
     let watching = tokio::spawn(talk.clone().watch_settings());
     let jobs = tokio::spawn(talk.clone().keep_jobs());
     while let Some(event) = events.recv().await {
@@ -220,11 +220,11 @@ impl Talk {
     }
 
     /// Keeps the session going and the person informed, until it is aborted.
-    async fn keep(self: Arc<Self>, visitor: Visitor, asks_for_clients: bool) {
+    async fn keep(self: Arc<Self>, visitor: Visitor, has_a_person: bool) {
         let (outbox, door) = (self.outbox.clone(), self.door.clone());
         // Before anything is looked at: what is committed from here on is heard.
         let mut changes = self.context.mail.changes();
-        let mut delivery = Delivery::new(&self.context, outbox, door, asks_for_clients);
+        let mut delivery = Delivery::new(&self.context, outbox, door, has_a_person);
         if let Err(error) = delivery.begin().await {
             self.door.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
@@ -279,7 +279,7 @@ impl Talk {
                 }
             }
         }
-        delivery.deliver().await?;
+        delivery.deliver_all().await?;
         Ok(left_over)
     }
 }

@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use super::answer::{Question, owner_is_asked};
 use super::caller::Caller;
 use super::elicit;
+use super::icons::keep_harmless;
 use super::progress::Progress;
 use super::tools::refused;
 use crate::clients::{ClientCall, ClientCallState, ClientRefusal, ClientTool};
@@ -29,7 +30,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const GLIMPSES_MAX: usize = 64;
 
 /// A definition as a client gets it. Its output schema is left out, because claw cuts long results,
-/// and a promise about their form could not be kept.
+/// and a promise about their form could not be kept. Title, hints and harmless icons stay.
 pub fn offered(tool: ClientTool) -> Tool {
     let ClientTool { name, definition, .. } = tool;
     let mut definition = match definition {
@@ -37,6 +38,10 @@ pub fn offered(tool: ClientTool) -> Tool {
         _ => JsonObject::new(),
     };
     definition.remove("outputSchema");
+    match definition.get_mut("icons") {
+        Some(Value::Array(icons)) => keep_harmless(icons),
+        _ => drop(definition.remove("icons")),
+    }
     definition.insert("name".to_owned(), Value::String(name.clone()));
     if !definition.get("inputSchema").is_some_and(Value::is_object) {
         definition.insert("inputSchema".to_owned(), json!({"type": "object"}));
@@ -289,6 +294,7 @@ mod tests {
         let definition = json!({
             "name": "echo", "description": "Says it.", "inputSchema": {"type": "object"},
             "outputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true},
+            "title": "Echo", "icons": [{"src": "file:///a.png"}, {"src": "https://x.example/a.png"}],
         });
         let tool = ClientTool {
             name: "legacy__echo".to_owned(),
@@ -300,6 +306,9 @@ mod tests {
         assert_eq!(offered.name, "legacy__echo");
         assert_eq!(offered.description.as_deref(), Some("Says it."));
         assert!(offered.output_schema.is_none());
+        assert_eq!(offered.title.as_deref(), Some("Echo"));
+        let icons: Vec<String> = offered.icons.unwrap().into_iter().map(|icon| icon.src).collect();
+        assert_eq!(icons, ["https://x.example/a.png"]);
         let odd = json!({"name": 7, "description": "Odd.", "annotations": "none"});
         let offered = super::offered(ClientTool { definition: odd, ..tool });
         assert_eq!(offered.name, "legacy__echo");

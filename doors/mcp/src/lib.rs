@@ -12,6 +12,7 @@ mod gated;
 mod handle;
 mod handler;
 pub mod http;
+mod icons;
 mod progress;
 mod rate;
 mod resources;

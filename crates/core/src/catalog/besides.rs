@@ -128,10 +128,9 @@ impl Catalog {
         }
     }
 
-    /// Asks the servers that are up and have said that their prompts are others now. Whether there
-    /// was any. One that says so again and again is asked once each time that somebody wants to
-    /// know.
-    pub async fn look_for_changed_prompts(&self) -> bool {
+    /// Asks the servers that are up and have said that their prompts are others now. One
+    /// that says so again and again is asked once each time that somebody wants to know.
+    pub async fn look_for_changed_prompts(&self) {
         let mut changed = Vec::new();
         for server in self.strangers() {
             if self.hub.has_changed_prompts(&server).await {
@@ -140,7 +139,6 @@ impl Catalog {
         }
         let looks = changed.iter().map(|server| self.look_again_for_prompts(server));
         futures::future::join_all(looks).await;
-        !changed.is_empty()
     }
 
     async fn look_within(&self, server: &str, time: Duration) -> Result<(), String> {

@@ -32,7 +32,10 @@ impl ChatCommands {
         let (name, has_more) = answer_in(cleared.as_deref().unwrap_or(text))?;
         let mut told = match may(visitor) {
             true => finished(&parts.gate, name).await,
-            false => format!("{NOT_HERE} The address that you sent was not used."),
+            false => {
+                parts.gate.hub().forget_login_answer(name);
+                format!("{NOT_HERE} The address that you sent was not used.")
+            }
         };
         if has_more {
             told.push_str(" The other words of your message were not passed on: send them again.");
@@ -129,6 +132,7 @@ fn done(server: &str, scopes: &[String]) -> String {
 async fn finished(gate: &Gate, name: &str) -> String {
     match gate.hub().finish_login(name).await {
         Ok(finished) => done(&finished.server, &finished.scopes),
+        Err(error @ LoginError::Part) => sentence(&said(gate, &error)),
         Err(error) => {
             format!("{} `/login SERVER` gives a new link.", sentence(&said(gate, &error)))
         }

@@ -52,9 +52,9 @@ impl ChatCommands {
         }
     }
 
-    /// Whether servers that are up have said that their prompts are others, which are known then.
-    pub async fn prompts_changed(&self) -> bool {
-        self.parts().gate.catalog().look_for_changed_prompts().await
+    /// Asks the servers that are up and have said that their prompts are others.
+    pub async fn look_for_changed_prompts(&self) {
+        self.parts().gate.catalog().look_for_changed_prompts().await;
     }
 
     /// The prompts that there are, without asking any server: command, what it is, and the words

@@ -3,6 +3,7 @@
 //! (RFC 8707) and checks who has answered (RFC 9207). Owns where its requests may go, and where the
 //! tokens lie. Must not know browsers or terminals.
 
+mod address;
 mod bearer;
 mod client;
 mod file;
@@ -61,6 +62,12 @@ pub enum LoginError {
          else has begun it; nothing was sent anywhere"
     )]
     NoSuchLogin,
+    /// A program or a person has sent it in pieces.
+    #[error(
+        "this is only a part of the address, and nothing was sent anywhere; the link still counts: \
+         send the whole address in one message"
+    )]
+    Part,
     #[error("the login was interrupted after its code was sent, and a code is sent once")]
     Interrupted,
     #[error("the login was refused: {0}")]
@@ -75,6 +82,7 @@ impl claw_domain::Blamed for LoginError {
             Self::UnknownServer(_)
             | Self::NoLogin(_)
             | Self::OtherState
+            | Self::Part
             | Self::Over
             | Self::NoSuchLogin => claw_domain::Blame::User,
             Self::Refused(_) | Self::Broken(_) | Self::Interrupted => claw_domain::Blame::Broken,

@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use claw_domain::canonical::sha256_hex;
-use claw_domain::login_answer::{LOGIN_HOST, LOGIN_MARK, LOGIN_PATH, may_hold_login_answer};
-use reqwest::Url;
+use claw_domain::login_answer::{LOGIN_MARK, may_hold_login_answer};
 use serde::{Deserialize, Serialize};
 
+use super::address::{self, Expected, Found};
 use super::flow::{Earlier, parameter};
 use super::{LoginError, Place, file};
 use crate::Hub;
@@ -16,14 +16,20 @@ use crate::manifest::Launch;
 
 /// The ending of the name of the file that holds an address.
 pub(super) const KIND: &str = "answer";
+/// What a part of an address has that came by itself.
+const STATE: &str = "state=";
 /// Behind the name of the answer that stands in a text instead of the address.
 const MARK_END: &str = "]";
-/// Digits of that name. It only has to tell the few logins apart that are under way.
-const NAME_DIGITS: usize = 12;
-/// Of an address; what is longer answers nothing.
-const ADDRESS_BYTES_MAX: usize = 16 * 1024;
+/// Digits of the half of that name that tells the few logins apart that are under way, and of the
+/// half that tells apart who has answered the same one.
+const HALF_DIGITS: usize = 12;
+/// Behind the mark where the message held other words, too.
+const MORE: &str = " …";
+/// Answers to one login that are kept until they were looked at; the oldest goes. A stranger who
+/// knows the login cannot take the place of the owner's by one answer.
+const ANSWERS_MAX: usize = 16;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Pasted {
     /// Of the login that it answers.
     state: String,
@@ -41,31 +47,28 @@ pub struct Finished {
 pub fn answer_in(text: &str) -> Option<(&str, bool)> {
     let (before, rest) = text.split_once(LOGIN_MARK)?;
     let (name, after) = rest.split_once(MARK_END)?;
-    let is_name = name.len() == NAME_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_name =
+        name.len() == 2 * HALF_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_name.then(|| (name, !before.trim().is_empty() || !after.trim().is_empty()))
 }
 
-fn name_of(state: &str) -> String {
-    sha256_hex(state.as_bytes()).chars().take(NAME_DIGITS).collect()
+fn half(text: &str) -> String {
+    sha256_hex(text.as_bytes()).chars().take(HALF_DIGITS).collect()
 }
 
-/// A word of a text as an address to which a login sends the browser, with its `state`.
-fn address_in(word: &str) -> Option<(String, String)> {
-    let at = word.find(LOGIN_HOST)?;
-    let address = word.get(at..)?.trim_end_matches(['>', '"', '\'', ')', ']', ',']);
-    let address = format!("http://{address}");
-    let url = Url::parse(&address).ok().filter(|_| address.len() <= ADDRESS_BYTES_MAX)?;
-    let has = |name: &str| url.query_pairs().any(|(key, _)| key == name);
-    let is_answer = url.path() == LOGIN_PATH && (has("code") || has("error"));
-    let state = parameter(&address, "state").unwrap_or_default();
-    is_answer.then_some((address, state))
+fn name_of(state: &str, address: &str) -> String {
+    half(state) + &half(address)
 }
 
 /// The secrets of such a file.
 pub(super) fn secrets_of(path: &Path) -> Vec<(String, String)> {
-    let pasted: Option<Pasted> = file::read(path).ok().flatten();
-    let code = pasted.and_then(|pasted| parameter(&pasted.address, "code"));
-    code.map(|code| ("code".to_owned(), code)).into_iter().collect()
+    let codes = pasted(path).into_iter().filter_map(|had| parameter(&had.address, "code"));
+    codes.map(|code| ("code".to_owned(), code)).collect()
+}
+
+/// What cannot be read answers nothing.
+fn pasted(path: &Path) -> Vec<Pasted> {
+    file::read(path).ok().flatten().unwrap_or_default()
 }
 
 impl Place {
@@ -77,12 +80,16 @@ impl Place {
         if let Some(code) = parameter(&address, "code") {
             self.shelf.learn("code", &code)?;
         }
-        file::write(&self.answer_file(), &Pasted { state, address })
+        let mut all = pasted(&self.answer_file());
+        all.retain(|had| had.state == state && had.address != address);
+        all.drain(..(all.len() + 1).saturating_sub(ANSWERS_MAX));
+        all.push(Pasted { state, address });
+        file::write(&self.answer_file(), &all)
     }
 
-    fn answer_to(&self, state: &str) -> Option<String> {
-        let pasted: Option<Pasted> = file::read(&self.answer_file()).ok().flatten();
-        pasted.filter(|pasted| pasted.state == state).map(|pasted| pasted.address)
+    fn answer_named(&self, name: &str) -> Option<String> {
+        let mut all = pasted(&self.answer_file()).into_iter();
+        all.find(|had| name_of(&had.state, &had.address) == name).map(|had| had.address)
     }
 
     pub(super) fn forget_answer(&self) {
@@ -92,37 +99,47 @@ impl Place {
 }
 
 impl Hub {
-    /// The text with a mark instead of each address that answers a login; `None` where there is no
-    /// such address. The answer to a login that is under way is kept for
-    /// [`Hub::finish_login`]; one that cannot be kept is as lost as one to no login.
+    /// The text with a mark instead of the first address that answers a login, and of all that stands
+    /// behind it, because a code may be broken; `None` where there is no such address. The answer to
+    /// a login that is under way is kept for [`Hub::finish_login`]; one that cannot be kept is as
+    /// lost as one to no login.
     pub fn without_login_answer(&self, text: &str) -> Option<String> {
         // Most texts end here.
-        if !may_hold_login_answer(text) {
+        if !may_hold_login_answer(text) && !text.contains(STATE) {
             return None;
         }
-        let mut cleared = String::with_capacity(text.len());
-        let mut found = false;
-        for word in text.split_inclusive(char::is_whitespace) {
-            let bare = word.trim_end();
-            let Some((address, state)) = address_in(bare) else {
-                cleared.push_str(word);
-                continue;
-            };
-            found = true;
-            let name = name_of(&state);
-            cleared.push_str(&format!("{LOGIN_MARK}{name}{MARK_END}"));
-            cleared.push_str(word.get(bare.len()..).unwrap_or_default());
-            let under_way = self.login_places().find(|place| {
-                let pending = place.shelf.pending(place.time).read_for(&state);
-                pending.is_ok_and(|pending| pending.is_some())
-            });
-            if let Some(place) = under_way
-                && let Err(why) = place.put_answer(state, address)
-            {
-                tracing::warn!(why, "the answer to a login is lost");
+        let places: Vec<Place> = self.login_places().collect();
+        let pending = |place: &Place| place.shelf.pending(place.time).read().ok().flatten();
+        let expected: Vec<Option<Expected>> =
+            places.iter().map(|place| pending(place).map(|pending| pending.expected())).collect();
+        let all: Vec<Expected> = expected.iter().flatten().cloned().collect();
+        let Found { address, state, before, has_more } = address::find(text, &all)?;
+        let name = name_of(&state, address.as_deref().unwrap_or_default());
+        let is_of = |one: &Option<Expected>| one.as_ref().is_some_and(|one| one.state == state);
+        let under_way = expected.iter().position(is_of).and_then(|place| places.get(place));
+        if let Some(place) = under_way
+            && let Some(address) = address
+            && let Err(why) = place.put_answer(state, address)
+        {
+            tracing::warn!(why, "the answer to a login is lost");
+        }
+        let more = if has_more { MORE } else { "" };
+        Some(format!("{before}{LOGIN_MARK}{name}{MARK_END}{more}"))
+    }
+
+    /// Forgets an answer that came from somebody who may not answer.
+    pub fn forget_login_answer(&self, answer: &str) {
+        for place in self.login_places() {
+            let (file, before) = (place.answer_file(), pasted(&place.answer_file()));
+            let others = before.iter().filter(|had| name_of(&had.state, &had.address) != answer);
+            let others: Vec<Pasted> = others.cloned().collect();
+            // What stays there counts for nobody: nobody names it again.
+            if others.is_empty() && !before.is_empty() {
+                let _ = file::remove(&file);
+            } else if others.len() < before.len() {
+                let _ = file::write(&file, &others);
             }
         }
-        found.then_some(cleared)
     }
 
     /// Finishes the login whose answer has this name. Told again, it says the same of a login that
@@ -131,7 +148,7 @@ impl Hub {
     /// # Errors
     /// No login was begun here that it answers, that login is over, or it has failed.
     pub async fn finish_login(&self, answer: &str) -> Result<Finished, LoginError> {
-        let named = |state: &str| name_of(state) == answer;
+        let named = |state: &str| answer.starts_with(&half(state));
         let places: Vec<Place> = self.login_places().collect();
         for place in places {
             let server = place.server.clone();
@@ -146,7 +163,11 @@ impl Hub {
             }
             let pending = place.shelf.pending(place.time).read().ok().flatten();
             let Some(pending) = pending.filter(|pending| named(pending.state())) else { continue };
-            let address = place.answer_to(pending.state());
+            let is_part = answer == name_of(pending.state(), "");
+            if is_part {
+                return Err(LoginError::Part);
+            }
+            let address = place.answer_named(answer);
             let finished = finish(place.clone(), address).await;
             place.forget_answer();
             return finished.map(|scopes| Finished { server, scopes });
@@ -186,31 +207,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_found_however_it_was_pasted() {
-        let right = "http://127.0.0.1:8765/callback?code=c1&state=s1";
-        for word in [
-            right.to_owned(),
-            right.replace("http://", ""),
-            format!("<{right}>"),
-            format!("{right}&iss=https%3A%2F%2Flogin.example"),
-            right.replace("code=c1", "error=access_denied"),
-        ] {
-            assert_eq!(address_in(&word).unwrap().1, "s1", "{word}");
-        }
-        for word in [
-            "http://127.0.0.1:8765/other?code=c1&state=s1",
-            "http://127.0.0.1:8765/callback",
-            "https://corp.example/callback?code=c1&state=s1",
-        ] {
-            assert_eq!(address_in(word), None, "{word}");
-        }
-        // A code without a state is nobody's, and stays secret all the same.
-        assert!(address_in("http://127.0.0.1:1/callback?code=c1").is_some());
-    }
-
-    #[test]
     fn a_mark_is_read_back() {
-        let name = name_of("s1");
+        let name = name_of("s1", "a1");
+        assert_ne!(name, name_of("s1", "a2"), "two answers to one login are two");
         assert_eq!(answer_in(&format!("[login answer {name}]")), Some((name.as_str(), false)));
         assert_eq!(answer_in(&format!("hi [login answer {name}]")), Some((name.as_str(), true)));
         for text in ["[login answer x]", "[login answer", "hello"] {

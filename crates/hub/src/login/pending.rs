@@ -11,6 +11,7 @@ use claw_kit::killpoint;
 use rmcp::transport::auth::{AuthError, StateStore, StoredAuthorizationState};
 use serde::{Deserialize, Serialize};
 
+use super::address::Expected;
 use super::file;
 use super::kept::now_s;
 use crate::settings::SecretSink;
@@ -40,6 +41,11 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn state(&self) -> &str {
         &self.checks.csrf_token
+    }
+
+    pub(super) fn expected(&self) -> Expected {
+        let issuer = self.checks.expected_issuer.clone();
+        Expected { state: self.checks.csrf_token.clone(), issuer }
     }
 
     fn secrets(&self) -> Vec<(String, String)> {
