@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use claw::domain::{
+use claw_core::domain::{
     Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
     UnixMillis,
 };
-use claw::doors::console::chat::{ConsoleEvent, ConsoleShow, run};
-use claw::doors::console::editor::{Console, EditorSettings};
+use claw_door_console::chat::{ConsoleEvent, ConsoleShow, run};
+use claw_door_console::editor::{Console, EditorSettings};
 use tokio::sync::mpsc;
 
 const REPLY: &str = "# A heading\n\nA paragraph with **bold**, *italic* and `code`, long enough to be wrapped at the right \

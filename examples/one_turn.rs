@@ -12,34 +12,34 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use claw::calls::{CallLimits, PreviewJob, Surroundings};
-use claw::catalog::CatalogSettings;
-use claw::config::Prices;
-use claw::domain::{
+use claw_core::calls::{CallLimits, PreviewJob, Surroundings};
+use claw_core::catalog::CatalogSettings;
+use claw_core::config::Prices;
+use claw_core::domain::{
     Address, Answer, Approvers, HeldLevels, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
 };
-use claw::gate::{Gate, GateParts, GateSettings};
-use claw::hub::manifest::{self, Expansion};
-use claw::hub::{Hub, HubSettings};
-use claw::mail::Mail;
-use claw::model::{Script, Scripted};
-use claw::policy::Policy;
-use claw::redact::Redactor;
-use claw::router::{Router, Visitor};
-use claw::session::{Budget, Ending, Ran, TurnSettings, Worker, WorkerParts};
-use claw::snapshot::Limits;
-use claw::store::{Artifacts, Store};
-use claw::turn::Bounds;
-use claw::turn::persona::{Persona, Personas};
-use claw::turn::run::Runner;
-use claw::undo::TurnSnapshots;
+use claw_core::gate::{Gate, GateParts, GateSettings};
+use claw_core::hub::manifest::{self, Expansion};
+use claw_core::hub::{Hub, HubSettings};
+use claw_core::mail::Mail;
+use claw_core::model::{Script, Scripted};
+use claw_core::policy::Policy;
+use claw_core::redact::Redactor;
+use claw_core::router::{Router, Visitor};
+use claw_core::session::{Budget, Ending, Ran, TurnSettings, Worker, WorkerParts};
+use claw_core::snapshot::Limits;
+use claw_core::store::{Artifacts, Store};
+use claw_core::turn::Bounds;
+use claw_core::turn::persona::{Persona, Personas};
+use claw_core::turn::run::Runner;
+use claw_core::undo::TurnSnapshots;
 use serde_json::json;
 
 const OWNER: &str = "console:example";
 
 fn main() -> anyhow::Result<ExitCode> {
     // The hub starts `claw server filesystem`, and `claw` means this very executable.
-    if let Some(code) = claw::cli::server::run_if_asked(&std::env::args_os().collect::<Vec<_>>()) {
+    if let Some(code) = claw_cli::server::run_if_asked(&std::env::args_os().collect::<Vec<_>>()) {
         return Ok(code);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -140,7 +140,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(5),
                 server_instructions_bytes: 2048,
-                tools: claw::config::Tools::default(),
+                tools: claw_core::config::Tools::default(),
                 program: "example".into(),
             },
         },
@@ -176,7 +176,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         proposes_facts: false,
         project_bytes_max: None,
         git_time: None,
-        tool_room: claw::domain::ToolRoom::ENDLESS,
+        tool_room: claw_core::domain::ToolRoom::ENDLESS,
         zone: None,
     };
     let parts = WorkerParts {

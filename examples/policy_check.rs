@@ -11,8 +11,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use claw::domain::{HeldLevels, Origin};
-use claw::policy::{Facts, Policy, Verdict};
+use claw_core::domain::{HeldLevels, Origin};
+use claw_core::policy::{Facts, Policy, Verdict};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {

@@ -27,10 +27,12 @@ use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use claw::app::{App, owner_principal};
-use claw::config::{Config, Overrides};
-use claw::domain::{Answer, ApprovalId, CallId, Origin, Outcome, Scope, Term, ToolCall, unseen};
-use claw::gate::CallContext;
+use claw_core::app::{App, owner_principal};
+use claw_core::config::{Config, Overrides};
+use claw_core::domain::{
+    Answer, ApprovalId, CallId, Origin, Outcome, Scope, Term, ToolCall, unseen,
+};
+use claw_core::gate::CallContext;
 use points::{Rig, points_of};
 use program::{House, SOON, example};
 use serde_json::{Value, json};
@@ -58,8 +60,8 @@ const PASSES_MAX: usize = 60;
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     // The hub starts supervisors, and the gate a box that it tries, with this very executable.
-    let server = claw::cli::server::run_if_asked(&arguments);
-    if let Some(code) = server.or_else(|| claw::cli::supervise::run_if_asked(&arguments)) {
+    let server = claw_cli::server::run_if_asked(&arguments);
+    if let Some(code) = server.or_else(|| claw_cli::supervise::run_if_asked(&arguments)) {
         return code;
     }
     let arguments: Vec<String> = std::env::args().collect();

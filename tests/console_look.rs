@@ -4,13 +4,13 @@
 
 use std::time::Instant;
 
-use claw::domain::{
+use claw_core::domain::{
     Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
 };
-use claw::doors::console::screen::Screen;
-use claw::terminal::question::{Clock, whole_lines};
-use claw::terminal::stream::markdown_lines;
-use claw::terminal::style::Look;
+use claw_door_console::screen::Screen;
+use claw_terminal::question::{Clock, whole_lines};
+use claw_terminal::stream::markdown_lines;
+use claw_terminal::style::Look;
 use jiff::tz::TimeZone;
 
 const PARAGRAPHS: &str = "# Title\n\nA paragraph with **bold**, *italic*, ~~gone~~ and `inline code`, that is long enough to be \

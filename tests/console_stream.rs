@@ -1,9 +1,9 @@
 //! The promises of the streamed console: complete under any chunking, nothing twice, no foreign
 //! escape sequence, nothing wider than the terminal.
 
-use claw::doors::clean::is_hostile;
-use claw::terminal::stream::{STARTS_AGAIN, StreamView, markdown_lines};
-use claw::terminal::style::{Look, visible};
+use claw_doors::clean::is_hostile;
+use claw_terminal::stream::{STARTS_AGAIN, StreamView, markdown_lines};
+use claw_terminal::style::{Look, visible};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -8,9 +8,9 @@ use crate::program::House;
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
-use claw::domain::OutboundBody;
-use claw::doors::console::screen::Screen;
-use claw::terminal::style::Look;
+use claw_core::domain::OutboundBody;
+use claw_door_console::screen::Screen;
+use claw_terminal::style::Look;
 use serde_json::json;
 
 /// Every day has begun, so that it is told at once.

@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::program::{House, eventually};
 use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
-use claw::domain::{OutboundBody, Question};
-use claw::doors::console::screen::Screen;
-use claw::terminal::question::question_lines;
-use claw::terminal::style::Look;
+use claw_core::domain::{OutboundBody, Question};
+use claw_door_console::screen::Screen;
+use claw_terminal::question::question_lines;
+use claw_terminal::style::Look;
 use regex::Regex;
 use serde_json::{Value, json};
 

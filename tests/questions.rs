@@ -8,9 +8,9 @@ use std::path::Path;
 use crate::program::{House, example};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
-use claw::domain::{Choice, Question};
-use claw::terminal::question::{Clock, question_lines, whole_lines};
-use claw::terminal::style::Look;
+use claw_core::domain::{Choice, Question};
+use claw_terminal::question::{Clock, question_lines, whole_lines};
+use claw_terminal::style::Look;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 

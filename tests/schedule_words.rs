@@ -4,9 +4,9 @@
 
 use crate::program::{House, SERVER_WAIT};
 use crate::telegram_model::Rig;
-use claw::domain::OutboundBody;
-use claw::doors::console::screen::Screen;
-use claw::terminal::style::Look;
+use claw_core::domain::OutboundBody;
+use claw_door_console::screen::Screen;
+use claw_terminal::style::Look;
 use regex::Regex;
 use serde_json::{Value, json};
 

@@ -9,9 +9,9 @@ use crate::program::{House, eventually, outcomes};
 use crate::pty::Pty;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
-use claw::domain::Question;
-use claw::terminal::question::question_lines;
-use claw::terminal::style::Look;
+use claw_core::domain::Question;
+use claw_terminal::question::question_lines;
+use claw_terminal::style::Look;
 use serde_json::{Value, json};
 
 /// With the row of answers.

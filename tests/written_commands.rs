@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
-use claw::cli::args::Cli;
+use claw_cli::args::Cli;
 use claw_test_kit::page;
 
 use crate::pages::{blocks, pages_for_users, spans};

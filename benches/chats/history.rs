@@ -1,11 +1,11 @@
 //! Chats that have been talking for a while: everything that real turns leave in the store, written
 //! by the store's own functions. Must not know what is measured.
 
-use claw::domain::{
+use claw_core::domain::{
     Address, Block, Event, EventBody, Finish, Inbound, InboundBody, Origin, Outbound, OutboundBody,
     SessionId, TurnEnd, Usage,
 };
-use claw::store::{Store, StoreError, Tx, now_ms};
+use claw_core::store::{Store, StoreError, Tx, now_ms};
 
 use crate::bot::ID;
 use crate::gateway::Home;

@@ -4,9 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use claw::clients::ClientCallState;
-use claw::domain::{CallId, ClientName, Origin, Outcome, SessionId, ToolCall, unseen};
-use claw::gate::CallContext;
+use claw_core::clients::ClientCallState;
+use claw_core::domain::{CallId, ClientName, Origin, Outcome, SessionId, ToolCall, unseen};
+use claw_core::gate::CallContext;
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use serde_json::json;
@@ -85,7 +85,7 @@ async fn bare(workspace: &std::path::Path) -> f64 {
 }
 
 /// The median of a call, and of what the store's commits took of it.
-async fn gated(app: &claw::app::App) -> (f64, f64) {
+async fn gated(app: &claw_core::app::App) -> (f64, f64) {
     let (mut times, mut commits) = (Vec::new(), Vec::new());
     for number in 0..CALLS + WARM_UP {
         let call = ToolCall {
@@ -120,7 +120,7 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
 }
 
 /// The same of a client, from its request to its end.
-async fn of_client(app: &claw::app::App) -> (f64, f64) {
+async fn of_client(app: &claw_core::app::App) -> (f64, f64) {
     let name = ClientName::new("bench").unwrap();
     let (mut times, mut commits) = (Vec::new(), Vec::new());
     for number in 0..CALLS + WARM_UP {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 
-use claw::app::App;
-use claw::config::{Config, Env, Overrides};
+use claw_core::app::App;
+use claw_core::config::{Config, Env, Overrides};
 use tempfile::TempDir;
 
 pub struct Home {

@@ -1,7 +1,7 @@
 //! A whole `claw ask` as a process in a session with 20 and with 20,000 events: what it costs must
 //! not grow with them, apart from the request itself, which carries the whole window.
 
-use claw::domain::SessionId;
+use claw_core::domain::SessionId;
 
 use crate::ask::measure_in;
 use crate::home::{Home, runtime};

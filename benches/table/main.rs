@@ -22,8 +22,8 @@ fn main() {
     let arguments: Vec<_> = std::env::args_os().collect();
     // The house in this process starts servers of others behind a supervisor, which is the same
     // program.
-    let server = claw::cli::server::run_if_asked(&arguments);
-    if server.or_else(|| claw::cli::supervise::run_if_asked(&arguments)).is_some() {
+    let server = claw_cli::server::run_if_asked(&arguments);
+    if server.or_else(|| claw_cli::supervise::run_if_asked(&arguments)).is_some() {
         return;
     }
     // `cargo bench` and `cargo test` pass arguments of their own; a test run only proves that this

@@ -4,14 +4,14 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use claw::domain::{
+use claw_core::domain::{
     Address, Block, EventBody, Finish, Kept, Origin, PromptPart, PromptTools, SessionId, ToolSpec,
     TurnEnd, Usage,
 };
-use claw::turn::persona::Persona;
-use claw::turn::prompt::{Parts, pack};
-use claw::turn::summarise::made;
-use claw::turn::{Bounds, Log, Step, next, transcript};
+use claw_core::turn::persona::Persona;
+use claw_core::turn::prompt::{Parts, pack};
+use claw_core::turn::summarise::made;
+use claw_core::turn::{Bounds, Log, Step, next, transcript};
 
 use crate::{Row, median};
 

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use claw::domain::{CallId, SessionId};
-use claw::store::{StoreError, Tx, now_ms};
+use claw_core::domain::{CallId, SessionId};
+use claw_core::store::{StoreError, Tx, now_ms};
 use rusqlite::Connection;
 
 use crate::home::Home;

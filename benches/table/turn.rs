@@ -4,14 +4,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use claw::app::App;
-use claw::domain::{Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage, unseen};
-use claw::model::{Script, Scripted};
-use claw::session::{Ending, TurnSettings, Worker, WorkerParts};
-use claw::store::now_ms;
-use claw::turn::Bounds;
-use claw::turn::persona::{Persona, Personas};
-use claw::turn::run::Runner;
+use claw_core::app::App;
+use claw_core::domain::{
+    Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage, unseen,
+};
+use claw_core::model::{Script, Scripted};
+use claw_core::session::{Ending, TurnSettings, Worker, WorkerParts};
+use claw_core::store::now_ms;
+use claw_core::turn::Bounds;
+use claw_core::turn::persona::{Persona, Personas};
+use claw_core::turn::run::Runner;
 
 use crate::home::{Home, runtime};
 use crate::{Row, median};
@@ -46,7 +48,7 @@ fn turn_ms(events: u64) -> f64 {
         let session = SessionId::new("main").unwrap();
         fill(&app, &session, events, TEXT_BYTES).await;
         let worker = worker(&app);
-        let visitor = app.console_visitor(&claw::domain::Address("console/bench".into()));
+        let visitor = app.console_visitor(&claw_core::domain::Address("console/bench".into()));
         // The first run may have to summarise; that is done once.
         let mut times = Vec::new();
         for turn in 0..TURNS + 3 {
@@ -81,7 +83,7 @@ fn worker(app: &Arc<App>) -> Worker {
         proposes_facts: false,
         project_bytes_max: None,
         git_time: None,
-        tool_room: claw::domain::ToolRoom::ENDLESS,
+        tool_room: claw_core::domain::ToolRoom::ENDLESS,
         zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {
@@ -96,7 +98,7 @@ fn worker(app: &Arc<App>) -> Worker {
             idle_window_s: 0,
             budget: app.budget(),
             heartbeats: Default::default(),
-            serve: claw::config::ServeSection::default(),
+            serve: claw_core::config::ServeSection::default(),
         },
     })
 }
@@ -119,7 +121,7 @@ pub async fn fill(app: &App, session: &SessionId, events: u64, text_bytes: usize
                     2 => EventBody::UserMessage {
                         blocks: text(seq),
                         inbox_id: seq as i64,
-                        from: claw::domain::Address("console/bench".into()),
+                        from: claw_core::domain::Address("console/bench".into()),
                         origin: Origin::Owner,
                     },
                     3 => EventBody::ModelReply {

@@ -52,22 +52,29 @@ pub fn sources() -> Vec<Source> {
     found
 }
 
-/// Where the rooms are that are no crates of their own: the command line, and what is below the
-/// doors.
+/// Where the rooms are that are no crates of their own: the program, and what is below the doors.
 pub const ROOMS: [&str; 2] = ["src/", "crates/core/src/"];
 
-/// The doors, what they share, and the look of a terminal: several crates, and one room of the table.
-pub const DOORS: [&str; 3] = ["doors/", "crates/doors/", "crates/terminal/"];
+/// Several folders that are one room of the table: the command line with the commands that open
+/// doors, and the doors with what they share and the look of a terminal.
+pub const JOINED: [(&str, &str); 5] = [
+    ("crates/cli/", "cli"),
+    ("src/commands/", "cli"),
+    ("crates/doors/", "doors"),
+    ("crates/terminal/", "doors"),
+    ("doors/", "doors"),
+];
 
 /// Whether a file belongs to a room of the table.
 pub fn is_in_a_room(path: &str) -> bool {
-    ROOMS.iter().chain(&DOORS).any(|folder| path.starts_with(folder))
+    let mut folders = ROOMS.into_iter().chain(JOINED.map(|(folder, _)| folder));
+    folders.any(|folder| path.starts_with(folder))
 }
 
 /// A folder of `crates` is a room; what its files may name is in its `Cargo.toml`.
 fn room_of(path: &str) -> &str {
-    if DOORS.iter().any(|folder| path.starts_with(folder)) {
-        return "doors";
+    if let Some((_, room)) = JOINED.iter().find(|(folder, _)| path.starts_with(folder)) {
+        return room;
     }
     let of_a_room = ROOMS.iter().find_map(|folder| path.strip_prefix(folder));
     let inside = of_a_room.unwrap_or_else(|| path.trim_start_matches("crates/"));
@@ -126,11 +133,13 @@ fn expand(prefix: &str, text: &str, found: &mut Vec<String>) {
 }
 
 pub fn paths_of(source: &Source) -> Vec<String> {
-    let mut paths = named_paths(&source.text, "crate::");
-    if source.room == "main" {
-        paths.extend(named_paths(&source.text, "claw::"));
-    }
-    paths
+    // A crate's short names for the rooms below it are no arrows; what its files name by them is.
+    let roots = if source.path.ends_with("/lib.rs") {
+        &["crate::"][..]
+    } else {
+        &["crate::", "claw_core::"]
+    };
+    roots.iter().flat_map(|root| named_paths(&source.text, root)).collect()
 }
 
 /// The names of the dependencies of ours in a `Cargo.toml`, without those of its tests.

@@ -11,7 +11,7 @@
 /// (`config`, `store`, `model`, …) to show them, behind `app`, which builds them; `logging` masks
 /// secrets and keeps the lines that the hub's servers write.
 pub const ARROWS: &[(&str, &[&str])] = &[
-    ("main", &["cli", "config", "logging"]),
+    ("main", &["config", "logging"]),
     ("lib", &[]),
     (
         "cli",
@@ -141,8 +141,25 @@ pub const NARROW: &[(&str, &str, &str)] = &[
     ("catalog", "config", "config::Tools"),
 ];
 
-/// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all.
+/// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all. The
+/// command line knows no door, so that a change in one compiles nothing of it anew.
 pub const CRATES: &[(&str, &[&str])] = &[
+    ("crates/bot-api", &["domain", "doors"]),
+    (
+        "crates/cli",
+        &[
+            "bot-api",
+            "core",
+            "doors",
+            "kit",
+            "mcp-bash",
+            "mcp-filesystem",
+            "mcp-memory",
+            "mcp-scheduler",
+            "server-kit",
+            "terminal",
+        ],
+    ),
     (
         "crates/core",
         &[
@@ -174,7 +191,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("doors/acp", &["core", "doors"]),
     ("doors/console", &["core", "doors", "terminal"]),
     ("doors/mcp", &["core", "doors", "server-kit"]),
-    ("doors/telegram", &["core", "doors", "kit"]),
+    ("doors/telegram", &["bot-api", "core", "doors", "kit"]),
     // The servers run behind any host, and know nothing else of claw.
     ("mcp-servers/bash", &["kit", "server-kit"]),
     ("mcp-servers/filesystem", &["kit", "server-kit"]),

@@ -9,9 +9,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use claw::app::{App, owner_principal};
-use claw::config::{Config, Overrides};
-use claw::domain::{Answer, ApprovalId, ClientName, Scope, Term, unseen};
+use claw_core::app::{App, owner_principal};
+use claw_core::config::{Config, Overrides};
+use claw_core::domain::{Answer, ApprovalId, ClientName, Scope, Term, unseen};
 use serde_json::{Value, json};
 
 use crate::points::{Rig, points_of};
@@ -57,7 +57,7 @@ pub async fn serve() -> anyhow::Result<()> {
                     json!({"waits": "cut"})
                 }
                 Ok(call) => match clients.end_of(&call, PATIENCE).await {
-                    Ok(claw::clients::ClientCallState::Ended { outcome, kept }) => {
+                    Ok(claw_core::clients::ClientCallState::Ended { outcome, kept }) => {
                         json!({"outcome": outcome, "kept": kept})
                     }
                     Ok(other) => json!({"waits": format!("{other:?}")}),

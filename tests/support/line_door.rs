@@ -11,20 +11,20 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use claw::app::App;
-use claw::config::{Config, Overrides};
-use claw::domain::{Address, ApprovalId, LiveSink, Origin, OutboundBody, Question, SessionId};
-use claw::doors::chat_door::{ChatDoor, DoorPiece, File, Paint};
-use claw::doors::chat_queue::{ChatQueues, Handler};
-use claw::doors::clock::Clock;
-use claw::doors::commands::DoorKind;
-use claw::doors::door::{Asked, Closed, Door, DoorFault};
-use claw::doors::pieces::{PieceLimits, cut, pieces};
-use claw::doors::shared::Shared;
-use claw::doors::{handed_over, keyed_answer, live, parts, written};
-use claw::mail::{MailError, PostedQuestion};
-use claw::router::Visitor;
-use claw::workspace::Workspace;
+use claw_core::app::App;
+use claw_core::config::{Config, Overrides};
+use claw_core::domain::{Address, ApprovalId, LiveSink, Origin, OutboundBody, Question, SessionId};
+use claw_core::mail::{MailError, PostedQuestion};
+use claw_core::router::Visitor;
+use claw_core::workspace::Workspace;
+use claw_doors::chat_door::{ChatDoor, DoorPiece, File, Paint};
+use claw_doors::chat_queue::{ChatQueues, Handler};
+use claw_doors::clock::Clock;
+use claw_doors::commands::DoorKind;
+use claw_doors::door::{Asked, Closed, Door, DoorFault};
+use claw_doors::pieces::{PieceLimits, cut, pieces};
+use claw_doors::shared::Shared;
+use claw_doors::{handed_over, keyed_answer, live, parts, written};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
@@ -341,8 +341,8 @@ async fn run(socket: &str) -> anyhow::Result<()> {
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     // Our own servers are this very program, as they are behind `claw`.
-    let server = claw::cli::server::run_if_asked(&arguments);
-    if let Some(code) = server.or_else(|| claw::cli::supervise::run_if_asked(&arguments)) {
+    let server = claw_cli::server::run_if_asked(&arguments);
+    if let Some(code) = server.or_else(|| claw_cli::supervise::run_if_asked(&arguments)) {
         return code;
     }
     let Some(socket) = arguments.get(1).and_then(|socket| socket.to_str()) else {

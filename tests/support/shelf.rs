@@ -1,9 +1,10 @@
-//! A small MCP server with prompts and resources, for tests: `shelf ERA RECORD`, where ERA is `legacy`
-//! or `modern`. It appends what it is asked to the file RECORD. What `shelf://notes` says stands in
-//! RECORD.notes; RECORD.ring has it tell that the notes have changed; `shelf://gate` is answered when
-//! RECORD.go is there. Its tool `rename` tells many times that its prompts have changed: a prompt has
-//! the name in RECORD.prompt then, and `depth` is required where RECORD.strict is. Written on bare JSON lines, because a library would not let it say all this.
-//! Not part of the product.
+//! A small MCP server with prompts and resources, for tests: `shelf ERA RECORD`, where ERA is
+//! `legacy` or `modern`. It appends what it is asked to the file RECORD. What `shelf://notes` says
+//! stands in RECORD.notes; RECORD.ring has it tell that the notes have changed; `shelf://gate` is
+//! answered when RECORD.go is there. Its tool `rename` tells many times that its prompts have
+//! changed: a prompt has the name in RECORD.prompt then, and `depth` is required where RECORD.strict
+//! is. Written on bare JSON lines, because a library would not let it say all this. Not part of the
+//! product.
 #![allow(clippy::unwrap_used, reason = "a test's helper may fail loudly")]
 #![allow(clippy::allow_attributes, reason = "not every lint above fires in every build")]
 
@@ -163,7 +164,8 @@ impl Shelf {
                 return self.answer(id, json!({"content": text, "structuredContent": structured}));
             }
             "link" => json!([{"type": "text", "text": "There it is:"},
-                {"type": "resource_link", "uri": "shelf://notes", "name": "notes", "title": "The notes"}]),
+                {"type": "resource_link", "uri": "shelf://notes", "name": "notes",
+                    "title": "The notes"}]),
             _ => json!([{"type": "text", "text": FORGED}]),
         };
         self.answer(id, json!({"content": content}));
@@ -206,7 +208,8 @@ impl Shelf {
                     arguments["topic"].as_str().unwrap_or("nothing"),
                     arguments["depth"].as_str().unwrap_or("any")
                 );
-                let resource = json!({"type": "resource", "resource": {"uri": "shelf://notes", "text": "kept inside"}});
+                let resource = json!({"uri": "shelf://notes", "text": "kept inside"});
+                let resource = json!({"type": "resource", "resource": resource});
                 let image = json!({"type": "image", "mimeType": "image/png", "data": PNG});
                 json!([{"role": "user", "content": text(&words)}, {"role": "user", "content": resource},
                     {"role": "assistant", "content": image}])

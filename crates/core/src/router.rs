@@ -6,6 +6,8 @@ mod leaving;
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 pub use crate::calls::DecideError;
 pub use crate::catalog::{PinAnswer, TrustAnswer};
 use crate::domain::{
@@ -99,26 +101,30 @@ impl Router {
     }
 
     /// Commits a message. Known secrets in it are replaced before anything is written.
-    pub async fn message(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        text: &str,
-    ) -> Result<i64, MailError> {
-        let text = self.cleared_words(text);
-        self.submit(visitor, session, InboundBody::message(vec![Block::Text { text }])).await
+    pub fn message<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
+        text: &'a str,
+    ) -> BoxFuture<'a, Result<i64, MailError>> {
+        Box::pin(async move {
+            let text = self.cleared_words(text);
+            self.submit(visitor, session, InboundBody::message(vec![Block::Text { text }])).await
+        })
     }
 
     /// The same with what its writer has named of tool servers.
-    pub async fn message_naming(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        text: &str,
+    pub fn message_naming<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
+        text: &'a str,
         named: Vec<Named>,
-    ) -> Result<i64, MailError> {
-        let body = self.naming(text, named);
-        self.submit(visitor, session, body).await
+    ) -> BoxFuture<'a, Result<i64, MailError>> {
+        Box::pin(async move {
+            let body = self.naming(text, named);
+            self.submit(visitor, session, body).await
+        })
     }
 
     fn naming(&self, text: &str, named: Vec<Named>) -> InboundBody {
@@ -140,15 +146,18 @@ impl Router {
     }
 
     /// Commits a message, and one with a mark once. Gives back its number in the inbox.
-    pub async fn own_message(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
+    pub fn own_message<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
         message: OwnMessage,
-    ) -> Result<i64, MailError> {
-        let blocks = message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
-        let inbound = inbound(visitor, session, InboundBody::message(blocks));
-        self.submit_marked(inbound, message.mark).await
+    ) -> BoxFuture<'a, Result<i64, MailError>> {
+        Box::pin(async move {
+            let blocks =
+                message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
+            let inbound = inbound(visitor, session, InboundBody::message(blocks));
+            self.submit_marked(inbound, message.mark).await
+        })
     }
 
     fn redacted_block(&self, block: Block) -> Block {
@@ -160,99 +169,111 @@ impl Router {
 
     /// The same, if no turn is open in the session and nothing waits there: the message then begins
     /// a turn. `None` otherwise.
-    pub async fn message_alone(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        text: &str,
+    pub fn message_alone<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
+        text: &'a str,
         named: Vec<Named>,
-    ) -> Result<Option<i64>, MailError> {
-        let body = self.naming(text, named);
-        self.mail.submit_alone(inbound(visitor, session, body)).await
+    ) -> BoxFuture<'a, Result<Option<i64>, MailError>> {
+        Box::pin(async move {
+            let body = self.naming(text, named);
+            self.mail.submit_alone(inbound(visitor, session, body)).await
+        })
     }
 
-    pub async fn order(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
+    pub fn order<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
         order: Order,
-    ) -> Result<i64, MailError> {
-        self.submit(visitor, session, order.body()).await
+    ) -> BoxFuture<'a, Result<i64, MailError>> {
+        Box::pin(async move { self.submit(visitor, session, order.body()).await })
     }
 
     /// Answers a question. Who may is checked by the gate, against the frozen row.
-    pub async fn answer(
-        &self,
-        visitor: &Visitor,
-        id: &ApprovalId,
-        answer: &Answer,
-    ) -> Result<AskedQuestion, DecideError> {
-        let answer = self.redacted(answer);
-        self.gate.calls().decide(id, &answer, &visitor.principal).await.map(AskedQuestion::from)
+    pub fn answer<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        id: &'a ApprovalId,
+        answer: &'a Answer,
+    ) -> BoxFuture<'a, Result<AskedQuestion, DecideError>> {
+        Box::pin(async move {
+            let answer = self.redacted(answer);
+            self.gate.calls().decide(id, &answer, &visitor.principal).await.map(AskedQuestion::from)
+        })
     }
 
     /// Answers a question by what an update says. The decision, the end of the update and the words
     /// for whoever wrote it, if there are any, are one transaction, so that one message answers at
     /// most once, and never a later question. An answer that does not count is always told.
-    pub async fn answer_of_update(
-        &self,
-        visitor: &Visitor,
-        id: &ApprovalId,
-        answer: &Answer,
+    pub fn answer_of_update<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        id: &'a ApprovalId,
+        answer: &'a Answer,
         (bot, update): (i64, i64),
         (session, told): (SessionId, Option<String>),
-    ) -> Result<(), MailError> {
-        let answer = self.redacted(answer);
-        let to = visitor.from.clone();
-        let notice = move |text: String| {
-            let body = OutboundBody::Notice { text };
-            Outbound { session: session.clone(), to: to.clone(), body }
-        };
-        let say = notice.clone();
-        let finish = move |tx: &Tx<'_>, text: Option<String>| {
-            if tx.finish_update(bot, update, "answer")?
-                && let Some(text) = text
-            {
-                tx.add_outbound(&say(text))?;
-            }
-            Ok(())
-        };
-        let decided =
-            self.gate.calls().decide_with(id, &answer, &visitor.principal, move |tx, counted| {
-                match counted {
+    ) -> BoxFuture<'a, Result<(), MailError>> {
+        Box::pin(async move {
+            let answer = self.redacted(answer);
+            let to = visitor.from.clone();
+            let notice = move |text: String| {
+                let body = OutboundBody::Notice { text };
+                Outbound { session: session.clone(), to: to.clone(), body }
+            };
+            let say = notice.clone();
+            let finish = move |tx: &Tx<'_>, text: Option<String>| {
+                if tx.finish_update(bot, update, "answer")?
+                    && let Some(text) = text
+                {
+                    tx.add_outbound(&say(text))?;
+                }
+                Ok(())
+            };
+            let decided = self.gate.calls().decide_with(
+                id,
+                &answer,
+                &visitor.principal,
+                move |tx, counted| match counted {
                     Ok(()) => finish(tx, told.clone()),
                     Err(why) => finish(tx, Some(sentence(&why.to_string()))),
+                },
+            );
+            match decided.await {
+                Err(DecideError::Store(error)) => Err(error.into()),
+                // Said once: where the transaction has said it, the update is done with.
+                Err(why) => {
+                    let told = notice(sentence(&why.to_string()));
+                    self.mail.answer_update(bot, update, "answer", told).await.map(drop)
                 }
-            });
-        match decided.await {
-            Err(DecideError::Store(error)) => Err(error.into()),
-            // Said once: where the transaction has said it, the update is done with.
-            Err(why) => {
-                let told = notice(sentence(&why.to_string()));
-                self.mail.answer_update(bot, update, "answer", told).await.map(drop)
+                Ok(_) => Ok(()),
             }
-            Ok(_) => Ok(()),
-        }
+        })
     }
 
     /// Answers a question about tools that have changed, by its id: one compare-and-set.
-    pub async fn answer_about_pins(
-        &self,
-        id: &str,
+    pub fn answer_about_pins<'a>(
+        &'a self,
+        id: &'a str,
         accept: bool,
-        principal: &str,
-    ) -> Result<PinAnswer, MailError> {
-        Ok(self.gate.catalog().answer_about_pins(id, accept, principal).await?)
+        principal: &'a str,
+    ) -> BoxFuture<'a, Result<PinAnswer, MailError>> {
+        Box::pin(
+            async move { Ok(self.gate.catalog().answer_about_pins(id, accept, principal).await?) },
+        )
     }
 
     /// Answers the question about a server, by its id: one compare-and-set.
-    pub async fn answer_about_trust(
-        &self,
-        id: &str,
+    pub fn answer_about_trust<'a>(
+        &'a self,
+        id: &'a str,
         level: Trust,
-        principal: &str,
-    ) -> Result<TrustAnswer, MailError> {
-        Ok(self.gate.catalog().answer_about_trust(id, level, principal).await?)
+        principal: &'a str,
+    ) -> BoxFuture<'a, Result<TrustAnswer, MailError>> {
+        Box::pin(
+            async move { Ok(self.gate.catalog().answer_about_trust(id, level, principal).await?) },
+        )
     }
 
     fn redacted(&self, answer: &Answer) -> Answer {
@@ -266,52 +287,59 @@ impl Router {
 
     /// Commits updates of a chat service before the service may forget them. Known secrets are
     /// replaced first.
-    pub async fn keep_updates(
+    pub fn keep_updates(
         &self,
         bot: i64,
         updates: Vec<(i64, serde_json::Value)>,
-    ) -> Result<usize, MailError> {
-        let redacted = |(id, mut update): (i64, serde_json::Value)| {
-            self.clear_login_answers(&mut update);
-            self.gate.redactor().redact_json(&mut update);
-            (id, update.to_string())
-        };
-        self.mail.keep_updates(bot, updates.into_iter().map(redacted).collect()).await
+    ) -> BoxFuture<'_, Result<usize, MailError>> {
+        Box::pin(async move {
+            let redacted = |(id, mut update): (i64, serde_json::Value)| {
+                self.clear_login_answers(&mut update);
+                self.gate.redactor().redact_json(&mut update);
+                (id, update.to_string())
+            };
+            self.mail.keep_updates(bot, updates.into_iter().map(redacted).collect()).await
+        })
     }
 
     /// Takes in what updates say as one message, once: the updates are done with in the same
     /// transaction.
-    pub async fn message_of_updates(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
+    pub fn message_of_updates<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
         message: UpdateMessage,
-        (bot, updates): (i64, &[i64]),
-    ) -> Result<bool, MailError> {
-        let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
-        let blocks = message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
-        let named = message.named.into_iter().map(|named| self.redacted_name(named)).collect();
-        let inbound = inbound(visitor, session, InboundBody::Message { blocks, named });
-        let notice = |text| {
-            let body = OutboundBody::Notice { text: redact(text) };
-            Outbound { session: session.clone(), to: visitor.from.clone(), body }
-        };
-        let notices = message.notices.into_iter().map(notice).collect();
-        let accepted = Accepted { inbound, notices, forget_overheard: message.with_overheard };
-        self.mail.accept_updates(bot, updates, accepted).await
+        (bot, updates): (i64, &'a [i64]),
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
+            let blocks =
+                message.blocks.into_iter().map(|block| self.redacted_block(block)).collect();
+            let named = message.named.into_iter().map(|named| self.redacted_name(named)).collect();
+            let inbound = inbound(visitor, session, InboundBody::Message { blocks, named });
+            let notice = |text| {
+                let body = OutboundBody::Notice { text: redact(text) };
+                Outbound { session: session.clone(), to: visitor.from.clone(), body }
+            };
+            let notices = message.notices.into_iter().map(notice).collect();
+            let accepted = Accepted { inbound, notices, forget_overheard: message.with_overheard };
+            self.mail.accept_updates(bot, updates, accepted).await
+        })
     }
 
     /// The same for an order.
-    pub async fn order_of_update(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
+    pub fn order_of_update<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
         order: Order,
         (bot, update): (i64, i64),
-    ) -> Result<bool, MailError> {
-        let inbound = inbound(visitor, session, order.body());
-        let accepted = Accepted { inbound, notices: Vec::new(), forget_overheard: false };
-        self.mail.accept_updates(bot, &[update], accepted).await
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let inbound = inbound(visitor, session, order.body());
+            let accepted = Accepted { inbound, notices: Vec::new(), forget_overheard: false };
+            self.mail.accept_updates(bot, &[update], accepted).await
+        })
     }
 
     async fn submit(

@@ -11,6 +11,7 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{
     Agent as AgentRole, Lines, on_receive_notification, on_receive_request,
 };
+use futures::future::LocalBoxFuture;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -33,7 +34,12 @@ pub struct AcpStart {
 ///
 /// # Errors
 /// Standard input cannot be read, or standard output does not take what is shown.
-pub async fn run(start: AcpStart) -> anyhow::Result<()> {
+// Boxed, so that it is compiled here, and not once more in the program.
+pub fn run(start: AcpStart) -> LocalBoxFuture<'static, anyhow::Result<()>> {
+    Box::pin(until_the_end(start))
+}
+
+async fn until_the_end(start: AcpStart) -> anyhow::Result<()> {
     let AcpStart { context, open } = start;
     let (shown, rows) = mpsc::unbounded_channel();
     let marking = tokio::spawn(mark_shown(context.mail.clone(), rows));

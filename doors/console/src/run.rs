@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use futures::future::LocalBoxFuture;
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 
 use super::delivery::{Delivery, mark_shown};
@@ -43,7 +44,15 @@ pub struct ConsoleStart {
 ///
 /// # Errors
 /// There is no terminal, or it does not take what is shown.
-pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<bool> {
+// Boxed, so that it is compiled here, and not once more in the program.
+pub fn run(
+    context: Context,
+    opening: ConsoleStart,
+) -> LocalBoxFuture<'static, anyhow::Result<bool>> {
+    Box::pin(talk(context, opening))
+}
+
+async fn talk(context: Context, opening: ConsoleStart) -> anyhow::Result<bool> {
     let ConsoleStart { session, instance, editor, greeting, notices } = opening;
     let visitor = context.console_visitor(&instance);
     let (written, left) = mpsc::unbounded_channel();

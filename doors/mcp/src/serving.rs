@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServiceExt as _};
@@ -89,7 +90,12 @@ impl Serving {
     }
 
     /// Listens for fronts on the socket of a home, until the door closes.
-    pub async fn listen(self: &Arc<Self>, path: &Path) {
+    // Boxed, so that it is compiled here, and not once more in the program.
+    pub fn listen<'a>(self: &'a Arc<Self>, path: &'a Path) -> BoxFuture<'a, ()> {
+        Box::pin(self.accept_all(path))
+    }
+
+    async fn accept_all(self: &Arc<Self>, path: &Path) {
         let socket = match Socket::listen(path) {
             Ok(socket) => socket,
             Err(error) => {
@@ -142,7 +148,11 @@ impl Serving {
     }
 
     /// Takes nothing new, lets turns and calls in hand end, and leaves the rest to the next start.
-    pub async fn wind_down(&self) {
+    pub fn wind_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.close_in_order())
+    }
+
+    async fn close_in_order(&self) {
         let context = &self.door.shared.context;
         self.door.shared.wind_down(context.clients.settled()).await;
         self.parts.lock().await.shutdown().await;

@@ -1,13 +1,13 @@
-//! The Telegram door: `api` speaks with the Bot API, `render` makes what a person in a chat reads
+//! The Telegram door, over `crates/bot-api`: `render` makes what a person in a chat reads
 //! and taps, `run` connects both with the rest of claw. Must not know: model, hub, SQL.
 
-pub mod api;
 pub mod render;
 pub mod run;
 
-pub use api::Sent;
-pub use render::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX, Part, utf16_len};
+pub use render::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
 
+use claw_bot_api as api;
+use claw_bot_api::{Part, Sent, utf16_len};
 use claw_core::{
     chat_commands, config, domain, door_context, heartbeats, jobs, killpoint, mail, router,
     workspace,
@@ -15,4 +15,4 @@ use claw_core::{
 use claw_doors as doors;
 
 // Whose an error is: a row for each type that can leave this crate.
-crate::domain::asked!(api::fault::ApiFault, api::files::FetchError, run::member::NotTaken);
+crate::domain::asked!(run::member::NotTaken);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use super::{App, owner_principal, watch};
 use crate::chat_commands::Agents;
 use crate::door_context::{Context, DoorSettings, FileAccess, NearlySpent, Transcribe};
@@ -14,7 +16,15 @@ impl App {
     ///
     /// # Errors
     /// No model is configured, or it cannot be used.
-    pub async fn door_context(self: &Arc<Self>, agents: Agents) -> anyhow::Result<Context> {
+    // Boxed, so that it is compiled here, and not once more in each door that waits for it.
+    pub fn door_context(
+        self: &Arc<Self>,
+        agents: Agents,
+    ) -> BoxFuture<'_, anyhow::Result<Context>> {
+        Box::pin(self.open_context(agents))
+    }
+
+    async fn open_context(self: &Arc<Self>, agents: Agents) -> anyhow::Result<Context> {
         Ok(Context {
             agent: self.config.agent.name.clone(),
             owner: owner_principal(),

@@ -7,6 +7,7 @@
 
 mod agents;
 mod allowed_users;
+mod code;
 mod daily_digest;
 mod grants;
 mod here;
@@ -40,6 +41,7 @@ use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
 use crate::gate::Gate;
 use crate::router::{Order, Router, Visitor};
 use crate::store::{Store, StoreError, Tx};
+use code::{code, code_of};
 
 pub use agents::{AgentState, Agents};
 pub use daily_digest::{
@@ -63,9 +65,6 @@ struct Given<'a> {
     words: &'a str,
     to: &'a AnswerTo,
 }
-
-/// The most characters of one value that a list shows; the command line shows it whole.
-const SHOWN_CHARS_MAX: usize = 200;
 
 /// The model that answers, as a person is told.
 #[derive(Clone, Debug)]
@@ -192,7 +191,19 @@ impl ChatCommands {
     /// The same for a command that came with an update of a chat service: the answer goes out by
     /// the outbox, and the effect, the answer and the end of the update are one transaction, so
     /// that it is carried out and answered once.
-    pub async fn answer(
+    // Boxed, so that it is compiled here, and not once more in each door that waits for it.
+    pub fn answer<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
+        command: ChatCommand,
+        words: &'a str,
+        to: &'a AnswerTo,
+    ) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        Box::pin(self.answered(visitor, session, command, words, to))
+    }
+
+    async fn answered(
         &self,
         visitor: &Visitor,
         session: &SessionId,
@@ -407,27 +418,6 @@ pub fn order_of(command: ChatCommand) -> Option<Order> {
 
 fn is_owner(visitor: &Visitor) -> bool {
     visitor.origin == Origin::Owner
-}
-
-/// Anything as code in Markdown, on one line, harmless, and not longer than a list can bear.
-fn code(text: &str) -> String {
-    code_of(text, SHOWN_CHARS_MAX)
-}
-
-fn code_of(text: &str, chars_max: usize) -> String {
-    let shown = escape::visible(text).replace("\\\\", "\\");
-    let shown = match shown.char_indices().nth(chars_max) {
-        Some((cut, _)) => format!("{}…", shown.get(..cut).unwrap_or_default()),
-        None => shown,
-    };
-    let longest_run = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    if longest_run == 0 && !shown.trim().is_empty() {
-        return format!("`{shown}`");
-    }
-    // CommonMark 0.31.2, 6.1: a fence longer than any run inside, and a space that is taken away
-    // again.
-    let fence = "`".repeat(longest_run + 1);
-    format!("{fence} {shown} {fence}")
 }
 
 /// A moment in the person's own time.

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::code::SHOWN_CHARS_MAX;
 use super::*;
 use crate::domain::Term;
 use crate::domain::{

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -48,33 +49,35 @@ impl OpenQuestion {
 impl Clients {
     /// Waits for the end of a call, `patience` at most. An end is given out once: the next equal
     /// request begins a new call.
-    pub async fn end_of(
-        &self,
-        call: &ClientCall,
+    pub fn end_of<'a>(
+        &'a self,
+        call: &'a ClientCall,
         patience: Duration,
-    ) -> Result<ClientCallState, ClientRefusal> {
-        self.hold_again(call).await?;
-        let until = Instant::now() + patience;
-        let ended = match self.shared.driving.progress(&call.id()) {
-            Some(mut progress) => {
-                let ends =
-                    progress.wait_for(|at| matches!(at, Progress::Ended(_) | Progress::LeftBehind));
-                let ended = tokio::time::timeout_at(until, ends).await;
-                match ended {
-                    Ok(Ok(at)) => match &*at {
-                        Progress::Ended(outcome) => Some(Some((**outcome).clone())),
-                        _ => None,
-                    },
-                    Ok(Err(_)) => Some(None),
-                    Err(_) => None,
+    ) -> BoxFuture<'a, Result<ClientCallState, ClientRefusal>> {
+        Box::pin(async move {
+            self.hold_again(call).await?;
+            let until = Instant::now() + patience;
+            let ended = match self.shared.driving.progress(&call.id()) {
+                Some(mut progress) => {
+                    let ends = progress
+                        .wait_for(|at| matches!(at, Progress::Ended(_) | Progress::LeftBehind));
+                    let ended = tokio::time::timeout_at(until, ends).await;
+                    match ended {
+                        Ok(Ok(at)) => match &*at {
+                            Progress::Ended(outcome) => Some(Some((**outcome).clone())),
+                            _ => None,
+                        },
+                        Ok(Err(_)) => Some(None),
+                        Err(_) => None,
+                    }
                 }
+                None => self.ends_elsewhere(call, until).await?.then_some(None),
+            };
+            match ended {
+                Some(known) => self.hand_out(call, known).await,
+                None => self.not_yet(call).await,
             }
-            None => self.ends_elsewhere(call, until).await?.then_some(None),
-        };
-        match ended {
-            Some(known) => self.hand_out(call, known).await,
-            None => self.not_yet(call).await,
-        }
+        })
     }
 
     /// The client does not want it any more. What runs is cut; a question stays open, and the same

@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -162,65 +163,67 @@ impl Clients {
     /// Begins a call of a client, or takes up the same call (server, tool, arguments) that the
     /// client was told to wait for, or whose request was cut. Two equal requests at once are two
     /// calls.
-    pub async fn begin_call(
-        &self,
-        client: &ClientName,
-        name: &str,
+    pub fn begin_call<'a>(
+        &'a self,
+        client: &'a ClientName,
+        name: &'a str,
         arguments: Value,
         live: LiveSink,
-    ) -> Result<ClientCall, ClientRefusal> {
-        self.begin_marked(client, name, arguments, (live, None)).await
+    ) -> BoxFuture<'a, Result<ClientCall, ClientRefusal>> {
+        Box::pin(async move { self.begin_marked(client, name, arguments, (live, None)).await })
     }
 
     /// The same for a request that has a mark of its own. One with the mark of an earlier request,
     /// which came to another process, is that request sent again, and takes up its call.
-    pub async fn begin_marked(
-        &self,
-        client: &ClientName,
-        name: &str,
+    pub fn begin_marked<'a>(
+        &'a self,
+        client: &'a ClientName,
+        name: &'a str,
         arguments: Value,
-        (live, mark): (LiveSink, Option<&str>),
-    ) -> Result<ClientCall, ClientRefusal> {
-        if self.shared.ending.has_begun() {
-            let text = "claw is just ending; make the same call again, it is not done twice";
-            return Err(ClientRefusal::Odd(text.to_owned()));
-        }
-        let (server, tool) = self.resolve(name).await?;
-        let me = self.shared.instance()?;
-        let alike = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
-        // Ends with this function, unless it becomes a `ClientCall`.
-        let waiting = Waiting(&self.shared, self.shared.begins_request(&me));
-        let (number, earlier) = loop {
-            match self.shared.begun(client, (&alike, mark), (&me, &waiting.1)).await? {
-                Begun::Again => {}
-                Begun::New(number) => break (number, None),
-                Begun::TakenUp(row) => break (row.number, Some(row)),
-                Begun::Refused(why) => return Err(why),
+        (live, mark): (LiveSink, Option<&'a str>),
+    ) -> BoxFuture<'a, Result<ClientCall, ClientRefusal>> {
+        Box::pin(async move {
+            if self.shared.ending.has_begun() {
+                let text = "claw is just ending; make the same call again, it is not done twice";
+                return Err(ClientRefusal::Odd(text.to_owned()));
             }
-        };
-        let principal = client.principal();
-        let call = ToolCall {
-            id: CallId::Client { principal: principal.clone(), number },
-            server,
-            tool,
-            arguments,
-            origin: Origin::McpClient,
-            principal,
-        };
-        let had_ended = earlier.as_ref().is_some_and(|row| row.ended_ms.is_some());
-        let request = ClientCall {
-            shared: self.shared.clone(),
-            client: client.clone(),
-            number,
-            me: waiting.becomes_call(),
-            is_let_go: AtomicBool::new(false),
-            had_ended,
-        };
-        killpoint::here("client.begun.after");
-        if !had_ended {
-            self.shared.see_to(client, call, live);
-        }
-        Ok(request)
+            let (server, tool) = self.resolve(name).await?;
+            let me = self.shared.instance()?;
+            let alike = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
+            // Ends with this function, unless it becomes a `ClientCall`.
+            let waiting = Waiting(&self.shared, self.shared.begins_request(&me));
+            let (number, earlier) = loop {
+                match self.shared.begun(client, (&alike, mark), (&me, &waiting.1)).await? {
+                    Begun::Again => {}
+                    Begun::New(number) => break (number, None),
+                    Begun::TakenUp(row) => break (row.number, Some(row)),
+                    Begun::Refused(why) => return Err(why),
+                }
+            };
+            let principal = client.principal();
+            let call = ToolCall {
+                id: CallId::Client { principal: principal.clone(), number },
+                server,
+                tool,
+                arguments,
+                origin: Origin::McpClient,
+                principal,
+            };
+            let had_ended = earlier.as_ref().is_some_and(|row| row.ended_ms.is_some());
+            let request = ClientCall {
+                shared: self.shared.clone(),
+                client: client.clone(),
+                number,
+                me: waiting.becomes_call(),
+                is_let_go: AtomicBool::new(false),
+                had_ended,
+            };
+            killpoint::here("client.begun.after");
+            if !had_ended {
+                self.shared.see_to(client, call, live);
+            }
+            Ok(request)
+        })
     }
 }
 

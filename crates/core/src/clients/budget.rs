@@ -1,6 +1,7 @@
 //! What a client may take in a day of its owner: calls and tokens, counted in the store. Must not
 //! know who asks, or what a call does.
 
+use futures::future::BoxFuture;
 use serde::Serialize;
 
 use super::{ClientRefusal, Clients, Shared};
@@ -88,16 +89,21 @@ impl Clients {
 
     /// Whether a client may say something to the agent, which counts as a call of today. To be asked
     /// before a message of its goes into the inbox.
-    pub async fn may_ask(&self, client: &ClientName) -> Result<(), ClientRefusal> {
-        let (limits, client) = (self.shared.limits(), client.clone());
-        let asked = move |tx: &Tx<'_>| {
-            let may = limits.look(tx, &client)?;
-            if may.is_ok() {
-                tx.count_client(&client, &limits.day, (1, 0))?;
-            }
-            Ok(may)
-        };
-        self.shared.store.write(asked).await?
+    pub fn may_ask<'a>(
+        &'a self,
+        client: &'a ClientName,
+    ) -> BoxFuture<'a, Result<(), ClientRefusal>> {
+        Box::pin(async move {
+            let (limits, client) = (self.shared.limits(), client.clone());
+            let asked = move |tx: &Tx<'_>| {
+                let may = limits.look(tx, &client)?;
+                if may.is_ok() {
+                    tx.count_client(&client, &limits.day, (1, 0))?;
+                }
+                Ok(may)
+            };
+            self.shared.store.write(asked).await?
+        })
     }
 
     /// Tells the owner, once a day, of each client whose day is used up. True if something was told.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -275,7 +276,12 @@ impl Shared {
 impl Clients {
     /// Sees to calls that processes have left behind which are gone. Runs until it is dropped, once
     /// in each process that serves clients.
-    pub async fn keep(&self) {
+    // Boxed, so that it is compiled here, and not once more in each door that waits for it.
+    pub fn keep(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.keep_on())
+    }
+
+    async fn keep_on(&self) {
         loop {
             if let Err(error) = self.shared.take_over().await {
                 tracing::warn!(%error, "calls of clients that were left behind wait");

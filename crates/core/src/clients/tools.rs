@@ -1,5 +1,6 @@
 //! The tools that a client is offered: those of all servers, as pinned. Must not know who calls them.
 
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::{ClientRefusal, Clients};
@@ -17,26 +18,35 @@ pub struct ClientTool {
 
 impl Clients {
     /// The tools behind the gate, in an order that depends on their names alone.
-    pub async fn tools(&self) -> Result<Vec<ClientTool>, ClientRefusal> {
-        let catalog = self.shared.gate.catalog();
-        let pinned = catalog.definitions().await?;
-        let tool = |(name, server, tool, definition)| ClientTool { name, server, tool, definition };
-        Ok(pinned.into_iter().map(tool).collect())
+    pub fn tools(&self) -> BoxFuture<'_, Result<Vec<ClientTool>, ClientRefusal>> {
+        Box::pin(async move {
+            let catalog = self.shared.gate.catalog();
+            let pinned = catalog.definitions().await?;
+            let tool =
+                |(name, server, tool, definition)| ClientTool { name, server, tool, definition };
+            Ok(pinned.into_iter().map(tool).collect())
+        })
     }
 
     /// Those of them that fit a few words, the best first, at most so many.
-    pub async fn found(&self, words: &str, most: usize) -> Result<Vec<ClientTool>, ClientRefusal> {
-        let found = self.shared.gate.catalog().found(words, most).await;
-        let names = found.map_err(|error| {
-            ClientRefusal::Odd(format!("the tools could not be searched: {error}"))
-        })?;
-        let mut tools = self.tools().await?;
-        // Nobody's place is taken by one that is gone by now.
-        let found = names.iter().filter_map(|name| {
-            let place = tools.iter().position(|tool| tool.name == *name)?;
-            Some(tools.swap_remove(place))
-        });
-        Ok(found.collect())
+    pub fn found<'a>(
+        &'a self,
+        words: &'a str,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<ClientTool>, ClientRefusal>> {
+        Box::pin(async move {
+            let found = self.shared.gate.catalog().found(words, most).await;
+            let names = found.map_err(|error| {
+                ClientRefusal::Odd(format!("the tools could not be searched: {error}"))
+            })?;
+            let mut tools = self.tools().await?;
+            // Nobody's place is taken by one that is gone by now.
+            let found = names.iter().filter_map(|name| {
+                let place = tools.iter().position(|tool| tool.name == *name)?;
+                Some(tools.swap_remove(place))
+            });
+            Ok(found.collect())
+        })
     }
 
     /// Server and tool behind a name.

@@ -13,6 +13,7 @@ mod words;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio::sync::watch;
@@ -70,7 +71,12 @@ impl Heartbeats {
     }
 
     /// Sees to them until it is dropped. The gateway runs this once for each agent.
-    pub async fn keep(self, hands: HeartbeatHands) {
+    // Boxed, so that it is compiled here, and not once more in each door that waits for it.
+    pub fn keep(self, hands: HeartbeatHands) -> BoxFuture<'static, ()> {
+        Box::pin(self.keep_on(hands))
+    }
+
+    async fn keep_on(self, hands: HeartbeatHands) {
         let mut entries = self.0.entries.clone();
         loop {
             let all = entries.borrow_and_update().clone();

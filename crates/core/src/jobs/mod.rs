@@ -12,6 +12,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use crate::domain::{Address, SessionId};
 use crate::gate::Gate;
 use crate::store::Store;
@@ -95,7 +97,12 @@ impl Jobs {
     }
 
     /// Sees to what is due until it is dropped. A door runs this once.
-    pub async fn keep(self, hands: Hands) {
+    // Boxed, so that it is compiled here, and not once more in each door that waits for it.
+    pub fn keep(self, hands: Hands) -> BoxFuture<'static, ()> {
+        Box::pin(self.keep_on(hands))
+    }
+
+    async fn keep_on(self, hands: Hands) {
         let mut has_failed = false;
         loop {
             let Some(server) = self.0.gate.calls().own_server(SCHEDULER) else {

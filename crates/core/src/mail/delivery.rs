@@ -1,6 +1,8 @@
 //! The way out for a door that has one instance a home and sends in parts. Must not know what a
 //! part is.
 
+use futures::future::BoxFuture;
+
 use super::Mail;
 use super::rows::{MailError, PostedQuestion, all, one};
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, PostedState};
@@ -17,49 +19,59 @@ impl Mail {
     /// Notes that the part after the first `parts_sent` is being sent. If the process ends now,
     /// that part may or may not have gone out, and it is sent again: this is the one window in
     /// which a message can come twice.
-    pub async fn sending(&self, id: i64, parts_sent: u32) -> Result<(), MailError> {
-        killpoint::here("delivery.sending.before");
-        let marked = self.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await;
-        killpoint::here("delivery.sending.after");
-        marked
+    pub fn sending(&self, id: i64, parts_sent: u32) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            killpoint::here("delivery.sending.before");
+            let marked = self.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await;
+            killpoint::here("delivery.sending.after");
+            marked
+        })
     }
 
     /// Notes that a question went out, and in which message. Gives back the messages that have
     /// shown it before: they still have to say where it is now.
-    pub async fn asked(
+    pub fn asked(
         &self,
         id: i64,
         posted: PostedQuestion,
-    ) -> Result<Vec<PostedQuestion>, MailError> {
-        killpoint::here("delivery.asked.before");
-        let posted = PostedRow::from(posted);
-        let note = move |tx: &crate::store::Tx<'_>| {
-            let mut older = tx.posted_of(&posted.approval)?;
-            older.retain(|row| {
-                row.state.is_live()
-                    && (&row.address, row.message) != (&posted.address, posted.message)
-            });
-            for row in &mut older {
-                row.state = PostedState::Stale;
-                tx.set_posted(&row.address, row.message, row.state)?;
-            }
-            tx.add_posted(&posted)?;
-            tx.mark_sent(id)?;
-            Ok(older)
-        };
-        let noted = self.write_relaxed(note).await;
-        killpoint::here("delivery.asked.after");
-        all(noted)
+    ) -> BoxFuture<'_, Result<Vec<PostedQuestion>, MailError>> {
+        Box::pin(async move {
+            killpoint::here("delivery.asked.before");
+            let posted = PostedRow::from(posted);
+            let note = move |tx: &crate::store::Tx<'_>| {
+                let mut older = tx.posted_of(&posted.approval)?;
+                older.retain(|row| {
+                    row.state.is_live()
+                        && (&row.address, row.message) != (&posted.address, posted.message)
+                });
+                for row in &mut older {
+                    row.state = PostedState::Stale;
+                    tx.set_posted(&row.address, row.message, row.state)?;
+                }
+                tx.add_posted(&posted)?;
+                tx.mark_sent(id)?;
+                Ok(older)
+            };
+            let noted = self.write_relaxed(note).await;
+            killpoint::here("delivery.asked.after");
+            all(noted)
+        })
     }
 
     /// Ends a row that its address does not take, and puts what is sent instead behind what else
     /// waits, in one transaction.
-    pub async fn sent_elsewhere(&self, id: i64, instead: Vec<Outbound>) -> Result<(), MailError> {
-        let move_on = move |tx: &crate::store::Tx<'_>| {
-            tx.mark_sent(id)?;
-            instead.iter().try_for_each(|outbound| tx.add_outbound(outbound).map(drop))
-        };
-        self.write(move_on).await
+    pub fn sent_elsewhere(
+        &self,
+        id: i64,
+        instead: Vec<Outbound>,
+    ) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            let move_on = move |tx: &crate::store::Tx<'_>| {
+                tx.mark_sent(id)?;
+                instead.iter().try_for_each(|outbound| tx.add_outbound(outbound).map(drop))
+            };
+            self.write(move_on).await
+        })
     }
 
     /// Those whose question is no longer open: they have to change now, or when the call has ended.
@@ -113,60 +125,68 @@ impl Mail {
     /// Notes that a question has arrived in a message although its delivery was cut, and ends that
     /// delivery in the same transaction. A later start must not look for the message instead: it
     /// may have brought that in step with the answer by then, and would ask once more.
-    pub async fn arrived(&self, posted: PostedQuestion) -> Result<(), MailError> {
-        killpoint::here("delivery.posted.before");
-        let note = move |tx: &crate::store::Tx<'_>| {
-            for row in tx.queued_outbound(&posted.address)? {
-                if row.sending && asks(&row.outbound.body, &posted.approval) {
-                    tx.mark_sent(row.id)?;
+    pub fn arrived(&self, posted: PostedQuestion) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            killpoint::here("delivery.posted.before");
+            let note = move |tx: &crate::store::Tx<'_>| {
+                for row in tx.queued_outbound(&posted.address)? {
+                    if row.sending && asks(&row.outbound.body, &posted.approval) {
+                        tx.mark_sent(row.id)?;
+                    }
                 }
-            }
-            tx.add_posted(&posted.into())
-        };
-        let noted = self.write_relaxed(note).await;
-        killpoint::here("delivery.posted.after");
-        noted
+                tx.add_posted(&posted.into())
+            };
+            let noted = self.write_relaxed(note).await;
+            killpoint::here("delivery.posted.after");
+            noted
+        })
     }
 
-    pub async fn add_posted(&self, posted: PostedQuestion) -> Result<(), MailError> {
-        killpoint::here("delivery.posted.before");
-        let noted = self.write_relaxed(move |tx| tx.add_posted(&posted.into())).await;
-        killpoint::here("delivery.posted.after");
-        noted
+    pub fn add_posted(&self, posted: PostedQuestion) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            killpoint::here("delivery.posted.before");
+            let noted = self.write_relaxed(move |tx| tx.add_posted(&posted.into())).await;
+            killpoint::here("delivery.posted.after");
+            noted
+        })
     }
 
     /// Notes that a question stands in a newer message now. The old one still has to say so.
-    pub async fn asked_again(
+    pub fn asked_again(
         &self,
         old: PostedQuestion,
         new: PostedQuestion,
-    ) -> Result<(), MailError> {
-        killpoint::here("delivery.again.before");
-        let note = move |tx: &crate::store::Tx<'_>| {
-            tx.set_posted(&old.address, old.message, PostedState::Stale)?;
-            tx.add_posted(&new.into())
-        };
-        let noted = self.write_relaxed(note).await;
-        killpoint::here("delivery.again.after");
-        noted
+    ) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            killpoint::here("delivery.again.before");
+            let note = move |tx: &crate::store::Tx<'_>| {
+                tx.set_posted(&old.address, old.message, PostedState::Stale)?;
+                tx.add_posted(&new.into())
+            };
+            let noted = self.write_relaxed(note).await;
+            killpoint::here("delivery.again.after");
+            noted
+        })
     }
 
-    pub async fn set_posted(
-        &self,
-        to: &Address,
+    pub fn set_posted<'a>(
+        &'a self,
+        to: &'a Address,
         message: i64,
         state: PostedState,
-    ) -> Result<(), MailError> {
-        let to = to.clone();
-        killpoint::here("delivery.changed.before");
-        let noted = self.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await;
-        killpoint::here("delivery.changed.after");
-        noted
+    ) -> BoxFuture<'a, Result<(), MailError>> {
+        Box::pin(async move {
+            let to = to.clone();
+            killpoint::here("delivery.changed.before");
+            let noted = self.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await;
+            killpoint::here("delivery.changed.after");
+            noted
+        })
     }
 
     /// Puts a row back that could not be shown; what is there of it is not shown again.
-    pub async fn put_back(&self, id: i64) -> Result<(), MailError> {
-        self.write_relaxed(move |tx| tx.mark_queued(id)).await
+    pub fn put_back(&self, id: i64) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move { self.write_relaxed(move |tx| tx.mark_queued(id)).await })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Messages of a door that show what is not finished yet. Must not know what they look like.
 
+use futures::future::BoxFuture;
+
 use super::Mail;
 use super::rows::{DraftMessage, MailError, OutboxMessage, RunningCall, all};
 use crate::domain::{Address, SessionId};
@@ -8,8 +10,8 @@ impl Mail {
     /// Notes that a message shows the beginning of what the model is saying. If the process ends
     /// between the message and this note, the message stays as it is and what it began comes whole
     /// in another one.
-    pub async fn drafted(&self, draft: DraftMessage) -> Result<(), MailError> {
-        self.write_relaxed(move |tx| tx.add_draft(&draft.into())).await
+    pub fn drafted(&self, draft: DraftMessage) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move { self.write_relaxed(move |tx| tx.add_draft(&draft.into())).await })
     }
 
     /// The messages that show a step so far, in order.
@@ -37,23 +39,25 @@ impl Mail {
 
     /// Marks a row after it was shown, like [`Mail::shown`]; what was a draft of it is final.
     /// Without a step, so is all that its turn has said.
-    pub async fn said(
-        &self,
-        row: &OutboxMessage,
+    pub fn said<'a>(
+        &'a self,
+        row: &'a OutboxMessage,
         turn_seq: u64,
         step: Option<u32>,
-    ) -> Result<(), MailError> {
-        let (id, to, session) = (row.id, row.outbound.to.clone(), row.outbound.session.clone());
-        self.write_relaxed(move |tx| {
-            tx.end_drafts(&to, &session, turn_seq, step)?;
-            tx.mark_sent(id)
+    ) -> BoxFuture<'a, Result<(), MailError>> {
+        Box::pin(async move {
+            let (id, to, session) = (row.id, row.outbound.to.clone(), row.outbound.session.clone());
+            self.write_relaxed(move |tx| {
+                tx.end_drafts(&to, &session, turn_seq, step)?;
+                tx.mark_sent(id)
+            })
+            .await
         })
-        .await
     }
 
     /// Notes that a message shows a call that runs.
-    pub async fn call_shown(&self, running: RunningCall) -> Result<(), MailError> {
-        self.write_relaxed(move |tx| tx.add_running(&running.into())).await
+    pub fn call_shown(&self, running: RunningCall) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move { self.write_relaxed(move |tx| tx.add_running(&running.into())).await })
     }
 
     /// The messages that show a call that runs, or that ran when its process was ended.
@@ -71,8 +75,14 @@ impl Mail {
     }
 
     /// Notes that a message shows how its call has ended.
-    pub async fn call_ended(&self, to: &Address, message: i64) -> Result<(), MailError> {
-        let to = to.clone();
-        self.write_relaxed(move |tx| tx.end_running(&to, message)).await
+    pub fn call_ended<'a>(
+        &'a self,
+        to: &'a Address,
+        message: i64,
+    ) -> BoxFuture<'a, Result<(), MailError>> {
+        Box::pin(async move {
+            let to = to.clone();
+            self.write_relaxed(move |tx| tx.end_running(&to, message)).await
+        })
     }
 }

@@ -17,6 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use crate::domain::{Address, Inbound, SessionId, UnixMillis};
 use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
 
@@ -36,7 +38,8 @@ pub fn time_until(at_ms: UnixMillis) -> Duration {
     crate::store::time_until(at_ms)
 }
 
-/// The one way between doors and the store. Cheap to clone.
+/// The one way between doors and the store. Cheap to clone. What takes time is boxed, so that it is
+/// compiled here, and not once more in each door.
 #[derive(Clone)]
 pub struct Mail {
     store: Store,
@@ -79,35 +82,45 @@ impl Mail {
     ///
     /// # Errors
     /// `QueueFull` when too many messages wait already; otherwise the store's own.
-    pub async fn submit(&self, inbound: Inbound) -> Result<i64, MailError> {
-        let limit = self.queued_messages_max();
-        self.write(move |tx| tx.add_inbound(&inbound, limit)).await
+    pub fn submit(&self, inbound: Inbound) -> BoxFuture<'_, Result<i64, MailError>> {
+        Box::pin(async move {
+            let limit = self.queued_messages_max();
+            self.write(move |tx| tx.add_inbound(&inbound, limit)).await
+        })
     }
 
     /// The same, unless it was committed before under this mark: the id that it got then.
-    pub async fn submit_once(&self, inbound: Inbound, mark: String) -> Result<i64, MailError> {
-        let limit = self.queued_messages_max();
-        self.write(move |tx| tx.add_inbound_once(&inbound, &mark, limit)).await
+    pub fn submit_once(
+        &self,
+        inbound: Inbound,
+        mark: String,
+    ) -> BoxFuture<'_, Result<i64, MailError>> {
+        Box::pin(async move {
+            let limit = self.queued_messages_max();
+            self.write(move |tx| tx.add_inbound_once(&inbound, &mark, limit)).await
+        })
     }
 
     /// The same, unless a turn is open in the session or something waits there already; `None`
     /// then.
-    pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, MailError> {
-        let limit = self.queued_messages_max();
-        let busy = |tx: &Tx<'_>, session: &SessionId| {
-            Ok(tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty())
-        };
-        // Whoever waits for this asks again at each commit, so asking must be none.
-        if self.read(|tx| busy(tx, &inbound.session))? {
-            return Ok(None);
-        }
-        self.write(move |tx| {
-            if busy(tx, &inbound.session)? {
+    pub fn submit_alone(&self, inbound: Inbound) -> BoxFuture<'_, Result<Option<i64>, MailError>> {
+        Box::pin(async move {
+            let limit = self.queued_messages_max();
+            let busy = |tx: &Tx<'_>, session: &SessionId| {
+                Ok(tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty())
+            };
+            // Whoever waits for this asks again at each commit, so asking must be none.
+            if self.read(|tx| busy(tx, &inbound.session))? {
                 return Ok(None);
             }
-            tx.add_inbound(&inbound, limit).map(Some)
+            self.write(move |tx| {
+                if busy(tx, &inbound.session)? {
+                    return Ok(None);
+                }
+                tx.add_inbound(&inbound, limit).map(Some)
+            })
+            .await
         })
-        .await
     }
 
     /// What waits to be shown at one address, oldest first.
@@ -117,19 +130,27 @@ impl Mail {
 
     /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice,
     /// never not at all.
-    pub async fn shown(&self, id: i64) -> Result<(), MailError> {
-        crate::killpoint::here("mail.shown.before");
-        let marked = self.write_relaxed(move |tx| tx.mark_sent(id)).await;
-        crate::killpoint::here("mail.shown.after");
-        marked
+    pub fn shown(&self, id: i64) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            crate::killpoint::here("mail.shown.before");
+            let marked = self.write_relaxed(move |tx| tx.mark_sent(id)).await;
+            crate::killpoint::here("mail.shown.after");
+            marked
+        })
     }
 
     /// Takes over what instances of the same door that are gone have not shown in this session,
     /// unless another one that took part in the turn has shown it. What several of them would have
     /// shown is taken over once. The other rows wait until it is shown, because nobody would show
     /// it any more if this process ended before it did.
-    pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, MailError> {
-        self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await
+    pub fn adopt<'a>(
+        &'a self,
+        by: &'a Instance,
+        session: &'a SessionId,
+    ) -> BoxFuture<'a, Result<usize, MailError>> {
+        Box::pin(
+            async move { self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await },
+        )
     }
 
     async fn adopt_unless(

@@ -1,6 +1,8 @@
 //! What a person has to hear of claw itself, each kind not too often; the chats that do not
 //! let a bot write; and how the gateway last ended. Must not know how any of it is said.
 
+use futures::future::BoxFuture;
+
 use super::Mail;
 use super::rows::MailError;
 use crate::domain::Outbound;
@@ -9,21 +11,23 @@ use crate::store::DaySpent;
 impl Mail {
     /// Puts a notice of one kind into the outbox, unless there was one less than `every_ms` ago.
     /// True if it goes out.
-    pub async fn notify(
-        &self,
-        kind: &str,
+    pub fn notify<'a>(
+        &'a self,
+        kind: &'a str,
         every_ms: i64,
         notice: Outbound,
-    ) -> Result<bool, MailError> {
-        let kind = kind.to_owned();
-        let notify = move |tx: &crate::store::Tx<'_>| {
-            let first = tx.may_tell(&kind, every_ms)?;
-            if first {
-                tx.add_outbound(&notice)?;
-            }
-            Ok(first)
-        };
-        self.write(notify).await
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let kind = kind.to_owned();
+            let notify = move |tx: &crate::store::Tx<'_>| {
+                let first = tx.may_tell(&kind, every_ms)?;
+                if first {
+                    tx.add_outbound(&notice)?;
+                }
+                Ok(first)
+            };
+            self.write(notify).await
+        })
     }
 
     /// Whether something of this kind was told less than `every_ms` ago.
@@ -43,8 +47,8 @@ impl Mail {
         Ok(noted.split_once('\n').map(|(session, text)| (session.to_owned(), text.to_owned())))
     }
 
-    pub async fn key_refusal_passed_on(&self) -> Result<(), MailError> {
-        self.write_relaxed(|tx| tx.set_key_refused("")).await
+    pub fn key_refusal_passed_on(&self) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move { self.write_relaxed(|tx| tx.set_key_refused("")).await })
     }
 
     /// What was counted on a day.
@@ -53,13 +57,20 @@ impl Mail {
     }
 
     /// Notes that a chat does not let the bot write. False when it was known.
-    pub async fn block_chat(&self, bot: i64, chat: i64, why: &str) -> Result<bool, MailError> {
-        let why = why.to_owned();
-        self.write(move |tx| tx.add_blocked(bot, chat, &why)).await
+    pub fn block_chat<'a>(
+        &'a self,
+        bot: i64,
+        chat: i64,
+        why: &'a str,
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let why = why.to_owned();
+            self.write(move |tx| tx.add_blocked(bot, chat, &why)).await
+        })
     }
 
-    pub async fn unblock_chat(&self, bot: i64, chat: i64) -> Result<bool, MailError> {
-        self.write(move |tx| tx.remove_blocked(bot, chat)).await
+    pub fn unblock_chat(&self, bot: i64, chat: i64) -> BoxFuture<'_, Result<bool, MailError>> {
+        Box::pin(async move { self.write(move |tx| tx.remove_blocked(bot, chat)).await })
     }
 
     pub fn blocked_chats(&self, bot: i64) -> Result<Vec<i64>, MailError> {
@@ -78,8 +89,8 @@ impl Mail {
         self.write(begin).await
     }
 
-    pub async fn end_gateway(&self) -> Result<(), MailError> {
-        self.write(|tx| tx.end_gateway()).await
+    pub fn end_gateway(&self) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move { self.write(|tx| tx.end_gateway()).await })
     }
 }
 

@@ -1,6 +1,8 @@
 //! What an owner is asked beside the calls, as a door shows it. Must not know what a question is
 //! about, or what an answer does.
 
+use futures::future::BoxFuture;
+
 use super::{Mail, MailError};
 use crate::domain::{Address, OwnerQuestion};
 
@@ -16,19 +18,23 @@ impl Mail {
     }
 
     /// Notes which message shows a question.
-    pub async fn owner_question_told(
-        &self,
-        id: &str,
+    pub fn owner_question_told<'a>(
+        &'a self,
+        id: &'a str,
         at: Address,
         message: i64,
-    ) -> Result<(), MailError> {
-        let id = id.to_owned();
-        self.write(move |tx| tx.owner_question_told(&id, &at, message)).await
+    ) -> BoxFuture<'a, Result<(), MailError>> {
+        Box::pin(async move {
+            let id = id.to_owned();
+            self.write(move |tx| tx.owner_question_told(&id, &at, message)).await
+        })
     }
 
     /// Notes that the message shows what became of the question.
-    pub async fn close_owner_question(&self, id: &str) -> Result<(), MailError> {
-        let id = id.to_owned();
-        self.write(move |tx| tx.close_owner_question(&id)).await
+    pub fn close_owner_question<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), MailError>> {
+        Box::pin(async move {
+            let id = id.to_owned();
+            self.write(move |tx| tx.close_owner_question(&id)).await
+        })
     }
 }

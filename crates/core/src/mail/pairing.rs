@@ -1,6 +1,7 @@
 //! Access requests of unknown users, and the users whom an owner has allowed. Must not know chat
 //! wires or wordings.
 
+use futures::future::BoxFuture;
 use serde_json::json;
 
 use super::Mail;
@@ -23,18 +24,20 @@ pub struct AllowedUser {
 
 impl Mail {
     /// Notes the number that a chat has now. The messages at its address are of the old one.
-    pub async fn chat_moved(
+    pub fn chat_moved(
         &self,
         to: Address,
         bot: i64,
         chat: i64,
         now: i64,
-    ) -> Result<(), MailError> {
-        let note = move |tx: &crate::store::Tx<'_>| {
-            tx.add_moved_chat(bot, chat, now)?;
-            tx.end_numbering(&to)
-        };
-        self.write(note).await
+    ) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            let note = move |tx: &crate::store::Tx<'_>| {
+                tx.add_moved_chat(bot, chat, now)?;
+                tx.end_numbering(&to)
+            };
+            self.write(note).await
+        })
     }
 
     /// The chats that have another number now.
@@ -44,24 +47,26 @@ impl Mail {
 
     /// Is done with the update of an unknown user, whose first request is kept in the
     /// same transaction. `too_many` is said once a day, when there were too many of them.
-    pub async fn request_access(
+    pub fn request_access(
         &self,
         (bot, update): (i64, i64),
         chat: i64,
         body: String,
         too_many: Outbound,
-    ) -> Result<AccessRequested, MailError> {
-        let request = move |tx: &crate::store::Tx<'_>| {
-            let requested = tx.request_access(bot, chat, &body, ACCESS_REQUESTS_DAY_MAX)?;
-            if requested == AccessRequested::TooMany
-                && tx.may_tell("strangers", TOO_MANY_EVERY_MS)?
-            {
-                tx.add_outbound(&too_many)?;
-            }
-            tx.finish_update(bot, update, "stranger")?;
-            Ok(requested)
-        };
-        self.write(request).await
+    ) -> BoxFuture<'_, Result<AccessRequested, MailError>> {
+        Box::pin(async move {
+            let request = move |tx: &crate::store::Tx<'_>| {
+                let requested = tx.request_access(bot, chat, &body, ACCESS_REQUESTS_DAY_MAX)?;
+                if requested == AccessRequested::TooMany
+                    && tx.may_tell("strangers", TOO_MANY_EVERY_MS)?
+                {
+                    tx.add_outbound(&too_many)?;
+                }
+                tx.finish_update(bot, update, "stranger")?;
+                Ok(requested)
+            };
+            self.write(request).await
+        })
     }
 
     pub fn is_allowed_user(&self, bot: i64, chat: i64) -> Result<bool, MailError> {
@@ -70,37 +75,41 @@ impl Mail {
 
     /// Allows an unknown user, with the audit row and the `welcome`, in one transaction. False when
     /// that was answered before.
-    pub async fn let_in(
-        &self,
+    pub fn let_in<'a>(
+        &'a self,
         bot: i64,
         user: AllowedUser,
-        by: &str,
+        by: &'a str,
         welcome: Outbound,
-    ) -> Result<bool, MailError> {
-        let by = by.to_owned();
-        let let_in = move |tx: &crate::store::Tx<'_>| {
-            let id = OwnerQuestionAbout::access_id(bot, user.chat);
-            if !tx.decide_owner_question(&id, OwnerAnswer::LetIn, &by)? {
-                return Ok(false);
-            }
-            tx.add_allowed_user(bot, user.chat, &user.name, &by)?;
-            tx.add_outbound(&welcome)?;
-            let body = json!({"bot": bot, "chat": user.chat, "name": user.name, "by": by});
-            tx.audit(&AuditEntry { kind: "guest.in", call: String::new(), body })?;
-            Ok(true)
-        };
-        self.write(let_in).await
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let by = by.to_owned();
+            let let_in = move |tx: &crate::store::Tx<'_>| {
+                let id = OwnerQuestionAbout::access_id(bot, user.chat);
+                if !tx.decide_owner_question(&id, OwnerAnswer::LetIn, &by)? {
+                    return Ok(false);
+                }
+                tx.add_allowed_user(bot, user.chat, &user.name, &by)?;
+                tx.add_outbound(&welcome)?;
+                let body = json!({"bot": bot, "chat": user.chat, "name": user.name, "by": by});
+                tx.audit(&AuditEntry { kind: "guest.in", call: String::new(), body })?;
+                Ok(true)
+            };
+            self.write(let_in).await
+        })
     }
 
     /// Answers an access request with silence. False when it was answered before.
-    pub async fn ignore_access_request(
-        &self,
+    pub fn ignore_access_request<'a>(
+        &'a self,
         bot: i64,
         chat: i64,
-        by: &str,
-    ) -> Result<bool, MailError> {
-        let (id, by) = (OwnerQuestionAbout::access_id(bot, chat), by.to_owned());
-        self.write(move |tx| tx.decide_owner_question(&id, OwnerAnswer::Ignore, &by)).await
+        by: &'a str,
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let (id, by) = (OwnerQuestionAbout::access_id(bot, chat), by.to_owned());
+            self.write(move |tx| tx.decide_owner_question(&id, OwnerAnswer::Ignore, &by)).await
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! What chat services hand over: kept before the service may forget it, and done with together with
 //! what it brings in. Must not know what an update says.
 
+use futures::future::BoxFuture;
+
 use super::Mail;
 use super::rows::{MailError, Overheard, WaitingUpdate, all};
 use crate::domain::{Address, Inbound, Outbound};
@@ -23,22 +25,24 @@ pub struct Accepted {
 impl Mail {
     /// Commits updates, each with its id. What is here already is passed over. When this returns,
     /// the service may forget them.
-    pub async fn keep_updates(
+    pub fn keep_updates(
         &self,
         bot: i64,
         updates: Vec<(i64, String)>,
-    ) -> Result<usize, MailError> {
-        let keep = move |tx: &crate::store::Tx<'_>| {
-            let mut new = 0;
-            for (id, body) in &updates {
-                new += usize::from(tx.keep_update(bot, *id, body)?);
-            }
-            Ok(new)
-        };
-        killpoint::here("updates.kept.before");
-        let kept = self.write(keep).await;
-        killpoint::here("updates.kept.after");
-        kept
+    ) -> BoxFuture<'_, Result<usize, MailError>> {
+        Box::pin(async move {
+            let keep = move |tx: &crate::store::Tx<'_>| {
+                let mut new = 0;
+                for (id, body) in &updates {
+                    new += usize::from(tx.keep_update(bot, *id, body)?);
+                }
+                Ok(new)
+            };
+            killpoint::here("updates.kept.before");
+            let kept = self.write(keep).await;
+            killpoint::here("updates.kept.after");
+            kept
+        })
     }
 
     /// The updates that wait to be handled and were kept after number `after`, in the order in
@@ -53,34 +57,36 @@ impl Mail {
     /// # Errors
     /// `QueueFull` when too many messages wait already; the updates are still there. Otherwise the
     /// store's own.
-    pub async fn accept_updates(
-        &self,
+    pub fn accept_updates<'a>(
+        &'a self,
         bot: i64,
-        updates: &[i64],
+        updates: &'a [i64],
         accepted: Accepted,
-    ) -> Result<bool, MailError> {
-        let (limit, updates) = (self.queued_messages_max(), updates.to_vec());
-        let accept = move |tx: &crate::store::Tx<'_>| {
-            let mut new = false;
-            for update in &updates {
-                new |= tx.finish_update(bot, *update, "accepted")?;
-            }
-            if !new {
-                return Ok(false);
-            }
-            tx.add_inbound(&accepted.inbound, limit)?;
-            for notice in &accepted.notices {
-                tx.add_outbound(notice)?;
-            }
-            if accepted.forget_overheard {
-                tx.forget_overheard(&accepted.inbound.from)?;
-            }
-            Ok(true)
-        };
-        killpoint::here("updates.accepted.before");
-        let accepted = self.write(accept).await;
-        killpoint::here("updates.accepted.after");
-        accepted
+    ) -> BoxFuture<'a, Result<bool, MailError>> {
+        Box::pin(async move {
+            let (limit, updates) = (self.queued_messages_max(), updates.to_vec());
+            let accept = move |tx: &crate::store::Tx<'_>| {
+                let mut new = false;
+                for update in &updates {
+                    new |= tx.finish_update(bot, *update, "accepted")?;
+                }
+                if !new {
+                    return Ok(false);
+                }
+                tx.add_inbound(&accepted.inbound, limit)?;
+                for notice in &accepted.notices {
+                    tx.add_outbound(notice)?;
+                }
+                if accepted.forget_overheard {
+                    tx.forget_overheard(&accepted.inbound.from)?;
+                }
+                Ok(true)
+            };
+            killpoint::here("updates.accepted.before");
+            let accepted = self.write(accept).await;
+            killpoint::here("updates.accepted.after");
+            accepted
+        })
     }
 
     /// What was overheard at a place since claw was last spoken to there, oldest first.
@@ -90,19 +96,21 @@ impl Mail {
 
     /// Keeps what was said to others, the newest `keep` of its place, and is done with the update,
     /// in one transaction.
-    pub async fn overhear(
+    pub fn overhear(
         &self,
         (bot, update): (i64, i64),
         said: Overheard,
         keep: u32,
-    ) -> Result<(), MailError> {
-        self.write(move |tx| {
-            if tx.finish_update(bot, update, "overheard")? {
-                tx.add_overheard(&said.into(), keep)?;
-            }
-            Ok(())
+    ) -> BoxFuture<'_, Result<(), MailError>> {
+        Box::pin(async move {
+            self.write(move |tx| {
+                if tx.finish_update(bot, update, "overheard")? {
+                    tx.add_overheard(&said.into(), keep)?;
+                }
+                Ok(())
+            })
+            .await
         })
-        .await
     }
 
     /// The text of an update that waits to be handled.
@@ -111,59 +119,65 @@ impl Mail {
     }
 
     /// Is done with an update that brings nothing into a session; `how` in one word.
-    pub async fn finish_update(
+    pub fn finish_update(
         &self,
         bot: i64,
         update: i64,
         how: &'static str,
-    ) -> Result<bool, MailError> {
-        killpoint::here("updates.finished.before");
-        let finished = self.write(move |tx| tx.finish_update(bot, update, how)).await;
-        killpoint::here("updates.finished.after");
-        finished
+    ) -> BoxFuture<'_, Result<bool, MailError>> {
+        Box::pin(async move {
+            killpoint::here("updates.finished.before");
+            let finished = self.write(move |tx| tx.finish_update(bot, update, how)).await;
+            killpoint::here("updates.finished.after");
+            finished
+        })
     }
 
     /// Is done with an update by an answer, in one transaction, so that it is answered once. False
     /// when it was handled before; then nothing goes out.
-    pub async fn answer_update(
+    pub fn answer_update(
         &self,
         bot: i64,
         update: i64,
         how: &'static str,
         answer: Outbound,
-    ) -> Result<bool, MailError> {
-        self.answer_update_with(bot, update, how, vec![answer]).await
+    ) -> BoxFuture<'_, Result<bool, MailError>> {
+        Box::pin(async move { self.answer_update_with(bot, update, how, vec![answer]).await })
     }
 
     /// The same with an answer of several parts, in their order.
-    pub async fn answer_update_with(
+    pub fn answer_update_with(
         &self,
         bot: i64,
         update: i64,
         how: &'static str,
         answers: Vec<Outbound>,
-    ) -> Result<bool, MailError> {
-        let answered = move |tx: &crate::store::Tx<'_>| {
-            let first = tx.finish_update(bot, update, how)?;
-            if first {
-                answers.iter().try_for_each(|answer| tx.add_outbound(answer).map(drop))?;
-            }
-            Ok(first)
-        };
-        killpoint::here("updates.answered.before");
-        let answered = self.write(answered).await;
-        killpoint::here("updates.answered.after");
-        answered
+    ) -> BoxFuture<'_, Result<bool, MailError>> {
+        Box::pin(async move {
+            let answered = move |tx: &crate::store::Tx<'_>| {
+                let first = tx.finish_update(bot, update, how)?;
+                if first {
+                    answers.iter().try_for_each(|answer| tx.add_outbound(answer).map(drop))?;
+                }
+                Ok(first)
+            };
+            killpoint::here("updates.answered.before");
+            let answered = self.write(answered).await;
+            killpoint::here("updates.answered.after");
+            answered
+        })
     }
 
     /// Forgets what was handled long ago.
-    pub async fn tidy_updates(&self, now_ms: i64) -> Result<usize, MailError> {
-        let before_ms = now_ms - REMEMBERED_MS;
-        self.write_relaxed(move |tx| {
-            tx.forget_overheard_before(before_ms / 1000)?;
-            tx.forget_updates(before_ms)
+    pub fn tidy_updates(&self, now_ms: i64) -> BoxFuture<'_, Result<usize, MailError>> {
+        Box::pin(async move {
+            let before_ms = now_ms - REMEMBERED_MS;
+            self.write_relaxed(move |tx| {
+                tx.forget_overheard_before(before_ms / 1000)?;
+                tx.forget_updates(before_ms)
+            })
+            .await
         })
-        .await
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use super::budget::Budget;
 use super::drive::Drive;
 use super::ending::Ending;
@@ -147,7 +149,16 @@ impl Worker {
 
     /// Does everything that waits in the session. While another process or task holds it, or works
     /// in its folder, waits for that one.
-    pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
+    // Boxed, so that it is compiled here, and not once more in each door that waits for it.
+    pub fn run<'a>(
+        &'a self,
+        session: &'a SessionId,
+        live: &'a LiveSink,
+    ) -> BoxFuture<'a, Result<Ran, SessionError>> {
+        Box::pin(self.work_off(session, live))
+    }
+
+    async fn work_off(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
         let mut left_before = Vec::new();
         loop {
             let Some(lock) = self.lock_here(session)? else {

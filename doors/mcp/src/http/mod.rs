@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -59,31 +60,33 @@ impl Http {
 
     /// Answers until the door closes. `tools`: clients are offered the gated tools whatever is
     /// configured.
-    pub async fn serve(self, serving: Arc<Serving>, tools: bool) {
-        let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        loop {
-            let accepted = tokio::select! {
-                accepted = self.listener.accept() => accepted,
-                () = serving.door.shared.closing.cancelled() => return,
-            };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    tracing::error!(%error, "a client could not connect over HTTP");
-                    tokio::time::sleep(RETRY).await;
+    pub fn serve(self, serving: Arc<Serving>, tools: bool) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+            loop {
+                let accepted = tokio::select! {
+                    accepted = self.listener.accept() => accepted,
+                    () = serving.door.shared.closing.cancelled() => return,
+                };
+                let stream = match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(error) => {
+                        tracing::error!(%error, "a client could not connect over HTTP");
+                        tokio::time::sleep(RETRY).await;
+                        continue;
+                    }
+                };
+                let Ok(place) = room.clone().try_acquire_owned() else {
+                    tracing::warn!("{CONNECTIONS_MAX} connections are open; one more was closed");
                     continue;
-                }
-            };
-            let Ok(place) = room.clone().try_acquire_owned() else {
-                tracing::warn!("{CONNECTIONS_MAX} connections are open; one more was closed");
-                continue;
-            };
-            let serving = serving.clone();
-            tokio::spawn(async move {
-                let _place = place;
-                connection(serving, tools, stream).await;
-            });
-        }
+                };
+                let serving = serving.clone();
+                tokio::spawn(async move {
+                    let _place = place;
+                    connection(serving, tools, stream).await;
+                });
+            }
+        })
     }
 }
 

@@ -11,7 +11,6 @@ mod rich;
 pub mod running;
 mod split;
 
-pub use rich::{Part, utf16_len};
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
 
 /// What Telegram refuses or changes; shared with the Bot API that the tests fake.

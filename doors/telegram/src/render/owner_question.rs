@@ -4,8 +4,9 @@
 mod new_server;
 mod pinned;
 
-use super::access_request::AccessRequest;
+use super::access_request;
 use super::rich::Part;
+use crate::api::access_request::AccessRequest;
 use crate::api::callback::{Button, Callback};
 use crate::domain::{
     OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionState, UnixMillis,
@@ -54,7 +55,8 @@ pub fn message(
     Ok(match &question.about {
         OwnerQuestionAbout::Access { .. } => {
             // Its update was cleared before it was kept.
-            serde_json::from_str::<AccessRequest>(&question.shown)?.message(shown, clock)
+            let request: AccessRequest = serde_json::from_str(&question.shown)?;
+            access_request::message(&request, shown, clock)
         }
         OwnerQuestionAbout::NewServer { server, .. } => {
             NewServer { id, server, says, first_seen_ms: question.at_ms }.message(shown, clock)

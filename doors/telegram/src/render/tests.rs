@@ -3,8 +3,8 @@
 
 use teloxide_core::types::MessageEntityKind;
 
-use super::Part;
 use super::botapi_entities::{Entity, Fault, faults};
+use crate::Part;
 
 /// The entities of a part as they stand in a request.
 pub(super) fn plain_entities(part: &Part) -> Vec<Entity> {

@@ -36,22 +36,6 @@ const EVERY: Duration = Duration::from_secs(1);
 /// The same for a group, where Telegram allows 20 a minute.
 const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
 
-impl From<ApiFault> for DoorFault {
-    fn from(fault: ApiFault) -> Self {
-        match fault {
-            ApiFault::Unreachable(_) | ApiFault::Token | ApiFault::Wait(_) | ApiFault::Conflict => {
-                Self::MayPass(fault.to_string())
-            }
-            ApiFault::Forbidden(why) => Self::Blocked(why),
-            ApiFault::Formatting(why) => Self::Formatting(why),
-            ApiFault::NoTopic(why) => Self::Gone(why),
-            ApiFault::Moved(now) => Self::Moved(now.to_string()),
-            ApiFault::Refused(why) => Self::Refused(why),
-            ApiFault::Unchanged => Self::Refused(fault.to_string()),
-        }
-    }
-}
-
 /// The place behind an address of this door.
 fn place(address: &Address) -> Result<Place, DoorFault> {
     Place::of(address)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::{group, intake, notify, pairing, reactions, taps, words};
+use crate::api::access_request::{Standing, standing};
 use crate::api::incoming::{ChatMessage, Incoming};
 use crate::api::place::Place;
 use crate::api::unusable::{self, Unusable};
@@ -15,7 +16,6 @@ use crate::domain::{
 use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
 use crate::doors::questions;
 use crate::mail::MailError;
-use crate::render::access_request::{Standing, standing};
 use crate::router::{UpdateMessage, Visitor};
 
 /// A message that is older than this when it is handled carries its time, in seconds.

@@ -56,7 +56,12 @@ pub type OpenHome = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> 
 ///
 /// # Errors
 /// It cannot be started at all: its settings, its home or its token are wrong.
-pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
+// Boxed, so that it is compiled here, and not once more in the program.
+pub fn run<'a>(fleet: &'a Arc<Fleet>, member: &'a Member) -> BoxFuture<'a, anyhow::Result<()>> {
+    Box::pin(keep(fleet, member))
+}
+
+async fn keep(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
     let (name, telegram) = (&member.agent, &member.telegram);
     let api =
         Api::new(&telegram.token, &telegram.api).map_err(|fault| NotTaken(fault.to_string()))?;

@@ -6,15 +6,9 @@ use super::moves;
 use crate::api::fault::ApiFault;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
-use crate::doors::patience::{MayPass, patiently};
+use crate::doors::patience::patiently;
 use crate::render::markdown::plain;
 use crate::{Part, Sent};
-
-impl MayPass for ApiFault {
-    fn may_pass(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::Token)
-    }
-}
 
 /// Tries until it is sent, or will never be, at the pace that Telegram allows: what may pass is
 /// waited out.

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use jiff::tz::TimeZone;
 
 use super::*;
-use crate::api::callback::{Tap, parse_data};
+use crate::api::callback::{Callback, Tap};
 use crate::domain::escape::{visible, visible_multiline};
 use crate::domain::{ApprovalId, CallId, Choice, Effect, Scope, SessionId, Term};
 use crate::render::tests::{all_faults, drawn};
@@ -260,7 +260,10 @@ fn every_choice_of(asked: &Question) {
     let taps: Vec<Tap> = menus
         .flatten()
         .flatten()
-        .map(|button| parse_data(&button.data).expect("our own data").1)
+        .map(|button| match Callback::parse(&button.data) {
+            Some(Callback::Question(_, tap)) => tap,
+            other => panic!("{other:?} is no tap under a question"),
+        })
         .collect();
     for choice in &asked.choices {
         let tap = if choice.key == "n WORDS" {

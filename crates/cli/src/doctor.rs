@@ -1,0 +1,368 @@
+//! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do.
+//! Changes nothing but what every start makes, unless it is told to repair.
+
+mod clients;
+mod disk;
+mod heartbeats;
+mod leftovers;
+mod machine;
+mod persona;
+mod repair;
+mod report;
+mod toolbox;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use claw_kit::counted::counted;
+use secrecy::ExposeSecret as _;
+
+use self::repair::Repair;
+use self::report::Report;
+use super::explain::who_briefly;
+use super::memory::Health;
+use super::service::PARKED;
+use super::{ask_person, fail, out, proof};
+use crate::app::App;
+use crate::bot_api::Api;
+use crate::config::{self, Config, MAIN, Overrides};
+use crate::hub::ServerState;
+use crate::hub::manifest::ManifestError;
+
+/// How long Telegram has to say whose token it is.
+const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
+
+/// A store beyond that takes seconds to read.
+const LONG_LOOK_BYTES: u64 = 64 << 20;
+
+/// How the doctor was called.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub as_json: bool,
+    pub repair: bool,
+    pub yes: bool,
+}
+
+pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCode> {
+    let mut well = true;
+    let agents = agents(&overrides);
+    let shared = if agents.len() > 1 { between_agents(&overrides) } else { Vec::new() };
+    for (name, agent) in agents {
+        let mut report = Report { agent: name, ..Report::default() };
+        look(agent.clone(), &mut report).await;
+        let mut repaired = 0;
+        if wanted.repair {
+            repaired = repair(&mut report, wanted).await?;
+        }
+        if repaired > 0 {
+            // What was in the way of a closer look is not any more.
+            report = Report { agent: report.agent, ..Report::default() };
+            look(agent, &mut report).await;
+        }
+        if report.agent.is_none() {
+            shared.iter().for_each(|(ok, text)| report.add("agents", *ok, text, None));
+        }
+        report.print(wanted.as_json, !wanted.repair)?;
+        well &= report.well();
+    }
+    Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
+}
+
+/// The agents that are looked at: the one that was named, or all of them. The main one has no name
+/// in what is printed.
+fn agents(overrides: &Overrides) -> Vec<(Option<String>, Overrides)> {
+    let named = overrides.agent.clone().filter(|name| name != MAIN);
+    let mut agents = vec![(named, overrides.clone())];
+    if overrides.agent.is_none() {
+        // What cannot be read at all is told of the main one.
+        let all = Config::load_all(overrides).unwrap_or_default();
+        agents.extend(all.into_iter().map(|(name, _)| name).filter(|name| name != MAIN).map(
+            |name| {
+                // What is typed is for the main one.
+                (Some(name.clone()), Overrides { agent: Some(name), ..Overrides::default() })
+            },
+        ));
+    }
+    agents
+}
+
+/// Two agents cannot be one bot.
+fn same_bots(configs: &[(&String, &Config)]) -> Vec<String> {
+    let mut bots = std::collections::HashMap::new();
+    let mut same = Vec::new();
+    for (name, config) in configs {
+        let Some(telegram) = &config.telegram else { continue };
+        if let Some(other) = bots.insert(telegram.token.expose_secret().to_owned(), name) {
+            same.push(format!(
+                "the agents {other} and {name} have the same token, and only one of \
+                them gets its bot"
+            ));
+        }
+    }
+    same
+}
+
+/// What is between agents: who shares files or a bot, or may change who another one is. A sentence
+/// each, and whether it may be so.
+fn between_agents(overrides: &Overrides) -> Vec<(bool, String)> {
+    let all = Config::load_all(overrides).unwrap_or_default();
+    let configs: Vec<_> =
+        all.iter().filter_map(|(name, config)| Some((name, config.as_ref().ok()?))).collect();
+    let mut found: Vec<_> = same_bots(&configs).into_iter().map(|text| (false, text)).collect();
+    for (at, (name, config)) in configs.iter().enumerate() {
+        for (later, (other, theirs)) in configs.iter().enumerate().filter(|(later, _)| *later != at)
+        {
+            let (mine, below) = (&config.workspace, &theirs.workspace);
+            if below.starts_with(mine) && (mine != below || at < later) {
+                // That may be meant.
+                found.push((
+                    true,
+                    format!("the agent {name} reaches the files of {other}: {}", below.display()),
+                ));
+            }
+            if theirs.persona.folder.starts_with(mine) {
+                let folder = theirs.persona.folder.display();
+                found
+                    .push((false, format!("the agent {name} can change who {other} is: {folder}")));
+            }
+        }
+    }
+    found
+}
+
+/// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves
+/// its finding.
+async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
+    let home = config::locate_home()?;
+    let locks =
+        report.agent.as_ref().map_or_else(|| home.locks(), |agent| home.of_agent(agent).locks());
+    let store = report.store.take();
+    let mut repaired = 0;
+    for finding in &mut report.findings {
+        let Some(repair) = finding.repair.take() else { continue };
+        out::err_line(&format!("{}: {}", finding.id, out::clean(&finding.text)));
+        if !wanted.yes && !ask_person::possible() {
+            out::err_line("Nobody can be asked here; `claw doctor --repair --yes` repairs it.");
+            continue;
+        }
+        if !wanted.yes && !ask_person::agreed(&repair.question())? {
+            continue;
+        }
+        match repair.carry_out(store.as_ref(), &locks).await {
+            Ok(done) => {
+                repaired += 1;
+                out::err_line(&done);
+            }
+            Err(error) => out::err_line(&format!("It could not be repaired: {error:#}")),
+        }
+    }
+    Ok(repaired)
+}
+
+async fn look(overrides: Overrides, report: &mut Report) {
+    if report.agent.is_none() {
+        machine::look(report);
+    }
+    let config = match Config::load(overrides) {
+        Ok(config) => config,
+        Err(error) => return unreadable_config(&error.to_string(), report),
+    };
+    report.good("home", config.home.path().display().to_string());
+    disk::look(config.home.path(), report);
+    for notice in &config.notices {
+        report.good("repaired", notice);
+    }
+    let parked = config.home.root().join(PARKED);
+    if parked.symlink_metadata().is_ok() {
+        report.bad(
+            "gateway",
+            format!("it is parked by {}; remove that to let it run", parked.display()),
+        );
+    }
+    report.good("work", format!("the tools work in {}", config.workspace.display()));
+    toolbox::look(&config, report);
+    bot(&config, report).await;
+    persona::look(&config.persona, report);
+    let mcp_json = config.home.mcp_json();
+    let app = match App::open(config) {
+        Ok(app) => app,
+        // Rules are never moved aside: what they forbid would be allowed.
+        Err(error) if error.chain().any(|cause| cause.is::<ManifestError>()) => {
+            return report.repairable("start", format!("{error:#}"), Repair::MoveAside(mcp_json));
+        }
+        Err(error) => return report.bad("start", format!("{error:#}")),
+    };
+    report.store = Some(app.store.clone());
+    if let Some(migrated) = app.store.migrated() {
+        report.good("migrated", migrated.to_string());
+    }
+    report.good("policy", format!("{} of yours", counted(app.gate.policy().rules_count(), "rule")));
+    for warning in &app.warnings {
+        report.bad("mcp.json", warning);
+    }
+    toolbox::openings_by_name(&app, report);
+    heartbeats::look(&app, report);
+    clients::look(&app, report);
+    store(&app, report);
+    leftovers::look(&app, report);
+    match super::memory::look(&app) {
+        (Health::Well, text) => report.good("memory", text),
+        (Health::Faulty, text) => report.warn("memory", text),
+        (Health::Broken, text) => report.bad("memory", text),
+    }
+    jobs(&app, report);
+    match app.model().await {
+        Ok(chosen) => chosen.whys.iter().for_each(|why| report.good("model", why)),
+        Err(error) => report.bad("model", format!("{error:#}")),
+    }
+    servers(&app, report).await;
+    app.close().await;
+}
+
+/// Whether there is a scheduler, and what its jobs have missed.
+fn jobs(app: &App, report: &mut Report) {
+    if app.scheduler().is_none() {
+        let text = "mcp.json has no scheduler, so there are no reminders and no jobs: add \
+            `\"scheduler\": { \"command\": \"claw\", \"args\": [\"server\", \"scheduler\"] }` \
+            to its servers";
+        return report.warn("jobs", text);
+    }
+    match app.store.read(|tx| tx.jobs_missed()) {
+        Ok(0) => report.good("jobs", "no firing of a job was missed"),
+        Ok(missed) => {
+            let noun = if missed == 1 { "firing" } else { "firings" };
+            let text = format!(
+                "{missed} {noun} of jobs were missed and not made up, because nothing of claw ran; \
+                 jobs fire while `claw gateway` runs"
+            );
+            report.warn("jobs", text);
+        }
+        Err(error) => report.bad("jobs", format!("{error}")),
+    }
+}
+
+/// Whether the agent's bot answers to its token.
+async fn bot(config: &Config, report: &mut Report) {
+    if let Some(why) = &config.bot_missing {
+        report.bad("bot", why);
+    }
+    let Some(telegram) = &config.telegram else { return };
+    let api = match Api::new(&telegram.token, &telegram.api) {
+        Ok(api) => api,
+        Err(fault) => return report.bad("bot", fault.to_string()),
+    };
+    match tokio::time::timeout(BOT_ANSWERS_IN, api.me()).await {
+        Ok(Ok(me)) => report.good("bot", format!("@{} answers", me.username)),
+        Ok(Err(fault)) => report.bad("bot", fault.to_string()),
+        Err(_) => report.bad(
+            "bot",
+            format!("{} does not answer within {} s", telegram.api, BOT_ANSWERS_IN.as_secs()),
+        ),
+    }
+}
+
+fn unreadable_config(error: &str, report: &mut Report) {
+    match config::locate_home() {
+        Ok(home) if report.agent.is_none() && config::check_claw_toml(&home).is_err() => {
+            report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
+        }
+        _ => report.bad("config", error),
+    }
+}
+
+fn store(app: &App, report: &mut Report) {
+    // Nobody should take a long look for one that hangs.
+    let bytes = app.store.path().metadata().map_or(0, |file| file.len());
+    if bytes > LONG_LOOK_BYTES {
+        let mib = bytes >> 20;
+        out::err_line(&format!(
+            "claw: reading all of the store, {mib} MiB, and every row of the audit; this takes a \
+             while."
+        ));
+    }
+    match app.store.read(|tx| tx.quick_check()) {
+        Ok(None) => report.good("store", app.store.path().display().to_string()),
+        Ok(Some(fault)) => report.bad(
+            "store",
+            format!("{} is damaged: {fault}; restore a backup", app.store.path().display()),
+        ),
+        Err(error) => report.bad("store", error.to_string()),
+    }
+    match app.store.read(|tx| tx.verify_audit(None)) {
+        Ok(Ok(whole)) => report.good("audit", proof::words(&app.store, &whole)),
+        Ok(Err(broken)) => report.bad("audit", proof::broken_words(&broken)),
+        Err(error) => report.bad("audit", error.to_string()),
+    }
+    match app.store.read(|tx| tx.panic()) {
+        Ok(None) => {}
+        Ok(Some(by)) => {
+            let by = who_briefly(&by);
+            let text = format!("the stop switch is on (by {by}); `claw panic off` releases it");
+            report.bad("panic", text);
+        }
+        Err(error) => report.bad("panic", error.to_string()),
+    }
+}
+
+/// A number as people read it: `250,000`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+async fn servers(app: &App, report: &mut Report) {
+    match app.gate.catalog().changes(None).await {
+        Ok((changes, _)) => {
+            for change in changes {
+                report.bad(
+                    format!("tool:{}/{}", change.server, change.tool),
+                    format!(
+                        "{}/{} changed and is withheld; see `claw tools diff`",
+                        change.server, change.tool
+                    ),
+                );
+            }
+        }
+        Err(error) => report.bad("tools", error.to_string()),
+    }
+    let sizes = app.gate.catalog().sizes().await;
+    for server in app.gate.hub().servers() {
+        match server.state {
+            _ if server.disabled => report.good(
+                format!("server:{}", server.name),
+                format!("{} is disabled in mcp.json", server.name),
+            ),
+            ServerState::Up { protocol, tool_count, .. } => {
+                let tools = tool_count.unwrap_or_default();
+                let size = sizes.get(&server.name).copied().unwrap_or_default();
+                let tokens = grouped(size.tokens);
+                let shortened = match size.shortened {
+                    0 => String::new(),
+                    1 => " (1 is shortened for models)".to_owned(),
+                    count => format!(" ({count} are shortened for models)"),
+                };
+                report.good(
+                    format!("server:{}", server.name),
+                    format!(
+                        "{}: {}, {tokens} tokens{shortened}, MCP {protocol}",
+                        server.name,
+                        counted(tools, "tool")
+                    ),
+                );
+            }
+            ServerState::Failed { reason, .. } => {
+                let reason = app.gate.redactor().redact(&reason);
+                report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
+            }
+            ServerState::Idle | ServerState::Starting => report
+                .bad(format!("server:{}", server.name), format!("{} did not start", server.name)),
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! One row of the audit as a sentence. Must not know which rows come before or after it in the
+//! story.
+
+use serde_json::Value;
+
+use super::{field, plain};
+use crate::domain::{DeniedBy, Mode, Trust, rule_words};
+use crate::store::AuditRow;
+
+/// What one row says. `before` are the rows of the same call that are older.
+pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
+    let text = |key: &str| field(&row.body, key);
+    match row.kind.as_str() {
+        "received" if row.body.get("proposed_by").is_some() => {
+            "It was staged, and frozen as it is shown above.".to_owned()
+        }
+        "received" => "The call came to the gate.".to_owned(),
+        "verdict" => verdict(&row.body),
+        "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
+        "asked" => format!(
+            "The question {} was put, and the call was frozen as it is shown above.",
+            text("approval")
+        ),
+        "answered" => answered(&row.body),
+        "started" => {
+            let as_shown = before
+                .iter()
+                .rev()
+                .find(|other| other.kind == "asked")
+                .map(|other| field(&other.body, "digest"));
+            let digest: String = text("digest").chars().take(12).collect();
+            match as_shown {
+                Some(shown) if shown == text("digest") => {
+                    format!("It was started, exactly as it was shown (digest {digest}).")
+                }
+                _ => format!("It was started (digest {digest})."),
+            }
+        }
+        "network" => network(&row.body),
+        "ended" => ended(row, before),
+        "dropped" => format!("It never came to the gate: {}.", text("reason")),
+        _ => outside_of_calls(row),
+    }
+}
+
+/// A row that belongs to no call: the stop switch, pins, the store itself.
+pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    match row.kind.as_str() {
+        "panic.on" => {
+            format!("{} turned the stop switch on: from then on no call ran.", who(&text("by")))
+        }
+        "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
+        "undo.started" | "undo.ended" => undone(row),
+        "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
+        "mode" => mode_set(&row.body),
+        "opened" | "closed" => opening_changed(row),
+        "trust" => trust_chosen(&row.body),
+        "pinned" if text("tool").is_empty() => format!(
+            "What the server {} says about itself was seen for the first time, and was pinned.",
+            text("server")
+        ),
+        "pinned" => format!(
+            "The tool {}/{} was seen for the first time, and its description was pinned.",
+            text("server"),
+            text("tool")
+        ),
+        "quarantined" => {
+            format!(
+                "The tool {}/{} had changed, and was withheld until it was accepted.",
+                text("server"),
+                text("tool")
+            )
+        }
+        "accepted" => {
+            format!(
+                "{} accepted the change of the tool {}/{}.",
+                who(&text("by")),
+                text("server"),
+                text("tool")
+            )
+        }
+        "restored" => format!("This home was made from a backup of {}.", text("backup")),
+        kind if kind.starts_with("anchor.") => sealed(row),
+        "put_aside" => format!(
+            "{} had the doctor put {} aside: {}.",
+            who(&text("by")),
+            text("row"),
+            text("what")
+        ),
+        "retention" => {
+            format!(
+                "{} artifacts ({} bytes) were older than [retention] allows, and went.",
+                text("artifacts"),
+                text("bytes")
+            )
+        }
+        "audit.cut" => format!(
+            "The rows up to {} were older than [retention] allows, and went; the digest over them \
+             is {}.",
+            text("through"),
+            text("hash")
+        ),
+        "imported" => {
+            format!(
+                "{} took in the session `{}` with {} events.",
+                who(&text("by")),
+                text("session"),
+                text("events")
+            )
+        }
+        "guest.in" => {
+            format!("{} let the chat {} ({}) in.", who(&text("by")), text("chat"), text("name"))
+        }
+        "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
+        other => format!("{other}: {}", plain(&row.body)),
+    }
+}
+
+/// The files of a turn that were put back, or the undo of it that was taken back.
+fn undone(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    let (by, turn) = (who(&text("by")), text("turn"));
+    if row.kind == "undo.ended" {
+        let cut = if row.body.get("cut").is_some() { ", after it was cut" } else { "" };
+        let (changed, kept) = (text("changed"), text("kept"));
+        return format!(
+            "{by} put back the files of the turn {turn}{cut}: {changed} changed, {kept} left as \
+             they are."
+        );
+    }
+    let what = match row.body.get("redo") {
+        Some(Value::Bool(true)) => "take back the undo of the turn",
+        _ => "put back the files of the turn",
+    };
+    format!("{by} began to {what} {turn}, in {}.", text("workspace"))
+}
+
+/// What `claw open` and `claw close` did.
+fn opening_changed(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    let (by, opening) = (who(&text("by")), text("opening"));
+    if row.kind == "closed" {
+        return format!("{by} closed {opening} to commands.");
+    }
+    let grant = text("grant");
+    format!("{by} opened {opening} to commands that ask for it, by grant {grant}.")
+}
+
+/// A mode that a session was given, or that it has no more.
+fn mode_set(body: &Value) -> String {
+    let text = |key: &str| field(body, key);
+    if text("mode") == Mode::Ask.as_str() {
+        return format!("{} ended the mode of the session {}.", who(&text("by")), text("session"));
+    }
+    format!(
+        "{} gave the session {} a mode, grant {}: {}.",
+        who(&text("by")),
+        text("session"),
+        text("grant"),
+        text("says")
+    )
+}
+
+/// What is said of the seal that proves the audit.
+fn sealed(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    match row.kind.as_str() {
+        "anchor.begun" => format!(
+            "From here on rows are sealed with the key {}; those up to {} were there before.",
+            text("key"),
+            text("through")
+        ),
+        "anchor.adopted" => {
+            format!(
+                "The rows {} to {} were written by processes without the key.",
+                text("from"),
+                text("through")
+            )
+        }
+        "anchor.accepted" => format!(
+            "{} took the audit as it was, and it is sealed with the key {} from here on. It ended \
+             with {}; noted outside was: {}.",
+            who(&text("by")),
+            text("key"),
+            text("head"),
+            text("noted")
+        ),
+        other => format!("{other}: {}", plain(&row.body)),
+    }
+}
+
+/// What a command did with the network, as the proxy of the box has counted it.
+fn network(body: &Value) -> String {
+    let sentences =
+        [("Over the network it reached", reached(body)), ("It was refused", refused(body))];
+    let said = sentences.iter().filter(|(_, hosts)| !hosts.is_empty());
+    said.map(|(what, hosts)| format!("{what} {}.", hosts.join(", "))).collect::<Vec<_>>().join(" ")
+}
+
+fn reached(body: &Value) -> Vec<String> {
+    let hosts = hosts(body).filter(|host| host["connections"].as_u64() > Some(0));
+    hosts.map(|host| format!("{} ({} bytes)", address(host), plain(&host["bytes"]))).collect()
+}
+
+fn refused(body: &Value) -> Vec<String> {
+    let hosts = hosts(body).filter(|host| !host["refused"].is_null());
+    hosts.map(|host| format!("{} ({})", address(host), plain(&host["refused"]))).collect()
+}
+
+fn hosts(body: &Value) -> impl Iterator<Item = &Value> {
+    body["hosts"].as_array().into_iter().flatten()
+}
+
+/// A command may ask for a host of any name.
+fn address(host: &Value) -> String {
+    format!("{}:{}", plain(&host["host"]).escape_debug(), plain(&host["port"]))
+}
+
+/// The same in a few words, for a list.
+pub(crate) fn network_briefly(body: &Value) -> String {
+    let names = |what: &dyn Fn(&Value) -> bool| -> Vec<String> {
+        hosts(body).filter(|host| what(host)).map(address).collect()
+    };
+    let reached = names(&|host| host["connections"].as_u64() > Some(0));
+    let refused = names(&|host| !host["refused"].is_null());
+    let parts = [("reached", reached), ("refused", refused)];
+    let parts = parts.iter().filter(|(_, hosts)| !hosts.is_empty());
+    parts.map(|(what, hosts)| format!("{what} {}", hosts.join(", "))).collect::<Vec<_>>().join("; ")
+}
+
+fn verdict(body: &Value) -> String {
+    let (why, rule) = (field(body, "why"), field(body, "rule"));
+    let why = with_people(&why);
+    if let Some(by) = denied_by(body) {
+        return format!("It was denied: {why} ({}).", layer(&by));
+    }
+    let by = by_rule(&rule);
+    match field(body, "verdict").as_str() {
+        "allow" => format!("It was allowed: {why} ({by})."),
+        "ask" => format!("It had to be asked about: {why} ({by})."),
+        _ => format!("It was denied: {why} ({by})."),
+    }
+}
+
+fn trust_chosen(body: &Value) -> String {
+    let says = Trust::parse(&field(body, "level")).map_or("something unknown.", Trust::says);
+    format!("{} chose for the server {}: {says}", who(&field(body, "by")), field(body, "server"))
+}
+
+/// Where nobody has said anything about a tool, that is said.
+fn by_rule(rule: &str) -> String {
+    match rule.split_once('.') {
+        Some(("class", _)) => format!("no rule of yours speaks of it; {}", rule_words(rule)),
+        _ => rule_words(rule).into_owned(),
+    }
+}
+
+/// A text of a row with the people in it as they are named elsewhere.
+fn with_people(text: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("console:uid:") {
+        Some(uid) if uid.parse::<u32>().is_ok() => who_briefly(word),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// The layer that denied the call. Rows of before this was kept have none.
+fn denied_by(body: &Value) -> Option<DeniedBy> {
+    serde_json::from_value(body.get("by")?.clone()).ok()
+}
+
+fn layer(by: &DeniedBy) -> String {
+    match by {
+        DeniedBy::HardDeny { rule } => format!("{}, which nothing lifts", rule_words(rule)),
+        DeniedBy::Rule { rule } => rule_words(rule).into_owned(),
+        DeniedBy::Class { rule } => by_rule(rule),
+        DeniedBy::Never { grant } => format!("grant {grant}"),
+        DeniedBy::Unasked { rule } => format!("{} wants a question", rule_words(rule)),
+        DeniedBy::StopSwitch => "the stop switch".to_owned(),
+        DeniedBy::Answer => "the answer to its question".to_owned(),
+        DeniedBy::Expiry => "the time limit of its question".to_owned(),
+        DeniedBy::Stop => "the end of its turn or of claw".to_owned(),
+        DeniedBy::Limit { key } => format!("the limit {key}"),
+        DeniedBy::Secrets => "the redaction of secrets".to_owned(),
+        DeniedBy::Request => "the check of what the model asked for".to_owned(),
+        DeniedBy::Changed => "the check that what runs is what was shown".to_owned(),
+        DeniedBy::Hub => "the hub, which could not send it".to_owned(),
+        DeniedBy::Failure => "a failure inside of claw".to_owned(),
+    }
+}
+
+fn answered(body: &Value) -> String {
+    let approval = field(body, "approval");
+    let Some(Value::Object(answer)) = body.get("answer") else {
+        return match field(body, "answer").as_str() {
+            "expired" => format!("Nobody answered the question {approval} in time."),
+            "superseded" => {
+                format!("The question {approval} was closed: {}.", closed_because(body))
+            }
+            other => format!("The question {approval} was closed: {other}."),
+        };
+    };
+    if let Some(grant) = body.get("covered_by") {
+        return format!(
+            "Grant {}, which {} gave at this moment, covered it: {}.",
+            field(grant, "id"),
+            who(&field(grant, "given_by")),
+            field(grant, "says")
+        );
+    }
+    let (by, said) = (who(&field(body, "by")), answer_words(answer));
+    let grant = body
+        .get("grant")
+        .map(|grant| format!(" This made grant {}: {}.", field(grant, "id"), field(grant, "says")));
+    format!("{by} {said}.{}", grant.unwrap_or_default())
+}
+
+/// What somebody has done who answered, behind who it was.
+fn answer_words(answer: &serde_json::Map<String, Value>) -> String {
+    let get = |key: &str| answer.get(key).map(plain).unwrap_or_default();
+    match (get("kind").as_str(), get("term").as_str()) {
+        ("allow", "once") => "allowed this one call".to_owned(),
+        ("allow", "ten_minutes") => "allowed it for ten minutes".to_owned(),
+        ("allow", "session") => "allowed it until the session ends".to_owned(),
+        ("allow", _) => "allowed it until that is revoked".to_owned(),
+        ("press", _) => "pressed its button".to_owned(),
+        ("pick", _) => "answered some of it".to_owned(),
+        ("never", _) => "denied it, and these arguments for good".to_owned(),
+        _ => match get("word") {
+            word if word.is_empty() => "denied it".to_owned(),
+            word => format!("denied it, with the word “{word}”"),
+        },
+    }
+}
+
+/// Why a question was closed without an answer.
+fn closed_because(body: &Value) -> String {
+    let by = field(body, "by");
+    if by.is_empty() { "it had no answer".to_owned() } else { by }
+}
+
+/// The answer to a question in a few words, for a list.
+pub(crate) struct Answered {
+    /// Whether a call may run by it.
+    pub allows: bool,
+    /// `the person at this machine denied it`.
+    pub says: String,
+}
+
+impl Answered {
+    /// Of a row of the audit, or the like: `by` and `answer`.
+    pub(crate) fn of(body: &Value) -> Self {
+        let by = field(body, "by");
+        let (allows, says) = match body.get("answer") {
+            Some(Value::Object(answer)) => {
+                let kind = answer.get("kind").map(plain).unwrap_or_default();
+                let says = match body.get("covered_by") {
+                    Some(_) => format!("covered by {by}"),
+                    None => format!("{} {}", who_briefly(&by), answer_words(answer)),
+                };
+                (!matches!(kind.as_str(), "deny" | "never"), says)
+            }
+            _ if body.get("covered_by").is_some() => (true, format!("covered by {by}")),
+            _ => match field(body, "answer").as_str() {
+                "expired" => (false, "nobody answered in time".to_owned()),
+                "superseded" => (false, closed_because(body)),
+                other => (false, other.to_owned()),
+            },
+        };
+        Self { allows, says }
+    }
+}
+
+fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
+    let reason = field(&row.body, "reason");
+    match field(&row.body, "outcome").as_str() {
+        "ended" => {
+            let started = before.iter().rev().find(|other| other.kind == "started");
+            let took = started
+                .map(|started| format!(" after {} s", seconds(row.at_ms - started.at_ms)))
+                .unwrap_or_default();
+            let failed = if row.body.get("is_error") == Some(&Value::Bool(true)) {
+                " The tool says that it failed."
+            } else {
+                ""
+            };
+            format!(
+                "It ended{took} with a result of {} bytes.{failed}",
+                field(&row.body, "result_bytes")
+            )
+        }
+        "denied" => {
+            // A verdict or an answer before it has said so already.
+            let is_said =
+                |row: &AuditRow| row.kind == "answered" || field(&row.body, "verdict") == "deny";
+            match denied_by(&row.body).filter(|_| !before.iter().any(is_said)) {
+                Some(by) => format!("It was not run: {reason} (denied by {}).", layer(&by)),
+                None => format!("It was not run: {reason}."),
+            }
+        }
+        _ => format!("Its end is unknown: {reason}."),
+    }
+}
+
+/// A principal in a list, where one machine has one person.
+pub(crate) fn who_briefly(principal: &str) -> String {
+    match principal.split_once(':') {
+        Some(("console", _)) => "the person at this machine".to_owned(),
+        _ => who(principal),
+    }
+}
+
+/// A principal, for a person.
+pub(super) fn who(principal: &str) -> String {
+    match principal.split_once(':') {
+        Some(("console", uid)) => {
+            let uid = uid.trim_start_matches("uid:");
+            format!("{} (user number {uid})", who_briefly(principal))
+        }
+        Some(("telegram", id)) => format!("the Telegram user {id}"),
+        Some(("schedule", job)) => format!("the job `{job}` (its id and revision)"),
+        Some(("mcp", client)) => format!("the MCP client `{client}`"),
+        _ => format!("`{principal}`"),
+    }
+}
+
+pub(super) fn origin_words(origin: &str) -> &str {
+    match origin {
+        "owner" => "the owner's own words",
+        "button" => "a button that the owner tapped",
+        "schedule" => "a schedule, trusted less than the owner's own words",
+        "mcp_client" => "a client of claw, trusted less than the owner's own words",
+        "sub_agent" => "a helper of the model, trusted less than the owner's own words",
+        _ => "somebody else's words took part, so it is trusted least",
+    }
+}
+
+fn seconds(ms: i64) -> String {
+    format!("{}.{:03}", ms / 1000, (ms % 1000).abs())
+}

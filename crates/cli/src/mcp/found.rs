@@ -1,0 +1,255 @@
+//! Where other programs keep their MCP servers, and what stands there, as entries for `mcp.json`.
+//! Changes nothing. Must not know who takes what in.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::args::ClientApp;
+use crate::config::Config;
+use crate::domain::inherit::THE_USUAL;
+use crate::hub::manifest::{self, NewEntry};
+use crate::serve::client_file::ClientFile;
+
+const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// What an entry can hold, in the order in which it is written.
+const KEYS: [&str; 12] = [
+    "type",
+    "command",
+    "args",
+    "cwd",
+    "env",
+    "envFile",
+    "inherit",
+    "url",
+    "headers",
+    "timeout",
+    "startup_timeout_sec",
+    "disabled",
+];
+
+/// One server of another program.
+pub(super) struct Found {
+    /// The program, and whether it is what a folder says, which may come from somebody else.
+    pub(super) of: &'static str,
+    pub(super) name: String,
+    /// `Err` says why it cannot be taken in.
+    pub(super) entry: Result<NewEntry, String>,
+    /// What of it has no place in claw.
+    pub(super) left_out: Vec<String>,
+}
+
+/// A file of another program.
+pub(super) struct Source {
+    pub(super) of: &'static str,
+    pub(super) path: PathBuf,
+}
+
+/// The files that there may be, for this user and in this folder.
+pub(super) fn sources(config: &Config, here: &Path) -> Vec<Source> {
+    let of_user = |app| {
+        let ClientFile { client, path, .. } = ClientFile::of_config(config, app);
+        (client, path)
+    };
+    let known = [
+        of_user(ClientApp::ClaudeDesktop),
+        of_user(ClientApp::ClaudeCode),
+        ("Claude Code, this folder", here.join(".mcp.json")),
+        of_user(ClientApp::Vscode),
+        ("VS Code, this folder", here.join(".vscode/mcp.json")),
+        of_user(ClientApp::Cursor),
+        ("Cursor, this folder", here.join(".cursor/mcp.json")),
+        of_user(ClientApp::Codex),
+    ];
+    let mut sources: Vec<Source> = Vec::new();
+    for (of, path) in known {
+        // The folder may be the user's home.
+        if sources.iter().all(|source| source.path != path) {
+            sources.push(Source { of, path });
+        }
+    }
+    sources
+}
+
+/// The servers of one file; `None` where there is no such file.
+///
+/// # Errors
+/// Why the file cannot be read.
+pub(super) fn read(source: &Source, here: &Path) -> Result<Option<Vec<Found>>, String> {
+    let said = |why: String| format!("{}: {why}", source.path.display());
+    let Ok(about) = std::fs::metadata(&source.path) else { return Ok(None) };
+    if about.len() > FILE_BYTES_MAX {
+        return Err(said(format!("it has {} bytes, and may have {FILE_BYTES_MAX}", about.len())));
+    }
+    let text = std::fs::read_to_string(&source.path).map_err(|error| said(error.to_string()))?;
+    let is_toml = source.path.extension().is_some_and(|extension| extension == "toml");
+    let root = if is_toml {
+        toml::from_str::<Value>(&text).map_err(|error| said(error.message().to_owned()))?
+    } else {
+        let root = manifest::read_json(&text).map_err(|error| said(error.to_string()))?;
+        root.unwrap_or_default()
+    };
+    let of_folder =
+        format!("/projects/{}", here.display().to_string().replace('~', "~0").replace('/', "~1"));
+    let roots = [
+        root.get("mcpServers"),
+        root.get("servers"),
+        root.get("mcp_servers"),
+        root.pointer(&of_folder).and_then(|project| project.get("mcpServers")),
+    ];
+    let servers = roots.into_iter().flatten().filter_map(Value::as_object).flatten();
+    Ok(Some(servers.map(|(name, entry)| found(source.of, name, entry, is_toml)).collect()))
+}
+
+fn found(of: &'static str, name: &str, entry: &Value, is_codex: bool) -> Found {
+    let name = name.to_owned();
+    let Some(fields) = entry.as_object() else {
+        let entry = Err("it is no object".to_owned());
+        return Found { of, name, entry, left_out: Vec::new() };
+    };
+    let fields = if is_codex { of_codex(fields) } else { fields.clone() };
+    let mut left_out: Vec<String> =
+        fields.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
+    let text = Value::Object(fields.clone()).to_string();
+    if text.contains("${workspaceFolder") {
+        left_out.push("`${workspaceFolder}`, which means claw's own workspace here".to_owned());
+    }
+    let entry = if let Some((_, input)) = text.split_once("${input:") {
+        let id = input.split('}').next().unwrap_or_default();
+        Err(format!(
+            "it asks for `{id}`: set it as a variable, and add the server with `claw mcp add`, \
+             with `${{NAME}}` in the place of the value"
+        ))
+    } else if !fields.contains_key("command") && !fields.contains_key("url") {
+        Err("it has neither a `command` nor a `url`".to_owned())
+    } else {
+        let kept = KEYS.iter().filter_map(|key| Some((*key, fields.get(*key)?.clone())));
+        Ok(kept.collect())
+    };
+    Found { of, name, entry, left_out }
+}
+
+/// Codex names the same things otherwise.
+fn of_codex(fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut entry = Map::new();
+    let mut headers = Map::new();
+    for (key, value) in fields {
+        match key.as_str() {
+            "bearer_token_env_var" => {
+                let name = value.as_str().unwrap_or_default();
+                headers.insert("Authorization".to_owned(), json!(format!("Bearer ${{{name}}}")));
+            }
+            "http_headers" => headers.extend(value.as_object().cloned().unwrap_or_default()),
+            "env_http_headers" => {
+                for (header, name) in value.as_object().into_iter().flatten() {
+                    let name = name.as_str().unwrap_or_default();
+                    headers.insert(header.clone(), json!(format!("${{{name}}}")));
+                }
+            }
+            "tool_timeout_sec" => {
+                let ms = value.as_f64().unwrap_or_default() * 1000.0;
+                entry.insert("timeout".to_owned(), json!(ms));
+            }
+            // Names of variables, which are handed on beside those that every server gets.
+            "env_vars" if is_texts(value) => {
+                let names = value.as_array().into_iter().flatten().cloned();
+                let inherit = std::iter::once(json!(THE_USUAL)).chain(names).collect();
+                entry.insert("inherit".to_owned(), Value::Array(inherit));
+            }
+            "enabled" => {
+                if value == &json!(false) {
+                    entry.insert("disabled".to_owned(), json!(true));
+                }
+            }
+            _ => {
+                entry.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    if !headers.is_empty() {
+        entry.insert("headers".to_owned(), Value::Object(headers));
+    }
+    entry
+}
+
+fn is_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::entry;
+
+    fn read_as(file: &str, text: &str) -> Vec<Found> {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join(file);
+        std::fs::write(&path, text).unwrap();
+        read(&Source { of: "test", path }, Path::new("/work/a~b")).unwrap().unwrap()
+    }
+
+    #[test]
+    fn codex() {
+        let found = read_as(
+            "config.toml",
+            r#"
+                model = "x"
+                [mcp_servers.docs]
+                url = "https://h/mcp"
+                bearer_token_env_var = "T"
+                tool_timeout_sec = 5
+                enabled = false
+                [mcp_servers.docs.env_http_headers]
+                X-Key = "K"
+                [mcp_servers.fs]
+                command = "npx"
+                args = ["-y", "fs"]
+                supports_parallel_tool_calls = true
+                env_vars = ["GITHUB_TOKEN"]
+                [mcp_servers.odd]
+                command = "x"
+                env_vars = [{ name = "A" }]
+            "#,
+        );
+        let docs: Map<String, Value> = found[0]
+            .entry
+            .clone()
+            .unwrap()
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
+        let expected = json!({"url": "https://h/mcp", "timeout": 5000.0, "disabled": true,
+            "headers": {"Authorization": "Bearer ${T}", "X-Key": "${K}"}});
+        assert_eq!(Value::Object(docs), expected);
+        assert_eq!(entry::shown(&found[1].entry.clone().unwrap()), "npx -y fs");
+        assert_eq!(found[1].left_out, ["supports_parallel_tool_calls"]);
+        let inherited = found[1].entry.clone().unwrap();
+        assert!(inherited.contains(&("inherit", json!(["...", "GITHUB_TOKEN"]))), "{inherited:?}");
+        assert_eq!(found[2].left_out, ["env_vars"]);
+    }
+
+    #[test]
+    fn vs_code_and_claude_code() {
+        let found = read_as(
+            "mcp.json",
+            r#"{ // mine
+                "servers": {
+                    "gh": {"type": "http", "url": "https://h", "headers": {"A": "${input:key}"}},
+                    "ok": {"command": "${workspaceFolder}/x"},
+                    "odd": {}},}"#,
+        );
+        let by_name = |name: &str| found.iter().find(|found| found.name == name).unwrap();
+        assert!(by_name("gh").entry.as_ref().unwrap_err().contains("`key`"));
+        assert!(by_name("odd").entry.is_err());
+        assert_eq!(by_name("ok").left_out.len(), 1);
+        let found = read_as(
+            "claude.json",
+            r#"{"mcpServers": {"a": {"command": "x"}}, "projects": {
+                "/work/a~b": {"mcpServers": {"b": {"command": "y"}}},
+                "/other": {"mcpServers": {"c": {"command": "z"}}}}}"#,
+        );
+        let names: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"], "those of this folder, too");
+    }
+}

@@ -1,0 +1,57 @@
+//! `claw chat`: opens the console door. Must not know what it shows.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use claw_cli::fail;
+use claw_core::app::App;
+use claw_core::config::Color;
+use claw_core::domain::{Mode, SessionId};
+use claw_door_console::ConsoleDoor;
+use claw_door_console::editor::EditorSettings;
+use claw_door_console::run::{self, ConsoleStart};
+use claw_doors::Door as _;
+
+pub async fn run(
+    app: Arc<App>,
+    session: SessionId,
+    mode: Option<Mode>,
+) -> anyhow::Result<ExitCode> {
+    let context = app.door_context(app.agents()).await?;
+    let instance = app.open_door(ConsoleDoor::NAME)?;
+    let visitor = app.console_visitor(instance.address());
+    if let Some(mode) = mode {
+        context.chat_commands.set_mode(&visitor, &session, mode).await?;
+    }
+    let editor = EditorSettings {
+        history: Some(app.config.home.path().join("history")),
+        no_colour: no_colour(&app),
+        mode: context.chat_commands.mode(&visitor, &session)?,
+    };
+    let greeting = greeting(&app, &session).await?;
+    let notices = app.warnings.iter().chain(&app.config.notices).chain(&app.config.place_notice);
+    let notices = notices.cloned().collect();
+    let retention = tokio::spawn(claw_cli::retention::keep(app.clone()));
+    let done =
+        run::run(context, ConsoleStart { session, instance, editor, greeting, notices }).await;
+    retention.abort();
+    let waits = done?;
+    Ok(ExitCode::from(if waits { fail::WAITS } else { fail::DONE }))
+}
+
+fn no_colour(app: &App) -> bool {
+    match app.config.console.color {
+        Color::Always => false,
+        Color::Never => true,
+        Color::Auto => app.config.env.get("NO_COLOR").is_some(),
+    }
+}
+
+async fn greeting(app: &App, session: &SessionId) -> anyhow::Result<String> {
+    let chosen = app.model().await?;
+    Ok(format!(
+        "**claw** · session `{session}` · workspace `{}`\n\n{}\n\n`/help` lists the commands.",
+        app.config.workspace.display(),
+        chosen.whys.join("\n\n")
+    ))
+}
