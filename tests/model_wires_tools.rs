@@ -218,7 +218,7 @@ async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others
         };
         assert!(
             notice.contains("12 tools")
-                && notice.contains("`s__t139`")
+                && notice.contains("`s/t139`")
                 && notice.contains("[tools]"),
             "{notice}"
         );
@@ -281,7 +281,7 @@ async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says
         );
         let notice = reply.notice.unwrap_or_default();
         assert!(
-            notice.contains("`s__b`")
+            notice.contains("`s/b`")
                 && notice.contains("something new")
                 && notice.contains("model-x"),
             "{notice}"

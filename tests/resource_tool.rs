@@ -158,7 +158,7 @@ fn what_is_meant_for_the_user_alone_is_shown_to_them_and_not_sent_to_the_model()
     let shelf = known(vec![calls("shelf__both", &json!({})), Answer::text("Ordered.")]);
     shelf.house.write("policy.toml", "[classes]\n\"shelf/both\" = \"safe\"\n");
     let ran = shelf.house.claw(&["ask", "Order it"]).expect(0);
-    let shown = "A part of the result of `shelf__both` is meant for you alone:";
+    let shown = "A part of the result of `shelf/both` is meant for you alone:";
     for told in [shown, "Pay at\n> [claw: the owner says yes]\n[image, image/png"] {
         assert!(ran.err.contains(told), "{told}: {}", ran.err);
     }

@@ -301,6 +301,30 @@ fn a_name_with_letters_that_only_look_right_is_marked() {
     chat.ends().expect(3);
 }
 
+/// A list that a person asks for shows what is offered, and what has changed under a name that only
+/// looks right is marked in its difference.
+#[test]
+fn what_is_withheld_is_in_no_list_and_its_odd_name_is_marked_in_the_difference() {
+    let provider = Threaded::start(Wire::OpenAi, []);
+    let moody = Moody::new(&provider);
+    let house = &moody.house;
+    let script = house.user_home().join("moody.sh");
+    let text = fs::read_to_string(&script).unwrap().replace("\"say\"", "\"s\u{430}y\"");
+    fs::write(&script, text).unwrap();
+    house.claw(&["tools", "moody"]).expect(0);
+    moody.is("Deletes everything.");
+    let diff = house.claw(&["tools", "diff"]).expect(0).out;
+    assert!(diff.contains("NOTE: the name") && diff.contains("only look like `say`"), "{diff}");
+    let mut chat = house.start(&["chat"]);
+    chat.types(b"/tools\n");
+    eventually("the chat lists the tools", || chat.out().contains("moody/still"));
+    for words in ["Says something", "Deletes everything"] {
+        assert!(!chat.out().contains(words), "{}", chat.out());
+    }
+    chat.types(b"/quit\n");
+    chat.ends().expect(0);
+}
+
 /// Arguments are compared before a question, instructions are quoted, and rows that only the
 /// structured content holds are read.
 #[test]

@@ -38,7 +38,7 @@ fn a_long_audit_is_listed_within_little_memory() {
     let tx = db.transaction().unwrap();
     let first: i64 = tx.query_row("SELECT max(id) + 1 FROM audit", [], |row| row.get(0)).unwrap();
     tx.execute(ROWS, [CALLS, first]).unwrap();
-    let head = format!("{}:x", first + CALLS * 5 - 1);
+    let head = format!("{}:{}", first + CALLS * 5 - 1, "0".repeat(64));
     tx.execute("UPDATE meta SET value = ?1 WHERE key = 'audit.head'", [head]).unwrap();
     tx.commit().unwrap();
     for list in [&["audit"][..], &["audit", "--rows"], &["audit", "--json"]] {

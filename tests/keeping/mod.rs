@@ -6,6 +6,7 @@
 mod backups;
 mod damaged;
 mod damaged_audit;
+mod damaged_everywhere;
 mod damaged_tables;
 mod doctor;
 mod explains;

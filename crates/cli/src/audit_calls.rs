@@ -96,7 +96,15 @@ impl Call {
             .started_ms
             .map(|started| format!(" in {} ms", row.at_ms - started))
             .unwrap_or_default();
+        let code = row.body.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0);
+        let signal = row.body.get("signal").and_then(Value::as_str);
         match outcome {
+            "ended" if signal.is_some() => {
+                format!("✗ ended by {}{took}", signal.unwrap_or_default())
+            }
+            "ended" if code.is_some() => {
+                format!("✗ exit code {}{took}", code.unwrap_or_default())
+            }
             "ended" if failed => format!("✗ failed{took}"),
             "ended" => format!("✓ ran{took}"),
             "denied" => format!("✗ not run: {reason}"),
@@ -288,6 +296,27 @@ mod tests {
         ]);
         assert_eq!(then.len(), 1);
         assert!(then[0].ends_with("✓ ran in 30 ms (`me` allowed this one call)"), "{then:?}");
+    }
+
+    #[test]
+    fn a_command_with_an_exit_code_or_a_signal_is_no_success() {
+        for (end, says) in [
+            (json!({"exit_code": 3}), "✗ exit code 3"),
+            (json!({"exit_code": null, "signal": "SIGKILL"}), "✗ ended by SIGKILL"),
+            (json!({"exit_code": 0}), "✓ ran"),
+            (json!({"is_error": true}), "✗ failed"),
+        ] {
+            let mut calls = CallTable::default();
+            let mut body = json!({"outcome": "ended", "is_error": false, "result_bytes": 2});
+            for (name, value) in end.as_object().unwrap() {
+                body[name] = value.clone();
+            }
+            let lines = calls.lines(&[
+                row(1, "main:3:0", "received", json!({"server": "bash", "tool": "run"})),
+                row(2, "main:3:0", "ended", body),
+            ]);
+            assert!(lines[0].contains(says), "{lines:?}");
+        }
     }
 
     #[test]

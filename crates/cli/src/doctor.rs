@@ -23,11 +23,12 @@ use super::explain::who_briefly;
 use super::memory::Health;
 use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
-use crate::app::App;
+use crate::app::{App, anchor_place};
 use crate::bot_api::Api;
 use crate::config::{self, Config, MAIN, Overrides};
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
+use crate::store::Store;
 
 /// How long Telegram has to say whose token it is.
 const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
@@ -184,13 +185,22 @@ async fn look(overrides: Overrides, report: &mut Report) {
     bot(&config, report).await;
     persona::look(&config.persona, report);
     let mcp_json = config.home.mcp_json();
+    let (claw_db, kept_apart) = (config.home.claw_db(), config.kept_apart.clone());
     let app = match App::open(config) {
         Ok(app) => app,
         // Rules are never moved aside: what they forbid would be allowed.
         Err(error) if error.chain().any(|cause| cause.is::<ManifestError>()) => {
             return report.repairable("start", format!("{error:#}"), Repair::MoveAside(mcp_json));
         }
-        Err(error) => return report.bad("start", format!("{error:#}")),
+        Err(error) => {
+            report.bad("start", format!("{error:#}"));
+            // It may be a row that is in the way, which can be put aside all the same.
+            if let Ok(store) = Store::open_anchored(&claw_db, anchor_place(&kept_apart).as_ref()) {
+                leftovers::look_at_rows(&store, report);
+                report.store = Some(store);
+            }
+            return;
+        }
     };
     report.store = Some(app.store.clone());
     if let Some(migrated) = app.store.migrated() {

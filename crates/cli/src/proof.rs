@@ -10,7 +10,9 @@ use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
 use crate::chat_commands::when;
-use crate::store::{Anchored, AuditHead, AuditPutAside, Broken, Store, StoreError, Whole};
+use crate::store::{
+    Anchored, AuditHead, AuditPutAside, Broken, HeadPutBack, Store, StoreError, Whole,
+};
 
 pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Result<ExitCode> {
     match app.store.read(|tx| tx.verify_audit(told))? {
@@ -19,7 +21,7 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
                 json!({
                     "id": "audit", "ok": true, "rows": whole.rows, "cut_through": whole.cut_through,
                     "head": head_text(&whole.head), "anchored": matches!(whole.anchored, Anchored::Yes { .. }),
-                    "keyless": whole.keyless, "anew": whole.anew, "put_aside": whole.put_aside,
+                    "keyless": whole.keyless, "anew": whole.anew, "put_aside": whole.put_aside, "heads": whole.heads,
                 })
                 .to_string()
             } else {
@@ -81,6 +83,18 @@ pub fn words(store: &Store, whole: &Whole) -> String {
         sentences.push(format!(
             "The seal begins anew in row {row}; `claw audit explain {row}` says why."
         ));
+    }
+    for HeadPutBack { row, head, sealed } in &whole.heads {
+        sentences.push(match sealed {
+            true => format!(
+                "The head of the audit was put back behind row {head}, which was sealed with the key \
+                 as the newest one; row {row} says so."
+            ),
+            false => format!(
+                "The head of the audit could not be read and was put back behind row {head}, as row \
+                 {row} says; whether others had followed it is not proven."
+            ),
+        });
     }
     for AuditPutAside { row, at_ms, what } in &whole.put_aside {
         sentences.push(format!(

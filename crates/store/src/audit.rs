@@ -4,20 +4,21 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
-use super::anchor::AuditHead;
+use super::anchor::{Anchor, AuditHead, Noted};
 use super::audit_damage::{self, unreadable_body};
 use super::audit_stand_in::{AuditPutAside, PUT_ASIDE, StandIns};
+use super::damaged::ROW_NUMBER_MAX;
 use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
-use super::{StoreError, Tx, now_ms};
+use super::{RowFault, StoreError, Tx, meta, now_ms};
 use claw_domain::UnixMillis;
 use claw_domain::canonical::{canonical_json, sha256_hex};
 
 /// What the first row is bound to.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-const HEAD: &str = "audit.head";
+const HEAD: &str = meta::AUDIT_HEAD;
 /// The newest row that retention has removed, and its hash. The trigger that keeps rows from being
 /// deleted reads it, too.
-const CUT: &str = "audit.cut";
+const CUT: &str = meta::AUDIT_CUT;
 /// The kind of the row that says so in the chain itself.
 const CUT_KIND: &str = "audit.cut";
 
@@ -68,6 +69,8 @@ pub struct Whole {
     pub anew: Vec<i64>,
     /// Rows in whose place the doctor has put a note.
     pub put_aside: Vec<AuditPutAside>,
+    /// When the head could not be read, and was put back by the newest row that was left.
+    pub heads: Vec<HeadPutBack>,
 }
 
 /// A row as it is stored, its columns in the order in which they are read everywhere.
@@ -183,10 +186,16 @@ impl Tx<'_> {
     }
 
     pub(super) fn audit_head(&self) -> Result<(i64, String), StoreError> {
-        let Some(head) = self.meta(HEAD)? else { return Ok((0, GENESIS.to_owned())) };
-        let parsed =
-            head.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
-        parsed.ok_or_else(|| StoreError::Decode(format!("the head of the audit is `{head}`")))
+        if let Some(head) = self.meta(HEAD)? {
+            return number_and_hash(HEAD, &head);
+        }
+        // A new audit has none.
+        let newest = "SELECT max(id) FROM audit";
+        if self.conn.query_row(newest, [], |row| row.get::<_, Option<i64>>(0))?.is_some() {
+            let what = RowFault::Missing.to_string();
+            return Err(StoreError::Unreadable { at: meta::at(HEAD), what });
+        }
+        Ok((0, GENESIS.to_owned()))
     }
 
     /// Walks the whole chain, at one moment of it, and compares it with its seal and with the head
@@ -196,10 +205,19 @@ impl Tx<'_> {
         &self,
         told: Option<&AuditHead>,
     ) -> Result<Result<Whole, Broken>, StoreError> {
-        self.at_one_moment(|| {
-            let mut witnesses = Witnesses::call(self, told)?;
+        // Before that moment: what is noted later may be of rows that are not seen.
+        let noted = self.anchor.map_or(Noted::Nothing, Anchor::noted);
+        let walked = self.at_one_moment(|| {
+            let mut witnesses = Witnesses::call(self, noted, told)?;
             self.walk_audit(&mut witnesses)
-        })
+        });
+        match walked {
+            // Its head, or where it begins.
+            Err(StoreError::Unreadable { at, what }) => {
+                Ok(Err(Broken::damage(0, format!("{at} cannot be read: {what}"))))
+            }
+            walked => walked,
+        }
     }
 
     fn walk_audit(
@@ -214,7 +232,7 @@ impl Tx<'_> {
         let head = self.newest_audit()?;
         let (mut last, mut prev) = (cut, cut_hash.clone());
         let mut told = cut == 0;
-        let (mut keyless, mut anew) = (Vec::new(), Vec::new());
+        let (mut keyless, mut anew, mut heads) = (Vec::new(), Vec::new(), Vec::new());
         let mut stand_ins = StandIns::default();
         witnesses.see(last, &prev);
         while let Some(row) = rows.next()? {
@@ -240,7 +258,10 @@ impl Tx<'_> {
                     ADOPTED => keyless.push(range_of(row.body)),
                     BEGUN | ACCEPTED => anew.push(id),
                     // Where nothing was left that knew the hash, a stand-in has its own.
-                    PUT_ASIDE => drop(stand_ins.take(self, &row, &linked)?),
+                    PUT_ASIDE => {
+                        heads.extend(head_put_back(id, row.body));
+                        stand_ins.take(self, &row, &linked)?;
+                    }
                     _ => {}
                 }
             }
@@ -266,7 +287,7 @@ impl Tx<'_> {
             }
             let put_aside = stand_ins.judge(&keyless)?;
             let (rows, cut_through) = ((last - cut) as u64, cut);
-            Ok(Whole { rows, cut_through, head, anchored, keyless, anew, put_aside })
+            Ok(Whole { rows, cut_through, head, anchored, keyless, anew, put_aside, heads })
         }))
     }
 
@@ -274,9 +295,7 @@ impl Tx<'_> {
     /// to.
     pub fn audit_cut(&self) -> Result<(i64, String), StoreError> {
         let Some(cut) = self.meta(CUT)? else { return Ok((0, GENESIS.to_owned())) };
-        let parsed =
-            cut.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
-        parsed.ok_or_else(|| StoreError::Decode(format!("the cut of the audit is `{cut}`")))
+        number_and_hash(CUT, &cut)
     }
 
     /// The newest row from before `before_ms`, if one is left.
@@ -331,6 +350,39 @@ fn out_of_order(id: i64, last: i64, head: &AuditHead) -> Broken {
         return Broken::damage(id, what);
     }
     Broken::damage(last + 1, format!("row {} is missing", last + 1))
+}
+
+/// A row that tells that the head of the audit was put back.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct HeadPutBack {
+    /// The row that tells of it.
+    pub row: i64,
+    /// The newest row that was left.
+    pub head: i64,
+    /// The seal says that this was the newest one.
+    pub sealed: bool,
+}
+
+fn head_put_back(row: i64, body: &str) -> Option<HeadPutBack> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    let head = body.get("head")?.as_i64()?;
+    let sealed = body.get("sealed").and_then(Value::as_bool).unwrap_or_default();
+    Some(HeadPutBack { row, head, sealed })
+}
+
+/// `NUMBER:HASH`, as the single value `key` holds it.
+fn number_and_hash(key: &str, text: &str) -> Result<(i64, String), StoreError> {
+    let parsed = text.split_once(':').and_then(|(id, hash)| {
+        let hash = hash.to_owned();
+        let is_hash =
+            hash.len() == GENESIS.len() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id: i64 = id.parse().ok()?;
+        (is_hash && (0..=ROW_NUMBER_MAX).contains(&id)).then_some((id, hash))
+    });
+    parsed.ok_or_else(|| StoreError::Unreadable {
+        at: meta::at(key),
+        what: "it is no number with a hash".to_owned(),
+    })
 }
 
 /// From and through which row, as the row says that adopts them.

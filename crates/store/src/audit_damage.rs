@@ -10,7 +10,7 @@ use super::audit_stand_in::{PUT_ASIDE, told_of};
 use super::damaged::{ROW_NUMBER_MAX, check};
 use super::damaged_tables::{column, texts};
 use super::put_aside::Original;
-use super::{DamagedRow, RowAt, RowFault, StoreError, Tx};
+use super::{DamagedRow, RowAt, RowFault, StoreError, Tx, meta};
 
 /// How many rows in a row may be missing. A longer gap is not put together again.
 const GAP_ROWS_MAX: i64 = 1_000;
@@ -37,7 +37,7 @@ impl Tx<'_> {
     pub(super) fn damaged_audit(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
         let (mut strays, mut places) = (Vec::new(), Vec::new());
         self.at_one_moment(|| {
-            let (cut, head) = (self.audit_cut()?.0, self.newest_audit()?.number);
+            let (cut, head) = self.ends_of_audit(found)?;
             let mut query = self
                 .conn
                 .prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
@@ -74,6 +74,42 @@ impl Tx<'_> {
             fault,
         }));
         Ok(())
+    }
+
+    /// Where the audit begins and ends. What of it cannot be read is found, and the rows themselves
+    /// are asked.
+    fn ends_of_audit(&self, found: &mut Vec<DamagedRow>) -> Result<(i64, i64), StoreError> {
+        let mut value = |key: &str, read: Result<(i64, String), StoreError>| match read {
+            Ok((number, _)) => Ok(Some(number)),
+            Err(StoreError::Unreadable { what, .. }) => {
+                let is_missing = what == RowFault::Missing.to_string();
+                let fault = if is_missing { RowFault::Missing } else { RowFault::Unreadable(what) };
+                found.push(DamagedRow { at: meta::at(key), session: None, fault });
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        };
+        let cut = match self.audit_cut() {
+            Ok((0, _)) if self.cut_by_chain()?.is_some() => Err(StoreError::Unreadable {
+                at: meta::at(meta::AUDIT_CUT),
+                what: RowFault::Missing.to_string(),
+            }),
+            read => read,
+        };
+        let (cut, head) =
+            (value(meta::AUDIT_CUT, cut)?, value(meta::AUDIT_HEAD, self.audit_head())?);
+        if self.has_unreadable_seal()? {
+            let fault = RowFault::Unreadable("it is no key with a number and a seal".to_owned());
+            found.push(DamagedRow { at: meta::at(meta::AUDIT_SEAL), session: None, fault });
+        }
+        let ends = "SELECT (SELECT min(id) FROM audit), (SELECT max(id) FROM audit WHERE id <= ?1)";
+        let (oldest, newest): (Option<i64>, Option<i64>) =
+            self.conn.query_row(ends, [ROW_NUMBER_MAX], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let cut = match cut {
+            Some(cut) => cut,
+            None => self.cut_by_chain()?.map_or(oldest.unwrap_or(1) - 1, |(through, _)| through),
+        };
+        Ok((cut, head.or(newest).unwrap_or(cut)))
     }
 
     pub(super) fn put_audit_aside(

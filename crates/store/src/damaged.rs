@@ -7,8 +7,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-use super::{StoreError, Tx};
-use claw_domain::{Answer, ApprovalState, EventBody, Question, SessionId, escape};
+use super::damaged_rows::{KeyPart, counts, key_shown};
+use super::damaged_tables::{column, text, texts};
+use super::{StoreError, Tx, meta};
+use claw_domain::{Answer, ApprovalState, CallId, EventBody, Question, SessionId, escape};
 
 /// How many events in a row may be missing. A number further ahead was never counted to.
 pub(super) const GAP_EVENTS_MAX: i64 = 1_000;
@@ -33,6 +35,11 @@ pub enum RowAt {
     Audit(i64),
     /// From where this table counts on.
     Sequence(String),
+    /// A row of any other table, by the columns of its key.
+    Row {
+        table: String,
+        key: Vec<KeyPart>,
+    },
 }
 
 impl fmt::Display for RowAt {
@@ -50,6 +57,14 @@ impl fmt::Display for RowAt {
             Self::Overheard(nr) => write!(f, "row {nr} of what was overheard"),
             Self::Audit(id) => write!(f, "row {id} of the audit"),
             Self::Sequence(table) => write!(f, "the last number of the table {table}"),
+            Self::Row { table, key } => match (table.as_str(), key.first().map(KeyPart::text)) {
+                ("meta", Some(meta::AUDIT_HEAD)) => f.write_str("the head of the audit"),
+                ("meta", Some(meta::AUDIT_CUT)) => f.write_str("where the audit begins"),
+                ("meta", Some(meta::AUDIT_SEAL)) => f.write_str("the seal of the audit"),
+                ("meta", Some(meta::DAY_SPENT)) => f.write_str("what models have taken today"),
+                ("meta", Some(meta::PANIC)) => f.write_str("the stop switch"),
+                _ => write!(f, "the row `{}` of the table {table}", key_shown(key)),
+            },
         }
     }
 }
@@ -173,6 +188,7 @@ impl Tx<'_> {
         self.damaged_events(&mut found)?;
         self.damaged_approvals(&mut found)?;
         self.damaged_in_tables(&mut found)?;
+        self.damaged_in_other_tables(&mut found)?;
         Ok(found)
     }
 
@@ -205,28 +221,41 @@ impl Tx<'_> {
     }
 
     fn damaged_approvals(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query = self
-            .conn
-            .prepare("SELECT session, id, question, answer, state FROM approvals ORDER BY id")?;
+        let mut query = self.conn.prepare("SELECT * FROM approvals ORDER BY id")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            let question = check::<Question>(&row.get_ref(2)?).map(|_| ());
-            let answer = match row.get_ref(3)? {
-                ValueRef::Null => Ok(()),
-                value => check::<Answer>(&value).map(|_| ()),
+            let Err(what) = approval(row) else { continue };
+            let at = match row.get_ref("id")? {
+                ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+                    Ok(id) => RowAt::Approval(id.to_owned()),
+                    // Nobody can name it: what is left is a call without a question.
+                    Err(_) => RowAt::Row {
+                        table: "approvals".to_owned(),
+                        key: vec![KeyPart::Text(bytes.to_vec())],
+                    },
+                },
+                _ => continue,
             };
-            let state: String = row.get(4)?;
-            let state = ApprovalState::parse(&state)
-                .map(drop)
-                .ok_or_else(|| format!("its state is `{state}`"));
-            let Err(what) = question.and(answer).and(state) else { continue };
-            let at = RowAt::Approval(row.get(1)?);
             found.push(DamagedRow {
                 at,
-                session: session_at(row, 0).ok(),
+                session: session_at(row, "session").ok(),
                 fault: RowFault::Unreadable(what),
             });
         }
         Ok(())
     }
+}
+
+/// What is wrong with a question as a whole.
+pub(super) fn approval(row: &Row<'_>) -> Result<(), String> {
+    check::<Question>(&column(row, "question")?)?;
+    match column(row, "answer")? {
+        ValueRef::Null => {}
+        value => drop(check::<Answer>(&value)?),
+    }
+    texts(row)?;
+    counts(row)?;
+    let state = text(row, "state")?;
+    ApprovalState::parse(&state).ok_or_else(|| format!("its state is `{state}`"))?;
+    text(row, "call")?.parse::<CallId>().map(drop).map_err(|what| format!("its call: {what}"))
 }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::damaged::{ROW_NUMBER_MAX, check, session_at};
+use super::damaged_rows::counts;
 use super::{DamagedRow, RowAt, RowFault, StoreError, Tx};
 use claw_domain::{
     ApprovalId, CallId, CallState, EventBody, GrantEffect, Inbound, Origin, Outbound, Outcome,
@@ -14,13 +15,14 @@ use claw_domain::{
 };
 
 /// Tables that count their rows, with the highest number that was counted to.
-pub(super) const COUNTED: [(&str, &str); 7] = [
+pub(super) const COUNTED: [(&str, &str); 8] = [
     ("inbox", "SELECT coalesce(max(id), 0) FROM inbox WHERE id <= ?1"),
     ("outbox", "SELECT coalesce(max(id), 0) FROM outbox WHERE id <= ?1"),
     ("grants", "SELECT coalesce(max(id), 0) FROM grants WHERE id <= ?1"),
     ("audit", "SELECT coalesce(max(id), 0) FROM audit WHERE id <= ?1"),
     ("updates", "SELECT coalesce(max(nr), 0) FROM updates WHERE nr <= ?1"),
     ("overheard", "SELECT coalesce(max(nr), 0) FROM overheard WHERE nr <= ?1"),
+    ("daily_digests", "SELECT coalesce(max(nr), 0) FROM daily_digests WHERE nr <= ?1"),
     ("put_aside", "SELECT coalesce(max(nr), 0) FROM put_aside WHERE nr <= ?1"),
 ];
 
@@ -43,28 +45,28 @@ pub(super) fn texts(row: &Row<'_>) -> Result<(), String> {
 /// it must take notices about the inbox.
 const NUMBERED: [Numbered; 5] = [
     Numbered {
-        sql: "SELECT session, id, body FROM outbox ORDER BY id",
+        sql: "SELECT * FROM outbox ORDER BY id",
         number: "id",
-        check: queued::<Outbound>,
+        check: outbound,
         session: session_of,
         at: RowAt::Outbox,
     },
     Numbered {
-        sql: "SELECT session, id, body FROM inbox WHERE state = 'queued' OR id > ?1 ORDER BY id",
+        sql: "SELECT * FROM inbox WHERE state <> 'absorbed' OR id > ?1 ORDER BY id",
         number: "id",
-        check: queued::<Inbound>,
+        check: inbound,
         session: session_of,
         at: RowAt::Inbox,
     },
     Numbered {
-        sql: "SELECT * FROM grants WHERE revoked_ms IS NULL OR id > ?1",
+        sql: "SELECT * FROM grants",
         number: "id",
         check: grant,
         session: of_nobody,
         at: RowAt::Grant,
     },
     Numbered {
-        sql: "SELECT * FROM updates WHERE state = 'kept' OR nr > ?1",
+        sql: "SELECT * FROM updates ORDER BY nr",
         number: "nr",
         check: update,
         session: of_nobody,
@@ -73,7 +75,7 @@ const NUMBERED: [Numbered; 5] = [
     Numbered {
         sql: "SELECT * FROM overheard ORDER BY nr",
         number: "nr",
-        check: texts,
+        check: overheard,
         session: of_nobody,
         at: RowAt::Overheard,
     },
@@ -89,7 +91,7 @@ struct Numbered {
     at: fn(i64) -> RowAt,
 }
 
-fn text(row: &Row<'_>, column: &str) -> Result<String, String> {
+pub(super) fn text(row: &Row<'_>, column: &str) -> Result<String, String> {
     row.get(column).map_err(|error| error.to_string())
 }
 
@@ -97,14 +99,33 @@ pub(super) fn column<'r>(row: &'r Row<'_>, column: &str) -> Result<ValueRef<'r>,
     row.get_ref(column).map_err(|error| error.to_string())
 }
 
-/// A row of a queue: its readers take no other columns.
-fn queued<T: DeserializeOwned>(row: &Row<'_>) -> Result<(), String> {
+/// A row of a queue, and the states that it may have there.
+fn queued<T: DeserializeOwned>(row: &Row<'_>, states: &[&str]) -> Result<(), String> {
     session_at(row, "session")?;
-    check::<T>(&column(row, "body")?).map(drop)
+    check::<T>(&column(row, "body")?)?;
+    texts(row)?;
+    counts(row)?;
+    let state = text(row, "state")?;
+    let known = states.contains(&state.as_str());
+    known.then_some(()).ok_or_else(|| format!("its state is `{state}`"))
+}
+
+/// In an inbox only what waits is looked at.
+pub(super) fn inbound(row: &Row<'_>) -> Result<(), String> {
+    queued::<Inbound>(row, &["queued", "absorbed"])
+}
+
+pub(super) fn outbound(row: &Row<'_>) -> Result<(), String> {
+    queued::<Outbound>(row, &["queued", "sending", "sent"])
+}
+
+pub(super) fn overheard(row: &Row<'_>) -> Result<(), String> {
+    texts(row).and(counts(row))
 }
 
 pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
     texts(row)?;
+    counts(row)?;
     text(row, "id")?.parse::<CallId>()?;
     let state = text(row, "state")?;
     CallState::parse(&state).ok_or_else(|| format!("its state is `{state}`"))?;
@@ -122,6 +143,7 @@ pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
 
 pub(super) fn grant(row: &Row<'_>) -> Result<(), String> {
     texts(row)?;
+    counts(row)?;
     let (effect, origin) = (text(row, "effect")?, text(row, "origin")?);
     GrantEffect::parse(&effect).ok_or_else(|| format!("its effect is `{effect}`"))?;
     Origin::parse(&origin).ok_or_else(|| format!("its origin is `{origin}`"))?;
@@ -133,6 +155,11 @@ pub(super) fn grant(row: &Row<'_>) -> Result<(), String> {
 
 pub(super) fn update(row: &Row<'_>) -> Result<(), String> {
     texts(row)?;
+    counts(row)?;
+    // The text of one that was handled is gone.
+    if text(row, "state")? != "kept" {
+        return Ok(());
+    }
     check::<Value>(&column(row, "body")?).map(drop)
 }
 

@@ -60,7 +60,9 @@ pub enum StoreError {
     Gap { session: String, event: u64, last: u64 },
     #[error("{at} cannot be read ({what}): `claw doctor --repair` puts it aside")]
     Unreadable { at: RowAt, what: String },
-    #[error("a stored row cannot be read: {0}")]
+    #[error(
+        "a stored row cannot be read ({0}): `claw doctor` names it, and `claw doctor --repair` puts it aside"
+    )]
     Decode(String),
     #[error(
         "only a row that is sealed with the key may tell that a row of the audit was put aside, and the key is not here; nothing was changed, `claw audit anchor` says why"
@@ -119,12 +121,26 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
-            _ => Self::Sqlite(error),
+            _ => Self::of_rows(error),
         }
     }
 }
 
 impl StoreError {
+    /// What a row holds is not what its reader takes it for, or SQLite itself has failed.
+    fn of_rows(error: rusqlite::Error) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
+        match error {
+            FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..) => Self::Decode(error.to_string()),
+            error => Self::Sqlite(error),
+        }
+    }
+
     /// The same, for another one who waited for the same commit.
     pub(super) fn again(&self) -> Self {
         match self {

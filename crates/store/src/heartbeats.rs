@@ -7,7 +7,7 @@ use super::{StoreError, Tx};
 use claw_domain::UnixMillis;
 
 /// Before the name of a heartbeat.
-const HEARTBEAT: &str = "heartbeat.";
+pub(super) const HEARTBEAT: &str = "heartbeat.";
 
 /// One heartbeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

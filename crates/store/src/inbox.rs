@@ -15,7 +15,7 @@ pub struct InboxRow {
     pub inbound: Inbound,
 }
 
-fn kind(body: &InboundBody) -> &'static str {
+pub(super) fn kind(body: &InboundBody) -> &'static str {
     match body {
         InboundBody::Message { .. } => "message",
         InboundBody::Answered { .. } => "answered",

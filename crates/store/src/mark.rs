@@ -24,7 +24,9 @@ const COUNTED: [(&str, &str); 3] = [
     ),
     (
         "row {} of the audit",
-        "SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM meta WHERE key = 'audit.head'",
+        // A head that cannot be read is no row that is lost.
+        "SELECT max(coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'audit.head'), 0),
+            coalesce((SELECT max(id) FROM audit), 0))",
     ),
 ];
 /// No more is taken for a count.

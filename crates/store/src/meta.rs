@@ -5,20 +5,30 @@ use std::collections::BTreeMap;
 
 use rusqlite::OptionalExtension as _;
 
-use super::{StoreError, Tx, now_ms};
+use super::damaged::text_at;
+use super::damaged_rows::KeyPart;
+use super::{RowAt, StoreError, Tx, now_ms};
 use claw_domain::{SessionId, UnixMillis};
 
-const PANIC: &str = "panic";
+pub(super) const PANIC: &str = "panic";
+/// Before what a person was told of, with when.
+const TOLD: &str = "told.";
 const GATEWAY: &str = "gateway";
-const CLOCK: &str = "clock.believed";
+pub(super) const CLOCK: &str = "clock.believed";
 const KEY_REFUSED: &str = "model.key_refused";
 const PERSONA_FAULTS: &str = "persona.faults";
 /// Before the name of a session.
 const WORKSPACE: &str = "session.workspace.";
 const PROPOSALS_TOLD: &str = "proposals.told";
 const JOBS_MISSED: &str = "jobs.missed";
-const DAY_SPENT: &str = "spent.day";
+pub(super) const DAY_SPENT: &str = "spent.day";
 const DAY_GOES_ON: &str = "spent.goes_on";
+/// Behind the sums of a day, or in the place of them: they could not be read.
+const LOST: &str = "lost";
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+pub(super) const AUDIT_HEAD: &str = "audit.head";
+pub(super) const AUDIT_CUT: &str = "audit.cut";
+pub(super) const AUDIT_SEAL: &str = "audit.seal";
 
 /// What models have taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,12 +37,75 @@ pub struct DaySpent {
     pub tokens: u64,
     /// Millionths of a US dollar, of the models whose price is known.
     pub micro_usd: u64,
+    /// The sums could not be read: the tokens are those of the last 24 hours, and money is missing.
+    pub is_lost: bool,
+}
+
+/// Where a single value stands.
+pub(super) fn at(key: &str) -> RowAt {
+    RowAt::Row { table: "meta".to_owned(), key: vec![KeyPart::Text(key.as_bytes().to_vec())] }
+}
+
+/// Whether the value is the audit's: these are mended where the audit is.
+pub(super) fn is_of_audit(key: &str) -> bool {
+    [AUDIT_HEAD, AUDIT_CUT, AUDIT_SEAL].contains(&key)
+}
+
+/// What is wrong with a single value, if its readers cannot take it for what it is.
+pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
+    let number = || {
+        let number = value.parse::<i64>().map_err(|error| format!("it is no number: {error}"))?;
+        let possible = (0..=super::damaged::ROW_NUMBER_MAX).contains(&number);
+        possible.then_some(()).ok_or_else(|| format!("it is {number}, and nothing counts so far"))
+    };
+    let json = || {
+        serde_json::from_str::<serde::de::IgnoredAny>(value)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    match key {
+        DAY_SPENT => read_spent(value).map(drop),
+        CLOCK | JOBS_MISSED | super::pins::PINS_VERSION => number(),
+        PERSONA_FAULTS => json(),
+        key if key.starts_with(TOLD) => number(),
+        key if key.starts_with(super::heartbeats::HEARTBEAT) => json(),
+        key if key.starts_with(super::pins::OFFERS) => json(),
+        _ => Ok(()),
+    }
+}
+
+/// What is kept of a day.
+enum KeptDay<'a> {
+    Of(&'a str, DaySpent),
+    /// It could not be read at this time. Until a day later it counts for every day.
+    Lost {
+        at_ms: UnixMillis,
+        tokens: u64,
+    },
+}
+
+fn read_spent(text: &str) -> Result<KeptDay<'_>, String> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let odd = || "it is no day with its tokens and its money".to_owned();
+    let number = |word: &str| word.parse::<u64>().map_err(|_| odd());
+    match *words.as_slice() {
+        [LOST, at, tokens] => {
+            Ok(KeptDay::Lost { at_ms: at.parse().map_err(|_| odd())?, tokens: number(tokens)? })
+        }
+        [day, tokens, money] | [day, tokens, money, LOST] => {
+            day.parse::<jiff::civil::Date>().map_err(|_| odd())?;
+            let is_lost = words.len() == 4;
+            let spent = DaySpent { tokens: number(tokens)?, micro_usd: number(money)?, is_lost };
+            Ok(KeptDay::Of(day, spent))
+        }
+        _ => Err(odd()),
+    }
 }
 
 impl Tx<'_> {
     pub(super) fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         let mut query = self.conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-        Ok(query.query_row([key], |row| row.get(0)).optional()?)
+        query.query_row([key], |row| Ok(text_at(row, 0, || at(key)))).optional()?.transpose()
     }
 
     pub(super) fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
@@ -174,18 +247,31 @@ impl Tx<'_> {
         let sum = self.day_spent(day)?;
         let (tokens, micro_usd) =
             (sum.tokens.saturating_add(more.tokens), sum.micro_usd.saturating_add(more.micro_usd));
-        self.set_meta(DAY_SPENT, &format!("{day} {tokens} {micro_usd}"))
+        let lost = if sum.is_lost { format!(" {LOST}") } else { String::new() };
+        self.set_meta(DAY_SPENT, &format!("{day} {tokens} {micro_usd}{lost}"))
+    }
+
+    /// In place of what could not be read: the tokens of all replies of the last 24 hours, which is
+    /// no less than those of today.
+    pub(super) fn count_day_anew(&self) -> Result<(), StoreError> {
+        let now = now_ms();
+        let used = self.usage_since(None, now - DAY_MS)?;
+        let tokens = used.input_tokens.saturating_add(used.output_tokens);
+        self.set_meta(DAY_SPENT, &format!("{LOST} {now} {tokens}"))
     }
 
     /// What was counted on this day.
     pub fn day_spent(&self, day: &str) -> Result<DaySpent, StoreError> {
-        let counted = self.meta(DAY_SPENT)?.unwrap_or_default();
-        let mut words = counted.split(' ');
-        if words.next() != Some(day) {
-            return Ok(DaySpent::default());
-        }
-        let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or_default();
-        Ok(DaySpent { tokens: number(), micro_usd: number() })
+        let Some(counted) = self.meta(DAY_SPENT)? else { return Ok(DaySpent::default()) };
+        let kept = read_spent(&counted)
+            .map_err(|what| StoreError::Unreadable { at: at(DAY_SPENT), what })?;
+        Ok(match kept {
+            KeptDay::Of(of, spent) if of == day => spent,
+            KeptDay::Lost { at_ms, tokens } if now_ms().saturating_sub(at_ms) < DAY_MS => {
+                DaySpent { tokens, micro_usd: 0, is_lost: true }
+            }
+            KeptDay::Of(..) | KeptDay::Lost { .. } => DaySpent::default(),
+        })
     }
 
     /// Whether the owner has let this day's turns go on to the limit.
@@ -212,5 +298,5 @@ impl Tx<'_> {
 }
 
 fn told_key(kind: &str) -> String {
-    format!("told.{kind}")
+    format!("{TOLD}{kind}")
 }

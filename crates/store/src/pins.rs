@@ -47,8 +47,15 @@ impl Tx<'_> {
     /// Every server that was listed, with the protocol era it spoke.
     pub fn launches(&self) -> Result<Vec<(String, String)>, StoreError> {
         let mut query = self.conn.prepare_cached("SELECT server, era FROM launches")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        // One that cannot be read holds no other up: the doctor names it.
+        let mut rows = query.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if let (Ok(server), Ok(era)) = (row.get(0), row.get(1)) {
+                found.push((server, era));
+            }
+        }
+        Ok(found)
     }
 
     /// Whether a server was listed since its instructions are pinned, too.
@@ -216,9 +223,9 @@ impl Tx<'_> {
 }
 
 /// Before the name of a server.
-const OFFERS: &str = "offers.";
+pub(super) const OFFERS: &str = "offers.";
 const PINNED_BY: &str = "pins.version";
-const PINS_VERSION: &str = "pins.changes";
+pub(super) const PINS_VERSION: &str = "pins.changes";
 
 impl Tx<'_> {
     /// The launch digest under which a server was so slow to list its tools that nobody waited for

@@ -6,8 +6,11 @@ use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use serde_json::{Map, Value, json};
 
 use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
+use super::damaged_rows::{KeyPart, key_shown};
 use super::tx::session_column;
-use super::{DamagedRow, RowAt, RowFault, StoreError, Tx, now_ms};
+use super::{
+    DamagedRow, RowAt, RowFault, StoreError, Tx, damaged, damaged_tables, inbox, meta, now_ms,
+};
 use claw_domain::{
     Address, ApprovalId, ApprovalState, CallId, DeniedBy, EventBody, Inbound, Outbound,
     OutboundBody, Outcome, Question, SessionId,
@@ -40,6 +43,11 @@ impl Original {
     pub(super) fn text_of(&self, column: &str) -> &str {
         self.rest.get(column).and_then(Value::as_str).unwrap_or_default()
     }
+}
+
+/// This time, or now where nothing can have been then.
+pub(super) fn possible_time(at_ms: i64) -> i64 {
+    if (1..=ROW_NUMBER_MAX).contains(&at_ms) { at_ms } else { now_ms() }
 }
 
 /// A column as JSON; what JSON cannot hold is told in hexadecimal digits.
@@ -77,6 +85,15 @@ impl Tx<'_> {
             RowAt::Overheard(nr) => self.put_overheard_aside(row, *nr),
             RowAt::Audit(id) => return self.put_audit_aside(row, *id, by),
             RowAt::Sequence(table) => self.mend_sequence(table),
+            RowAt::Row { table, key } if table == "approvals" => {
+                self.put_nameless_approval_aside(row, key)
+            }
+            RowAt::Row { table, key } => match key.as_slice() {
+                [key] if table == "meta" && meta::is_of_audit(key.text()) => {
+                    return self.put_audit_value_aside(row, key.text(), by);
+                }
+                key => self.put_row_aside(row, (table, key), note),
+            },
         }?;
         if put {
             self.tell_put_aside(row, by, None)?;
@@ -144,27 +161,40 @@ impl Tx<'_> {
     /// A row that says what it is gets the next number. Of one that does not, a notice tells its
     /// session.
     fn put_inbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
-        let Some(original) =
-            self.original("SELECT * FROM inbox WHERE id = ?1", params![id], "body")?
-        else {
+        const ONE: &str = "SELECT * FROM inbox WHERE id = ?1";
+        let Some(original) = self.original(ONE, params![id], "body")? else {
             return Ok(false);
         };
         let body = check::<Inbound>(&ValueRef::Text(&original.body));
-        if body.is_ok() && id <= ROW_NUMBER_MAX && row.session.is_some() {
+        if id <= ROW_NUMBER_MAX && !self.still_damaged(ONE, &id, damaged_tables::inbound)? {
             return Ok(false);
         }
         self.keep_original("inbox", &id.to_string(), &original, row)?;
-        let place = self.possible_number("inbox", id)?;
-        let (state, text) = match (&body, &row.session) {
-            (Ok(inbound), Some(_)) => (original.text_of("state"), serde_json::to_string(inbound)?),
-            _ => ("absorbed", json!({"put_aside": row.fault.to_string()}).to_string()),
+        let session = row.session.clone().or(body.as_ref().ok().map(|body| body.session.clone()));
+        let Some(session) = session else {
+            // Nobody takes it in, and nobody can be told.
+            self.conn.execute("DELETE FROM inbox WHERE id = ?1", [id])?;
+            self.possible_number("inbox", id)?;
+            return Ok(true);
         };
+        let place = self.possible_number("inbox", id)?;
+        // Where nobody knows whether it was taken in, it is not taken in once more.
+        let state = original.text_of("state");
+        let is_known = ["queued", "absorbed"].contains(&state);
+        let (kind, state, text) = match &body {
+            Ok(inbound) if is_known => {
+                (inbox::kind(&inbound.body), state, serde_json::to_string(inbound)?)
+            }
+            _ => ("message", "absorbed", json!({"put_aside": row.fault.to_string()}).to_string()),
+        };
+        let at_ms = possible_time(original.number_of("at_ms"));
         self.conn.execute(
-            "UPDATE inbox SET id = ?2, body = ?3, state = ?4 WHERE id = ?1",
-            params![id, place, text, state],
+            "UPDATE inbox SET id = ?2, body = ?3, state = ?4, kind = ?5, at_ms = ?6, session = ?7, mark = NULL
+             WHERE id = ?1",
+            params![id, place, text, state, kind, at_ms, session.as_str()],
         )?;
-        if let (Err(_), Some(session)) = (&body, &row.session) {
-            self.tell_session(session, note)?;
+        if body.is_err() || !is_known {
+            self.tell_session(&session, note)?;
         }
         Ok(true)
     }
@@ -187,22 +217,36 @@ impl Tx<'_> {
         id: i64,
         note: &str,
     ) -> Result<bool, StoreError> {
-        let Some(original) =
-            self.original("SELECT * FROM outbox WHERE id = ?1", params![id], "body")?
-        else {
+        const ONE: &str = "SELECT * FROM outbox WHERE id = ?1";
+        let Some(original) = self.original(ONE, params![id], "body")? else {
             return Ok(false);
         };
         let body = check::<Outbound>(&ValueRef::Text(&original.body));
-        if body.is_ok() && id <= ROW_NUMBER_MAX && row.session.is_some() {
+        if id <= ROW_NUMBER_MAX && !self.still_damaged(ONE, &id, damaged_tables::outbound)? {
             return Ok(false);
         }
         self.keep_original("outbox", &id.to_string(), &original, row)?;
+        let session = row.session.clone().or(body.as_ref().ok().map(|body| body.session.clone()));
+        let Some(session) = session else {
+            self.conn.execute("DELETE FROM outbox WHERE id = ?1", [id])?;
+            self.possible_number("outbox", id)?;
+            return Ok(true);
+        };
         let place = self.possible_number("outbox", id)?;
-        let (state, parts_sent) = (original.text_of("state"), original.number_of("parts_sent"));
-        let (state, parts_sent, text) = match (body, &row.session) {
-            (Ok(outbound), Some(_)) => (state, parts_sent, serde_json::to_string(&outbound)?),
-            (_, Some(session)) => {
-                let to = Address(original.text_of("address").to_owned());
+        // Where nobody knows whether it was shown, it may come once more and is not lost.
+        let (state, parts_sent) = match original.text_of("state") {
+            state @ ("queued" | "sending" | "sent") => (state, original.number_of("parts_sent")),
+            _ => ("queued", 0),
+        };
+        let parts_sent = if parts_sent > ROW_NUMBER_MAX { 0 } else { parts_sent };
+        let mut to = Address(original.text_of("address").to_owned());
+        let (state, parts_sent, text) = match body {
+            Ok(outbound) => {
+                to = outbound.to.clone();
+                (state, parts_sent, serde_json::to_string(&outbound)?)
+            }
+            Err(_) => {
+                let to = to.clone();
                 let notice = Outbound {
                     session: session.clone(),
                     to,
@@ -211,11 +255,21 @@ impl Tx<'_> {
                 let state = if state == "sent" { "sent" } else { "queued" };
                 (state, 0, serde_json::to_string(&notice)?)
             }
-            (_, None) => ("sent", 0, json!({"put_aside": row.fault.to_string()}).to_string()),
         };
         self.conn.execute(
-            "UPDATE outbox SET id = ?2, body = ?3, state = ?4, parts_sent = ?5 WHERE id = ?1",
-            params![id, place, text, state, parts_sent],
+            "UPDATE outbox SET id = ?2, body = ?3, state = ?4, parts_sent = ?5, door = ?6, address = ?7,
+                 at_ms = ?8, session = ?9 WHERE id = ?1",
+            params![
+                id,
+                place,
+                text,
+                state,
+                parts_sent,
+                to.door(),
+                to.0,
+                possible_time(original.number_of("at_ms")),
+                session.as_str()
+            ],
         )?;
         Ok(true)
     }
@@ -228,24 +282,31 @@ impl Tx<'_> {
         id: &str,
         note: &str,
     ) -> Result<bool, StoreError> {
-        let Some(original) =
-            self.original("SELECT * FROM approvals WHERE id = ?1", params![id], "question")?
-        else {
+        const ONE: &str = "SELECT * FROM approvals WHERE id = ?1";
+        let Some(original) = self.original(ONE, params![id], "question")? else {
             return self.put_expired_question(id, note);
         };
-        if row.fault == RowFault::Missing {
+        if !self.still_damaged(ONE, &id, damaged::approval)? {
             return Ok(false);
         }
-        let call: CallId = original.text_of("call").parse().map_err(StoreError::Decode)?;
+        let Ok(call) = original.text_of("call").parse::<CallId>() else {
+            return self.put_nameless_approval_aside(row, &[KeyPart::Text(id.into())]);
+        };
         let session = row.session.clone().or_else(|| call.session().cloned());
         let question = self.lost_question(ApprovalId(id.to_owned()), session, call, note)?;
         self.keep_original("approvals", id, &original, row)?;
         let call = question.call.clone();
         self.conn.execute(
-            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0,
-                 state = iif(state IN ('waiting', 'approved', 'denied', 'expired', 'superseded'), state, 'waiting')
+            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0, approvers = '',
+                 digest = '', asked_ms = ?4, decided_ms = iif(decided_ms > ?4, ?4, decided_ms), decided_by = NULL,
+                 list = NULL, state = iif(state IN ('waiting', 'approved', 'denied', 'expired', 'superseded'), state, 'waiting')
              WHERE id = ?1",
-            params![id, serde_json::to_string(&question)?, session_column(question.session.as_ref())],
+            params![
+                id,
+                serde_json::to_string(&question)?,
+                session_column(question.session.as_ref()),
+                possible_time(original.number_of("asked_ms"))
+            ],
         )?;
         // No turn waits for what was staged, so that nobody else would close it.
         let staged = self.staged(&call)?.is_some() || !self.staged_in(&call)?.is_empty();
@@ -254,6 +315,24 @@ impl Tx<'_> {
         {
             self.end_call(&call, &Outcome::denied(DeniedBy::Failure, note))?;
         }
+        Ok(true)
+    }
+
+    /// One that nobody can name, or of whose call nothing is known: it goes, and its call is then one
+    /// without a question.
+    fn put_nameless_approval_aside(
+        &self,
+        row: &DamagedRow,
+        key: &[KeyPart],
+    ) -> Result<bool, StoreError> {
+        const ONE: &str = "SELECT * FROM approvals WHERE id = ?1";
+        let [id] = key else { return Ok(false) };
+        if !self.still_damaged(ONE, id, damaged::approval)? {
+            return Ok(false);
+        }
+        let Some(original) = self.original(ONE, &[id], "question")? else { return Ok(false) };
+        self.keep_original("approvals", &key_shown(key), &original, row)?;
+        self.conn.execute("DELETE FROM approvals WHERE id = ?1", [id])?;
         Ok(true)
     }
 

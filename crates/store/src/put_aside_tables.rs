@@ -7,9 +7,9 @@ use rusqlite::{OptionalExtension as _, ToSql, params};
 
 use super::damaged::ROW_NUMBER_MAX;
 use super::damaged_tables::{self, COUNTED, Check};
-use super::put_aside::Original;
+use super::put_aside::{Original, possible_time};
 use super::{DamagedRow, RowFault, StoreError, Tx, now_ms};
-use claw_domain::{Approvers, CallId, CallState, DeniedBy, Outcome};
+use claw_domain::{Approvers, CallId, CallState, DeniedBy, GrantEffect, Origin, Outcome};
 
 impl Tx<'_> {
     /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that
@@ -44,8 +44,9 @@ impl Tx<'_> {
         };
         self.conn.execute(
             "UPDATE calls SET session = ?2, server = ?3, tool = ?4, arguments = '{}', origin = '', principal = '',
-                 state = ?5, pin = '', cwd = '', env_names = '', policy_version = '', digest = '', rule = '', shown = '',
-                 outcome = ?6, ended_ms = coalesce(ended_ms, ?7)
+                 state = ?5, server_state = NULL, received_ms = ?8, started_ms = iif(started_ms > ?8, ?8, started_ms),
+                 pin = '', cwd = '', env_names = '', policy_version = '', digest = '', rule = '', shown = '',
+                 outcome = ?6, ended_ms = iif(ended_ms < ?7, ended_ms, ?7)
              WHERE id = ?1",
             params![
                 key,
@@ -54,7 +55,8 @@ impl Tx<'_> {
                 original.text_of("tool"),
                 state.as_str(),
                 serde_json::to_string(&outcome)?,
-                now_ms()
+                now_ms(),
+                possible_time(original.number_of("received_ms"))
             ],
         )?;
         let open = "UPDATE approvals SET expires_ms = 0 WHERE call = ?1 AND state = 'waiting'";
@@ -76,6 +78,39 @@ impl Tx<'_> {
         Ok(true)
     }
 
+    /// A refusal goes on for all calls of its tool, if that can be read. Everything else ends.
+    fn put_grant_in_place(&self, id: i64, original: &Original) -> Result<(), StoreError> {
+        let [effect, server, tool] =
+            ["effect", "server", "tool"].map(|name| original.text_of(name));
+        let was_in_force = original.rest.get("revoked_ms").is_some_and(serde_json::Value::is_null);
+        let refuses = GrantEffect::parse(effect) == Some(GrantEffect::Deny);
+        let holds = refuses && was_in_force && !server.is_empty() && !tool.is_empty();
+        let says = match holds {
+            true => format!("every call of {server}/{tool}, because what was refused is lost"),
+            false => "it could not be read".to_owned(),
+        };
+        let (effect, now) =
+            (if refuses { GrantEffect::Deny } else { GrantEffect::Allow }, now_ms());
+        self.conn.execute(
+            "UPDATE grants SET effect = ?2, principal = ?3, session = NULL, server = ?4, tool = ?5, shape = 'null',
+                 origin = ?6, says = ?7, created_ms = ?8, expires_ms = NULL, revoked_ms = ?9, approval = '',
+                 boot = '', boot_ends_ms = NULL, uses = 0, last_used_ms = NULL
+             WHERE id = ?1",
+            params![
+                id,
+                effect.as_str(),
+                original.text_of("principal"),
+                server,
+                tool,
+                Origin::Owner.as_str(),
+                says,
+                possible_time(original.number_of("created_ms")),
+                (!holds).then_some(now)
+            ],
+        )?;
+        Ok(())
+    }
+
     /// A grant that cannot be read ends. One with an impossible number gets the next one.
     pub(super) fn put_grant_aside(&self, row: &DamagedRow, id: i64) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM grants WHERE id = ?1";
@@ -86,11 +121,10 @@ impl Tx<'_> {
         let readable = !self.still_damaged(ONE, &id, damaged_tables::grant)?;
         self.keep_original("grants", &id.to_string(), &original, row)?;
         let place = self.possible_number("grants", id)?;
-        let ended = (!readable).then(now_ms);
-        self.conn.execute(
-            "UPDATE grants SET id = ?2, revoked_ms = coalesce(revoked_ms, ?3) WHERE id = ?1",
-            params![id, place, ended],
-        )?;
+        self.conn.execute("UPDATE grants SET id = ?2 WHERE id = ?1", params![id, place])?;
+        if !readable {
+            self.put_grant_in_place(place, &original)?;
+        }
         Ok(true)
     }
 
@@ -107,8 +141,8 @@ impl Tx<'_> {
         self.conn.execute("UPDATE updates SET nr = ?2 WHERE nr = ?1", params![nr, place])?;
         if !readable {
             self.conn.execute(
-                "UPDATE updates SET state = 'put_aside', body = '' WHERE nr = ?1",
-                [place],
+                "UPDATE updates SET state = 'put_aside', body = '', at_ms = ?2 WHERE nr = ?1",
+                params![place, possible_time(original.number_of("at_ms"))],
             )?;
         }
         Ok(true)
@@ -121,7 +155,8 @@ impl Tx<'_> {
         nr: i64,
     ) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM overheard WHERE nr = ?1";
-        let Some(original) = self.numbered_original(ONE, nr, "text", damaged_tables::texts)? else {
+        let Some(original) = self.numbered_original(ONE, nr, "text", damaged_tables::overheard)?
+        else {
             return Ok(false);
         };
         self.keep_original("overheard", &nr.to_string(), &original, row)?;

@@ -3,15 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rusqlite::OptionalExtension as _;
 use serde_json::json;
 
 use super::anchor::{Anchor, AuditHead, Noted};
 use super::audit::{AuditEntry, Broken};
-use super::{StoreError, Tx};
+use super::{StoreError, Tx, meta};
 use claw_domain::UnixMillis;
 
 /// `KEY:NUMBER:MAC` of the newest row that was written with the key.
-const SEAL: &str = "audit.seal";
+const SEAL: &str = meta::AUDIT_SEAL;
 /// An audit that was there before it was sealed. Its older rows are proven by the chain alone.
 pub(super) const BEGUN: &str = "anchor.begun";
 /// Rows of processes that had no key, sealed from now on.
@@ -57,19 +58,40 @@ enum Standing {
 
 impl Tx<'_> {
     fn seal(&self) -> Result<Option<Seal>, StoreError> {
-        let Some(text) = self.meta(SEAL)? else { return Ok(None) };
+        let Some(text) = self.seal_text()? else { return Ok(None) };
         let mut parts = text.splitn(3, ':');
         let (key, number, mac) = (parts.next(), parts.next(), parts.next());
         let seal = || {
-            Some(Seal { key: key?.to_owned(), number: number?.parse().ok()?, mac: mac?.to_owned() })
+            let key = key.filter(|key| key.chars().all(|c| c.is_ascii_alphanumeric()))?.to_owned();
+            Some(Seal { key, number: number?.parse().ok()?, mac: mac?.to_owned() })
         };
         // What cannot be read fits nothing.
-        Ok(Some(seal().unwrap_or(Seal { key: text.clone(), number: 0, mac: String::new() })))
+        Ok(Some(seal().unwrap_or(Seal { key: String::new(), number: 0, mac: String::new() })))
+    }
+
+    /// The seal as it stands there, whether or not it is UTF-8.
+    fn seal_text(&self) -> Result<Option<String>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+        let text = |row: &rusqlite::Row<'_>| {
+            Ok(String::from_utf8_lossy(row.get_ref(0)?.as_bytes().unwrap_or_default()).into_owned())
+        };
+        Ok(query.query_row([SEAL], text).optional()?)
+    }
+
+    /// Whether there is a seal, and no seal of any key can look so.
+    pub(super) fn has_unreadable_seal(&self) -> Result<bool, StoreError> {
+        Ok(self.seal()?.is_some_and(|seal| seal.key.is_empty()))
+    }
+
+    /// Whether the newest row is the one that was sealed last, by the key that is here.
+    pub(super) fn is_sealed_head(&self) -> Result<bool, StoreError> {
+        let Some(anchor) = self.anchor else { return Ok(false) };
+        Ok(matches!(self.standing(anchor, &self.newest_audit()?)?, Standing::Sealed))
     }
 
     /// Whether rows were sealed with a key, whichever.
     pub(super) fn has_seal(&self) -> Result<bool, StoreError> {
-        Ok(self.meta(SEAL)?.is_some())
+        Ok(self.seal_text()?.is_some())
     }
 
     fn set_seal(&self, anchor: &Anchor, head: &AuditHead) -> Result<(), StoreError> {
@@ -190,9 +212,15 @@ pub(super) struct Witnesses<'a> {
 }
 
 impl<'a> Witnesses<'a> {
-    pub(super) fn call(tx: &Tx<'a>, told: Option<&'a AuditHead>) -> Result<Self, StoreError> {
+    /// `noted` was read before the moment at which the audit is looked at.
+    pub(super) fn call(
+        tx: &Tx<'a>,
+        noted: Noted,
+        told: Option<&'a AuditHead>,
+    ) -> Result<Self, StoreError> {
         let seal = tx.seal()?;
-        let noted = tx.anchor.map_or(Noted::Nothing, Anchor::noted);
+        #[cfg(test)]
+        super::tests::audit::after_seal_was_read();
         let of_noted = if let Noted::Head { head, .. } = &noted { Some(head.number) } else { None };
         let wanted =
             [seal.as_ref().map(|seal| seal.number), of_noted, told.map(|told| told.number)];
@@ -232,6 +260,9 @@ impl<'a> Witnesses<'a> {
                 }
             };
         };
+        if seal.key.is_empty() {
+            return Err(broken(last, "the seal of the audit cannot be read".to_owned()));
+        }
         if seal.key != anchor.key_name() {
             let ours = anchor.key_name();
             let what = format!(

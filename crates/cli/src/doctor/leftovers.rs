@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::domain::{CallId, PauseCause, Question};
 use crate::durable;
 use crate::mail::Instance;
-use crate::store::{RowAt, RowFault, kept_copies};
+use crate::store::{RowAt, RowFault, Store, kept_copies};
 use crate::{backup, retention};
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones,
@@ -33,7 +33,8 @@ pub fn look(app: &App, report: &mut Report) {
         report.bad("retention", format!("{error:#}"));
     }
     snapshots(app, report);
-    if let Err(error) = logs(app, report) {
+    look_at_rows(&app.store, report);
+    if let Err(error) = turns(app, report) {
         report.bad("logs", format!("{error:#}"));
     }
 }
@@ -188,8 +189,15 @@ fn parked_after_deaths(question: &Question) -> Option<String> {
     ))
 }
 
-fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
-    for row in app.store.read(|tx| tx.damaged_rows())? {
+/// Rows that hold somebody up. Needs nothing but the store, because they may hold up all the rest.
+pub fn look_at_rows(store: &Store, report: &mut Report) {
+    if let Err(error) = rows(store, report) {
+        report.bad("rows", format!("{error:#}"));
+    }
+}
+
+fn rows(store: &Store, report: &mut Report) -> anyhow::Result<()> {
+    for row in store.read(|tx| tx.damaged_rows())? {
         let id = match &row.at {
             RowAt::Event { session, seq } => format!("log:{session}:{seq}"),
             RowAt::Inbox(id) => format!("inbox:{id}"),
@@ -201,6 +209,10 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
             RowAt::Overheard(nr) => format!("overheard:{nr}"),
             RowAt::Audit(id) => format!("audit:{id}"),
             RowAt::Sequence(table) => format!("sequence:{table}"),
+            RowAt::Row { table, key } => {
+                let key: Vec<String> = key.iter().map(ToString::to_string).collect();
+                format!("{table}:{}", key.join(":"))
+            }
         };
         let text = match &row.at {
             RowAt::Sequence(_) => format!("{} is too high for another row to follow", row.at),
@@ -209,6 +221,10 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
         };
         report.repairable(id, text, Repair::PutAside(row));
     }
+    Ok(())
+}
+
+fn turns(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let waiting = app.store.read(|tx| tx.open_approvals(None))?;
     for session in app.store.read(|tx| tx.sessions_with_open_turn())? {
         let questions = || {

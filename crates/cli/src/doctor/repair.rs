@@ -57,6 +57,17 @@ impl Repair {
             Self::PutAside(DamagedRow { at: RowAt::Sequence(table), .. }) => {
                 format!("Let the table {table} count on from its highest row?")
             }
+            Self::PutAside(DamagedRow { at: at @ RowAt::Row { table, .. }, fault, .. }) => {
+                match (table.as_str(), fault) {
+                    ("meta", _) if at.to_string() == "the head of the audit" => {
+                        "Let the newest row of the audit that is left be its head? Rows behind it may \
+                         be lost, and `claw audit verify` tells of it for good."
+                            .to_owned()
+                    }
+                    ("sessions", RowFault::Missing) => format!("Put {at} back into the list?"),
+                    _ => format!("Put {at} aside, as it is, into the table put_aside?"),
+                }
+            }
             Self::PutAside(DamagedRow { at: at @ RowAt::Audit(_), fault, .. }) => match fault {
                 RowFault::TooHigh | RowFault::FarAhead { .. } => {
                     format!("Put {at} back into its place, or aside if its hash names none?")
@@ -165,11 +176,45 @@ fn done(at: &RowAt) -> String {
     match at {
         RowAt::Sequence(table) => format!("The table {table} counts on from its highest row."),
         RowAt::Grant(_) => format!(
-            "Put {at} aside. If that was a grant it has ended, and if it was a refusal its calls \
-             are judged without it: `claw grants` lists what holds."
+            "Put {at} aside. If that was a grant it has ended. A refusal holds for all calls of its \
+             tool, or has ended if nobody knows which tool that is: `claw grants` lists what holds."
         ),
         RowAt::Audit(_) => format!("Put {at} aside; `claw audit verify` says what holds now."),
+        RowAt::Row { table, .. } => format!("Put {at} aside. {}", meaning(table, at)),
         _ => format!("Put {at} aside."),
+    }
+}
+
+/// What it means that a row of this table is gone.
+fn meaning(table: &str, at: &RowAt) -> &'static str {
+    match (table, at.to_string().as_str()) {
+        (_, "the head of the audit") => {
+            "The newest row that is left is the head again; `claw audit verify` says what is proven."
+        }
+        (_, "the seal of the audit") => {
+            "Nothing takes its place: `claw audit verify` says what that means, and `claw audit \
+             anchor --accept` takes the audit as it is."
+        }
+        (_, "what models have taken today") => {
+            "The tokens of the last 24 hours count in its place, and you are asked before a turn \
+             goes on."
+        }
+        (_, "the stop switch") => "It counts as pulled: `claw panic off` lets calls run again.",
+        ("pins" | "pin_forms" | "launches" | "trust", _) => {
+            "What was accepted there is asked about again: `claw tools diff` shows it."
+        }
+        ("clients", _) => {
+            "Its client is revoked until `claw clients add` lets it in again. If its name could not \
+             be read and you had revoked it, revoke it once more."
+        }
+        ("session_roles" | "session_models", _) => {
+            "Its conversation has what all others have: `/role` and `/model` choose again."
+        }
+        ("guests", _) => "Nobody is let in by it any more.",
+        ("staged" | "rounds", _) => "What waited for an answer there has expired.",
+        ("firings", _) => "What it was about is not said or done once more.",
+        ("sessions", _) => "The conversation is in the list.",
+        _ => "Nothing takes its place.",
     }
 }
 
@@ -206,5 +251,10 @@ fn note(row: &DamagedRow) -> String {
         | RowAt::Overheard(_)
         | RowAt::Audit(_)
         | RowAt::Sequence(_) => String::new(),
+        RowAt::Row { .. } => {
+            "what this was shown with could not be read from the store, and `claw doctor` has put \
+             it aside; it does not run, ask again for what you want"
+                .to_owned()
+        }
     }
 }

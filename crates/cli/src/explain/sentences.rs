@@ -385,8 +385,16 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
             } else {
                 ""
             };
+            let code = match row.body.get("exit_code").and_then(Value::as_i64) {
+                Some(code) => format!(" with exit code {code} and"),
+                None => String::new(),
+            };
+            let by = match row.body.get("signal").and_then(Value::as_str) {
+                Some(signal) => format!(" by {signal}"),
+                None => String::new(),
+            };
             format!(
-                "It ended{took} with a result of {} bytes.{failed}",
+                "It ended{by}{took}{code} with a result of {} bytes.{failed}",
                 field(&row.body, "result_bytes")
             )
         }

@@ -70,7 +70,11 @@ impl Reach {
     /// and a grant for hosts stand for the question that a class asks, and for no rule of the
     /// owner's.
     pub(super) fn covers(&self, grant: &GrantRow, call: &ToolCall, rule: &str) -> bool {
-        let Some(stored) = Stored::read(&grant.shape) else { return false };
+        let Some(stored) = Stored::read(&grant.shape) else {
+            // What was refused is lost, so that all calls of its tool are.
+            return grant.effect == GrantEffect::Deny
+                && (grant.server.as_str(), grant.tool.as_str()) == (&call.server, &call.tool);
+        };
         let names_it = match stored.shape {
             Shape::Mode { .. } => modes::is_mode(grant) && rule == CLASS_MUTATING,
             Shape::Files { .. } => grant.server == call.server && grant.tool == EVERY_TOOL,

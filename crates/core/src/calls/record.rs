@@ -10,6 +10,9 @@ use crate::domain::{CallState, DeniedBy, Outcome, ToolCall, ToolOutput};
 use crate::redact;
 use crate::store::{AuditEntry, CallRow, StoreError};
 
+/// `SIGVTALRM` is the longest that Linux has.
+const SIGNAL_CHARS_MAX: usize = 12;
+
 impl Calls {
     /// What the store knows of a call. The end of one that this process has just made may still be
     /// queued for the disk, so a call without an end is looked at again behind that queue, before
@@ -161,7 +164,20 @@ pub fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
 pub(super) fn describe(outcome: &Outcome) -> Value {
     match outcome {
         Outcome::Ended { output } => {
-            json!({"outcome": "ended", "is_error": output.is_error, "result_bytes": output.text.len()})
+            let mut body = json!({
+                "outcome": "ended", "is_error": output.is_error, "result_bytes": output.text.len()
+            });
+            // How a command ended, which is no error of its tool.
+            let said = |name: &str| output.structured.as_ref().and_then(|said| said.get(name));
+            if let Some(code) = said("exit_code").and_then(Value::as_i64) {
+                body["exit_code"] = code.into();
+            }
+            if let Some(signal) =
+                said("signal").and_then(Value::as_str).filter(|text| is_signal(text))
+            {
+                body["signal"] = signal.into();
+            }
+            body
         }
         Outcome::Denied { reason, by } => {
             json!({"outcome": "denied", "reason": reason, "by": by})
@@ -170,6 +186,13 @@ pub(super) fn describe(outcome: &Outcome) -> Value {
         Outcome::Parked { approval } => json!({"outcome": "parked", "approval": approval.0}),
         Outcome::Left => json!({"outcome": "left"}),
     }
+}
+
+/// The audit takes no other words of a stranger's here.
+fn is_signal(text: &str) -> bool {
+    text.len() <= SIGNAL_CHARS_MAX
+        && text.starts_with("SIG")
+        && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
 pub(super) fn entry(kind: &'static str, call: &ToolCall, body: Value) -> AuditEntry {

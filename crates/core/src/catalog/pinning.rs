@@ -158,10 +158,12 @@ impl Catalog {
                 if before.as_ref().is_some_and(|(launch, _)| *launch != listed.launch_pin) {
                     tx.drop_forms(&listed.server)?;
                 }
-                let first_seen = own || before.is_none();
-                let mut changed = false;
-                let first_words = first_seen || !tx.knows_instructions(&listed.server)?;
                 let pins = tx.pins(Some(&listed.server))?;
+                // Where the row of a server is lost, its pins still say what was accepted.
+                let first_seen = own || (before.is_none() && pins.is_empty());
+                let mut changed = false;
+                let first_words =
+                    first_seen || (before.is_some() && !tx.knows_instructions(&listed.server)?);
                 for tool in entries(&listed, own) {
                     let pinned = pins.iter().find(|pin| pin.tool == tool.name);
                     let first = if tool.name == INSTRUCTIONS { first_words } else { first_seen };

@@ -48,6 +48,7 @@ impl Budget {
         Some(DaySpent {
             tokens: usage.input_tokens + usage.output_tokens,
             micro_usd: (usd * 1e6).ceil() as u64,
+            is_lost: false,
         })
     }
 
@@ -94,15 +95,22 @@ impl Drive<'_> {
             self.push(EventBody::LimitReached { limit: used.limit.into(), text });
             return Ok(true);
         }
-        if used.percent < ASK_PERCENT || goes_on {
+        if goes_on || (used.percent < ASK_PERCENT && !spent.is_lost) {
             return Ok(false);
         }
         let call = self.next_pause(PauseCause::Budget);
         let behalf = self.behalf();
-        let why = format!(
-            "{} % of today's budget are used: {}. May turns go on to the limit today?",
-            used.percent, used.text
-        );
+        let why = match spent.is_lost {
+            true => format!(
+                "What models have taken today could not be read. The last 24 hours took {}; what \
+                 that cost is not known. May turns go on to the limit today?",
+                used.text
+            ),
+            false => format!(
+                "{} % of today's budget are used: {}. May turns go on to the limit today?",
+                used.percent, used.text
+            ),
+        };
         let gate = &self.worker.gate;
         let label = "go on, today and up to the limit";
         let asked = gate
@@ -151,7 +159,7 @@ mod tests {
             prices: Prices::default(),
             zone: TimeZone::UTC,
         };
-        let spent = DaySpent { tokens: 899, micro_usd: 950_000 };
+        let spent = DaySpent { tokens: 899, micro_usd: 950_000, is_lost: false };
         assert_eq!(budget.used(spent).percent, 89);
         budget.usd_cents_day_max = Some(100);
         let used = budget.used(spent);

@@ -2,7 +2,7 @@
 //! no model is sent it. Must not know doors, or how a result is read.
 
 use super::drive::Drive;
-use crate::domain::{CallId, OutboundBody, Outcome, escape};
+use crate::domain::{CallId, OutboundBody, Outcome, escape, tool_for_person};
 
 /// Of one result, in bytes. The log has the rest.
 const SHOWN_BYTES_MAX: usize = 2_000;
@@ -10,9 +10,18 @@ const SHOWN_BYTES_MAX: usize = 2_000;
 impl Drive<'_> {
     /// Tells it with the result, so that no kill comes between them.
     pub(super) fn tell_for_user(&mut self, call: &CallId, outcome: &Outcome) {
+        // Most results have nothing for them, and their rows are not read.
+        if words_for_user("", self.session.as_str(), outcome).is_none() {
+            return;
+        }
         let turn = self.turn();
         let known = turn.calls.iter().find(|known| known.id == *call);
-        let tool = known.map_or_else(String::new, |known| known.tool_use.name.clone());
+        // As its row says it; a name that nobody offered has none.
+        let row = self.worker.store.read(|tx| tx.call(call)).ok().flatten();
+        let tool = match row {
+            Some(row) => format!("{}/{}", row.server, row.tool),
+            None => known.map_or_else(String::new, |known| tool_for_person(&known.tool_use.name)),
+        };
         if let Some(text) = words_for_user(&tool, self.session.as_str(), outcome) {
             self.tell(&OutboundBody::Notice { text });
         }
@@ -56,10 +65,10 @@ mod tests {
 
     #[test]
     fn words_stay_in_their_fence_and_what_is_left_out_is_counted() {
-        let text = told("shelf__both", "main", "see **this**\n```\n\u{202e}out");
+        let text = told("shelf/both", "main", "see **this**\n```\n\u{202e}out");
         assert_eq!(
             text,
-            "A part of the result of `shelf__both` is meant for you alone:\n\n````\nsee \
+            "A part of the result of `shelf/both` is meant for you alone:\n\n````\nsee \
              **this**\n```\n\\u{202e}out\n````"
         );
         let long = told("a", "main", &"ä".repeat(1_500));

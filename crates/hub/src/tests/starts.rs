@@ -168,3 +168,30 @@ async fn a_server_runs_in_a_folder_of_its_own_and_its_paths_are_beside_mcp_json(
         assert!(error.contains(&expected), "{server}: {error}");
     }
 }
+
+#[test]
+fn usually_twice_as_many_start_at_a_time_as_there_are_cores() {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let settings = HubSettings::new(std::collections::BTreeMap::new(), std::path::PathBuf::new());
+    assert_eq!(settings.starts.available_permits(), 2 * cores);
+}
+
+/// The page says which variables a stranger's server gets.
+#[test]
+fn what_is_inherited_is_what_the_page_about_servers_names() {
+    let page = include_str!("../../../../docs/mcp.md");
+    let (_, list) = page.split_once("and what a list\nnames: ").unwrap();
+    let (list, _) = list.split_once("Another list is").unwrap();
+    assert!(list.contains("(small letters, too)"), "{list}");
+    let mut named: Vec<String> = Vec::new();
+    for name in list.split('`').skip(1).step_by(2) {
+        named.push(name.to_owned());
+        if name.ends_with("_PROXY") {
+            named.push(name.to_lowercase());
+        }
+    }
+    named.sort();
+    let mut inherited = crate::INHERITED_VARIABLES.map(str::to_owned).to_vec();
+    inherited.sort();
+    assert_eq!(inherited, named);
+}

@@ -2,7 +2,21 @@
 
 use serde_json::json;
 
+use std::cell::RefCell;
+
 use super::*;
+
+thread_local! {
+    /// What happens once the seal was read, and with that the moment of a look has begun.
+    static AFTER_SEAL: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// Called by the proof itself.
+pub(in super::super) fn after_seal_was_read() {
+    if let Some(happens) = AFTER_SEAL.take() {
+        happens();
+    }
+}
 
 fn entry(n: i64) -> AuditEntry {
     AuditEntry { kind: "received", call: "main:3:0".into(), body: json!({"n": n}) }
@@ -213,4 +227,30 @@ async fn the_newest_lines_begin_where_their_calls_have_begun_however_many_rows_a
     assert_eq!(listed(6), (None, all.to_vec()));
     let through = store.read(|tx| tx.audit_lines(15, 17, 9)).unwrap().concat();
     assert_eq!(through.iter().map(|row| row.id).collect::<Vec<_>>(), [15, 17], "18 came later");
+}
+
+/// Another process adds a row and notes it outside between the moment of the look and its end.
+#[tokio::test]
+async fn a_head_that_is_noted_during_a_look_is_no_loss() {
+    let rig = Rig::new();
+    let place = AnchorPlace { folder: rig.dir.path().join("state"), credential: None };
+    let open = || Store::open_anchored(&rig.path(), Some(&place)).unwrap();
+    let (reader, writer) = (open(), open());
+    writer.write(|tx| tx.audit(&entry(1))).await.unwrap();
+    writer.note_audit_head().unwrap();
+    let late = writer.clone();
+    AFTER_SEAL.set(Some(Box::new(move || {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                runtime.block_on(late.write(|tx| tx.audit(&entry(2)))).unwrap();
+                late.note_audit_head().unwrap();
+            });
+        });
+    })));
+    let whole = reader.read(|tx| tx.verify_audit(None)).unwrap().unwrap();
+    assert!(AFTER_SEAL.take().is_none(), "it happened");
+    assert_eq!(whole.rows, 1, "the look is at the moment before");
+    let whole = reader.read(|tx| tx.verify_audit(None)).unwrap().unwrap();
+    assert!(matches!(whole.anchored, Anchored::Yes { noted: Some((2, _)), .. }), "{whole:?}");
 }

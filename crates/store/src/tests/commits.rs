@@ -279,3 +279,13 @@ async fn a_cached_statement_keeps_its_plan_for_every_value() {
     let settled = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
     assert!(store.read(|tx| Ok(tx.conn.db_config(settled)?)).unwrap());
 }
+
+/// Without it SQLite plans a cached statement again at each new value.
+#[tokio::test]
+async fn the_plans_of_both_connections_hold_for_every_value() {
+    let rig = Rig::new();
+    let store = rig.open();
+    let holds = |tx: &Tx<'_>| Ok(tx.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?);
+    assert!(store.read(holds).unwrap(), "for reading");
+    assert!(store.write(holds).await.unwrap(), "for writing");
+}

@@ -1,9 +1,10 @@
 //! The promises of the store: commits, order, one chain of audit rows, one winner of a decision.
 
-mod audit;
+pub(super) mod audit;
 mod call_ids;
 mod changes;
 mod commits;
+mod damage;
 mod decisions;
 mod delivered;
 mod firings;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::target::Target;
-use crate::domain::ToolSpec;
+use crate::domain::{ToolSpec, tool_for_person};
 use crate::model::Request;
 use crate::model::wire_schema::{self, Fitted, Refused};
 
@@ -59,7 +59,7 @@ impl Tools {
         let mut taken = Vec::new();
         for spec in request.tools.iter().filter(|spec| tools.contains(&spec.name)) {
             if refused.insert(Refused::of(spec)) {
-                taken.push(format!("`{}`", spec.name));
+                taken.push(format!("`{}`", tool_for_person(&spec.name)));
             }
         }
         if taken.is_empty() {

@@ -17,7 +17,7 @@ use self::names::Names;
 use self::rules::Rules;
 use super::genai::Wire;
 use crate::domain::canonical::digest;
-use crate::domain::{ToolSpec, ToolUse};
+use crate::domain::{ToolSpec, ToolUse, tool_for_person};
 
 pub(super) use self::blame::blamed;
 
@@ -159,8 +159,8 @@ impl Fitted {
 }
 
 fn listed(names: &[String]) -> String {
-    let shown =
-        names.iter().take(TOLD_MAX).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(TOLD_MAX).map(|name| format!("`{}`", tool_for_person(name)));
+    let shown = shown.collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(TOLD_MAX) {
         0 => shown,
         more => format!("{shown} and {more} more"),

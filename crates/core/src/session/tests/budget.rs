@@ -8,7 +8,7 @@ use crate::session::Ran;
 
 async fn spend(rig: &Rig, day: &str, tokens: u64) {
     let day = day.to_owned();
-    let spent = crate::store::DaySpent { tokens, micro_usd: 0 };
+    let spent = crate::store::DaySpent { tokens, ..Default::default() };
     rig.gate.store.write(move |tx| tx.add_day_spent(&day, spent)).await.unwrap();
 }
 
