@@ -5,4 +5,5 @@ mod hostile;
 mod limits;
 mod server;
 mod sessions;
+mod standing;
 mod words;

@@ -166,3 +166,19 @@ impl Shared {
         Err(Failure::Refused(format!("it gives no stream (HTTP {})", response.status().as_u16())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_try_waits_twice_as_long_unless_the_server_has_said_how_long() {
+        let first = Duration::from_secs(1);
+        let waits = |bookmark: &Bookmark| [0, 1, 2, 3, 4, 5, 60].map(|n| bookmark.wait(n, first));
+        let doubled = [1, 2, 4, 8, 16, 32, 60].map(Duration::from_secs);
+        assert_eq!(waits(&Bookmark::default()), doubled);
+        let told = |retry| Bookmark { last: None, retry: Some(Duration::from_millis(retry)) };
+        assert_eq!(waits(&told(250)), [Duration::from_millis(250); 7]);
+        assert_eq!(waits(&told(u64::MAX)), [WAIT_MAX; 7], "no server holds claw up for longer");
+    }
+}

@@ -1,0 +1,163 @@
+//! The stream for what a server says by itself: taken up behind its last event, when the server says
+//! and not without end; and what may have changed while nobody listened is listed anew.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::http::Method;
+use axum::response::Response;
+use futures::{StreamExt as _, stream};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use super::server::{HttpServer, Seen, event, status, stream_of, then_silence};
+use crate::ServerState;
+use crate::era::LEGACY_PROTOCOL;
+use crate::tests::rig::{Rig, eventually};
+
+const EVENTS: &str = "text/event-stream";
+/// As long as claw ever waits before it asks again, and as a test waits for anything.
+const NEVER: Duration = Duration::from_secs(24 * 3600);
+/// A list is older than what is believed of a server that would not announce a change.
+const STALE: Duration = Duration::from_secs(61);
+
+/// Its tools may change, it says, and that it would tell.
+fn announces(seen: &Seen) -> Option<Response> {
+    seen.is("initialize").then(|| {
+        let capabilities = json!({"tools": {"listChanged": true}, "logging": {}});
+        let mut response = seen.result(json!({"protocolVersion": LEGACY_PROTOCOL,
+            "capabilities": capabilities, "serverInfo": {"name": "s", "version": "1"}}));
+        response.headers_mut().insert("mcp-session-id", "session-1".parse().unwrap());
+        response
+    })
+}
+
+/// A line for the server's log, by which a test knows that the stream was read up to here.
+fn says(id: &str, text: &str) -> String {
+    let params = json!({"level": "info", "data": text});
+    event(id, &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}))
+}
+
+fn changed(id: &str) -> String {
+    event(id, &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+}
+
+async fn hears(rig: &Rig, text: &str) {
+    eventually(text, || rig.log.lock().unwrap().iter().any(|line| line == text)).await;
+}
+
+async fn listed(rig: &Rig, server: &HttpServer) -> usize {
+    rig.hub.tools("x").await.unwrap();
+    server.count("tools/list")
+}
+
+/// The time of the hub alone goes on.
+async fn goes_by(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn it_is_taken_up_behind_its_last_event_as_soon_as_the_server_says() {
+    let gets = Arc::new(AtomicUsize::new(0));
+    let count = gets.clone();
+    let server = HttpServer::start(move |seen| {
+        if seen.verb != Method::GET {
+            return announces(seen);
+        }
+        let pieces = match count.fetch_add(1, Ordering::SeqCst) {
+            0 => vec![format!("retry: 1\n{}", says("e-1", "first"))],
+            1 => return Some(status(503)),
+            2 => vec![says("e-2", "second")],
+            _ => {
+                let pieces = vec![changed("e-3"), says("e-4", "third")];
+                return Some(stream_of(EVENTS, then_silence(pieces)));
+            }
+        };
+        Some(stream_of(EVENTS, stream::iter(pieces)))
+    });
+    // Nothing but the server's own word has claw ask again.
+    let rig = server.rig_with(server.url(), |settings| settings.times.again = NEVER);
+    assert_eq!(listed(&rig, &server).await, 1);
+    hears(&rig, "third").await;
+    let all = server.seen().into_iter().filter(|seen| seen.verb == Method::GET);
+    let asked: Vec<(Option<String>, Option<String>)> = all
+        .map(|seen| {
+            let last = seen.headers.get("last-event-id");
+            let last = last.map(|id| id.to_str().unwrap().to_owned());
+            (last, seen.session().map(str::to_owned))
+        })
+        .collect();
+    let behind = |id: Option<&str>| (id.map(str::to_owned), Some("session-1".to_owned()));
+    assert_eq!(asked, [None, Some("e-1"), Some("e-1"), Some("e-2")].map(behind));
+    // What it has told behind the gap counts like anything else that it tells.
+    assert_eq!(listed(&rig, &server).await, 2);
+}
+
+#[tokio::test]
+async fn tools_are_listed_anew_behind_a_gap_though_no_change_was_heard_of() {
+    let (cut, until) = oneshot::channel::<()>();
+    let until = Mutex::new(Some(until));
+    let server = HttpServer::start(move |seen| {
+        if seen.verb != Method::GET {
+            return announces(seen);
+        }
+        let Some(until) = until.lock().unwrap().take() else {
+            return Some(stream_of(EVENTS, then_silence(vec![says("2", "back again")])));
+        };
+        let first = vec![format!("retry: 1\n{}", says("1", "here I am"))];
+        let end = stream::once(until).filter_map(|_| std::future::ready(None));
+        Some(stream_of(EVENTS, stream::iter(first).chain(end)))
+    });
+    let rig = server.rig();
+    rig.hub.tools("x").await.unwrap();
+    hears(&rig, "here I am").await;
+    goes_by(STALE).await;
+    let before = listed(&rig, &server).await;
+    // While it is heard, its silence is believed, however long it lasts.
+    for _ in 0..2 {
+        goes_by(STALE).await;
+        assert_eq!(listed(&rig, &server).await, before);
+    }
+    cut.send(()).unwrap();
+    hears(&rig, "back again").await;
+    goes_by(STALE).await;
+    assert_eq!(listed(&rig, &server).await, before + 1, "nobody knows what was missed");
+    goes_by(STALE).await;
+    assert_eq!(listed(&rig, &server).await, before + 1);
+    assert_eq!(server.count("initialize"), 1, "the session is the same");
+}
+
+#[tokio::test]
+async fn a_stream_that_brings_nothing_any_more_is_given_up_and_the_connection_with_it() {
+    let gets = Arc::new(AtomicUsize::new(0));
+    let count = gets.clone();
+    let server = HttpServer::start(move |seen| {
+        if seen.verb != Method::GET {
+            return announces(seen);
+        }
+        let first = count.fetch_add(1, Ordering::SeqCst) == 0;
+        let open = || stream_of(EVENTS, stream::iter(Vec::<String>::new()));
+        Some(if first { open() } else { status(503) })
+    });
+    let rig = server.rig_with(server.url(), |settings| {
+        settings.times.again = Duration::from_millis(1);
+    });
+    rig.hub.tools("x").await.unwrap();
+    eventually("it is over", || !matches!(rig.state("x"), ServerState::Up { .. })).await;
+    assert_eq!(gets.load(Ordering::SeqCst), 6, "once, and five tries");
+}
+
+#[tokio::test]
+async fn a_server_without_such_a_stream_is_asked_for_it_once_and_listed_again_before_use() {
+    let server = HttpServer::start(announces);
+    let rig = server.rig();
+    for n in 1..4 {
+        assert_eq!(listed(&rig, &server).await, n, "what is a minute old is not believed");
+        goes_by(STALE).await;
+    }
+    let gets = server.seen().iter().filter(|seen| seen.verb == Method::GET).count();
+    assert_eq!(gets, 1);
+}
