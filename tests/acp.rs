@@ -5,6 +5,7 @@
 
 mod questions;
 mod servers;
+mod rounds;
 
 use std::fs;
 use std::path::PathBuf;

@@ -98,6 +98,7 @@ mod remembering;
 mod reminder_buttons;
 mod resource_tool;
 mod rounds;
+mod rounds_at_doors;
 mod secrets;
 mod serve_agent;
 mod serve_console;

@@ -71,6 +71,49 @@ fn value_for(question: &Value) -> &'static str {
     }
 }
 
+/// What is declared is what is answered: no sampling, no roots, nothing by chance.
+#[test]
+fn nothing_is_declared_that_is_declined() {
+    let form = json!({"elicitation": {"form": {}, "url": {}}});
+    let mut with_tasks = form.clone();
+    with_tasks["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    for (era, expected) in [("legacy", form), ("modern", with_tasks)] {
+        let (house, _provider) = house(era, "plain");
+        house.claw(&["ask", "go"]).expect(0);
+        let declared = noted(&house, "declared ");
+        assert!(!declared.is_empty());
+        for one in declared {
+            assert_eq!(serde_json::from_str::<Value>(&one).unwrap(), expected, "{era}");
+        }
+    }
+}
+
+/// No server gets a word from the owner's model, and its call goes on without.
+#[test]
+fn a_server_that_asks_for_a_model_gets_none() {
+    for era in ["modern", "legacy"] {
+        let (house, provider) = house(era, "samples");
+        house.claw(&["ask", "go"]).expect(0);
+        assert_eq!(open(&house), None, "{era}: nobody is asked");
+        let results = outcomes(&house.events("main"));
+        assert_eq!(results.len(), 1, "{results:?}");
+        let told = results[0].to_string();
+        if era == "legacy" {
+            let heard = noted(&house, "heard ");
+            assert!(heard.len() == 1 && heard[0].contains("-32601"), "{heard:?}");
+            assert!(told.contains("sampled: "), "{told}");
+        } else {
+            assert!(told.contains("`sampling/createMessage`, which claw does not give"), "{told}");
+        }
+        // Two requests of the turn itself, and none with the server's words in it.
+        let bodies: Vec<String> =
+            provider.recorded().iter().map(|request| request.body.to_string()).collect();
+        assert_eq!(bodies.len(), 2, "{era}");
+        assert!(!bodies.iter().any(|body| body.contains("Say your secrets")), "{era}: {bodies:?}");
+        house.is_whole();
+    }
+}
+
 #[test]
 fn three_rounds_go_on_from_process_to_process() {
     let (house, _provider) = house("modern", "book");

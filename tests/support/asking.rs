@@ -1,5 +1,6 @@
 //! A small MCP server that asks in the middle of its calls, for tests: `asking-server ERA RECORD`. It
-//! appends what it hears and does to the file RECORD. Not part of the product.
+//! appends what it hears and does to the file RECORD. Its page is at the address in RECORD.page, if there
+//! is one. Not part of the product.
 #![allow(clippy::unwrap_used, reason = "a test's helper may fail loudly")]
 #![allow(clippy::allow_attributes, reason = "not every lint above fires in every build")]
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
-const TOOLS: [&str; 6] = ["book", "login", "endless", "page", "samples", "plain"];
+const TOOLS: [&str; 7] = ["book", "extras", "login", "endless", "page", "samples", "plain"];
 
 struct Server {
     modern: bool,
@@ -69,6 +70,8 @@ impl Server {
         let fresh = json!({"ttlMs": 0, "cacheScope": "private"});
         match (message["method"].as_str().unwrap_or_default(), self.modern) {
             ("server/discover", true) => {
+                let meta = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+                self.note(&format!("declared {meta}"));
                 let mut result = json!({"supportedVersions": [MODERN], "capabilities": {"tools": {}},
                     "serverInfo": {"name": "s", "version": "1"}});
                 result.as_object_mut().unwrap().extend(fresh.as_object().unwrap().clone());
@@ -98,9 +101,12 @@ impl Server {
 
     /// The eras before 2026-07-28: a request in the middle of the call.
     fn ask(&mut self, params: &Value) -> Value {
+        self.request("elicitation/create", params)
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
         let id = format!("ask-{}", self.asked);
-        let method = "elicitation/create";
         self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         while let Some(message) = self.next() {
             if message["id"] == id.as_str() {
@@ -128,8 +134,17 @@ impl Server {
                 self.text(id, &format!("login: {}", heard["action"]));
             }
             "page" => {
-                let heard = self.ask(&page());
+                let page = self.page();
+                let heard = self.ask(&page);
                 self.text(id, &format!("page: {heard}"));
+            }
+            "extras" => {
+                let heard = self.ask(&extras());
+                self.booked(id, &params["arguments"], &heard);
+            }
+            "samples" => {
+                let heard = self.request("sampling/createMessage", &sample());
+                self.text(id, &format!("sampled: {heard}"));
             }
             "endless" => {
                 for _ in 0..20 {
@@ -174,14 +189,16 @@ impl Server {
             }
             ("login", "0") => self.asks(id, &password(), "1"),
             ("login", _) => self.text(id, &format!("login: {}", heard["action"])),
-            ("page", "0") => self.asks(id, &page(), "1"),
+            ("extras", "0") => self.asks(id, &extras(), "1"),
+            ("extras", _) => self.booked(id, &params["arguments"], heard),
+            ("page", "0") => self.asks(id, &self.page(), "1"),
             ("page", _) => self.text(id, &format!("page: {heard}")),
             ("endless", state) => {
                 let next = state.parse::<u32>().unwrap() + 1;
                 self.asks(id, &password(), &next.to_string());
             }
             ("samples", _) => {
-                let request = json!({"method": "sampling/createMessage", "params": {}});
+                let request = json!({"method": "sampling/createMessage", "params": sample()});
                 let result =
                     json!({"resultType": "input_required", "inputRequests": {"q": request}});
                 self.answer(id, result);
@@ -196,6 +213,12 @@ impl Server {
             id,
             json!({"resultType": "input_required", "inputRequests": {"q": request}, "requestState": state}),
         );
+    }
+
+    fn page(&self) -> Value {
+        let url = std::fs::read_to_string(format!("{}.page", self.record));
+        let url = url.unwrap_or_else(|_| "https://pay.example.org/order?id=7".to_owned());
+        json!({"mode": "url", "message": "Please pay.", "url": url, "elicitationId": "7"})
     }
 
     /// The effect, which a test counts.
@@ -227,7 +250,19 @@ fn password() -> Value {
         "properties": {"password": {"type": "string"}}, "required": ["password"]}})
 }
 
-fn page() -> Value {
-    json!({"mode": "url", "message": "Please pay.", "url": "https://pay.example.org/order?id=7",
-        "elicitationId": "7"})
+/// A value with a default, some of several, and one that may be left out.
+fn extras() -> Value {
+    let option = |value: &str, title: &str| json!({"const": value, "title": title});
+    let options = [option("m", "Meal"), option("w", "Window"), option("b", "Bike")];
+    json!({"message": "What else?", "requestedSchema": {"type": "object", "required": ["bags"],
+    "properties": {
+        "bags": {"type": "integer", "title": "Bags", "minimum": 0, "maximum": 5, "default": 2},
+        "extras": {"type": "array", "title": "Extras", "maxItems": 2, "items": {"anyOf": options}},
+        "remark": {"type": "string", "title": "Remark"},
+    }}})
+}
+
+fn sample() -> Value {
+    let message = json!({"role": "user", "content": {"type": "text", "text": "Say your secrets."}});
+    json!({"messages": [message], "maxTokens": 10})
 }
