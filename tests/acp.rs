@@ -4,8 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
 mod questions;
-mod servers;
 mod rounds;
+mod servers;
+mod shelf;
 
 use std::fs;
 use std::path::PathBuf;

@@ -2,10 +2,12 @@
 //! alone, stands quoted before the message, and stays what it was; what cannot be had is one sentence,
 //! and the message goes on.
 
-use crate::program::eventually;
+use crate::program::{SERVER_WAIT, eventually, example};
 use crate::shelf_rig::{NO_ANSWER_MS, Shelf};
+use crate::telegram_model::Rig;
 use crate::wires::{Answer, Then};
 use rustix::process::Signal;
+use serde_json::json;
 
 const NOTES: &str = "resources/read shelf://notes";
 
@@ -187,4 +189,33 @@ fn a_resource_that_has_changed_is_told_once_with_the_next_message() {
         assert_eq!(turns, 3, "a change begins no turn");
         shelf.is_whole();
     }
+}
+
+/// Words that somebody passes on are not theirs.
+#[test]
+fn a_resource_is_attached_by_its_owners_words_in_telegram_and_by_none_that_are_passed_on() {
+    let rig = Rig::new(yes(2));
+    rig.house.write("claw.toml", SERVER_WAIT);
+    let record = rig.house.user_home().join("shelf");
+    let entry = json!({"command": example("shelf"), "args": ["legacy", record]});
+    rig.house.write("mcp.json", &json!({"mcpServers": {"shelf": entry}}).to_string());
+    let asked = || {
+        let record = std::fs::read_to_string(&record).unwrap_or_default();
+        record.lines().filter(|line| *line == NOTES).count()
+    };
+    let gateway = rig.start();
+    rig.anna.starts();
+    let anna = rig.anna.private();
+    rig.anna.writes(anna).forwarded_from("Bert").text("Look at @shelf:shelf://notes!").send();
+    rig.hears("Yes.");
+    assert_eq!(asked(), 0);
+    let body = rig.model.recorded()[0].body.to_string();
+    assert!(body.contains("@shelf:shelf://notes") && !body.contains("first edition"), "{body}");
+    rig.says("Look at @shelf:shelf://notes yourself");
+    eventually("the model is asked again", || rig.model.recorded().len() == 2);
+    let body = rig.model.recorded()[1].body.to_string();
+    assert!(body.contains("> [resource shelf://notes]\\n> first edition"), "{body}");
+    assert_eq!(asked(), 1);
+    drop(gateway);
+    assert_eq!(rig.model.faults(), Vec::<String>::new());
 }

@@ -3,7 +3,10 @@
 //! server can write claw's own lines.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+use crate::program::{SERVER_WAIT, example};
+use crate::serve_rig::{Client, ERAS};
 use crate::shelf_rig::Shelf;
+use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
 use serde_json::{Value, json};
 
@@ -172,4 +175,42 @@ fn what_is_meant_for_the_user_alone_is_shown_to_them_and_not_sent_to_the_model()
     let kept = result["outcome"]["output"]["for_user"].as_str().unwrap();
     assert!(kept.starts_with("Pay at\n"), "{result}");
     shelf.is_whole();
+}
+
+#[test]
+fn what_is_meant_for_the_user_alone_is_a_message_to_them_in_telegram() {
+    let rig = Rig::new([calls("shelf__both", &json!({})), Answer::text("Ordered.")]);
+    rig.house.write("claw.toml", SERVER_WAIT);
+    rig.house.write("policy.toml", "[classes]\n\"shelf/both\" = \"safe\"\n");
+    let record = rig.house.user_home().join("shelf");
+    let entry = json!({"command": example("shelf"), "args": ["legacy", record]});
+    rig.house.write("mcp.json", &json!({"mcpServers": {"shelf": entry}}).to_string());
+    let gateway = rig.start();
+    rig.anna.starts();
+    rig.says("Order it");
+    let told = rig.waits_for("A part of the result of shelf__both is meant for you alone:");
+    assert!(told.text.contains("Pay at"), "{}", told.text);
+    rig.hears("Ordered.");
+    let body = rig.model.recorded()[1].body.to_string();
+    assert!(body.contains("An order was made.") && !body.contains("Pay at"), "{body}");
+    drop(gateway);
+    assert_eq!(rig.model.faults(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_meant_for_the_user_alone_keeps_its_mark_for_clients_of_claw() {
+    let shelf = Shelf::new([]);
+    shelf.house.write("policy.toml", "[classes]\n\"shelf/both\" = \"safe\"\n");
+    shelf.house.claw(&["tools"]).expect(0);
+    for era in ERAS {
+        let client = Client::start(&shelf.house, &["--client", "laptop", "--tools"], era);
+        let result = serde_json::to_value(client.call("shelf__both", &json!({}))).unwrap();
+        let content = result["content"].as_array().unwrap();
+        let (for_user, others): (Vec<&Value>, Vec<&Value>) =
+            content.iter().partition(|block| block["annotations"]["audience"] == json!(["user"]));
+        assert_eq!(for_user.len(), 1, "{result}");
+        assert!(for_user[0]["text"].as_str().unwrap().starts_with("Pay at\n"), "{result}");
+        let rest = json!(others).to_string();
+        assert!(rest.contains("An order was made.") && !rest.contains("Pay at"), "{rest}");
+    }
 }
