@@ -152,6 +152,7 @@ mod telegram_words;
 mod telegram_words_group;
 mod told_context;
 mod tool_search;
+mod tool_search_limits;
 mod tools;
 mod trust;
 mod trust_telegram;

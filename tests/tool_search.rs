@@ -18,9 +18,9 @@ const INVOICE: &str = "shop__send_invoice";
 const SEARCH: &str = r#"{"query": "send an invoice to a customer"}"#;
 
 /// A house with claw's own filesystem server and a shop with many tools.
-struct Shop {
-    house: House,
-    model: Threaded,
+pub struct Shop {
+    pub house: House,
+    pub model: Threaded,
 }
 
 fn tool(name: &str, description: &str) -> Value {
@@ -39,7 +39,7 @@ fn tools(count: usize) -> Vec<Value> {
 }
 
 impl Shop {
-    fn new(settings: &str, count: usize, answers: Vec<Answer>) -> Self {
+    pub fn new(settings: &str, count: usize, answers: Vec<Answer>) -> Self {
         let model = Threaded::start(Wire::OpenAi, answers);
         let house = House::at("openai-compatible", &model.base_url);
         house.write("claw.toml", &format!("{SERVER_WAIT}{settings}"));
@@ -53,26 +53,26 @@ impl Shop {
         Self { house, model }
     }
 
-    fn bodies(&self) -> Vec<Value> {
+    pub fn bodies(&self) -> Vec<Value> {
         assert_eq!(self.model.faults(), [""; 0]);
         self.model.recorded().into_iter().map(|recorded| recorded.body).collect()
     }
 
     /// The events of this kind, in the order of the log.
-    fn events(&self, kind: &str) -> Vec<Value> {
+    pub fn events(&self, kind: &str) -> Vec<Value> {
         let events = self.house.events("main");
         events.into_iter().filter(|event| event["type"] == kind).collect()
     }
 }
 
-const BY_MODEL: &str = "[model]\ntool_search = \"model\"\n";
+pub const BY_MODEL: &str = "[model]\ntool_search = \"model\"\n";
 
-fn names(body: &Value) -> Vec<&str> {
+pub fn names(body: &Value) -> Vec<&str> {
     let tools = body["tools"].as_array().unwrap();
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
 }
 
-fn of_shop(body: &Value) -> Vec<&str> {
+pub fn of_shop(body: &Value) -> Vec<&str> {
     names(body).into_iter().filter(|name| name.starts_with("shop__")).collect()
 }
 
@@ -87,7 +87,7 @@ fn goes_on(before: &Value, after: &Value) {
     }
 }
 
-fn calls(name: &str, arguments: &str) -> Answer {
+pub fn calls(name: &str, arguments: &str) -> Answer {
     Answer::Turn(Turn::calls(&[Call::new("c", name, arguments)]))
 }
 
