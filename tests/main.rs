@@ -43,6 +43,7 @@ mod heartbeats_listed;
 mod heartbeats_proposed;
 mod home_page;
 mod host_grants;
+mod http_hostile;
 mod http_rig;
 mod job_kills;
 mod jobs;
