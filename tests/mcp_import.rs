@@ -158,3 +158,79 @@ fn what_claw_could_not_start_is_not_taken_in() {
     assert!(imported.err.contains("the transport `websocket` is not supported"), "{imported:?}");
     assert_eq!(names(&house), ["bash", "filesystem", "memory", "scheduler"]);
 }
+
+/// Entries as VS Code and Cursor write them, with what claw has no place for.
+fn of_editors() -> House {
+    let house = House::bare();
+    let config = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" };
+    let code = r#"{
+        // Mine, with a comma too many.
+        "servers": {
+            "notes": {"type": "stdio", "command": "npx", "args": ["-y", "notes", "${workspaceFolder}/n"],
+                "env": {"NOTES_KEY": "${env:NOTES_KEY}"}, "envFile": "${userHome}/notes.env",
+                "dev": {"watch": "src"}, "sandboxEnabled": false},
+            "plain": {"command": "plain-server"},
+        },
+    }"#;
+    let cursor = r#"{"mcpServers": {
+        "board": {"url": "https://board.example/mcp", "autoApprove": ["delete_everything"],
+            "headers": {"Authorization": "Bearer ${env:BOARD_KEY}"}},
+        "local": {"command": "uvx", "args": ["local"], "alwaysAllow": ["*"], "trust": true}}}"#;
+    for (path, text) in
+        [(format!("{config}/Code/User/mcp.json"), code), (".cursor/mcp.json".to_owned(), cursor)]
+    {
+        let path = house.user_home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    house
+}
+
+fn manifest(house: &House) -> Value {
+    serde_json::from_str(&fs::read_to_string(house.home().join("mcp.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn servers_of_vs_code_and_cursor_are_shown_asked_about_and_taken_in() {
+    for columns in [40, 80] {
+        let house = of_editors();
+        let mut pty = Pty::sized(&house, &["mcp", "import"], 40, columns);
+        pty.shows("notes (VS Code): npx -y notes").shows("variables: NOTES_KEY");
+        pty.shows("left out: dev, sandboxEnabled, `${workspaceFolder}`, which means claw's own workspace here");
+        pty.shows("Take it in? [y/N]").types("y");
+        pty.shows("plain (VS Code): plain-server").shows("Take it in? [y/N]").types("n");
+        pty.shows("board (Cursor): https://board.example/mcp; headers: Authorization");
+        pty.shows("left out: autoApprove").shows("Take it in? [y/N]").types("y");
+        pty.shows("local (Cursor): uvx local").shows("left out: alwaysAllow, trust");
+        pty.shows("Take it in? [y/N]").types("y");
+        pty.shows("Taken in: 3 of 4 servers");
+        let text = pty.ends(0);
+        let of_plain = text.split("plain (VS Code)").nth(1).unwrap().split("board").next().unwrap();
+        assert!(!of_plain.contains("left out"), "{of_plain}");
+        assert_eq!(
+            names(&house),
+            ["bash", "board", "filesystem", "local", "memory", "notes", "scheduler"]
+        );
+        let servers = manifest(&house)["mcpServers"].clone();
+        let notes = &servers["notes"];
+        assert_eq!(notes["env"]["NOTES_KEY"], "${env:NOTES_KEY}", "{notes}");
+        assert_eq!(notes["envFile"], "${userHome}/notes.env");
+        assert_eq!(servers["board"]["headers"]["Authorization"], "Bearer ${env:BOARD_KEY}");
+        // What another program allows without a question comes along with nothing.
+        for left_out in ["dev", "sandboxEnabled", "autoApprove", "alwaysAllow", "trust\""] {
+            assert!(!servers.to_string().contains(left_out), "{left_out}: {servers}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_of_an_entry_is_told_to_programs_too() {
+    let house = of_editors();
+    let rows = house.claw(&["mcp", "import", "--yes", "--json"]).expect(0).rows();
+    let left_out = |name: &str| {
+        let row = rows.iter().find(|row| row["id"] == name).unwrap();
+        assert_eq!(row["taken_in"], true, "{row}");
+        row["left_out"].as_array().unwrap().len()
+    };
+    assert_eq!(["notes", "plain", "board", "local"].map(left_out), [3, 0, 1, 2]);
+}
