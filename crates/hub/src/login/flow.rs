@@ -69,6 +69,7 @@ pub(super) async fn begin(
         }
     };
     let link = manager.get_authorization_url(&names).await.map_err(broken)?;
+    let link = with_consent(link);
     let checks = file.take_fresh().filter(|made| has_state(&link, &made.csrf_token));
     let checks = checks.ok_or_else(|| LoginError::Broken("its link has no `state`".to_owned()))?;
     let (url, redirect) = (place.entry.url.to_string(), redirect.to_owned());
@@ -230,10 +231,42 @@ async fn scopes(
     Ok(once)
 }
 
+/// The right to go on without the person (`offline_access`) is given by OpenID Connect only to who
+/// asks that person for it (Core 1.0, section 11), and is dropped in silence otherwise: there is no
+/// refresh token then. Who does not know `prompt` ignores it.
+fn with_consent(link: String) -> String {
+    let scopes = parameter(&link, "scope").unwrap_or_default();
+    if !scopes.split(' ').any(|scope| scope == "offline_access") {
+        return link;
+    }
+    match Url::parse(&link) {
+        Ok(mut url) => {
+            url.query_pairs_mut().append_pair("prompt", "consent");
+            url.into()
+        }
+        Err(_) => link,
+    }
+}
+
 /// A parameter of an address that stands there once.
 pub(super) fn parameter(address: &str, name: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let mut found = url.query_pairs().filter(|(key, _)| key == name);
     let value = found.next()?.1.into_owned();
     found.next().is_none().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_to_go_on_alone_asks_the_person() {
+        let link = |scope: &str| format!("https://login.example/auth?scope={scope}&state=s1");
+        let asked = with_consent(link("read+offline_access"));
+        assert_eq!(asked, link("read+offline_access") + "&prompt=consent");
+        for other in ["read", "read+offline_access_not", ""] {
+            assert_eq!(with_consent(link(other)), link(other));
+        }
+    }
 }
