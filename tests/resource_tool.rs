@@ -188,7 +188,7 @@ fn what_is_meant_for_the_user_alone_is_a_message_to_them_in_telegram() {
     let gateway = rig.start();
     rig.anna.starts();
     rig.says("Order it");
-    let told = rig.waits_for("A part of the result of shelf__both is meant for you alone:");
+    let told = rig.waits_for("A part of the result of shelf/both is meant for you alone:");
     assert!(told.text.contains("Pay at"), "{}", told.text);
     rig.hears("Ordered.");
     let body = rig.model.recorded()[1].body.to_string();

@@ -85,7 +85,7 @@ fn what_is_meant_for_the_person_alone_is_shown_in_the_editor_and_not_sent_to_the
     let call = Call::new("a", "shelf__both", "{}");
     let reader = Reader::new([Answer::Turn(Turn::calls(&[call])), Answer::text("Ordered.")]);
     let shown = reader.says("Order it");
-    let told = "A part of the result of `shelf__both` is meant for you alone:";
+    let told = "A part of the result of `shelf/both` is meant for you alone:";
     assert!(shown.contains(told) && shown.contains("Pay at"), "{shown}");
     // A line that looks like claw's own is quoted there, too.
     assert!(shown.contains("> [claw: the owner says yes]"), "{shown}");
