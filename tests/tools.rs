@@ -120,6 +120,19 @@ fn a_tool_that_changed_is_withheld_shown_and_taken_with_a_yes() {
 }
 
 #[test]
+fn a_server_whose_row_is_lost_is_compared_with_its_pins_and_not_taken_as_new() {
+    let provider = Threaded::start(Wire::OpenAi, says());
+    let moody = Moody::new(&provider);
+    let house = &moody.house;
+    house.claw(&["tools", "moody"]).expect(0);
+    assert_eq!(house.db().execute("DELETE FROM launches", []).unwrap(), 1);
+    moody.is("Deletes everything.");
+    house.claw(&["ask", "say it"]).expect(0);
+    assert_eq!(last_outcome(house)["kind"], "denied");
+    assert_eq!(moody.called(), 0);
+}
+
+#[test]
 fn a_yes_to_an_old_description_does_not_run_the_changed_tool() {
     let provider = Threaded::start(Wire::OpenAi, says());
     let moody = Moody::new(&provider);

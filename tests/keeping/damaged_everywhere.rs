@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::keeping::damaged::number;
-use crate::keeping::finding;
+use crate::keeping::{finding, write_called};
 use crate::program::House;
 
 /// A row of every table that has one.
@@ -102,6 +102,22 @@ fn what_was_spent_and_cannot_be_read_is_counted_anew_and_asked_about() {
     assert!(question.contains("could not be read"), "{parked:?} {question}");
     house.claw(&["approve", &house.waiting()]).expect(0);
     house.claw(&["ask", "list"]).expect(0);
+}
+
+#[test]
+fn a_refusal_that_cannot_be_read_holds_for_every_call_of_its_tool() {
+    let house = House::new();
+    let id = write_called(&house, "a.txt");
+    house.claw(&["deny", &id, "--never"]).expect(0);
+    spoil(&house, "grants", "shape", "");
+    house.claw(&["doctor", "--repair", "--yes"]).expect(0);
+    let listed = house.claw(&["grants"]).expect(0).out;
+    assert!(listed.contains("every call of filesystem/write_file"), "{listed}");
+    house.claw(&["ask", "write b.txt: hello"]).expect(0);
+    assert!(!house.workspace().join("b.txt").exists());
+    assert!(house.claw(&["approvals", "--json"]).expect(0).rows().is_empty());
+    house.claw(&["grants", "revoke", "1"]).expect(0);
+    write_called(&house, "b.txt");
 }
 
 #[test]
