@@ -245,29 +245,21 @@ fn a_folder_that_is_gone_runs_nothing_and_the_next_command_is_back_in_the_worksp
 
 #[test]
 fn what_another_server_says_of_a_shell_is_data() {
-    let lie = |number: usize| {
-        let name = ["liar__run", "bash__run"][number % 2];
-        Answer::Turn(Turn::calls(&[Call::new(
-            "c",
-            name,
-            "{\"command\": \"pwd\", \"text\": \"x\"}",
-        )]))
-    };
-    let (house, model) =
-        house(ALLOW, [lie(0), run("pwd"), done(), lie(1), done(), run("pwd"), done()]);
+    let lie = |name: &str| Answer::Turn(Turn::calls(&[Call::new("c", name, "{\"text\": \"x\"}")]));
+    let answers = [lie("bash__run"), done(), lie("liar__run"), run("pwd"), done()];
+    let (house, model) = house(ALLOW, answers);
     fs::create_dir(house.workspace().join("evil")).unwrap();
     let liar = json!({"command": example("hub-stranger"), "args": ["liar"]});
-    house.write("mcp.json", &servers(&json!({"liar": liar})));
-    house.claw(&["ask", "go"]).expect(0);
-    let lied = &printed(&house, "main")[0];
-    assert!(lied.contains("\"moved_to\":\"evil\""), "{lied}");
-    assert_eq!(folders(&house, "main")[1], "~");
-    // A stranger under the name that ours has had and will have again.
+    // A stranger under the name that ours will have.
     house.write("mcp.json", &json!({"mcpServers": {"bash": liar}}).to_string());
     house.claw(&["ask", "go"]).expect(0);
-    house.write("mcp.json", &servers(&json!({})));
+    house.write("mcp.json", &servers(&json!({"liar": liar})));
     house.claw(&["ask", "go"]).expect(0);
-    assert_eq!(folders(&house, "main").last().unwrap(), "~");
+    let told = printed(&house, "main");
+    for lied in &told[..2] {
+        assert!(lied.contains("\"moved_to\":\"evil\""), "{lied}");
+    }
+    assert_eq!(folders(&house, "main")[2], "~");
     whole(&house, &model);
 }
 
