@@ -92,7 +92,7 @@ def main():
     house.note_facts()
     before = house.state()
     house.drain()
-    rows = [json.loads(line) for line in server.run("python3 ways.py facts.json").splitlines() if line.startswith("{")]
+    rows = [json.loads(line) for line in server.run("exec python3 ways.py facts.json").splitlines() if line.startswith("{")]
     done = rows.pop().get("done") if rows else None
     looking, wrong = ways_at_read(house, server)
     server.run("python3 -c 'import os, signal; os.kill(-1, signal.SIGKILL)'; true")
@@ -168,7 +168,7 @@ def older(house):
         faults += judged("read", looking, open_at_read)
         house.drain()
         server.needs = "write"
-        rows = [json.loads(line) for line in server.run("python3 ways.py facts.json").splitlines() if line.startswith("{")]
+        rows = [json.loads(line) for line in server.run("exec python3 ways.py facts.json").splitlines() if line.startswith("{")]
         rows.pop()
         faults += judged("write", rows, lambda name: ITS_OWN.get(name) or (PROCESSES if name in SHUT[2:] else OPEN.get(name)))
         faults += [f"level write: {name} was reached" for name in house.drain()]
@@ -214,7 +214,7 @@ def ways_at_read(house, server):
     wrong, before = [], house.workspace_state()
     house.drain()
     server.needs = "read"
-    out = server.run("python3 ways.py facts.json looking.py staying.py")
+    out = server.run("exec python3 ways.py facts.json looking.py staying.py")
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     done = rows.pop().get("done") if rows else None
     if done != len(rows) or not rows:
@@ -276,7 +276,7 @@ def ways_beside(house, server, has_docker=NAMESPACES, only=""):
     (house.workspace / "hostile").write_text(f"Host *\n ProxyCommand touch {mark}\n")
     opens = ["ssh-agent"] + (["docker"] if has_docker else [])
     house.drain()
-    out = server.run(f"ONLY={only} python3 ways.py facts.json opened.py", opens)
+    out = server.run(f"ONLY={only} exec python3 ways.py facts.json opened.py", opens)
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     done = rows.pop().get("done") if rows else None
     faults = [] if rows and done == len(rows) else [f"only {len(rows)} ways came back of {done}: {out[-300:]}"]

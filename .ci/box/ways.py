@@ -15,6 +15,7 @@ import struct
 import sys
 
 F = json.load(open(sys.argv[1]))
+# The shell of the command has made way for this program (`exec`), so the supervisor is its parent.
 V, PG, S, ME = F["victim"], F["victim_group"], F["server"], os.getppid()
 D, HOME, TMP, UID = F["diary"], F["home"], F["tmp"], os.getuid()
 LIBC = ctypes.CDLL(None, use_errno=True)
