@@ -1,5 +1,5 @@
-//! What a server of an older revision asks by a request: for one of several calls, which it does not
-//! name, and for the owner's folders. Over HTTP, through the whole program.
+//! What a server of an older revision asks by a request: for one of several calls, which it does
+//! not name, and for the owner's folders. Over HTTP, through the whole program.
 
 use serde_json::json;
 

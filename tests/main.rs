@@ -1,7 +1,7 @@
 //! Every test of the whole program that can share a process: one binary, so that what they share is
-//! compiled and linked once. It is a package of its own and knows neither doors nor the command line;
-//! what does is in `with_crate.rs`. Tests with a `main` of their own, or that change their whole process
-//! (limits, memory), are binaries of the package `claw`, named in its `Cargo.toml`.
+//! compiled and linked once. It is a package of its own and knows neither doors nor the command
+//! line; what does is in `with_crate.rs`. Tests with a `main` of their own, or that change their
+//! whole process (limits, memory), are binaries of the package `claw`, named in its `Cargo.toml`.
 //!
 //! `cargo test --workspace --test whole doors::` runs one module.
 

@@ -50,8 +50,8 @@ async fn a_tool_call_with_an_absurd_number_is_refused_told_and_not_asked_for_aga
             let frames = Turn::text("I look").frames(wire);
             let body = format!("{}{}", frames[0], call_at(wire, index));
             let stand_in = StandIn::start(wire, [Answer::raw(&body, Then::Silence)]).await;
-            // The server says nothing more, and `genai` passes over what it cannot read: the refusal
-            // must not wait for the hour.
+            // The server says nothing more, and `genai` passes over what it cannot read: the
+            // refusal must not wait for the hour.
             let patient =
                 Target { timeout: Duration::from_secs(3600), ..target(wire, &stand_in.base_url) };
             let asked = tokio::time::timeout(Duration::from_secs(60), async {

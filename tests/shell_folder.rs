@@ -1,6 +1,6 @@
-//! A shell that remembers its folder, through the whole program with the real bash server: a `cd` in one
-//! command is the folder of the next one, as an argument that rules, the question and the audit see,
-//! and that comes from the log alone.
+//! A shell that remembers its folder, through the whole program with the real bash server: a `cd`
+//! in one command is the folder of the next one, as an argument that rules, the question and the
+//! audit see, and that comes from the log alone.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 

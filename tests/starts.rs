@@ -1,8 +1,10 @@
 //! Slow servers through the whole program: what has begun to start is not thrown away, one can be
-//! started alone, and the person hears of all late ones in one sentence.
+//! started alone, and the person hears of all late ones in one sentence. A broken one neither
+//! delays nor breaks the others.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use crate::program::{House, eventually, example};
 use serde_json::{Value, json};
@@ -120,4 +122,64 @@ fn a_stranger_gets_certificates_and_proxies_and_a_folder_of_its_own() {
     house.write("claw.toml", "inherit = [\"...\", \"MINE\"]\n");
     let ran = house.claw(&["tools"]).expect(1);
     assert!(ran.err.contains(&format!("{folder} /etc/ssl/own.pem C yes.")), "{ran:?}");
+}
+
+#[test]
+fn a_broken_server_neither_delays_nor_breaks_the_others() {
+    let stranger = example("hub-stranger");
+    let servers = json!({"mcpServers": {
+        "nowhere": {"command": "/no/such/program"},
+        "broken": {"command": stranger, "args": ["broken"]},
+        "filesystem": {"command": "claw", "args": ["server", "filesystem"]},
+        "off": {"command": "/no/such/program", "disabled": true},
+    }});
+    let house = House::new();
+    house.write("mcp.json", &servers.to_string());
+    let began = Instant::now();
+    let ran = house.claw(&["ask", "list"]).expect(0);
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "the broken ones delayed it: {:?}",
+        began.elapsed()
+    );
+    assert!(ran.out.contains("Listing"), "{ran:?}");
+    for name in ["nowhere", "broken"] {
+        assert!(ran.err.contains(name), "nobody was told of {name}: {ran:?}");
+    }
+    assert!(!ran.err.contains("`off`"), "{ran:?}");
+    let doctor = house.claw(&["doctor", "--json"]).expect(1).rows();
+    let bad = doctor
+        .iter()
+        .filter(|row| row["id"].as_str().unwrap().starts_with("server:") && row["ok"] == false)
+        .count();
+    assert_eq!(bad, 2, "{doctor:?}");
+    house.is_whole();
+}
+
+#[test]
+fn a_mute_server_is_not_waited_for_long() {
+    let servers = json!({"mcpServers": {
+        "mute": {"command": example("hub-stranger"), "args": ["mute"]},
+        "filesystem": {"command": "claw", "args": ["server", "filesystem"]},
+    }});
+    let house = House::new();
+    house.write("claw.toml", "[limits]\nserver_start_s = 3\n");
+    house.write("mcp.json", &servers.to_string());
+    let ran = house.claw(&["ask", "list"]).expect(0);
+    assert!(ran.out.contains("Listing") && ran.err.contains("`mute`"), "{ran:?}");
+    assert!(ran.err.contains("starts for the first time"), "{ran:?}");
+    house.write("claw.toml", "[limits]\nserver_start_s = 600\n");
+    let began = Instant::now();
+    let ran = house.claw(&["ask", "list"]).expect(0);
+    assert!(
+        !ran.err.contains("for the first time"),
+        "the same command was waited for again: {ran:?}"
+    );
+    // A start may take long; a conversation does not wait for that.
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "the mute one delayed it: {:?}",
+        began.elapsed()
+    );
+    house.is_whole();
 }

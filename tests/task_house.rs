@@ -1,5 +1,5 @@
-//! A house whose server makes tasks of calls (`task_rig`), and whose model calls its tools. Must not
-//! know what is tested.
+//! A house whose server makes tasks of calls (`task_rig`), and whose model calls its tools. Must
+//! not know what is tested.
 
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! The tests of the whole program that also need the painter for a terminal, or the parser, which
-//! reads the pages of the manual. They stand apart from `main.rs`, which is compiled anew for neither.
-//! They are a test of the crate `claw-cli`, which knows no door.
+//! reads the pages of the manual. They stand apart from `main.rs`, which is compiled anew for
+//! neither. They are a test of the crate `claw-cli`, which knows no door.
 //!
-//! It has the same name for `cargo test` as that one, `whole`: `cargo test --workspace --test whole`
-//! runs both.
+//! It has the same name for `cargo test` as that one, `whole`: `cargo test --workspace --test
+//! whole` runs both.
 
 mod botapi;
 mod console_look;

@@ -1,6 +1,5 @@
 //! `claw acp`: opens the door for editors. Standard output belongs to it alone. Must not know
-//! what it
-//! says.
+//! what it says.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The commands that open doors, one file each. All others are in `crates/cli`, which knows no door.
-//! Must not know what a door shows, or how a room works.
+//! The commands that open doors, one file each. All others are in `crates/cli`, which knows no
+//! door. Must not know what a door shows, or how a room works.
 
 mod acp;
 mod chat;

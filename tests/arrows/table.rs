@@ -141,8 +141,8 @@ pub const NARROW: &[(&str, &str, &str)] = &[
     ("catalog", "config", "config::Tools"),
 ];
 
-/// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all. The
-/// command line knows no door, so that a change in one compiles nothing of it anew.
+/// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all.
+/// The command line knows no door, so that a change in one compiles nothing of it anew.
 pub const CRATES: &[(&str, &[&str])] = &[
     ("crates/bot-api", &["domain", "doors"]),
     (

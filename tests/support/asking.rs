@@ -1,6 +1,6 @@
-//! A small MCP server that asks in the middle of its calls, for tests: `asking-server ERA RECORD`. It
-//! appends what it hears and does to the file RECORD. Its page is at the address in RECORD.page, if there
-//! is one. Not part of the product.
+//! A small MCP server that asks in the middle of its calls, for tests: `asking-server ERA RECORD`.
+//! It appends what it hears and does to the file RECORD. Its page is at the address in RECORD.page,
+//! if there is one. Not part of the product.
 #![allow(clippy::unwrap_used, reason = "a test's helper may fail loudly")]
 #![allow(clippy::allow_attributes, reason = "not every lint above fires in every build")]
 

@@ -2,9 +2,9 @@
 //! `legacy` or `modern`. It appends what it is asked to the file RECORD. What `shelf://notes` says
 //! stands in RECORD.notes; RECORD.ring has it tell that the notes have changed; `shelf://gate` is
 //! answered when RECORD.go is there. Its tool `rename` tells many times that its prompts have
-//! changed: a prompt has the name in RECORD.prompt then, and `depth` is required where RECORD.strict
-//! is. Written on bare JSON lines, because a library would not let it say all this. Not part of the
-//! product.
+//! changed: a prompt has the name in RECORD.prompt then, and `depth` is required where
+//! RECORD.strict is. Written on bare JSON lines, because a library would not let it say all this.
+//! Not part of the product.
 #![allow(clippy::unwrap_used, reason = "a test's helper may fail loudly")]
 #![allow(clippy::allow_attributes, reason = "not every lint above fires in every build")]
 

@@ -98,18 +98,14 @@ impl Call {
             .unwrap_or_default();
         let code = row.body.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0);
         let signal = row.body.get("signal").and_then(Value::as_str);
-        match outcome {
-            "ended" if signal.is_some() => {
-                format!("✗ ended by {}{took}", signal.unwrap_or_default())
-            }
-            "ended" if code.is_some() => {
-                format!("✗ exit code {}{took}", code.unwrap_or_default())
-            }
-            "ended" if failed => format!("✗ failed{took}"),
-            "ended" => format!("✓ ran{took}"),
-            "denied" => format!("✗ not run: {reason}"),
-            "unknown" => format!("? may or may not have run: {reason}"),
-            other => format!("{other} {reason}"),
+        match (outcome, signal, code) {
+            ("ended", Some(signal), _) => format!("✗ ended by {signal}{took}"),
+            ("ended", None, Some(code)) => format!("✗ exit code {code}{took}"),
+            ("ended", None, None) if failed => format!("✗ failed{took}"),
+            ("ended", None, None) => format!("✓ ran{took}"),
+            ("denied", ..) => format!("✗ not run: {reason}"),
+            ("unknown", ..) => format!("? may or may not have run: {reason}"),
+            (other, ..) => format!("{other} {reason}"),
         }
     }
 

@@ -45,8 +45,8 @@ impl Blamed for UserError {
     }
 }
 
-// A type that is missing here, or in a door, fails a test of the program (`src/doors.rs`); a variant that is missing
-// in its answer does not compile.
+// A type that is missing here, or in a door, fails a test of the program (`src/doors.rs`); a
+// variant that is missing in its answer does not compile.
 crate::domain::asked!(
     UserError,
     out::Unwritten,

@@ -14,9 +14,8 @@ use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
     Answer, Block, CallId, Event, EventBody, LEFT, LoadedBy, Named, NamedState, Outcome,
-    ProjectFile, RecalledNote, SessionId, text_of,
+    ProjectFile, RecalledNote, SessionId, text_of, tool_for_person,
 };
-use crate::hub::names::as_read;
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export, named};
 
@@ -135,7 +134,7 @@ const FORGOTTEN: &str = "the shell is back in the workspace (tools.keep_shell_fo
 
 /// Which tools stand in the requests from here on.
 fn tools_words(by: LoadedBy, tools: &[String]) -> String {
-    let names: Vec<String> = tools.iter().map(|name| as_read(name)).collect();
+    let names: Vec<String> = tools.iter().map(|name| tool_for_person(name)).collect();
     let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     match by {
         LoadedBy::Begin => {

@@ -3,8 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::{CallId, SessionId, TurnEnd, Usage};
-use crate::hub::names::as_read;
+use crate::domain::{CallId, SessionId, TurnEnd, Usage, tool_for_person};
 use crate::store::{Store, StoreError};
 use crate::turn::Turn;
 
@@ -47,5 +46,5 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
 pub fn tool_name(store: &Store, call: &CallId, offered: &str) -> Result<String, StoreError> {
     // A call of a name that nobody offered, or of a log from elsewhere, has no row.
     let row = store.read(|tx| tx.call(call))?;
-    Ok(row.map_or_else(|| as_read(offered), |row| format!("{}/{}", row.server, row.tool)))
+    Ok(row.map_or_else(|| tool_for_person(offered), |row| format!("{}/{}", row.server, row.tool)))
 }

@@ -18,7 +18,8 @@ pub fn may_hold_login_answer(text: &str) -> bool {
 /// A text without its blanks, because mail clients and phones put some into an address.
 pub struct Compact {
     text: String,
-    /// Where a blank was left out: the place in `text`, and how many bytes are left out until there.
+    /// Where a blank was left out: the place in `text`, and how many bytes are left out until
+    /// there.
     left_out: Vec<(usize, usize)>,
 }
 

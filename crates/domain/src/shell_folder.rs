@@ -1,5 +1,5 @@
-//! In which folder the shell of our own bash server stands, as the log has it. Must not know how that
-//! is found out, or what a next call makes of it.
+//! In which folder the shell of our own bash server stands, as the log has it. Must not know how
+//! that is found out, or what a next call makes of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +10,8 @@ pub struct ShellFolder {
     pub server: String,
     /// Relative to the workspace; `.` is the workspace itself.
     pub folder: String,
-    /// Nothing ran, because this folder could not be used: a shell that stands there has moved, and no
-    /// other one.
+    /// Nothing ran, because this folder could not be used: a shell that stands there has moved, and
+    /// no other one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
 }

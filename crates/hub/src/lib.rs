@@ -233,8 +233,8 @@ impl Hub {
         self.find(server)?.tools().await
     }
 
-    /// The prompts of a server, which is started if need be. To list is no action, so that no permit
-    /// is needed. Bounded by `startup_timeout` for the start and again for the list.
+    /// The prompts of a server, which is started if need be. To list is no action, so that no
+    /// permit is needed. Bounded by `startup_timeout` for the start and again for the list.
     ///
     /// # Errors
     /// As [`Hub::tools`].
@@ -242,8 +242,8 @@ impl Hub {
         self.find(server)?.prompts().await
     }
 
-    /// Whether a server that is up has said that its prompts are others than it listed last. Nothing
-    /// is started or asked for it.
+    /// Whether a server that is up has said that its prompts are others than it listed last.
+    /// Nothing is started or asked for it.
     pub async fn has_changed_prompts(&self, server: &str) -> bool {
         match self.get(server) {
             Some(server) => server.has_changed_prompts().await,
@@ -253,7 +253,8 @@ impl Hub {
 
     /// Wants to hear when a resource changes, from every connection that there is or will be; the
     /// server is not started for that. What is received changes whenever the server has said so;
-    /// for one of claw's own servers also where the connection has ended, which is a reason to look.
+    /// for one of claw's own servers also where the connection has ended, which is a reason to
+    /// look.
     pub async fn hear_of(&self, server: &str, uri: &str) -> watch::Receiver<u64> {
         let heard = self.settings.resources.hear(server, uri);
         if let Some(server) = self.get(server) {
@@ -286,8 +287,8 @@ impl Hub {
     }
 
     /// Tells a server that nobody waits any more for the task that the permit names; whether it has
-    /// heard so within [`CANCEL_TASK_TIMEOUT`], its start included. Where it may not be started, one
-    /// whose process is not there hears nothing.
+    /// heard so within [`CANCEL_TASK_TIMEOUT`], its start included. Where it may not be started,
+    /// one whose process is not there hears nothing.
     pub async fn cancel_task(&self, permit: Permit, may_start: bool) -> bool {
         if !self.mark.is_of(&permit) {
             return false;

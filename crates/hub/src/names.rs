@@ -42,12 +42,6 @@ pub fn offered_name(server: &str, tool: &str) -> String {
     format!("{name}_{}", digest.get(..DIGEST_DIGITS).unwrap_or(&digest))
 }
 
-/// An offered name as people read it, where nobody knows the server and the tool any more. Exact
-/// for every name that was kept as it is.
-pub fn as_read(offered: &str) -> String {
-    offered.replacen(SEPARATOR, "/", 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,8 +50,6 @@ mod tests {
     #[test]
     fn a_fitting_name_is_kept() {
         assert_eq!(offered_name("bash", "run"), "bash__run");
-        assert_eq!(as_read("bash__run"), "bash/run");
-        assert_eq!(as_read("bash__run__twice"), "bash/run__twice");
     }
 
     #[test]

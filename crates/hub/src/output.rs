@@ -177,8 +177,8 @@ pub(super) fn read_refusal(server: &str, reason: &str) -> CallEnd {
 }
 
 impl ToolEntry {
-    /// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by
-    /// it.
+    /// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost
+    /// by it.
     pub(super) fn note_misfit_of(&self, end: &mut CallEnd) {
         if let (CallEnd::Ended(output, _), Some(schema)) = (end, &self.output_schema) {
             note_misfit(output, schema);

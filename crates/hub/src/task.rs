@@ -82,8 +82,8 @@ impl TaskSupport {
 }
 
 /// How long its server is asked to keep the task of a call to this tool; `None` for a call that is
-/// no task. Where the tool leaves the choice, a task is worth it only if the server lives on without
-/// claw.
+/// no task. Where the tool leaves the choice, a task is worth it only if the server lives on
+/// without claw.
 pub(super) fn asked_for(connection: &Connection, tool: &Value, call: Duration) -> Option<Duration> {
     let Some(Spelling::Revision2025 { .. }) = connection.tasks else { return None };
     let wanted = match TaskSupport::of(tool) {
@@ -152,8 +152,8 @@ async fn send(
     connection.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await
 }
 
-/// Whether the next look may find the task all the same. What both revisions name for a task that is
-/// not known is "invalid params"; a server without tasks does not know the method.
+/// Whether the next look may find the task all the same. What both revisions name for a task that
+/// is not known is "invalid params"; a server without tasks does not know the method.
 fn is_passing(error: &ErrorData) -> bool {
     !matches!(error.code, ErrorCode::INVALID_PARAMS | ErrorCode::METHOD_NOT_FOUND | ANSWER_TOO_LONG)
 }

@@ -318,8 +318,8 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    /// One that nobody can name, or of whose call nothing is known: it goes, and its call is then one
-    /// without a question.
+    /// One that nobody can name, or of whose call nothing is known: it goes, and its call is then
+    /// one without a question.
     fn put_nameless_approval_aside(
         &self,
         row: &DamagedRow,

@@ -1,5 +1,5 @@
-//! A question as the gate asks it, for the tests of whoever shows one or reads answers. Must not know
-//! how either is done.
+//! A question as the gate asks it, for the tests of whoever shows one or reads answers. Must not
+//! know how either is done.
 
 use claw_domain::{Answer, ApprovalId, CallId, Choice, Question, Scope, SessionId, Term};
 

@@ -1,8 +1,8 @@
 //! How often the tools that a request needs are among the first hits: the tools and the labelled
 //! requests of `bfcl-eval` (PyPI), single turns. `cargo bench -p claw-tool-search -- [--floor]
-//! FOLDER`, where FOLDER is `bfcl_eval/data`. The weights were tuned on one half of the requests and
-//! never on the other; which half one is in is the parity of the first byte of its id's SHA-256. With
-//! `--floor` worse figures than those that were measured are a failure.
+//! FOLDER`, where FOLDER is `bfcl_eval/data`. The weights were tuned on one half of the requests
+//! and never on the other; which half one is in is the parity of the first byte of its id's
+//! SHA-256. With `--floor` worse figures than those that were measured are a failure.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
@@ -29,8 +29,8 @@ const CATEGORIES: [&str; 11] = [
     "live_relevance",
 ];
 
-/// The other half, as it was measured on 2026-11-26, less two requests in a thousand: all tools of a
-/// request among the first five, and the first ten.
+/// The other half, as it was measured on 2026-11-26, less two requests in a thousand: all tools of
+/// a request among the first five, and the first ten.
 const AT_5: f64 = 0.85;
 const AT_10: f64 = 0.908;
 

@@ -1,5 +1,5 @@
-//! The index: an FTS5 table in memory that parts words and makes stems, and the order in which hits of
-//! a request are given. Must not know what a column means, or how well a tool fits.
+//! The index: an FTS5 table in memory that parts words and makes stems, and the order in which hits
+//! of a request are given. Must not know what a column means, or how well a tool fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};

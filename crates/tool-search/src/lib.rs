@@ -2,10 +2,10 @@
 //! definition and how hits are ranked. Must not know servers, pins, or what is done with a hit.
 //!
 //! The index is an FTS5 table in memory, made anew whenever the definitions change. FTS5 parts the
-//! words and makes their stems. Which tool holds which stem is read from it once, because its `bm25()`
-//! counts every column into the length of a tool and can weigh no word less than another. Two shares
-//! put the hits in order: how much of a tool's name stands in the request, and how much of the
-//! request stands in a tool. The figures are those of `benches/bfcl.rs`.
+//! words and makes their stems. Which tool holds which stem is read from it once, because its
+//! `bm25()` counts every column into the length of a tool and can weigh no word less than another.
+//! Two shares put the hits in order: how much of a tool's name stands in the request, and how much
+//! of the request stands in a tool. The figures are those of `benches/bfcl.rs`.
 
 mod clauses;
 mod fields;

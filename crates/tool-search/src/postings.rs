@@ -1,5 +1,5 @@
-//! Which tool holds which stem, how often and in which column, as FTS5 has parted its words. Must not
-//! know requests.
+//! Which tool holds which stem, how often and in which column, as FTS5 has parted its words. Must
+//! not know requests.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;

@@ -1,6 +1,6 @@
-//! Which commands an editor was told in one conversation: claw's own, and the prompts of tool servers,
-//! which change while it is open. Must not know what a prompt says, or who has heard of a change
-//! first.
+//! Which commands an editor was told in one conversation: claw's own, and the prompts of tool
+//! servers, which change while it is open. Must not know what a prompt says, or who has heard of a
+//! change first.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,8 +26,8 @@ impl ToldCommands {
         *self.told() = known;
     }
 
-    /// Asks the servers that have said that their prompts changed, and tells what is known, if it is
-    /// not what was told last. Another conversation may have asked them before.
+    /// Asks the servers that have said that their prompts changed, and tells what is known, if it
+    /// is not what was told last. Another conversation may have asked them before.
     pub async fn look(&self) {
         self.chat_commands.look_for_changed_prompts().await;
         if *self.told() != self.chat_commands.known_prompts() {

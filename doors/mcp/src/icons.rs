@@ -1,5 +1,5 @@
-//! Which icons of a tool a client gets. They are a stranger's: claw fetches none, and passes on only
-//! those that no client would read from a disk or a network of its own. Must not know tools.
+//! Which icons of a tool a client gets. They are a stranger's: claw fetches none, and passes on
+//! only those that no client would read from a disk or a network of its own. Must not know tools.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! In which folder the shell of a command has ended, for a host whose next command is to begin there.
-//! Owns how that is found out and what it is called. Must not know what a host makes of it.
+//! In which folder the shell of a command has ended, for a host whose next command is to begin
+//! there. Owns how that is found out and what it is called. Must not know what a host makes of it.
 //!
 //! The shell says by a trap that it ends, and waits; then the kernel says where it stands. So no
-//! program that a command starts can say it in its place: nothing that is written on the line counts,
-//! only that something is. A command that takes the trap away, or puts another program in the place
-//! of its shell (`exec`), has no end of a shell that could be told.
+//! program that a command starts can say it in its place: nothing that is written on the line
+//! counts, only that something is. A command that takes the trap away, or puts another program in
+//! the place of its shell (`exec`), has no end of a shell that could be told.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};

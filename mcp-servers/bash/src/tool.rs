@@ -74,8 +74,8 @@ pub struct RunResult {
     /// the network, only what went over `ssh` is counted.
     pub network: Option<Vec<HostAccount>>,
     /// Where a next command begins that goes on where this one has left its shell: a directory
-    /// relative to the workspace, `.` for the workspace itself. Null where the shell has ended where it
-    /// began, and where its end was not seen.
+    /// relative to the workspace, `.` for the workspace itself. Null where the shell has ended
+    /// where it began, and where its end was not seen.
     pub moved_to: Option<String>,
     /// Whether nothing was run because `cwd` cannot be used.
     pub cwd_refused: bool,

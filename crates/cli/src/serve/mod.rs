@@ -1,5 +1,5 @@
-//! `claw serve --install`: sets claw up in another program's settings. Must not know how a client is
-//! served.
+//! `claw serve --install`: sets claw up in another program's settings. Must not know how a client
+//! is served.
 
 pub(crate) mod client_file;
 mod edit;

@@ -1,5 +1,6 @@
 //! What the model is told of where its calls run, beside the prompt that never changes: the mode of
-//! the session, and the state of the git repository that holds the workspace. Must not know when it is told.
+//! the session, and the state of the git repository that holds the workspace. Must not know when it
+//! is told.
 
 use std::time::Duration;
 
@@ -21,7 +22,8 @@ pub struct GitSeen {
 
 impl Calls {
     /// What is so now for words of this person. `git` is what is said of the repository, `shell`
-    /// where its shell stands, `before` what the model was told last. `None`: that is so still, or there is nothing to tell.
+    /// where its shell stands, `before` what the model was told last. `None`: that is so still, or
+    /// there is nothing to tell.
     pub fn context(
         &self,
         session: &SessionId,

@@ -295,8 +295,8 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
     Some(Effect { says, danger, notes, told, ..Effect::default() })
 }
 
-/// In which folder a command begins, where it names one. One that could be read otherwise stands among
-/// the arguments.
+/// In which folder a command begins, where it names one. One that could be read otherwise stands
+/// among the arguments.
 fn begins_in(facts: &Facts<'_>, told: &mut Vec<String>) -> String {
     let Some(folder) = text(facts, "cwd").and_then(inline) else { return String::new() };
     told.push("cwd".to_owned());

@@ -1,6 +1,6 @@
-//! The folder that a command's shell was left in: taken from the result of our own bash server, and put
-//! into the arguments of a call that names none, before it is judged. Must not know logs, or which
-//! call was the last one.
+//! The folder that a command's shell was left in: taken from the result of our own bash server, and
+//! put into the arguments of a call that names none, before it is judged. Must not know logs, or
+//! which call was the last one.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -23,8 +23,8 @@ const WORKSPACE: &str = ".";
 const FOLDER_BYTES_MAX: usize = 1024;
 
 impl Calls {
-    /// The arguments of a use of a tool as they are frozen: with the folder in which the shell of this
-    /// server stands, where it is our own and they name none.
+    /// The arguments of a use of a tool as they are frozen: with the folder in which the shell of
+    /// this server stands, where it is our own and they name none.
     pub fn in_shell_folder(
         &self,
         (server, tool): (&str, &str),

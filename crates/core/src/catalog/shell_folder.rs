@@ -1,5 +1,5 @@
-//! What a model is told of the folder in which a command begins: claw remembers it, and not the server,
-//! so the words are claw's. Must not know where a shell stands.
+//! What a model is told of the folder in which a command begins: claw remembers it, and not the
+//! server, so the words are claw's. Must not know where a shell stands.
 
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 //! Must not know doors.
 
 use super::code;
-use crate::domain::{CallOwner, Staged, client_name_of, escape, first_sentence};
+use crate::domain::{CallOwner, Staged, client_name_of, escape, first_sentence, tool_for_person};
 use crate::gate::Gate;
-use crate::hub::names::{as_read, look};
+use crate::hub::names::look;
 use crate::store::{ApprovalRow, Store, StoreError};
 
 pub(super) async fn tools(gate: &Gate) -> String {
@@ -53,7 +53,7 @@ fn look_of<'a>(
 pub(super) async fn tool_name(gate: &Gate, offered: &str) -> String {
     match gate.catalog().resolve(offered).await {
         Some((server, tool)) => format!("{server}/{tool}"),
-        None => as_read(offered),
+        None => tool_for_person(offered),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A server makes a task of a call. Its id is written down, and the call goes on by that from its
-//! frozen row, in this process or in a later one; who does not go on tells the server. Must not know
-//! how a task is followed.
+//! frozen row, in this process or in a later one; who does not go on tells the server. Must not
+//! know how a task is followed.
 
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
-//! In which folders the shells of a session stand, read from its log: where each command has left its
-//! own. Pure. Must not know which server is ours, what a call becomes, or whether a folder is there.
+//! In which folders the shells of a session stand, read from its log: where each command has left
+//! its own. Pure. Must not know which server is ours, what a call becomes, or whether a folder is
+//! there.
 //!
 //! What counts stands in `tool.result`, and the gate alone puts it there. A reply's calls all begin
-//! where the calls before that reply have left the shell; of those that run side by side the last one
-//! in the order of the reply counts that has moved it. Whoever begins a turn has shells of their own:
-//! the owner, each other person, each client. A job begins in the workspace each time.
+//! where the calls before that reply have left the shell; of those that run side by side the last
+//! one in the order of the reply counts that has moved it. Whoever begins a turn has shells of
+//! their own: the owner, each other person, each client. A job begins in the workspace each time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,8 +65,8 @@ pub(super) fn kept(log: &Log, through_seq: u64) -> Vec<ShellStands> {
 }
 
 /// What a model is told before a message of the turn that has begun, if it would believe something
-/// else otherwise, or may have lost it: `shell in `sub``. And whether a shell has moved since it was
-/// told last, so that the same words are news.
+/// else otherwise, or may have lost it: `shell in `sub``. And whether a shell has moved since it
+/// was told last, so that the same words are news.
 pub fn told(log: &Log) -> Option<(String, bool)> {
     let shells = Shells::of(log, |_| true);
     let stands = shells.stands();
@@ -73,21 +74,14 @@ pub fn told(log: &Log) -> Option<(String, bool)> {
     let at = |known: &BTreeMap<String, String>, server: &str| {
         known.get(server).map_or(WORKSPACE, String::as_str).to_owned()
     };
+    let is_one = servers.len() < 2;
     let words = servers.into_iter().filter_map(|server| {
         let (is, seen) = (at(&stands, server), at(&shells.seen, server));
-        let of = if servers_are_one(&stands, &shells.seen) {
-            String::new()
-        } else {
-            format!(" of {server}")
-        };
+        let of = if is_one { String::new() } else { format!(" of {server}") };
         (is != WORKSPACE || seen != WORKSPACE).then(|| format!("shell{of} in {}", named(&is)))
     });
     let words = words.collect::<Vec<_>>().join(", ");
     (!words.is_empty()).then_some((words, shells.untold))
-}
-
-fn servers_are_one(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> bool {
-    one.keys().chain(other.keys()).collect::<BTreeSet<_>>().len() < 2
 }
 
 /// A folder's name is the workspace's word: one that could be read as more than that is not quoted.

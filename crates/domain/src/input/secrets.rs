@@ -1,5 +1,5 @@
-//! Which words of a server ask for a secret. Names of values, their titles and descriptions, and what
-//! is said with a form. Pure. Must not know what becomes of such a form.
+//! Which words of a server ask for a secret. Names of values, their titles and descriptions, and
+//! what is said with a form. Pure. Must not know what becomes of such a form.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
-//! The address at which the browser of a login has ended, found in what a person has sent, also where
-//! a program has broken it over lines or put blanks into it. Pure. Must not know where logins are
-//! kept.
+//! The address at which the browser of a login has ended, found in what a person has sent, also
+//! where a program has broken it over lines or put blanks into it. Pure. Must not know where logins
+//! are kept.
 
 use claw_domain::login_answer::{Compact, LOGIN_HOST, LOGIN_PATH};
 use reqwest::Url;
@@ -37,14 +37,13 @@ pub(super) struct Found {
 pub(super) fn find(text: &str, expected: &[Expected]) -> Option<Found> {
     let compact = Compact::of(text);
     let words = compact.text();
-    let heads = words.match_indices(LOGIN_HOST).filter_map(|(from, host)| {
+    let mut heads = words.match_indices(LOGIN_HOST).filter_map(|(from, host)| {
         let rest = words.get(from + host.len()..)?;
         let port = rest.bytes().take_while(u8::is_ascii_digit).count();
         let query = rest.get(port..)?.strip_prefix(LOGIN_PATH)?.strip_prefix('?')?;
         (1..=5).contains(&port).then_some((from, words.len() - query.len()))
     });
-    let whole =
-        heads.filter_map(|(from, query)| at(&compact, text, (from, query), expected)).next();
+    let whole = heads.find_map(|head| at(&compact, text, head, expected));
     whole.or_else(|| part(text, expected))
 }
 

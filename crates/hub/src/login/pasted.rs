@@ -1,5 +1,5 @@
-//! The answer to a login that is pasted into a chat: the address at which a browser has ended. It is
-//! taken out of the text before anything is written, and lies beside the login until that is
+//! The answer to a login that is pasted into a chat: the address at which a browser has ended. It
+//! is taken out of the text before anything is written, and lies beside the login until that is
 //! finished. Owns that its code is nowhere else. Must not know chats, or who has pasted it.
 
 use std::path::{Path, PathBuf};
@@ -99,10 +99,10 @@ impl Place {
 }
 
 impl Hub {
-    /// The text with a mark instead of the first address that answers a login, and of all that stands
-    /// behind it, because a code may be broken; `None` where there is no such address. The answer to
-    /// a login that is under way is kept for [`Hub::finish_login`]; one that cannot be kept is as
-    /// lost as one to no login.
+    /// The text with a mark instead of the first address that answers a login, and of all that
+    /// stands behind it, because a code may be broken; `None` where there is no such address. The
+    /// answer to a login that is under way is kept for [`Hub::finish_login`]; one that cannot be
+    /// kept is as lost as one to no login.
     pub fn without_login_answer(&self, text: &str) -> Option<String> {
         // Most texts end here.
         if !may_hold_login_answer(text) && !text.contains(STATE) {

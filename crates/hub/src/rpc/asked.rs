@@ -51,9 +51,9 @@ enum Answer {
     Over,
 }
 
-/// Has a request answered by whoever made the call that it belongs to. A server that works on several
-/// calls and does not say for which it asks is answered by whoever made the oldest one, who is told
-/// so; when that call ends, by whoever made the next one.
+/// Has a request answered by whoever made the call that it belongs to. A server that works on
+/// several calls and does not say for which it asks is answered by whoever made the oldest one, who
+/// is told so; when that call ends, by whoever made the next one.
 pub(super) fn take(state: &Arc<RpcState>, transport: &Arc<dyn Transport>, message: &Value) {
     let id = message.get("id").cloned().unwrap_or_default();
     let request = json!({"method": ELICIT, "params": message.get("params")});

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
+use super::method_not_found;
 use crate::text::cut;
 use crate::transport::{Escort, Receive, Received, Transport};
 use claw_domain::canonical::sha256_hex;
@@ -31,7 +32,6 @@ const REASON_BYTES_MAX: usize = 500;
 /// What is kept of a server's instructions, in bytes. A model sees less of it
 /// (`limits.server_instructions_bytes`).
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// How long a modern answer is held back for the other one, once both questions are out.
 const SECOND_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
@@ -345,7 +345,7 @@ fn early_request(method: &str, id: &Value) -> Value {
     if method == "ping" {
         return json!({"jsonrpc": "2.0", "id": id, "result": {}});
     }
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": METHOD_NOT_FOUND, "message": "not before the handshake"}})
+    method_not_found(id, "not before the handshake")
 }
 
 /// A result or -32022 means modern; any other error means legacy, but for those that only a modern

@@ -18,3 +18,12 @@ pub(super) use handshake::{Agreement, Introduction, Opening, OpeningError, capab
 pub(super) use roots::Root;
 pub(super) use server_log::{LOG_LINES_MAX, ServerLog};
 pub(super) use state::{ProgressSink, RpcState};
+
+/// JSON-RPC's "method not found".
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// The answer to a request of a server that claw does not know, or not now.
+fn method_not_found(id: &serde_json::Value, message: &str) -> serde_json::Value {
+    let error = serde_json::json!({"code": METHOD_NOT_FOUND, "message": message});
+    serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error})
+}

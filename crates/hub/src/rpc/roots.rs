@@ -6,10 +6,10 @@ use std::path::Path;
 use reqwest::Url;
 use serde_json::{Value, json};
 
+use super::method_not_found;
+
 /// The older revisions ask so.
 pub(super) const LIST: &str = "roots/list";
-
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The agent's workspace as a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +33,7 @@ pub(super) fn answer(root: Option<&Root>, id: &Value) -> Value {
         Some(Root { uri, name }) => {
             json!({"jsonrpc": "2.0", "id": id, "result": {"roots": [{"uri": uri, "name": name}]}})
         }
-        None => json!({"jsonrpc": "2.0", "id": id,
-            "error": {"code": METHOD_NOT_FOUND, "message": "claw shows no roots to this server"}}),
+        None => method_not_found(id, "claw shows no roots to this server"),
     }
 }
 
@@ -50,6 +49,6 @@ mod tests {
         assert_eq!(Root::of(Path::new("work")), None);
         let told = answer(Some(&root), &json!("r"));
         assert_eq!(told["result"]["roots"][0]["uri"], root.uri.as_str());
-        assert_eq!(answer(None, &json!(7))["error"]["code"], METHOD_NOT_FOUND);
+        assert_eq!(answer(None, &json!(7))["error"]["code"], -32601);
     }
 }

@@ -1,6 +1,6 @@
 //! Follows a task over as many connections as it takes: a server that is restarted, a network that
-//! is away for a while, a session that is forgotten are no end of what the server works on. Must not
-//! know how one connection is used.
+//! is away for a while, a session that is forgotten are no end of what the server works on. Must
+//! not know how one connection is used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use crate::permit::Permit;
 use crate::server::{Server, allowed_tool};
 
 impl Server {
-    /// Follows a task to its end, or to its next question. The permit is used up; it names the task,
-    /// and may bring the answers to what the task has asked. [`CallEnd::NotForwarded`]: the server
-    /// could not be asked about it.
+    /// Follows a task to its end, or to its next question. The permit is used up; it names the
+    /// task, and may bring the answers to what the task has asked. [`CallEnd::NotForwarded`]: the
+    /// server could not be asked about it.
     pub(crate) async fn follow_task(
         self: &Arc<Self>,
         permit: Permit,

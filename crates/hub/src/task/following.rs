@@ -66,15 +66,15 @@ struct Following<'a, 'w> {
     way: &'a mut Way<'w>,
     /// The keys of the answers that were sent over this connection.
     answered: Map<String, Value>,
-    /// The request for the result, which a server of 2025-11-25 answers at the end of the task. What
-    /// it asks until then comes with that answer's stream.
+    /// The request for the result, which a server of 2025-11-25 answers at the end of the task.
+    /// What it asks until then comes with that answer's stream.
     result: Option<RequestHandle<RoleClient>>,
     /// The server has said that the task has failed.
     has_failed: bool,
 }
 
-/// Follows a task to its end, or to its next question. `None`: the connection has ended, and the task
-/// may go on.
+/// Follows a task to its end, or to its next question. `None`: the connection has ended, and the
+/// task may go on.
 pub(super) async fn follow(connection: &Connection, way: &mut Way<'_>) -> Option<CallEnd> {
     let over = CancellationToken::new();
     let _ends = over.clone().drop_guard();
@@ -344,8 +344,8 @@ async fn halted(connection: &Connection, way: &Way<'_>) -> Halt {
     }
 }
 
-/// What a task asks and has no answer to. A key is used once in the life of a task, and a server may
-/// still show one whose answer it has just been given.
+/// What a task asks and has no answer to. A key is used once in the life of a task, and a server
+/// may still show one whose answer it has just been given.
 fn open_requests(raw: &Value, answered: &Map<String, Value>) -> Map<String, Value> {
     let requests = raw.get("inputRequests").and_then(Value::as_object).into_iter().flatten();
     requests

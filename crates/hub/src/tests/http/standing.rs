@@ -1,5 +1,5 @@
-//! The stream for what a server says by itself: taken up behind its last event, when the server says
-//! and not without end; and what may have changed while nobody listened is listed anew.
+//! The stream for what a server says by itself: taken up behind its last event, when the server
+//! says and not without end; and what may have changed while nobody listened is listed anew.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
