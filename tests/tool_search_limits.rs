@@ -123,6 +123,23 @@ fn told(shop: &Shop) -> String {
     one_line(&format!("{}{}", ran.out, ran.err))
 }
 
+/// As a person reads it.
+fn grouped(number: u64) -> String {
+    if number < 1000 {
+        return number.to_string();
+    }
+    format!("{},{:03}", grouped(number / 1000), number % 1000)
+}
+
+/// The tools of a server and their tokens, as `claw doctor` says them.
+fn size_of(shop: &Shop, server: &str) -> String {
+    let doctor = shop.house.claw(&["doctor"]);
+    let line = doctor.out.lines().find_map(|line| Some(line.split_once(&format!("{server}: "))?.1));
+    let line = line.unwrap_or_else(|| panic!("{server} is not in {doctor:?}"));
+    let (size, _) = line.split_once(" tokens").unwrap_or_else(|| panic!("{line}"));
+    format!("{size} tokens")
+}
+
 #[test]
 fn a_chat_says_what_the_definitions_take() {
     let shop = Shop::new(BY_MODEL, 300, yes(1));
@@ -132,14 +149,27 @@ fn a_chat_says_what_the_definitions_take() {
     let (count, tokens) = (number("/tools_count"), number("/tools/tokens"));
     let (all, of_all) = (number("/tools_known/count"), number("/tools_known/tokens"));
     assert!(all > 300 && count < all && of_all > 2 * tokens, "{account}");
+    let of = |server: &str| size_of(&shop, server);
     for said in [
-        format!("tools: {count} in the requests, about {tokens} tokens; {all} in all, about"),
+        format!(
+            "tools: {count} in the requests, about {} tokens; {all} in all, about",
+            grouped(tokens)
+        ),
         "tokens, found on demand".to_owned(),
-        format!("Of each request about {tokens} tokens in are the definitions of {count} tools."),
-        format!("All {all} tools would be about {of_all} tokens."),
+        format!("Of each request about {} tokens in are", grouped(tokens)),
+        format!("the definitions of {count} tools."),
+        format!("All {all} tools would be about {} tokens.", grouped(of_all)),
     ] {
         assert!(told_above.contains(&said), "{said} is not in {told_above}");
     }
+    // Each server in both, the largest first, as `claw doctor` counts them.
+    let by_server = format!(
+        "- shop: {}, found on demand - filesystem: {}, in each request",
+        of("shop"),
+        of("filesystem")
+    );
+    let plain = told_above.replace(['•', '◦'], "-");
+    assert_eq!(plain.matches(&by_server).count(), 2, "{by_server}: {plain}");
     // Below the limit there is one figure, and the request holds all of it.
     let shop = Shop::new(BY_MODEL, 40, yes(1));
     let told_below = told(&shop);
@@ -149,10 +179,12 @@ fn a_chat_says_what_the_definitions_take() {
     assert!(count > 40, "{account}");
     for said in [
         format!("tools: {count}, about "),
+        "tokens, in each request".to_owned(),
         format!(
             "Of each request about {} tokens in are the definitions of {count} tools.",
-            account["tools"]["tokens"]
+            grouped(account["tools"]["tokens"].as_u64().unwrap())
         ),
+        format!("shop: {}", size_of(&shop, "shop")),
     ] {
         assert!(told_below.contains(&said), "{said} is not in {told_below}");
     }

@@ -14,7 +14,7 @@ mod toolbox;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, grouped};
 use secrecy::ExposeSecret as _;
 
 use self::repair::Repair;
@@ -312,19 +312,6 @@ fn store(app: &App, report: &mut Report) {
         }
         Err(error) => report.bad("panic", error.to_string()),
     }
-}
-
-/// A number as people read it: `250,000`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut shown = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
 }
 
 async fn servers(app: &App, report: &mut Report) {

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, grouped};
 use serde_json::{Value, json};
 
-use super::doctor::grouped;
 use super::{fail, out};
 use crate::app::{App, owner_principal};
 use crate::catalog::TrustedBy;

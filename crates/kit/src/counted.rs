@@ -1,11 +1,24 @@
-//! A number with its noun, as a sentence holds it: `1 note`, `2 notes`, `2 entries`. Must not know
-//! what is counted.
+//! A number with its noun, as a sentence holds it: `1 note`, `2 notes`, `2 entries`; and a large one
+//! with its digits in groups. Must not know what is counted.
 
 use std::fmt::Display;
 
 /// The noun is English and in the singular. What a sentence says of it (`is`, `are`) is its own.
 pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     if number == N::from(1) { format!("1 {noun}") } else { format!("{number} {}", many(noun)) }
+}
+
+/// With a comma before each three digits: `250,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
 }
 
 fn many(noun: &str) -> String {
@@ -19,7 +32,13 @@ fn many(noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::{counted, grouped};
+
+    #[test]
+    fn digits_are_grouped_from_the_end() {
+        let groups: Vec<String> = [0, 999, 1_000, 250_000, 1_234_567].map(grouped).into();
+        assert_eq!(groups, ["0", "999", "1,000", "250,000", "1,234,567"]);
+    }
 
     #[test]
     fn one_is_one_and_all_else_is_many() {

@@ -79,6 +79,8 @@ pub struct ServerSize {
     pub tokens: u64,
     /// Tools whose definitions are shortened for models.
     pub shortened: usize,
+    /// It is a server of claw's own, whose tools stand in each request.
+    pub own: bool,
 }
 
 impl Snapshot {
@@ -89,6 +91,7 @@ impl Snapshot {
             size.tools += 1;
             size.tokens += tool.tokens;
             size.shortened += usize::from(tool.shortened);
+            size.own |= tool.own;
         }
         sizes
     }
@@ -163,6 +166,19 @@ impl Catalog {
     /// The same as it was looked at last: no server is started, and nothing is waited for.
     pub fn sizes_known(&self) -> Option<BTreeMap<String, ServerSize>> {
         Some(self.snapshot.try_read().ok()?.as_ref()?.sizes())
+    }
+
+    /// How many of these tools, by their offered names, each server has, as it was looked at last.
+    pub fn counted_by_server(&self, names: &[String]) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        if let Ok(snapshot) = self.snapshot.try_read()
+            && let Some(snapshot) = snapshot.as_ref()
+        {
+            for tool in names.iter().filter_map(|name| snapshot.tool(name)) {
+                *counts.entry(tool.server.clone()).or_default() += 1;
+            }
+        }
+        counts
     }
 
     pub async fn offered_names(&self) -> Vec<String> {

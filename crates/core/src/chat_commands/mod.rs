@@ -9,6 +9,7 @@ mod agents;
 mod allowed_users;
 mod code;
 mod daily_digest;
+mod definitions;
 mod grants;
 mod here;
 mod lists;
@@ -232,7 +233,7 @@ impl ChatCommands {
             }
             ChatCommand::Status => status::markdown(&parts, session, visitor).await?,
             ChatCommand::UndoFiles => undo_files::markdown(&parts, visitor, session, words).await?,
-            ChatCommand::Usage => usage::markdown(&parts.store, &parts.prices, session)?,
+            ChatCommand::Usage => usage::markdown(&parts, session)?,
             ChatCommand::Model => return self.model(given).await,
             ChatCommand::Agents => agents::markdown(&(parts.agents)(), &parts.agent),
             ChatCommand::Role => return self.role(given).await,

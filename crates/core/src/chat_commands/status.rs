@@ -3,13 +3,13 @@
 //! this process. Must not know doors.
 
 use super::open_proposals::proposals_wait;
-use super::{ChatCommandsParts, code, is_owner, lists, mode, role, usage};
+use super::{ChatCommandsParts, code, definitions, is_owner, lists, mode, role, usage};
 use crate::domain::SessionId;
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
 use crate::router::Visitor;
 use crate::store::{StoreError, Tx, now_ms};
-use crate::turn::{Log, prompt, window};
+use crate::turn::{Log, window};
 
 /// Whoever is no owner reads no path of this machine and no process of it.
 pub(super) async fn markdown(
@@ -35,14 +35,14 @@ pub(super) async fn markdown(
     let own = if folder == parts.workspace { "" } else { ", by `/here`" };
     let workspace = format!("- workspace: {}{own}\n", code(&folder.display().to_string()));
     let mut text = format!(
-        "- model: {} ({})\n{}- session: `{session}`\n{}- context: {}\n- tools: {}\n- used in this session: {}\n\
+        "- model: {} ({})\n{}- session: `{session}`\n{}- context: {}\n- tools: {}- used in this session: {}\n\
          {}- running: {}\n- open questions: {}\n- queued messages: {queued}\n",
         code(&parts.model.name),
         parts.model.provider,
         role::status_line(&parts.roles, chosen.as_deref(), &log),
         mode::status_line(parts, session, visitor)?,
         context(&log, parts.window_tokens),
-        tools(parts, &log),
+        definitions::status(parts, &log),
         usage::in_words(&used),
         if owner { workspace.as_str() } else { "" },
         running(parts, &log, queued).await,
@@ -100,23 +100,6 @@ fn context(log: &Log, window_tokens: u64) -> String {
     let summary = if log.summary().is_some() { " and a summary" } else { "" };
     let noun = if exchanges == 1 { "exchange" } else { "exchanges" };
     format!("{exchanges} {noun}{summary}, about {tokens} of {window_tokens} tokens ({percent} %)")
-}
-
-/// The tools of the newest request, and all that there are. A status starts no server.
-fn tools(parts: &ChatCommandsParts, log: &Log) -> String {
-    let Some(sizes) = parts.gate.catalog().sizes_known() else {
-        return "not looked at yet".to_owned();
-    };
-    let (all, tokens) =
-        sizes.values().fold((0, 0), |(all, tokens), size| (all + size.tools, tokens + size.tokens));
-    match prompt::beside(log).filter(|account| account.tools_known.count > 0) {
-        Some(account) => format!(
-            "{} in the requests, about {} tokens; {all} in all, about {tokens} tokens, found on \
-             demand",
-            account.tools_count, account.tools.tokens
-        ),
-        None => format!("{all}, about {tokens} tokens"),
-    }
 }
 
 /// What the open turn is at, as far as its log says. A log may be some milliseconds behind.

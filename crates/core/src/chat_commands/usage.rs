@@ -1,17 +1,17 @@
 //! What `/usage` says: tokens as the providers counted them and what they cost, today and in this
 //! session, by model. Must not know who may see it.
 
-use super::code;
+use super::{ChatCommandsParts, code, definitions};
 use crate::config::Prices;
 use crate::domain::{SessionId, Usage};
-use crate::store::{ModelUsageRow, Store, StoreError, UsageRow};
-use crate::turn::{Log, prompt};
+use crate::store::{ModelUsageRow, StoreError, UsageRow};
+use crate::turn::Log;
 
 pub(super) fn markdown(
-    store: &Store,
-    prices: &Prices,
+    parts: &ChatCommandsParts,
     session: &SessionId,
 ) -> Result<String, StoreError> {
+    let (store, prices) = (&parts.store, &parts.prices);
     // Without a midnight (a broken time zone) the day is the last 24 hours.
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system());
     let midnight =
@@ -26,24 +26,8 @@ pub(super) fn markdown(
         "{}\n{}{}",
         section("Today, all sessions", &today, prices),
         section(&here_title, &here, prices),
-        of_tools(&log)
+        definitions::usage(parts, &log)
     ))
-}
-
-/// What the definitions of tools take of each request, as far as the window says it.
-fn of_tools(log: &Log) -> String {
-    let Some(account) = prompt::beside(log).filter(|account| account.tools_count > 0) else {
-        return String::new();
-    };
-    let (count, tokens) = (account.tools_count, account.tools.tokens);
-    let known = account.tools_known;
-    let spared = match known.count {
-        0 => String::new(),
-        all => format!(" All {all} tools would be about {} tokens.", known.tokens),
-    };
-    format!(
-        "\nOf each request about {tokens} tokens in are the definitions of {count} tools.{spared}\n"
-    )
 }
 
 fn section(title: &str, rows: &[ModelUsageRow], prices: &Prices) -> String {
