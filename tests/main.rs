@@ -109,6 +109,7 @@ mod serve_http;
 mod serve_install;
 mod serve_install_files;
 mod serve_more;
+mod serve_prompts;
 mod serve_rig;
 mod serve_tools;
 mod server_prompts;

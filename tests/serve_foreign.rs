@@ -29,8 +29,12 @@ fn a_client_of_others_asks_calls_cancels_is_denied_and_survives_a_restart() {
     let legacy = json!({"command": example("hub-stranger"), "args": ["legacy", &record]});
     let fs = json!({"command": "claw", "args": ["server", "filesystem"]});
     let bash = json!({"command": "claw", "args": ["server", "bash"]});
-    let servers =
-        json!({"mcpServers": {"legacy": legacy, "filesystem": fs, "bash": bash}}).to_string();
+    let shelf = rig.house.user_home().join("shelf");
+    let shelf = json!({"command": example("shelf"), "args": ["legacy", shelf]});
+    let servers = json!({"legacy": legacy, "filesystem": fs, "bash": bash, "shelf": shelf});
+    let servers = json!({ "mcpServers": servers }).to_string();
+    // The owner answers about calls.
+    rig.house.write("policy.toml", "[classes]\n\"shelf/prompts/get\" = \"safe\"\n");
     rig.house.write("mcp.json", &servers);
     rig.house.write("workspace/hello.txt", "hello of the workspace");
     rig.house.claw(&["tools"]).expect(0);

@@ -13,23 +13,23 @@ use crate::program::{House, Running, SOON, eventually, example};
 use crate::serve_rig::revoke;
 
 /// A process that serves over HTTP, and what it takes to talk to it.
-struct Served {
-    house: House,
+pub struct Served {
+    pub house: House,
     address: String,
     running: Option<Running>,
 }
 
 /// What came back.
 #[derive(Debug)]
-struct Got {
-    status: u16,
+pub struct Got {
+    pub status: u16,
     head: String,
     body: String,
 }
 
 impl Got {
     /// The JSON-RPC message with a result or an error: the body itself, or the last event of it.
-    fn rpc(&self) -> Value {
+    pub fn rpc(&self) -> Value {
         if let Ok(value) = serde_json::from_str(&self.body) {
             return value;
         }
@@ -43,13 +43,19 @@ impl Got {
 
 impl Served {
     fn start(toml: &str) -> Self {
+        Self::beside("legacy", toml, |house| {
+            let record = house.user_home().join("effects");
+            json!({"command": example("hub-stranger"), "args": ["legacy", record]})
+        })
+    }
+
+    /// With another server beside claw's own.
+    pub fn beside(name: &str, toml: &str, server: impl FnOnce(&House) -> Value) -> Self {
         let house = House::new();
         house.write("claw.toml", toml);
         house.write("workspace/hello.txt", "hello of the workspace");
-        let record = house.user_home().join("effects");
-        let legacy = json!({"command": example("hub-stranger"), "args": ["legacy", record]});
         let fs = json!({"command": "claw", "args": ["server", "filesystem"]});
-        let servers = json!({"mcpServers": {"legacy": legacy, "filesystem": fs}});
+        let servers = json!({"mcpServers": {name: server(&house), "filesystem": fs}});
         house.write("mcp.json", &servers.to_string());
         house.claw(&["tools"]).expect(0);
         let mut served = Self { house, address: String::new(), running: None };
@@ -66,7 +72,7 @@ impl Served {
         self.running = Some(running);
     }
 
-    fn token(&self, client: &str) -> String {
+    pub fn token(&self, client: &str) -> String {
         use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
         let folder = self.house.home().join("clients");
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
@@ -97,7 +103,7 @@ impl Served {
     }
 
     /// A POST with these headers, apart from those that every request has.
-    fn post(&self, headers: &[(&str, &str)], body: &Value) -> Got {
+    pub fn post(&self, headers: &[(&str, &str)], body: &Value) -> Got {
         let body = body.to_string();
         let mut head =
             "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -113,7 +119,7 @@ impl Served {
         self.raw(head.as_bytes())
     }
 
-    fn with_token(&self, token: &str, body: &Value) -> Got {
+    pub fn with_token(&self, token: &str, body: &Value) -> Got {
         self.post(&[("Authorization", &format!("Bearer {token}"))], body)
     }
 

@@ -95,7 +95,10 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         "chat_commands",
         &["calls", "config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
     ),
-    ("clients", &["config", "durable", "gate", "killpoint", "mail", "session", "store", "turn"]),
+    (
+        "clients",
+        &["config", "durable", "gate", "hub", "killpoint", "mail", "session", "store", "turn"],
+    ),
     ("heartbeats", &["config", "gate", "killpoint", "session", "store"]),
     ("jobs", &["gate", "killpoint", "store"]),
     ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
@@ -134,6 +137,8 @@ pub const NARROW: &[(&str, &str, &str)] = &[
     ("session", "config", "config::ServeSection"),
     // A client waits for the end of its calls, and another process goes on with them.
     ("clients", "config", "config::ServeSection"),
+    // The name of a request to a server that is no call of a tool.
+    ("clients", "hub", "hub::Method"),
     ("clients", "mail", "mail::Instance"),
     ("clients", "session", "session::Ending"),
     // The one word by which a model says that there is nothing to tell.

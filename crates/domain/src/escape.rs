@@ -31,6 +31,17 @@ pub fn visible_multiline(text: &str) -> String {
     escape(text, true)
 }
 
+/// A document with what cannot be seen spelled out. Line ends, tabs and backslashes are plain parts
+/// of one, so that it does not read back exactly.
+pub fn visible_document(text: &str) -> String {
+    const KEPT: [char; 3] = ['\n', '\t', '\\'];
+    let piece = |piece: &str| match piece.strip_suffix(KEPT) {
+        Some(body) => format!("{}{}", visible(body), piece.get(body.len()..).unwrap_or("")),
+        None => visible(piece),
+    };
+    text.replace("\r\n", "\n").split_inclusive(KEPT).map(piece).collect()
+}
+
 /// A text that `visible` and `visible_multiline` never make.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the escape at byte {at} is not one of `\\\\`, `\\n`, `\\r`, `\\t`, `\\u{{HEX}}`")]

@@ -19,7 +19,8 @@ use super::connection::Connection;
 use super::files::ResultFile;
 use super::human_time::HumanTime;
 use super::method::Method;
-use super::output::{read_answer_of, read_error, read_refusal, read_result};
+use super::output::{read_answer_of, read_result};
+use super::refused::{read_error, read_refusal};
 use super::rpc::{
     ANSWER_TOO_LONG, AskSink, Asked, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED,
 };

@@ -22,6 +22,7 @@ mod output;
 mod permit;
 pub mod pins;
 mod process;
+mod refused;
 mod replace;
 mod resources;
 mod rpc;

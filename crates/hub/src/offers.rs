@@ -17,6 +17,7 @@ use super::catalog::PAGES_MAX;
 use super::connection::Connection;
 use super::error::HubError;
 use super::files::{short, text_of};
+use super::names::offered_name;
 use super::output::is_for_user_alone;
 use super::rpc::in_words;
 use super::server::Server;
@@ -24,6 +25,9 @@ use super::server::Server;
 /// More is no list of prompts but an attack on memory.
 const PROMPTS_MAX: usize = 200;
 const ARGUMENTS_MAX: usize = 32;
+/// Icons of one prompt, and the bytes of those of all prompts of a server.
+const ICONS_MAX: usize = 4;
+const ICONS_BYTES_MAX: usize = 256 * 1024;
 /// The same of resources.
 const RESOURCES_MAX: usize = 5000;
 /// Of one list, in lines of a result.
@@ -58,6 +62,9 @@ pub struct PromptEntry {
     pub description: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
+    /// As its server gives them. Claw fetches none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Value>,
 }
 
 /// A prompt with the server that has it, by its name in `mcp.json`.
@@ -65,6 +72,13 @@ pub struct PromptEntry {
 pub struct ServerPrompt {
     pub server: String,
     pub prompt: PromptEntry,
+}
+
+impl ServerPrompt {
+    /// Made as the name of a tool is that a model is offered.
+    pub fn offered_name(&self) -> String {
+        offered_name(&self.server, &self.prompt.name)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +123,8 @@ impl Connection {
             ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(params))
         };
         let listed = self.pages("prompts", PROMPTS_MAX, pages).await?;
-        Ok(listed.iter().filter_map(read_prompt).collect())
+        let mut room = ICONS_BYTES_MAX;
+        Ok(listed.iter().filter_map(|raw| read_prompt(raw, &mut room)).collect())
     }
 
     /// The lines of the resources and templates that hold all of these words. The caller bounds the
@@ -173,8 +188,9 @@ impl Connection {
     }
 }
 
-/// A name is typed and printed, so one that holds what cannot be seen is left out.
-fn read_prompt(raw: &Value) -> Option<PromptEntry> {
+/// A name is typed and printed, so one that holds what cannot be seen is left out. Icons are kept as
+/// far as there is room.
+fn read_prompt(raw: &Value, room: &mut usize) -> Option<PromptEntry> {
     let name = name_of(raw)?;
     let arguments = raw.get("arguments").and_then(Value::as_array).into_iter().flatten();
     let argument = |raw: &Value| {
@@ -190,7 +206,17 @@ fn read_prompt(raw: &Value) -> Option<PromptEntry> {
         title: line(raw, "title"),
         description: line(raw, "description"),
         arguments: arguments.filter_map(argument).take(ARGUMENTS_MAX).collect(),
+        icons: icons(raw, room),
     })
+}
+
+fn icons(raw: &Value, room: &mut usize) -> Vec<Value> {
+    let listed = raw.get("icons").and_then(Value::as_array).into_iter().flatten();
+    let fits = |icon: &&Value| {
+        let left = room.checked_sub(icon.to_string().len());
+        left.inspect(|left| *room = *left).is_some()
+    };
+    listed.filter(|icon| icon.is_object()).take(ICONS_MAX).filter(fits).cloned().collect()
 }
 
 fn name_of(raw: &Value) -> Option<String> {
@@ -281,6 +307,7 @@ mod tests {
             {"name": "topic", "required": true, "description": "What\nit is about"},
             {"title": "no name"},
         ]});
+        let read_prompt = |raw: &Value| read_prompt(raw, &mut ICONS_BYTES_MAX.clone());
         let prompt = read_prompt(&raw).unwrap();
         assert_eq!((prompt.name.as_str(), prompt.arguments.len()), ("review", 1));
         assert_eq!(prompt.arguments[0].description, "What it is about");

@@ -1,7 +1,8 @@
 //! What a tool gave back, reduced to what a model and the log can hold. Must not know how it came
 //! here.
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::call::{Beside, CallEnd};
 use super::catalog::ToolEntry;
@@ -71,7 +72,7 @@ pub(super) fn read_result(
 }
 
 /// Reads the raw answer to a request that is no `tools/call` (2026-07-28 `ReadResourceResult` and
-/// `GetPromptResult`) in the same way.
+/// `GetPromptResult`) in the same way. Of a prompt the messages are told apart beside the text.
 pub(super) fn read_answer_of(
     method: Method,
     raw: &Value,
@@ -88,18 +89,18 @@ pub(super) fn read_answer_of(
         let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
         return CallEnd::Ended(output, Beside::default());
     };
-    let texts: Vec<String> = match method {
-        Method::GetPrompt => (1..)
-            .zip(parts)
-            .map(|(nr, message)| reading.message(nr, message, parts.len()))
-            .collect(),
+    let (mut text, structured) = match method {
+        Method::GetPrompt => {
+            let messages: Vec<Message> = parts.iter().map(|part| reading.message(part)).collect();
+            (told(&messages), Some(json!({ "messages": messages })))
+        }
         Method::ReadResource | Method::ListResources => {
-            parts.iter().map(|part| reading.resource(part)).collect()
+            let texts: Vec<String> = parts.iter().map(|part| reading.resource(part)).collect();
+            (texts.join("\n"), None)
         }
     };
-    let mut text = texts.join("\n");
     text.push_str(&reading.note());
-    let output = ToolOutput { text, ..ToolOutput::default() };
+    let output = ToolOutput { text, structured, ..ToolOutput::default() };
     let beside = Beside { files: reading.files.taken, actions: None };
     CallEnd::Ended(bounded(output, bytes_max), beside)
 }
@@ -134,46 +135,6 @@ fn add_structured(text: &mut String, raw: &Value, structured: &Value) {
     if let Some(missing) = structured::missing(structured, &texts) {
         text.push_str(&format!("\n{STRUCTURED_HEADING}\n{missing}"));
     }
-}
-
-/// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown
-/// tool (trap 14).
-pub(super) fn read_error(
-    server: &str,
-    code: i32,
-    message: &str,
-    data: Option<&Value>,
-    bytes_max: usize,
-) -> CallEnd {
-    let mut text =
-        format!("The server `{server}` refused the call: {message} (JSON-RPC error {code}).");
-    match code {
-        -32602 => text.push_str(" Check the tool's name and its arguments against its schema."),
-        -32601 => text.push_str(" It does not know this kind of request."),
-        _ => {}
-    }
-    if let Some(data) = data.filter(|data| !data.is_null()) {
-        text.push_str(&format!(" Details: {data}"));
-    }
-    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
-    CallEnd::Ended(bounded(output, bytes_max), Beside::default())
-}
-
-/// A task that has ended with a JSON-RPC error. What it had done by then stays done.
-pub(super) fn read_failure(server: &str, error: &Value, bytes_max: usize) -> CallEnd {
-    let message = error.get("message").and_then(Value::as_str).unwrap_or("it says no reason");
-    let code = error.get("code").and_then(Value::as_i64).unwrap_or(-32603);
-    let text =
-        format!("The task of the server `{server}` failed: {message} (JSON-RPC error {code}).");
-    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
-    CallEnd::Ended(bounded(output, bytes_max), Beside::default())
-}
-
-/// The server said no before it read the call: by HTTP's own status.
-pub(super) fn read_refusal(server: &str, reason: &str) -> CallEnd {
-    let text = format!("The server `{server}` refused the call: {reason}.");
-    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
-    CallEnd::Ended(output, Beside::default())
 }
 
 impl ToolEntry {
@@ -269,19 +230,38 @@ impl Reading {
         }
     }
 
-    /// One of `of` messages of a prompt. Revisions differ in whether it holds one block or several.
-    fn message(&mut self, number: usize, message: &Value, of: usize) -> String {
+    /// One of the messages of a prompt. Revisions differ in whether it holds one block or several.
+    fn message(&mut self, message: &Value) -> Message {
         let role = match text_of(message, "role") {
-            Some("assistant") => "as the assistant",
-            _ => "as the user",
+            Some("assistant") => "assistant",
+            _ => "user",
         };
         let text = match message.get("content") {
             Some(Value::Array(blocks)) => self.blocks(blocks),
             Some(block) => self.block(block),
             None => String::new(),
         };
-        if of == 1 { text } else { format!("[message {number} of {of}, {role}]\n{text}") }
+        Message { role, text }
     }
+}
+
+/// A message of a prompt.
+#[derive(Serialize)]
+struct Message {
+    role: &'static str,
+    text: String,
+}
+
+/// All of them as one text.
+fn told(messages: &[Message]) -> String {
+    if let [only] = messages {
+        return only.text.clone();
+    }
+    let of = messages.len();
+    let told = |(number, Message { role, text }): (usize, &Message)| {
+        format!("[message {number} of {of}, as the {role}]\n{text}")
+    };
+    (1..).zip(messages).map(told).collect::<Vec<_>>().join("\n")
 }
 
 /// By its annotations (2025-03-26 and later: `audience`).
@@ -290,7 +270,7 @@ pub(super) fn is_for_user_alone(annotated: &Value) -> bool {
     audience.is_some_and(|who| !who.is_empty() && who.iter().all(|who| who == "user"))
 }
 
-fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
+pub(super) fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
     for text in [&mut output.text, &mut output.for_user] {
         let whole = text.len();
         if whole > bytes_max {
@@ -312,7 +292,6 @@ fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn ended(raw: &Value) -> ToolOutput {
         match read_result(raw, false, 1000, 100) {
@@ -406,6 +385,14 @@ mod tests {
             read(Method::GetPrompt, json!({"messages": [message("user", text("Hi."))]})).0,
             "Hi."
         );
+        let messages =
+            json!({"messages": [message("user", text("Hi.")), message("other", text("Ho."))]});
+        let CallEnd::Ended(output, _) = read_answer_of(Method::GetPrompt, &messages, 1000, 100)
+        else {
+            panic!()
+        };
+        let said = |text: &str| json!({"role": "user", "text": text});
+        assert_eq!(output.structured, Some(json!({"messages": [said("Hi."), said("Ho.")]})));
         let parts =
             json!({"contents": [{"uri": "f:y", "text": "words"}, {"uri": "f:z", "blob": "AAA="}]});
         let (told, _, files) = read(Method::ReadResource, parts);

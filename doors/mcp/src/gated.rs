@@ -88,22 +88,9 @@ pub async fn call(
         }
         Err(why) => return Ok(refused(&why.to_string()).into()),
     };
-    let mut asks = elicit::is_allowed(caller, context);
-    if asks && let Some((id, answer)) = elicit::answered(called.state, called.responses) {
-        asks = false;
-        // Only the question about this very call, and only while it is open.
-        let is_open = elicit::open(caller, &call.id()).is_some_and(|row| row.id == id);
-        if let Some(answer) = answer.filter(|_| is_open) {
-            elicit::decide(caller, &id, &answer).await;
-        }
-    }
-    let state = match wait(caller, &call, seen, (context, asks)).await {
+    let state = match follow(caller, &call, seen, (called.state, called.responses), context).await {
         Ok(Waited::Is(state)) => state,
-        Ok(Waited::Asks(round)) => {
-            // From here on the same request takes the call up.
-            let _waits = caller.clients().end_of(&call, Duration::ZERO).await;
-            return Ok(CallToolResponse::InputRequired(round));
-        }
+        Ok(Waited::Asks(round)) => return Ok(CallToolResponse::InputRequired(round)),
         Err(why) => return Ok(refused(&why).into()),
     };
     let images = match &state {
@@ -117,8 +104,37 @@ pub async fn call(
     Ok(result.into())
 }
 
+/// Waits for the end of a call that has begun, as long as the client may wait. An answer of an earlier
+/// round of input is taken first.
+///
+/// # Errors
+/// One sentence for the client.
+pub async fn follow(
+    caller: &Caller,
+    call: &ClientCall,
+    seen: mpsc::Receiver<Live>,
+    (state, responses): (Option<&str>, Option<&InputResponses>),
+    context: &RequestContext<RoleServer>,
+) -> Result<Waited, String> {
+    let mut asks = elicit::is_allowed(caller, context);
+    if asks && let Some((id, answer)) = elicit::answered(state, responses) {
+        asks = false;
+        // Only the question about this very call, and only while it is open.
+        let is_open = elicit::open(caller, &call.id()).is_some_and(|row| row.id == id);
+        if let Some(answer) = answer.filter(|_| is_open) {
+            elicit::decide(caller, &id, &answer).await;
+        }
+    }
+    let waited = wait(caller, call, seen, (context, asks)).await?;
+    if matches!(waited, Waited::Asks(_)) {
+        // From here on the same request takes the call up.
+        let _waits = caller.clients().end_of(call, Duration::ZERO).await;
+    }
+    Ok(waited)
+}
+
 /// The images of a result, which are kept beside it.
-async fn images(caller: &Caller, images: &[ImageRef]) -> Vec<ContentBlock> {
+pub async fn images(caller: &Caller, images: &[ImageRef]) -> Vec<ContentBlock> {
     let mut blocks = Vec::new();
     for image in images {
         let (kept, digest) =
@@ -133,7 +149,7 @@ async fn images(caller: &Caller, images: &[ImageRef]) -> Vec<ContentBlock> {
 }
 
 /// Where a call says what happens, and who reads that.
-fn glimpses() -> (LiveSink, mpsc::Receiver<Live>) {
+pub fn glimpses() -> (LiveSink, mpsc::Receiver<Live>) {
     let (sender, seen) = mpsc::channel(GLIMPSES_MAX);
     let sink: LiveSink = Arc::new(move |live| {
         // One who is slow, or has gone, sees less.
@@ -143,7 +159,7 @@ fn glimpses() -> (LiveSink, mpsc::Receiver<Live>) {
 }
 
 /// How a wait has ended.
-enum Waited {
+pub enum Waited {
     Is(ClientCallState),
     /// The client is asked first.
     Asks(InputRequiredResult),
@@ -215,7 +231,7 @@ async fn answer_of<F: Future + Unpin>(asked: &mut Option<F>) -> Option<F::Output
 }
 
 /// What became of a call.
-fn result(state: ClientCallState) -> CallToolResult {
+pub fn result(state: ClientCallState) -> CallToolResult {
     match state {
         ClientCallState::Ended { outcome, kept } => ended(outcome, kept),
         ClientCallState::Waiting { questions } => {

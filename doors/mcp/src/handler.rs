@@ -6,10 +6,11 @@ use std::sync::Arc;
 use claw_server_kit::tools::discovered;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, DiscoverResult, ErrorData, GetTaskParams, GetTaskResult,
-    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    CompleteRequestParams, CompleteResult, DiscoverResult, ErrorData, GetPromptRequestMethod,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -17,7 +18,7 @@ use rmcp::{RoleServer, ServerHandler};
 use super::caller::Caller;
 use super::gated::{self, Called};
 use super::tools::{ALL, AgentTool, refused};
-use super::{catalog, resources, tasks};
+use super::{catalog, prompts, resources, tasks};
 
 /// How long a client may keep the list of tools, where servers may bring others meanwhile.
 const LIST_TTL_MS: u64 = 60_000;
@@ -48,6 +49,24 @@ impl Handler {
         welcome.map_err(|why| ErrorData::invalid_request(why.to_string(), None))
     }
 
+    /// Whether one more call of this client is taken now.
+    fn may_call(&self) -> Result<(), String> {
+        let caller = &*self.caller;
+        let minute_max = caller.clients().settings().requests_minute_max;
+        // Over HTTP each request was counted when it came in.
+        if caller.front.is_some()
+            && let Err(left) = caller.serving.rate.take(&caller.client, minute_max)
+        {
+            return Err(format!(
+                "the client `{}` has made {minute_max} calls within a minute \
+                 (serve.requests_minute_max); make this one again in {} s",
+                caller.client,
+                left.as_secs() + 1
+            ));
+        }
+        caller.clients().is_welcome(&caller.client).map_err(|why| why.to_string())
+    }
+
     /// What this client is offered, in an order that depends on the names alone.
     async fn tools(&self) -> Result<Vec<Tool>, ErrorData> {
         let mut tools: Vec<Tool> = ALL.into_iter().map(AgentTool::definition).collect();
@@ -66,11 +85,9 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let builder = ServerCapabilities::builder().enable_tools().enable_tasks();
-        let capabilities = match resources::are_offered(&self.caller) {
-            true => builder.enable_resources().build(),
-            false => builder.build(),
-        };
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        capabilities.resources = resources::are_offered(&self.caller).then(Default::default);
+        capabilities.prompts = prompts::are_offered(&self.caller).then(Default::default);
         let mut info = ServerConfig::new(capabilities);
         info.server_info =
             Implementation::new("claw", env!("CARGO_PKG_VERSION")).with_title("claw");
@@ -99,21 +116,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = &*self.caller;
-        let minute_max = caller.clients().settings().requests_minute_max;
-        // Over HTTP each request was counted when it came in.
-        if caller.front.is_some()
-            && let Err(left) = caller.serving.rate.take(&caller.client, minute_max)
-        {
-            let why = format!(
-                "the client `{}` has made {minute_max} calls within a minute \
-                 (serve.requests_minute_max); make this one again in {} s",
-                caller.client,
-                left.as_secs() + 1
-            );
+        if let Err(why) = self.may_call() {
             return Ok(refused(&why).into());
-        }
-        if let Err(why) = caller.clients().is_welcome(&caller.client) {
-            return Ok(refused(&why.to_string()).into());
         }
         let (name, arguments) = (&*request.name, request.arguments.unwrap_or_default());
         if let Some(tool) = AgentTool::named(name) {
@@ -143,7 +147,23 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        if !prompts::are_offered(&self.caller) {
+            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
+        }
+        self.is_welcome()?;
+        Ok(prompts::list(&self.caller).await)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if !prompts::are_offered(&self.caller) {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        }
+        self.may_call().map_err(|why| ErrorData::invalid_request(why, None))?;
+        prompts::get(&self.caller, request, &context).await
     }
 
     async fn complete(

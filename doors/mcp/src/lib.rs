@@ -14,6 +14,7 @@ mod handler;
 pub mod http;
 mod icons;
 mod progress;
+mod prompts;
 mod rate;
 mod resources;
 pub mod serving;

@@ -124,6 +124,7 @@ mod tests {
             title: String::new(),
             description: String::new(),
             arguments: arguments.iter().map(argument).collect(),
+            icons: Vec::new(),
         }
     }
 

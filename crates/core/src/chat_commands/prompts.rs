@@ -223,6 +223,7 @@ mod tests {
                 title: "Title".to_owned(),
                 description: String::new(),
                 arguments: Vec::new(),
+                icons: Vec::new(),
             },
         };
         let text = listed(&(0..32).map(prompt).collect::<Vec<_>>());

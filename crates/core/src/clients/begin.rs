@@ -183,11 +183,22 @@ impl Clients {
         (live, mark): (LiveSink, Option<&'a str>),
     ) -> BoxFuture<'a, Result<ClientCall, ClientRefusal>> {
         Box::pin(async move {
-            if self.shared.ending.has_begun() {
-                let text = "claw is just ending; make the same call again, it is not done twice";
-                return Err(ClientRefusal::Odd(text.to_owned()));
-            }
+            self.shared.takes_new()?;
             let (server, tool) = self.resolve(name).await?;
+            self.begin_at(client, (server, tool), arguments, (live, mark)).await
+        })
+    }
+
+    /// The same for what is known by its server. `tool` may be a request that is no call of a tool.
+    pub(super) fn begin_at<'a>(
+        &'a self,
+        client: &'a ClientName,
+        (server, tool): (String, String),
+        arguments: Value,
+        (live, mark): (LiveSink, Option<&'a str>),
+    ) -> BoxFuture<'a, Result<ClientCall, ClientRefusal>> {
+        Box::pin(async move {
+            self.shared.takes_new()?;
             let me = self.shared.instance()?;
             let alike = digest(&json!({"server": server, "tool": tool, "arguments": arguments}));
             // Ends with this function, unless it becomes a `ClientCall`.
@@ -228,6 +239,15 @@ impl Clients {
 }
 
 impl Shared {
+    /// Nothing is begun that this process would leave behind at once.
+    fn takes_new(&self) -> Result<(), ClientRefusal> {
+        if !self.ending.has_begun() {
+            return Ok(());
+        }
+        let text = "claw is just ending; make the same call again, it is not done twice";
+        Err(ClientRefusal::Odd(text.to_owned()))
+    }
+
     /// Whether nobody waits for its end: the client was told to ask again, its request was cut, or
     /// the process that held the request is gone. A request that is sent again says so by its mark.
     /// Without one only the end of the process tells, and one that seems to be alive is looked at

@@ -13,6 +13,7 @@ mod budget;
 mod drive;
 mod events;
 mod known;
+mod prompts;
 mod read;
 mod said;
 mod token;
@@ -40,6 +41,7 @@ pub use begin::ClientCall;
 pub use budget::ClientBudget;
 pub use events::{ClientEvent, EventsPart};
 pub use known::{KnownClient, Revoked};
+pub use prompts::ClientPrompt;
 pub use read::{ClientSession, SessionPart};
 pub use token::{NewToken, secrets_in};
 pub use tools::ClientTool;
@@ -114,6 +116,11 @@ pub enum ClientRefusal {
     TooManyOpen { client: ClientName, open: u64 },
     #[error("there is no tool `{name}`{close}; `tools/list` names those that there are")]
     NoTool { name: String, close: String },
+    #[error("there is no prompt `{0}`; `prompts/list` names those that there are")]
+    NoPrompt(String),
+    /// What is wrong with the arguments of a prompt.
+    #[error("{0}")]
+    Arguments(String),
     /// Also for what is another client's: the same words as for what never was.
     #[error("there is no such session")]
     NoSession,

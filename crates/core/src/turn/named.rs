@@ -26,7 +26,7 @@ pub fn given(named: &Named, text: &str) -> String {
             escape::visible(server),
         ),
     };
-    for line in shown(text).lines() {
+    for line in escape::visible_document(text).lines() {
         let _ = writeln!(quoted, "> {line}");
     }
     quoted.push_str(match named {
@@ -34,16 +34,6 @@ pub fn given(named: &Named, text: &str) -> String {
         Named::Prompt { .. } => "[end of the prompt]",
     });
     quoted
-}
-
-/// With what cannot be seen spelled out. Tabs and backslashes are plain parts of a document.
-fn shown(text: &str) -> String {
-    const KEPT: [char; 3] = ['\n', '\t', '\\'];
-    let piece = |piece: &str| match piece.strip_suffix(KEPT) {
-        Some(body) => format!("{}{}", escape::visible(body), piece.get(body.len()..).unwrap_or("")),
-        None => escape::visible(piece),
-    };
-    text.replace("\r\n", "\n").split_inclusive(KEPT).map(piece).collect()
 }
 
 /// For the person. `why` is half a sentence.

@@ -21,8 +21,9 @@ use super::{
 };
 use crate::call::{CallControl, CallEnd, Stop, stopped};
 use crate::connection::Connection;
-use crate::output::{read_failure, read_result};
+use crate::output::read_result;
 use crate::permit::TaskAt;
+use crate::refused::read_failure;
 use crate::rpc::{ANSWER_TOO_LONG, Asked, REQUEST_FAILED, REQUEST_REFUSED, TASK_RESULT};
 use crate::text::cut;
 
