@@ -12,6 +12,7 @@ mod agents;
 mod approvals;
 mod artifacts;
 mod ask;
+mod ask_progress;
 mod asked_between;
 mod asked_elsewhere;
 mod audit_anchor;

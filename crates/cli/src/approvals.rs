@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::ask_progress::on_stderr;
 use super::fail::UserError;
 use super::{approval_answers, ask, fail, out};
 use crate::app::App;
@@ -93,7 +94,7 @@ async fn answer_and_go_on(
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &session),
         worker,
-        live: ask::on_stderr(),
+        live: on_stderr(),
     };
     if decided.question.staged.is_some() {
         let acted = super::staged_report::carry_out(app, &follow, &decided, as_json);

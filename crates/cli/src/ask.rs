@@ -9,13 +9,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::oneshot;
 
+use super::ask_progress::on_stderr;
 use super::fail::{self, UserError};
 use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
 use crate::chat_commands::{PromptLine, undo_line};
-use crate::domain::{
-    Live, LiveSink, Mode, Named, Question, SessionId, TurnEnd, TurnId, escape, named_in,
-};
+use crate::domain::{Mode, Named, Question, SessionId, TurnEnd, TurnId, named_in};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
@@ -251,27 +250,6 @@ fn with_data(text: &str, data: &str) -> String {
         data.len(),
         data.trim_end_matches('\n')
     )
-}
-
-/// Progress for a person who waits. Text of the model is not streamed: stdout gets the whole reply,
-/// once.
-pub fn on_stderr() -> LiveSink {
-    Arc::new(|live| match live {
-        Live::CallStarted { title, .. } => out::err_line(&format!("running: {title}")),
-        Live::CallEnded { ok: false, title, summary, .. } => {
-            let why = if summary.is_empty() { String::new() } else { format!(": {summary}") };
-            out::err_line(&format!("✗ {title}{why}"));
-        }
-        Live::CallAsks { approval, .. } => out::err_line(&format!(
-            "claw: a server asks in the middle of its call, which waits. In another terminal: claw \
-             approvals {approval}"
-        )),
-        Live::StepRestarted { why, .. } => {
-            out::err_line(&format!("{} Asking again.", escape::visible(&why)))
-        }
-        Live::Server { text } | Live::Notice { text } => out::err_line(&out::clean(&text)),
-        _ => {}
-    })
 }
 
 /// What earlier runs of this session still had to say.

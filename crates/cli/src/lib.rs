@@ -7,6 +7,7 @@ pub mod args;
 mod artifacts;
 mod ask;
 mod ask_person;
+mod ask_progress;
 mod audit;
 mod audit_calls;
 mod backup;

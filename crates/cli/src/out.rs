@@ -2,6 +2,7 @@
 //! to stderr. Must not know what is printed.
 
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::domain::escape;
 pub use crate::terminal::Unwritten;
@@ -26,12 +27,14 @@ pub fn to_copy(text: &str) -> Result<(), Unwritten> {
 
 /// The same for what was laid out already.
 fn whole_line(text: &str) -> Result<(), Unwritten> {
+    err_row_away();
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Unwritten)
 }
 
 /// A question on stdout, behind which the cursor waits.
 pub fn prompt(question: &str) -> io::Result<()> {
+    err_row_away();
     let rows = prompt_rows(question, columns_of(io::stdout()));
     let mut stdout = io::stdout().lock();
     stdout.write_all(rows.as_bytes()).and_then(|()| stdout.flush())
@@ -39,6 +42,7 @@ pub fn prompt(question: &str) -> io::Result<()> {
 
 /// The same on stderr.
 pub fn err_prompt(question: &str) -> io::Result<()> {
+    err_row_away();
     let rows = prompt_rows(question, columns_of(io::stderr()));
     io::stderr().lock().write_all(rows.as_bytes())
 }
@@ -71,7 +75,35 @@ pub fn err_whole_line(text: &str) {
 }
 
 fn err_taken_whole(text: &str) -> bool {
+    err_row_away();
     writeln!(io::stderr().lock(), "{text}").is_ok()
+}
+
+/// Whether the row that is written anew stands on the terminal. There is one terminal, whoever
+/// writes to it.
+static ROW_STANDS: AtomicBool = AtomicBool::new(false);
+/// To the start of the row, which is emptied (ECMA-48, `EL`).
+const EMPTY_ROW: &str = "\r\u{1b}[K";
+
+/// A row on stderr in the place of the last one, until anything else is printed. For a terminal
+/// alone, and no longer than one row of it.
+pub fn err_row(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "{EMPTY_ROW}{text}").and_then(|()| stderr.flush());
+    ROW_STANDS.store(true, Ordering::SeqCst);
+}
+
+/// Takes that row away, if it stands.
+pub fn err_row_away() {
+    if ROW_STANDS.swap(false, Ordering::SeqCst) {
+        let mut stderr = io::stderr().lock();
+        let _ = stderr.write_all(EMPTY_ROW.as_bytes()).and_then(|()| stderr.flush());
+    }
+}
+
+/// Columns of the terminal on stderr; `None` where it is a pipe or a file.
+pub fn err_columns() -> Option<usize> {
+    columns_of(io::stderr())
 }
 
 /// Columns of the terminal on stdout; `None` where it is a pipe or a file, which gets whole lines.

@@ -1,6 +1,7 @@
 //! How claw's texts and questions look in a terminal: for the console and for the command line.
 //! Must not know what is done with a line that was typed, or where a text came from.
 
+pub mod bar;
 mod call_list_view;
 pub mod diff;
 pub mod fit;

@@ -1,5 +1,4 @@
-//! The rows of what is at work: a model that thinks, a call with a total. Must not know where a row
-//! is shown.
+//! The row of a model that thinks. Must not know where a row is shown.
 
 use std::time::Instant;
 
@@ -45,19 +44,6 @@ impl Thinking {
         }
         row
     }
-}
-
-/// `3/10` (the hub's words for a progress with a total) as a bar of `cells` with the numbers behind
-/// it.
-pub(super) fn bar(progress: &str, cells: usize) -> Option<String> {
-    let (done, total) = progress.split_once('/')?;
-    let (done, total): (f64, f64) = (done.parse().ok()?, total.parse().ok()?);
-    if !(total.is_finite() && total > 0.0 && done >= 0.0) {
-        return None;
-    }
-    // Between 0 and `cells`, whatever a server counts.
-    let full = ((done / total).min(1.0) * cells as f64) as usize;
-    Some(format!("{}{} {progress}", "█".repeat(full), "░".repeat(cells - full)))
 }
 
 #[cfg(test)]

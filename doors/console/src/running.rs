@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::domain::CallId;
 
-use super::progress::bar;
 use crate::doors::clean::clean_line;
+use crate::terminal::bar::bar;
 use crate::terminal::wrap::width;
 
 /// Without a terminal, the progress of one call is printed at most this often.

@@ -183,6 +183,6 @@ fn progress_has_a_row_of_its_own_where_the_title_needs_one_and_a_total_makes_it_
     for (odd, shown) in
         [("1/0", None), ("a/b", None), ("-1/4", None), ("9/4", Some("████ 9/4")), ("NaN/4", None)]
     {
-        assert_eq!(super::super::progress::bar(odd, 4).as_deref(), shown, "{odd}");
+        assert_eq!(crate::terminal::bar::bar(odd, 4).as_deref(), shown, "{odd}");
     }
 }

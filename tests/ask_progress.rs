@@ -1,0 +1,55 @@
+//! `claw ask` at a terminal shows what moves in a call, in one row that goes again; in a pipe it shows
+//! none of it.
+
+use std::num::NonZero;
+
+use serde_json::json;
+
+use crate::program::{House, SERVER_WAIT, example};
+use crate::pty::Pty;
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Call, Turn, Wire};
+
+const ALLOW: &str =
+    "[[rule]]\nserver = \"legacy\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+
+fn house() -> (House, Threaded) {
+    let call = Call::new("a", "legacy__progress", "{}");
+    let answers = [Answer::Turn(Turn::calls(&[call])), Answer::text("All is done.")];
+    let model = Threaded::start(Wire::OpenAi, answers);
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", SERVER_WAIT);
+    house.write("policy.toml", ALLOW);
+    let record = house.user_home().join("effects");
+    let legacy = json!({"command": example("hub-stranger"), "args": ["legacy", record]});
+    house.write("mcp.json", &json!({"mcpServers": {"legacy": legacy}}).to_string());
+    house.claw(&["tools"]).expect(0);
+    (house, model)
+}
+
+#[test]
+fn a_terminal_has_a_row_of_progress_that_is_gone_behind_the_call() {
+    for columns in [40, 80] {
+        let (house, model) = house();
+        let shown = Pty::sized(&house, &["ask", "go"], 24, columns).ends(0);
+        let row = format!("\r\u{1b}[K{}", "legacy/progress · one");
+        assert!(shown.contains(&row), "{shown:?}");
+        let mut screen =
+            vt100::Parser::new(NonZero::new(24).unwrap(), NonZero::new(columns).unwrap(), 0);
+        screen.process(shown.as_bytes());
+        let left = screen.screen().contents();
+        assert!(!left.contains("· one"), "{left}");
+        assert!(left.contains("running: ") && left.ends_with("All is done."), "{left}");
+        assert_eq!(model.faults(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_pipe_gets_nothing_of_it() {
+    let (house, model) = house();
+    let ran = house.claw(&["ask", "go"]).expect(0);
+    assert_eq!(ran.out, "All is done.\n");
+    assert!(ran.err.contains("running: "), "{ran:?}");
+    assert!(!ran.err.contains("one") && !ran.err.contains('\u{1b}'), "{ran:?}");
+    assert_eq!(model.faults(), [""; 0]);
+}
