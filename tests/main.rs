@@ -131,6 +131,7 @@ mod strange_servers;
 mod swapped_links;
 mod task_house;
 mod task_rig;
+mod task_words;
 mod telegram;
 mod telegram_budget;
 mod telegram_faults;

@@ -4,6 +4,7 @@
 use rustix::process::Signal;
 
 use crate::program::eventually;
+use crate::pty::Pty;
 use crate::task_house::{followed, house, result};
 use crate::task_rig::{EXTENSION, Garden, RELATED, Revision};
 
@@ -79,5 +80,18 @@ fn a_server_that_takes_no_cancel_gets_none_and_its_owner_reads_so() {
     assert!(ran.err.contains("its server cannot be told to cancel it"), "{ran:?}");
     assert!(garden.noted("cancel ").is_empty());
     garden.did(1, 0);
+    house.is_whole();
+}
+
+/// The token of the call counts as long as its task lives.
+#[test]
+fn progress_under_the_token_of_the_call_is_shown_while_its_task_runs() {
+    let garden = Garden::new(Revision::R2025);
+    let server = garden.serve();
+    let (house, _provider) = house(&server, "measured");
+    let shown = Pty::sized(&house, &["ask", "dig"], 24, 80).ends(0);
+    assert!(shown.contains("░ 3/10"), "{shown:?}");
+    assert!(result(&house).contains("dug a hole"), "{}", result(&house));
+    garden.did(1, 1);
     house.is_whole();
 }

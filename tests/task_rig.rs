@@ -6,22 +6,24 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::http_rig::{HttpRig, Seen, as_json};
+use crate::task_words::{done, event, form};
 
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 pub const RELATED: &str = "io.modelcontextprotocol/related-task";
 /// Name, and what revision 2025-11-25 says of it.
-const TOOLS: [(&str, &str); 8] = [
+const TOOLS: [(&str, &str); 9] = [
     ("dig", "required"),
     ("forever", "required"),
     ("asks", "required"),
     ("maybe", "optional"),
+    ("measured", "required"),
     ("plain", "forbidden"),
     ("left", "forbidden"),
     ("right", "forbidden"),
@@ -246,6 +248,7 @@ impl Garden {
         }
         let id = format!("{tool}-{}", self.noted("task ").len());
         self.note(&format!("task {id}"));
+        self.note(&format!("token {}", params["_meta"]["progressToken"]));
         let task = json!({"taskId": id, "status": "working", "statusMessage": "starts",
             "createdAt": "2025-11-25T00:00:00Z", "lastUpdatedAt": "2025-11-25T00:00:00Z"});
         let with = |more: Value| {
@@ -280,7 +283,7 @@ impl Garden {
         let is_answered = self.heard.borrow().is_some();
         match task.split_once('-').unwrap().0 {
             _ if self.noted("cancel ").iter().any(|it| it == task) => "cancelled",
-            "dig" | "maybe" if looks >= 3 => "completed",
+            "dig" | "maybe" | "measured" if looks >= 3 => "completed",
             "asks" if is_answered => "completed",
             "asks" => "input_required",
             "forever" if !self.noted("enough").is_empty() => "completed",
@@ -308,7 +311,20 @@ impl Garden {
                 _ => {}
             }
         }
-        self.result(message, now)
+        let Some(token) =
+            self.noted("token ").last().filter(|_| task.starts_with("measured")).cloned()
+        else {
+            return self.result(message, now);
+        };
+        // What comes under the token of the call that has made the task, before the answer.
+        let params = format!(r#"{{"progressToken": {token}, "progress": 3, "total": 10}}"#);
+        let progress = format!(
+            r#"{{"jsonrpc": "2.0", "method": "notifications/progress", "params": {params}}}"#
+        );
+        let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": now});
+        let events = [event(&serde_json::from_str(&progress).unwrap()), event(&answer)];
+        let events = Body::from_stream(futures::stream::iter(events));
+        ([("content-type", "text/event-stream")], events).into_response()
     }
 
     /// Blocks until the task has its end, and asks over the stream of the answer.
@@ -422,26 +438,4 @@ fn fault_of_2026(seen: &Seen, message: &Value) -> Option<(u16, i64, String)> {
         return wrong("a session");
     }
     None
-}
-
-fn form(task: Option<&str>) -> Value {
-    let schema = json!({"type": "object", "properties": {"sure": {"type": "boolean"}},
-        "required": ["sure"]});
-    let mut form = json!({"message": "Sure?", "requestedSchema": schema});
-    if let Some(task) = task {
-        form["_meta"] = json!({RELATED: {"taskId": task}});
-    }
-    form
-}
-
-fn done(task: Option<&str>) -> Value {
-    let mut done = json!({"content": [{"type": "text", "text": "dug a hole"}]});
-    if let Some(task) = task {
-        done["_meta"] = json!({RELATED: {"taskId": task}});
-    }
-    done
-}
-
-fn event(message: &Value) -> Result<Bytes, std::io::Error> {
-    Ok(Bytes::from(format!("event: message\ndata: {message}\n\n")))
 }

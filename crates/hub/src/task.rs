@@ -94,6 +94,11 @@ pub(super) fn asked_for(connection: &Connection, tool: &Value, call: Duration) -
     wanted.then(|| KEPT_FOR.max(call * 2))
 }
 
+/// The id of the task, if a result is a `CreateTaskResult` of 2025-11-25.
+pub(super) fn of_2025(result: &Value) -> Option<&str> {
+    result.pointer("/task/taskId").and_then(Value::as_str).filter(|_| is_of_2025(result))
+}
+
 /// Whether a result is a `CreateTaskResult` of 2025-11-25.
 pub(super) fn is_of_2025(result: &Value) -> bool {
     result.get("content").is_none() && result.get("task").is_some_and(Value::is_object)

@@ -19,6 +19,7 @@ use super::asked::{self, Asked, ELICIT};
 use super::roots::{self, Root};
 use super::server_log::ServerLog;
 use super::state::{Pending, ProgressSink, RpcState};
+use crate::task::of_2025;
 use crate::text::cut;
 use crate::transport::{Escort, Receive, Received, SendError, Ticket, Transport};
 
@@ -258,6 +259,9 @@ impl<R: Receive> Bridge<R> {
             ServerJsonRpcMessage::error(error_data(error), Some(id))
         } else {
             let result = message.get_mut("result").map(Value::take).unwrap_or_default();
+            if let Some(task) = of_2025(&result) {
+                self.state.goes_on_as_task(task, pending.progress);
+            }
             let typed = if pending.raw {
                 None
             } else {

@@ -1,7 +1,7 @@
 //! What a connection and its [`super::bridge::Bridge`] know of the server together: requests
 //! without an answer, and what its notifications said. Must not know transports.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -46,6 +46,32 @@ pub(crate) struct RpcState {
     questions: Mutex<HashMap<String, CancellationToken>>,
     /// Who answers for the tasks that are followed, by their ids.
     tasks: watch::Sender<BTreeMap<String, Asked>>,
+    /// Who takes the progress of tasks, the oldest first.
+    task_progress: Mutex<VecDeque<TaskProgress>>,
+}
+
+/// Where the progress of a task goes. The token of the call that has made it counts as long as the
+/// task lives (2025-11-25, "Task Progress").
+struct TaskProgress {
+    task: String,
+    token: Value,
+    sink: ProgressSink,
+}
+
+/// Tasks of one connection whose progress is taken. Of more the oldest show none: a server may make
+/// tasks that nobody follows.
+const TASKS_WITH_PROGRESS_MAX: usize = 64;
+
+/// The progress of a task is taken as long as this lives.
+pub(crate) struct TakesProgress {
+    state: Arc<RpcState>,
+    task: String,
+}
+
+impl Drop for TakesProgress {
+    fn drop(&mut self) {
+        self.state.task_progress().retain(|it| it.task != self.task);
+    }
 }
 
 /// Somebody answers for a task as long as this lives.
@@ -86,6 +112,7 @@ impl Default for RpcState {
             background_jobs: AtomicU32::default(),
             questions: Mutex::default(),
             tasks: watch::Sender::default(),
+            task_progress: Mutex::default(),
         }
     }
 }
@@ -173,6 +200,25 @@ impl RpcState {
         TaskAnswers { state: self.clone(), task: task.to_owned() }
     }
 
+    /// A call has become this task: what comes under its token is the task's from here on.
+    pub(super) fn goes_on_as_task(&self, task: &str, progress: Option<(Value, ProgressSink)>) {
+        let Some((token, sink)) = progress else { return };
+        let mut all = self.task_progress();
+        if all.len() >= TASKS_WITH_PROGRESS_MAX {
+            all.pop_front();
+        }
+        all.push_back(TaskProgress { task: task.to_owned(), token, sink });
+    }
+
+    /// The progress of this task is taken until what is given back is dropped.
+    pub(crate) fn progress_until_end(self: &Arc<Self>, task: &str) -> TakesProgress {
+        TakesProgress { state: self.clone(), task: task.to_owned() }
+    }
+
+    fn task_progress(&self) -> MutexGuard<'_, VecDeque<TaskProgress>> {
+        self.task_progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A question of the server is open; the token says that it does not wait any more.
     pub(super) fn note_asked(&self, id: &Value) -> CancellationToken {
         let token = CancellationToken::new();
@@ -205,10 +251,16 @@ impl RpcState {
         self.pending().remove_entry(&RequestId::Number(number))
     }
 
-    /// Who takes the progress of the request with this token.
+    /// Who takes the progress of the request with this token, or of the task that it has made.
     pub(super) fn progress_sink(&self, token: &Value) -> Option<ProgressSink> {
-        let pending = self.pending();
-        let mut sinks = pending.values().filter_map(|pending| pending.progress.as_ref());
-        sinks.find(|(wanted, _)| wanted == token).map(|(_, sink)| sink.clone())
+        let of_request = {
+            let pending = self.pending();
+            let mut sinks = pending.values().filter_map(|pending| pending.progress.as_ref());
+            sinks.find(|(wanted, _)| wanted == token).map(|(_, sink)| sink.clone())
+        };
+        of_request.or_else(|| {
+            let tasks = self.task_progress();
+            tasks.iter().find(|it| it.token == *token).map(|it| it.sink.clone())
+        })
     }
 }

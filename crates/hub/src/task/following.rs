@@ -83,6 +83,7 @@ pub(super) async fn follow(connection: &Connection, way: &mut Way<'_>) -> Option
         let asked = Asked { sink, over, tool: way.tool.to_owned() };
         connection.state.answer_for_task(&way.task.id, asked)
     });
+    let _progress = connection.state.progress_until_end(&way.task.id);
     let answered = Map::new();
     let mut following = Following { connection, way, answered, result: None, has_failed: false };
     let end = following.run().await;
