@@ -9,7 +9,7 @@ use crate::task_rig::Garden;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
-const ALLOW: &str =
+pub const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
 
 /// A house with the server, and a model that calls its tool once and then says `done`.

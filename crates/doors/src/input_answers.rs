@@ -42,7 +42,7 @@ pub fn read_input(text: &str, question: &Question, aimed: bool) -> Option<ReadIn
 
 /// What an answer was, as a sentence without its full stop.
 pub fn in_words(answer: &Answer, question: &Question) -> String {
-    let asker = || escape::visible(&format!("{}/{}", question.server, question.tool));
+    let asker = || asker(question);
     match (answer, &question.input) {
         (Answer::Give { value }, Some(input)) if has_value(input) => {
             format!("Answered “{}”: {}", input.label, input.shown(value))
@@ -50,6 +50,15 @@ pub fn in_words(answer: &Answer, question: &Question) -> String {
         (Answer::Give { .. } | Answer::Allow { .. }, _) => format!("Answered: {}", asker()),
         (Answer::Skip, Some(input)) => format!("Left out: “{}”", input.label),
         _ => format!("Declined: {}", asker()),
+    }
+}
+
+/// Who the question says that asks: a server does not always say in which of its calls.
+fn asker(question: &Question) -> String {
+    let says = question.effect.as_ref().and_then(|effect| effect.says.strip_prefix('`'));
+    match says.and_then(|says| says.split_once('`')) {
+        Some((named, _)) => named.to_owned(),
+        None => escape::visible(&format!("{}/{}", question.server, question.tool)),
     }
 }
 
@@ -145,6 +154,10 @@ mod tests {
         let seat = question(InputKind::Choice { options: vec![option] }, &[]);
         let answer = Answer::Give { value: json!("w") };
         assert_eq!(in_words(&answer, &seat), "Answered “Seats”: Window");
-        assert_eq!(in_words(&Answer::Deny { word: None }, &seat), "Declined: tickets/book");
+        let no = Answer::Deny { word: None };
+        assert_eq!(in_words(&no, &seat), "Declined: tickets/book");
+        let mut doubtful = seat;
+        doubtful.effect.as_mut().unwrap().says = "`tickets` asks for “Seats”".to_owned();
+        assert_eq!(in_words(&no, &doubtful), "Declined: tickets");
     }
 }

@@ -166,10 +166,12 @@ fn doubtful(server: &str, running: &[String], effect: &mut Effect) {
     names.truncate(NAMED_MAX);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = running.len();
-    effect.notes.push(format!(
-        "{count} of its calls run ({}{more}); it does not say which one asks",
+    // First, because it says what the question is about.
+    let says = format!(
+        "Asked in one of its {count} running calls ({}{more}); it does not say which",
         names.join(", ")
-    ));
+    );
+    effect.notes.insert(0, says);
 }
 
 fn plain(name: &str) -> String {

@@ -107,7 +107,7 @@ fn value(field: FormField, message: &str, (at, of): (usize, usize)) -> Asked {
     let count = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
     let effect = Effect {
         says: format!("It asks for “{}”{count}", input.label),
-        notes: vec![note(&input)],
+        notes: note(&input).into_iter().collect(),
         ..Effect::default()
     };
     let mut choices = match &input.kind {
@@ -137,10 +137,11 @@ fn value(field: FormField, message: &str, (at, of): (usize, usize)) -> Asked {
     with_words(input, effect, message, about, choices)
 }
 
-/// What fits, and whether it is needed, for the line below the question.
-fn note(input: &Input) -> String {
+/// What fits, and whether it is needed, for the line below the question. Where all answers are keys
+/// or buttons they say it themselves.
+fn note(input: &Input) -> Option<String> {
     let wants = match &input.kind {
-        InputKind::Choice { .. } | InputKind::Boolean => "One of these".to_owned(),
+        InputKind::Choice { .. } | InputKind::Boolean => return None,
         InputKind::Several { options, .. } => {
             let listed =
                 (1..).zip(options).map(|(number, it): (u32, _)| format!("{number} {}", it.label));
@@ -151,7 +152,7 @@ fn note(input: &Input) -> String {
     let mut letters = wants.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     let optional = if input.required { "" } else { "; may be left out" };
-    format!("{first}{}{optional}", letters.as_str())
+    Some(format!("{first}{}{optional}", letters.as_str()))
 }
 
 /// A page that the owner may open.
