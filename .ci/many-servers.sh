@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Twenty-two servers of other people, by `npx` and `uvx` alone, in one mcp.json: all come up from
 # one `claw tools`, on two cores. Each is another program; together they have more than 400 tools.
-# They are fetched first, so that nothing is fetched while the time is taken. Then what these tools
-# cost: in the requests of a day, and in a console that is left open.
+# They are fetched first, so that nothing is fetched while the time is taken. Then one harmless tool of
+# each is called through the gate. Then what these tools cost: in the requests of a day, and in a
+# console that is left open.
 # Usage: .ci/many-servers.sh PATH/TO/claw     (needs Python with venv, and node and npm in PATH or
 # from .ci/install.sh)
 set -euo pipefail
@@ -65,4 +66,6 @@ wanted=$((${#node_servers[@]} + ${#python_servers[@]}))
 echo "many servers: all $up are up after $((SECONDS - from)) s, with $(wc -l <"$work/tools.jsonl") tools"
 tools="$(wc -l <"$work/tools.jsonl")"
 [ "$tools" -ge 400 ] || fail "$tools tools, and what they cost is asked of 400"
+python3 "$here/many/calls.py" "$claw" "$here/many/calls.json" "$work" "$wanted" >"$work/calls.log" || { cat "$work/calls.log" >&2; fail "the calls"; }
+tail -n 1 "$work/calls.log"
 python3 "$here/many/figures.py" "$claw" 10
