@@ -25,6 +25,7 @@ async fn main() -> anyhow::Result<()> {
     let (written, _unheard) = mpsc::unbounded_channel();
     let console =
         Console::open(EditorSettings { history, no_colour, ..EditorSettings::default() }, written)?;
+    let session = SessionId::new("main")?;
     let (show, shows) = mpsc::channel(64);
     let (events, mut inbox) = mpsc::channel(64);
     let house = async move {
@@ -55,7 +56,7 @@ async fn main() -> anyhow::Result<()> {
     // A person who leaves ends the house with it, whatever it was about to say.
     tokio::select! {
         result = house => result,
-        ended = run(console, shows, events) => Ok(ended.map(drop)?),
+        ended = run(console, session, shows, events) => Ok(ended.map(drop)?),
     }
 }
 

@@ -268,7 +268,7 @@ pub fn question_text(question: &Question) -> String {
         question.approval
     ));
     if question.list.is_some() {
-        rows.push("  That is for all of them; the last shows the id of each.".to_owned());
+        rows.push("  The first two are for all of them; the last shows the id of each.".to_owned());
     }
     rows.join("\n") + &approval_answers::by_command(question)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::explain::{Answered, network_briefly, outside_of_calls};
+use super::explain::{Answered, is_of_a_round, network_briefly, outside_of_calls};
 use super::out;
 use crate::domain::canonical::canonical_json;
 use crate::domain::rule_words;
@@ -33,8 +33,10 @@ struct Call {
     /// Why it was allowed, asked about or denied.
     rule: String,
     asked: String,
-    /// Of its newest question.
+    /// Of its newest question whether it may run.
     answered: Option<Answered>,
+    /// What its server asks, while that is open.
+    asked_by_server: String,
     started_ms: Option<i64>,
     /// Which hosts it has reached and been refused.
     network: String,
@@ -81,13 +83,24 @@ impl Call {
                 self.what = format!("{}/{}{arguments}", text("server"), text("tool"));
             }
             "verdict" => self.rule = text("rule"),
+            "asked" if is_of_a_round(&row.body) => self.asked_by_server = text("approval"),
             "asked" => (self.asked, self.answered) = (text("approval"), None),
+            // It says nothing of whether the call may run.
+            "answered"
+                if is_of_a_round(&row.body) || self.is_asked_by_server(&text("approval")) =>
+            {
+                self.asked_by_server.clear();
+            }
             "answered" => self.answered = Some(Answered::of(&row.body)),
             "started" => self.started_ms = Some(row.at_ms),
             "network" => self.network = network_briefly(&row.body),
             "ended" => self.ended = Some(self.end(row, &text("outcome"), &text("reason"))),
             _ => {}
         }
+    }
+
+    fn is_asked_by_server(&self, approval: &str) -> bool {
+        !approval.is_empty() && approval == self.asked_by_server
     }
 
     fn end(&self, row: &AuditRow, outcome: &str, reason: &str) -> String {
@@ -117,6 +130,9 @@ impl Call {
         };
         let state = match (&self.ended, self.started_ms, &self.answered) {
             (Some(ended), ..) => ended.clone(),
+            (None, Some(_), _) if !self.asked_by_server.is_empty() => {
+                format!("… waits for what its server asks ({})", self.asked_by_server)
+            }
             (None, Some(_), _) => "… runs".to_owned(),
             // A denial is the end of a call, and has no other row.
             (None, None, Some(answered)) if !answered.allows => {
@@ -129,6 +145,10 @@ impl Call {
             }
             (None, None, None) => "… not decided".to_owned(),
         };
+        // The end has said so already.
+        if state.ends_with(&why) {
+            why.clear();
+        }
         let network = match self.network.as_str() {
             "" => String::new(),
             hosts => format!("; {hosts}"),
@@ -170,17 +190,25 @@ impl Outside {
         let first = (server_of(&self.first), tool_of(&self.first));
         let all: Vec<_> = std::iter::once(&first).chain(&self.more).collect();
         let mut servers: Vec<(&str, usize)> = Vec::new();
-        for (server, _) in &all {
+        for (server, tool) in &all {
+            let is_tool = usize::from(!tool.is_empty());
             match servers.iter_mut().find(|(known, _)| known == server) {
-                Some((_, count)) => *count += 1,
-                None => servers.push((server, 1)),
+                Some((_, count)) => *count += is_tool,
+                None => servers.push((server, is_tool)),
             }
         }
         if let [(server, count)] = servers.as_slice() {
-            let tools: Vec<&str> = all.iter().map(|(_, tool)| tool.as_str()).collect();
+            let tools: Vec<&str> =
+                all.iter().map(|(_, tool)| tool.as_str()).filter(|tool| !tool.is_empty()).collect();
+            let about_itself =
+                if tools.len() < all.len() { "; also what it says about itself" } else { "" };
+            let (what, were, their) = match count {
+                1 => ("1 tool".to_owned(), "was", "its description was"),
+                count => (format!("{count} tools"), "were", "their descriptions were"),
+            };
             return format!(
-                "{count} tools of the server {server} were seen for the first time, and their \
-                 descriptions were pinned: {}",
+                "{what} of the server {server} {were} seen for the first time, and {their} \
+                 pinned: {}{about_itself}",
                 tools.join(", ")
             );
         }
@@ -201,8 +229,7 @@ fn server_of(row: &AuditRow) -> String {
 
 /// The name of what was pinned; the words of a server about itself have none.
 fn tool_of(row: &AuditRow) -> String {
-    let tool = row.body.get("tool").map(plain).unwrap_or_default();
-    if tool.is_empty() { "(what it says about itself)".to_owned() } else { tool }
+    row.body.get("tool").map(plain).unwrap_or_default()
 }
 
 /// The argument that says most, or all of them.
@@ -234,146 +261,4 @@ fn plain(value: &Value) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn row(id: i64, call: &str, kind: &str, body: Value) -> AuditRow {
-        AuditRow {
-            id,
-            at_ms: id * 10,
-            kind: kind.into(),
-            call: call.into(),
-            body,
-            hash: String::new(),
-        }
-    }
-
-    #[test]
-    fn every_call_is_one_line_and_a_call_that_goes_on_gets_one_more() {
-        let mut calls = CallTable::default();
-        let received =
-            json!({"server": "bash", "tool": "run", "arguments": {"command": "make\n0000  fake"}});
-        let first = calls.lines(&[
-            row(1, "main:3:0", "received", received),
-            row(
-                2,
-                "main:3:0",
-                "verdict",
-                json!({"verdict": "ask", "rule": "class.mutating", "why": "w"}),
-            ),
-            row(3, "", "panic.on", json!({"by": "me"})),
-            row(4, "main:3:0", "asked", json!({"approval": "q1"})),
-        ]);
-        assert_eq!(first.len(), 2, "{first:?}");
-        assert!(
-            first[0].ends_with(
-                "main:3:0  bash/run  make\\n0000  fake  … waits for an answer to q1 (claw's default \
-                 for changes)"
-            ),
-            "{first:?}"
-        );
-        assert!(first[1].ends_with("turned the stop switch on: from then on no call ran."));
-        let then = calls.lines(&[
-            row(
-                5,
-                "main:3:0",
-                "answered",
-                json!({"answer": {"kind": "allow", "term": "once"}, "by": "me"}),
-            ),
-            row(6, "main:3:0", "started", json!({"digest": "d"})),
-            row(
-                9,
-                "main:3:0",
-                "ended",
-                json!({"outcome": "ended", "is_error": false, "result_bytes": 2}),
-            ),
-        ]);
-        assert_eq!(then.len(), 1);
-        assert!(then[0].ends_with("✓ ran in 30 ms (`me` allowed this one call)"), "{then:?}");
-    }
-
-    #[test]
-    fn a_command_with_an_exit_code_or_a_signal_is_no_success() {
-        for (end, says) in [
-            (json!({"exit_code": 3}), "✗ exit code 3"),
-            (json!({"exit_code": null, "signal": "SIGKILL"}), "✗ ended by SIGKILL"),
-            (json!({"exit_code": 0}), "✓ ran"),
-            (json!({"is_error": true}), "✗ failed"),
-        ] {
-            let mut calls = CallTable::default();
-            let mut body = json!({"outcome": "ended", "is_error": false, "result_bytes": 2});
-            for (name, value) in end.as_object().unwrap() {
-                body[name] = value.clone();
-            }
-            let lines = calls.lines(&[
-                row(1, "main:3:0", "received", json!({"server": "bash", "tool": "run"})),
-                row(2, "main:3:0", "ended", body),
-            ]);
-            assert!(lines[0].contains(says), "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn what_was_denied_or_not_answered_in_time_was_not_run() {
-        let by = "console:uid:1000";
-        for (body, says) in [
-            (json!({"answer": {"kind": "deny"}, "by": by}), "the person at this machine denied it"),
-            (json!({"answer": "expired"}), "nobody answered in time"),
-        ] {
-            let mut calls = CallTable::default();
-            let lines = calls.lines(&[
-                row(1, "main:3:0", "received", json!({"server": "bash", "tool": "run"})),
-                row(2, "main:3:0", "verdict", json!({"verdict": "ask", "rule": "class"})),
-                row(3, "main:3:0", "asked", json!({"approval": "q1"})),
-                row(4, "main:3:0", "answered", body),
-            ]);
-            assert!(lines[0].ends_with(&format!("bash/run  ✗ not run: {says}")), "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn an_undo_is_told_in_words() {
-        let told = |kind, body| CallTable::default().lines(&[row(1, "", kind, body)]).concat();
-        let by = "console:uid:1000";
-        let ended = told("undo.ended", json!({"by": by, "turn": "a:6", "changed": 1, "kept": 2}));
-        assert!(
-            ended.ends_with("put back the files of the turn a:6: 1 changed, 2 left as they are.")
-        );
-        let body = json!({"by": by, "turn": "a:6", "redo": true, "workspace": "/w"});
-        let started = told("undo.started", body);
-        assert!(
-            started.contains("began to take back the undo of the turn a:6, in /w."),
-            "{started}"
-        );
-        assert!(!format!("{started}{ended}").contains('{'));
-    }
-
-    #[test]
-    fn the_tools_of_a_server_that_is_new_are_one_line_and_nothing_is_told_as_json() {
-        let pinned = |id, server: &str, tool: &str| {
-            row(id, "", "pinned", json!({"pin": "abc", "server": server, "tool": tool}))
-        };
-        let rows = [
-            pinned(1, "bash", "run"),
-            pinned(2, "bash", "list"),
-            pinned(3, "files", "read"),
-            row(4, "", "revoked", json!({"by": "me", "grant": 3})),
-            pinned(5, "files", "write"),
-        ];
-        let lines = CallTable::default().lines(&rows);
-        assert_eq!(lines.len(), 3, "{lines:?}");
-        assert!(lines[0].ends_with(
-            "The tools of 2 servers were seen for the first time, and their descriptions were \
-            pinned: bash 2, files 1"
-        ));
-        assert!(lines[2].contains("The tool files/write was seen for the first time"), "{lines:?}");
-        assert!(!lines.concat().contains('{'), "{lines:?}");
-        let one = CallTable::default().lines(&rows[..2]).concat();
-        assert!(one.ends_with(
-            "2 tools of the server bash were seen for the first time, and their descriptions were \
-            pinned: run, list"
-        ));
-    }
-}
+mod tests;

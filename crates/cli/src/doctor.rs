@@ -19,13 +19,13 @@ use secrecy::ExposeSecret as _;
 
 use self::repair::Repair;
 use self::report::Report;
-use super::explain::who_briefly;
 use super::memory::Health;
 use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
 use crate::app::{App, anchor_place};
 use crate::bot_api::Api;
 use crate::config::{self, Config, MAIN, Overrides};
+use crate::domain::person;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
 use crate::store::Store;
@@ -306,7 +306,7 @@ fn store(app: &App, report: &mut Report) {
     match app.store.read(|tx| tx.panic()) {
         Ok(None) => {}
         Ok(Some(by)) => {
-            let by = who_briefly(&by);
+            let by = person(&by);
             let text = format!("the stop switch is on (by {by}); `claw panic off` releases it");
             report.bad("panic", text);
         }

@@ -1,6 +1,7 @@
 //! `claw audit explain ID`: what a call was, who wanted it, why it was allowed or not, and how it
 //! ended, in sentences. Must not know how rows are written.
 
+mod answers;
 mod sentences;
 
 use std::process::ExitCode;
@@ -8,7 +9,8 @@ use std::process::ExitCode;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-pub(super) use self::sentences::{Answered, network_briefly, outside_of_calls, who_briefly};
+pub(super) use self::answers::{Answered, is_of_a_round};
+pub(super) use self::sentences::{network_briefly, outside_of_calls};
 use self::sentences::{origin_words, sentence, who};
 use super::fail::{self, UserError};
 use super::out;

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::explain::who_briefly;
 use super::{fail, out};
 use crate::app::{App, owner_principal};
 use crate::chat_commands::{self, SwitchKept};
 use crate::config::{self, Config, Home, MAIN, Overrides};
+use crate::domain::person;
 use crate::store::flag;
 
 /// Turns it on, whatever is wrong with the home: settings, store or disk.
@@ -148,7 +148,7 @@ fn tell(by: Option<&str>, as_json: bool) -> anyhow::Result<()> {
             format!(
                 "The stop switch is ON (by {}): no call runs. What ran is ended, and so are modes \
                  and what `claw open` opened. `claw panic off` lets calls run again.",
-                who_briefly(by)
+                person(by)
             )
         }
         (None, false) => "The stop switch is off.".to_owned(),

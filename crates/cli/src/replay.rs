@@ -68,7 +68,7 @@ fn sentence(session: &str, replayed: &Replayed) -> String {
     };
     match difference {
         None => format!(
-            "{session}: {}, {}, each as next() says{limits}.",
+            "{session}: {}, {}, each comes out of the log as it was{limits}.",
             counted(*events, "event"),
             counted(*steps, "step")
         ),

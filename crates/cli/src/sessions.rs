@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use claw_kit::counted::counted;
 use serde_json::json;
 
-use super::explain::{Answered, who_briefly};
+use super::explain::Answered;
 use super::fail::{self, UserError};
 use super::out;
 use super::turn_report::tool_name;
@@ -14,7 +14,7 @@ use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
     Answer, Block, CallId, Event, EventBody, LEFT, LoadedBy, Named, NamedState, Outcome,
-    ProjectFile, RecalledNote, SessionId, text_of, tool_for_person,
+    ProjectFile, RecalledNote, SessionId, person, text_of, tool_for_person,
 };
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export, named};
@@ -188,7 +188,7 @@ fn readable(
         EventBody::TurnRecalled { notes, left_out, .. } => recalled_words(notes, *left_out),
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
-        EventBody::StopRequested { by } => format!("stop requested by {}", who_briefly(by)),
+        EventBody::StopRequested { by } => format!("stop requested by {}", person(by)),
         EventBody::LimitReached { text, .. } => text.clone(),
         EventBody::Summary { text, through_seq, .. } => {
             format!("summary of everything up to {through_seq}: {text}")

@@ -18,6 +18,18 @@ pub fn is_alone_with_claw(principal: &str, at: &Address) -> bool {
     }
 }
 
+/// Whoever a principal stands for, for a person: one machine has one person.
+pub fn person(principal: &str) -> String {
+    match principal.split_once(':') {
+        Some(("console", _)) => "the person at this machine".to_owned(),
+        Some(("telegram", id)) => format!("the Telegram user {id}"),
+        Some(("schedule", job)) => format!("the job `{job}` (its id and revision)"),
+        Some(("mcp", client)) => format!("the MCP client `{client}`"),
+        _ if principal.starts_with('/') => format!("the file `{principal}`"),
+        _ => format!("`{principal}`"),
+    }
+}
+
 /// The principal of a Telegram user, by the number that Telegram has given them.
 pub fn telegram_principal(user: i64) -> String {
     format!("telegram:{user}")

@@ -111,7 +111,10 @@ fn whom(by: &str, owner: &str) -> String {
 pub fn stays_open(open: &[Question], clock: &Clock) -> String {
     let first = open.iter().map(|question| question.expires_at_ms).min().unwrap_or_default();
     let until = clock.until(first);
-    let session = open.iter().find_map(|question| question.session.as_ref());
+    let mut sessions = open.iter().map(|question| question.session.as_ref());
+    let session = sessions.next().flatten();
+    // `claw chat` asks what its own session has asked.
+    let session = session.filter(|one| sessions.all(|other| other == Some(*one)));
     let back = session.map(|session| format!("`claw chat --session {session}` asks again"));
     let back = back.unwrap_or_else(|| "`claw approvals` lists what waits".to_owned());
     match open {
@@ -180,5 +183,20 @@ mod tests {
             |why: &str| closed(&Closed::Superseded { at_ms: 1, why: why.into() }, &question, "");
         assert_eq!(stopped("the owner stopped the turn"), "was closed: the owner stopped the turn");
         assert_eq!(stopped("superseded"), "was closed");
+    }
+
+    #[test]
+    fn who_leaves_is_told_where_each_question_is_asked_again() {
+        let clock = Clock::system();
+        let here = question();
+        assert_eq!(here.session.as_ref().map(ToString::to_string).as_deref(), Some("main"));
+        let told = stays_open(&[here.clone(), here.clone()], &clock);
+        assert!(told.ends_with("`claw chat --session main` asks again."), "{told}");
+        let mut elsewhere = here.clone();
+        elsewhere.session = None;
+        for open in [[here.clone(), elsewhere.clone()], [elsewhere, here]] {
+            let told = stays_open(&open, &clock);
+            assert!(told.ends_with("`claw approvals` lists what waits."), "{told}");
+        }
     }
 }

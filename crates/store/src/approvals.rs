@@ -34,11 +34,11 @@ pub struct ApprovalRow {
 pub enum DecideRefused {
     #[error("there is no question with the id `{0}`; `claw approvals` lists the open ones")]
     NotFound(String),
-    #[error("this question was already answered: {state} by {by}")]
+    #[error("this question was already answered: {state} by {}", claw_domain::person(by))]
     AlreadyDecided { state: ApprovalState, by: String },
     #[error("this question has expired; ask again for what you want")]
     Expired,
-    #[error("{by} may not answer this question")]
+    #[error("{} may not answer this question", claw_domain::person(by))]
     NotYours { by: String },
 }
 

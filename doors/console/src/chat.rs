@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::domain::{Answer, ApprovalId, Live, Mode, OutboundBody, Question, Scope};
+use crate::domain::{Answer, ApprovalId, Live, Mode, OutboundBody, Question, Scope, SessionId};
 pub use crate::doors::commands::ChatCommand;
 
 use super::editor::{Console, Input};
@@ -109,10 +109,11 @@ pub enum ConsoleShow {
 /// What kept the screen from taking everything that was shown.
 pub async fn run(
     mut console: Console,
+    session: SessionId,
     mut shows: mpsc::Receiver<ConsoleShow>,
     events: mpsc::Sender<ConsoleEvent>,
 ) -> std::io::Result<bool> {
-    let mut chat = Chat::new(&console);
+    let mut chat = Chat::new(&console, session);
     let mut signals = Signals::new();
     let mut ticks = tokio::time::interval(PAINT_EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -210,10 +211,10 @@ fn look(colour: bool, interactive: bool) -> Look {
 }
 
 impl Chat {
-    fn new(console: &Console) -> Self {
+    fn new(console: &Console, session: SessionId) -> Self {
         let (colour, interactive) = (console.colour, console.interactive);
         Self {
-            state: ChatState::new(interactive),
+            state: ChatState::new(interactive, session),
             screen: Screen::new(look(colour, interactive), interactive),
             colour,
             interactive,

@@ -7,7 +7,7 @@ mod told;
 
 use std::time::{Duration, Instant};
 
-use crate::domain::{Answer, ApprovalId, Question, Staged};
+use crate::domain::{Answer, ApprovalId, Question, SessionId, Staged, Term};
 use crate::doors::call_list;
 use crate::doors::commands::{self, ChatCommand, DoorKind, Parsed};
 use crate::doors::list_answers;
@@ -54,6 +54,8 @@ struct OpenQuestion {
 pub(super) struct ChatState {
     /// A person sits there, who needs time to read.
     interactive: bool,
+    /// What another session asks holds up nothing that is typed here.
+    session: SessionId,
     /// Oldest first.
     open: Vec<OpenQuestion>,
     pub(super) staged: StagedAnswers,
@@ -65,12 +67,13 @@ pub(super) struct ChatState {
 }
 
 impl ChatState {
-    pub(super) fn new(interactive: bool) -> Self {
+    pub(super) fn new(interactive: bool, session: SessionId) -> Self {
         // From a pipe nobody can be asked to wait: what an earlier run left is finished before the
         // end of the input counts.
         let (open, staged) = (Vec::new(), StagedAnswers::default());
         Self {
             interactive,
+            session,
             open,
             staged,
             busy: !interactive,
@@ -287,8 +290,9 @@ impl ChatState {
         let answer = match parse_answer(rest, &open.question) {
             ParsedAnswer::Answer(answer) => answer,
             ParsedAnswer::NotAnAnswer => {
-                let note = self.still_open();
-                return vec![self.send(ConsoleEvent::Line(line.to_owned())), Effect::Note(note)];
+                let note = self.still_open().map(Effect::Note);
+                let sent = self.send(ConsoleEvent::Line(line.to_owned()));
+                return std::iter::once(sent).chain(note).collect();
             }
             ParsedAnswer::Unclear(sentence) => return vec![Effect::Note(sentence)],
         };
@@ -374,6 +378,9 @@ impl ChatState {
         {
             match find(second) {
                 Some(index) => return Ok((index, first.to_owned())),
+                None if self.is_row_of_the_list(first, second) => {
+                    return Ok((0, second.to_owned()));
+                }
                 None if is_number(second) => return Err(none(second)),
                 None => {}
             }
@@ -388,14 +395,20 @@ impl ChatState {
             }
         }
         if self.open.len() > 1 && is_answer(line) {
-            return Err(format!(
-                "{} questions are open, so this answers none of them. Name one: `{1} 1` or `{1} \
-                 {0}`.",
-                self.open.len(),
-                clean_line(words.first().copied().unwrap_or_default())
-            ));
+            return Err(self.name_one(words.first().copied().unwrap_or_default()));
         }
         Ok((0, line.to_owned()))
+    }
+
+    /// Whether `y 2` can only mean the second row of the one list that is open.
+    fn is_row_of_the_list(&self, answer: &str, number: &str) -> bool {
+        let [one] = &self.open[..] else { return false };
+        let picks = |text: &str| match parse_answer(text, &one.question) {
+            ParsedAnswer::Answer(answer) => Some(answer),
+            _ => None,
+        };
+        let is_yes = matches!(picks(answer), Some(Answer::Allow { term: Term::Once, .. }));
+        is_yes && matches!(picks(number), Some(Answer::Pick { .. }))
     }
 
     fn remove(&mut self, index: usize, now: Instant) -> String {

@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
+use super::answers::{answered, is_of_a_round};
 use super::{field, plain};
-use crate::domain::{DeniedBy, Mode, Trust, rule_words};
+use crate::domain::{DeniedBy, Mode, Trust, person, rule_words};
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
@@ -16,6 +17,11 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
         }
         "received" => "The call came to the gate.".to_owned(),
         "verdict" => verdict(&row.body),
+        "asked" if is_of_a_round(&row.body) => {
+            let field = text("field");
+            let of = if field.is_empty() { String::new() } else { format!(" for “{field}”") };
+            format!("Its server asked{of}; the question is {}.", text("approval"))
+        }
         "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
         "asked" => format!(
             "The question {} was put, and the call was frozen as it is shown above.",
@@ -121,18 +127,19 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
 fn undone(row: &AuditRow) -> String {
     let text = |key: &str| field(&row.body, key);
     let (by, turn) = (who(&text("by")), text("turn"));
+    let is_redo = row.body.get("redo") == Some(&Value::Bool(true));
     if row.kind == "undo.ended" {
         let cut = if row.body.get("cut").is_some() { ", after it was cut" } else { "" };
         let (changed, kept) = (text("changed"), text("kept"));
-        return format!(
-            "{by} put back the files of the turn {turn}{cut}: {changed} changed, {kept} left as \
-             they are."
-        );
+        let done = if is_redo {
+            "took back the undo of the turn"
+        } else {
+            "put back the files of the turn"
+        };
+        return format!("{by} {done} {turn}{cut}: {changed} changed, {kept} left as they are.");
     }
-    let what = match row.body.get("redo") {
-        Some(Value::Bool(true)) => "take back the undo of the turn",
-        _ => "put back the files of the turn",
-    };
+    let what =
+        if is_redo { "take back the undo of the turn" } else { "put back the files of the turn" };
     format!("{by} began to {what} {turn}, in {}.", text("workspace"))
 }
 
@@ -259,7 +266,7 @@ fn by_rule(rule: &str) -> String {
 /// A text of a row with the people in it as they are named elsewhere.
 fn with_people(text: &str) -> String {
     let word = |word: &str| match word.strip_prefix("console:uid:") {
-        Some(uid) if uid.parse::<u32>().is_ok() => who_briefly(word),
+        Some(uid) if uid.parse::<u32>().is_ok() => person(word),
         _ => word.to_owned(),
     };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
@@ -287,88 +294,6 @@ fn layer(by: &DeniedBy) -> String {
         DeniedBy::Changed => "the check that what runs is what was shown".to_owned(),
         DeniedBy::Hub => "the hub, which could not send it".to_owned(),
         DeniedBy::Failure => "a failure inside of claw".to_owned(),
-    }
-}
-
-fn answered(body: &Value) -> String {
-    let approval = field(body, "approval");
-    let Some(Value::Object(answer)) = body.get("answer") else {
-        return match field(body, "answer").as_str() {
-            "expired" => format!("Nobody answered the question {approval} in time."),
-            "superseded" => {
-                format!("The question {approval} was closed: {}.", closed_because(body))
-            }
-            other => format!("The question {approval} was closed: {other}."),
-        };
-    };
-    if let Some(grant) = body.get("covered_by") {
-        return format!(
-            "Grant {}, which {} gave at this moment, covered it: {}.",
-            field(grant, "id"),
-            who(&field(grant, "given_by")),
-            field(grant, "says")
-        );
-    }
-    let (by, said) = (who(&field(body, "by")), answer_words(answer));
-    let grant = body
-        .get("grant")
-        .map(|grant| format!(" This made grant {}: {}.", field(grant, "id"), field(grant, "says")));
-    format!("{by} {said}.{}", grant.unwrap_or_default())
-}
-
-/// What somebody has done who answered, behind who it was.
-fn answer_words(answer: &serde_json::Map<String, Value>) -> String {
-    let get = |key: &str| answer.get(key).map(plain).unwrap_or_default();
-    match (get("kind").as_str(), get("term").as_str()) {
-        ("allow", "once") => "allowed this one call".to_owned(),
-        ("allow", "ten_minutes") => "allowed it for ten minutes".to_owned(),
-        ("allow", "session") => "allowed it until the session ends".to_owned(),
-        ("allow", _) => "allowed it until that is revoked".to_owned(),
-        ("press", _) => "pressed its button".to_owned(),
-        ("pick", _) => "answered some of it".to_owned(),
-        ("never", _) => "denied it, and these arguments for good".to_owned(),
-        _ => match get("word") {
-            word if word.is_empty() => "denied it".to_owned(),
-            word => format!("denied it, with the word “{word}”"),
-        },
-    }
-}
-
-/// Why a question was closed without an answer.
-fn closed_because(body: &Value) -> String {
-    let by = field(body, "by");
-    if by.is_empty() { "it had no answer".to_owned() } else { by }
-}
-
-/// The answer to a question in a few words, for a list.
-pub(crate) struct Answered {
-    /// Whether a call may run by it.
-    pub allows: bool,
-    /// `the person at this machine denied it`.
-    pub says: String,
-}
-
-impl Answered {
-    /// Of a row of the audit, or the like: `by` and `answer`.
-    pub(crate) fn of(body: &Value) -> Self {
-        let by = field(body, "by");
-        let (allows, says) = match body.get("answer") {
-            Some(Value::Object(answer)) => {
-                let kind = answer.get("kind").map(plain).unwrap_or_default();
-                let says = match body.get("covered_by") {
-                    Some(_) => format!("covered by {by}"),
-                    None => format!("{} {}", who_briefly(&by), answer_words(answer)),
-                };
-                (!matches!(kind.as_str(), "deny" | "never"), says)
-            }
-            _ if body.get("covered_by").is_some() => (true, format!("covered by {by}")),
-            _ => match field(body, "answer").as_str() {
-                "expired" => (false, "nobody answered in time".to_owned()),
-                "superseded" => (false, closed_because(body)),
-                other => (false, other.to_owned()),
-            },
-        };
-        Self { allows, says }
     }
 }
 
@@ -411,25 +336,14 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
     }
 }
 
-/// A principal in a list, where one machine has one person.
-pub(crate) fn who_briefly(principal: &str) -> String {
-    match principal.split_once(':') {
-        Some(("console", _)) => "the person at this machine".to_owned(),
-        _ => who(principal),
-    }
-}
-
 /// A principal, for a person.
 pub(super) fn who(principal: &str) -> String {
     match principal.split_once(':') {
         Some(("console", uid)) => {
             let uid = uid.trim_start_matches("uid:");
-            format!("{} (user number {uid})", who_briefly(principal))
+            format!("{} (user number {uid})", person(principal))
         }
-        Some(("telegram", id)) => format!("the Telegram user {id}"),
-        Some(("schedule", job)) => format!("the job `{job}` (its id and revision)"),
-        Some(("mcp", client)) => format!("the MCP client `{client}`"),
-        _ => format!("`{principal}`"),
+        _ => person(principal),
     }
 }
 

@@ -52,11 +52,20 @@ pub(super) async fn run(app: &App, name: &str, as_json: bool) -> anyhow::Result<
             counted(names.len(), "tool"),
             names.join(", "),
         )))?;
-        if tools.offers.prompts {
-            out::line("It has prompts: `/prompts` in a chat lists them.")?;
+        // That it can have some does not mean that it has one.
+        let prompts = if tools.offers.prompts {
+            hub.prompts(name).await.unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        if !prompts.is_empty() {
+            let count = counted(prompts.len(), "prompt");
+            out::line(&format!("It has {count}: `/prompts` in a chat lists them."))?;
         }
         if tools.offers.resources {
-            let how = format!("It has resources: `@{name}:URI` in a message attaches one.");
+            let how = format!(
+                "It says that it gives resources: `@{name}:URI` in a message attaches one."
+            );
             out::line(&out::clean(&how))?;
         }
     }

@@ -55,7 +55,7 @@ pub use together::{AskedTogether, NewList};
 use crate::catalog::Catalog;
 use crate::domain::{
     ApprovalId, Approvers, CLAW_ITSELF, DeniedBy, HeldLevels, Opening, Outcome, OwnServer,
-    SessionId, ToolCall, client_name_of,
+    SessionId, ToolCall, client_name_of, person,
 };
 use crate::hub::{Hub, Method};
 use crate::policy::{Denial, Facts, Policy};
@@ -324,6 +324,8 @@ fn builtin_of(hub: &Hub, server: &str, tool: &str) -> Option<&'static str> {
 /// Why no call runs while the stop switch is on.
 pub fn panic_reason(by: &str) -> String {
     format!(
-        "the stop switch is on ({by}): no call runs until the owner turns it off with `claw panic off`"
+        "the stop switch is on (by {}): no call runs until the owner turns it off with `claw panic \
+         off`",
+        person(by)
     )
 }

@@ -323,7 +323,7 @@ impl Catalog {
         let (server, tool) = (pin.server.clone(), pin.tool.clone());
         // Where that cannot be noted it is better told twice.
         if self.store.write(move |tx| tx.set_told(&server, &tool, &new_pin)).await.unwrap_or(true) {
-            self.late.tell(withheld(&pin.server, &pin.tool));
+            self.late.tell(withheld(&pin.server, &pin.tool, pin.pin.is_empty()));
         }
     }
 

@@ -75,7 +75,8 @@ impl Catalog {
         if !pinned().map_err(|error| error.to_string())? {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
             if !pinned().map_err(|error| error.to_string())? {
-                return Err(withheld(server, tool));
+                let is_new = self.is_new(server, tool).map_err(|error| error.to_string())?;
+                return Err(withheld(server, tool, is_new));
             }
         }
         Ok(Tool {
@@ -103,9 +104,15 @@ impl Catalog {
                 "there is no tool `{}` on the server `{server}`",
                 escape::visible(tool)
             )),
-            Some(pin) if pin.withheld => Err(withheld(server, tool)),
+            Some(pin) if pin.withheld => Err(withheld(server, tool, pin.pin.is_empty())),
             Some(pin) => Ok(pin),
         }
+    }
+
+    /// Whether no form of it was ever accepted.
+    fn is_new(&self, server: &str, tool: &str) -> Result<bool, StoreError> {
+        let pins = self.store.read(|tx| tx.pins(Some(server)))?;
+        Ok(pins.iter().any(|pin| pin.tool == tool && pin.pin.is_empty()))
     }
 
     /// Whether this very list was compared with the store before. Comparing reads every pin of the
@@ -206,14 +213,20 @@ pub fn no_tool(server: &str, tool: &str) -> String {
     format!("the server `{server}` has no tool `{tool}` now")
 }
 
-pub(super) fn withheld(server: &str, tool: &str) -> String {
+/// Why it is not offered. `is_new`: no form of it was ever accepted.
+pub(super) fn withheld(server: &str, tool: &str, is_new: bool) -> String {
     let what = match tool {
         INSTRUCTIONS => format!("what the server `{server}` says about itself"),
         tool => format!("the tool `{server}/{tool}`"),
     };
+    let (why, shown) = if is_new {
+        ("is new since you accepted this server", "it")
+    } else {
+        ("is not what it was when you accepted it", "the change")
+    };
     format!(
-        "{what} is not what it was when you accepted it, so it is withheld; \
-         `claw tools diff` shows the change and `claw tools accept {server}` takes it"
+        "{what} {why}, so it is withheld; `claw tools diff` shows {shown} and \
+         `claw tools accept {server}` takes it"
     )
 }
 

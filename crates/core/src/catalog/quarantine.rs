@@ -25,7 +25,9 @@ pub struct ToolChange {
 /// Why nothing was accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum QuarantineError {
-    #[error("nothing of `{0}` waits for a yes; `claw tools diff` lists what does")]
+    #[error(
+        "claw knows of nothing of `{0}` that waits for a yes; `claw tools diff` looks at the servers and lists what does"
+    )]
     Nothing(String),
     #[error("`{0}` has changed since you were last shown how; look at it first: claw tools diff")]
     NotShown(String),

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::{AnswerTo, ChatCommands, ChatCommandsParts, code_of, grants, when};
-use crate::domain::{Address, BELIEVED, Outbound, OutboundBody, SessionId, UnixMillis};
+use crate::domain::{Address, BELIEVED, Outbound, OutboundBody, SessionId, UnixMillis, rule_words};
 use crate::gate::Gate;
 use crate::store::{LastDailyDigest, Store, StoreError, Tx, now_ms};
 
@@ -260,7 +260,7 @@ impl DigestLine {
             (None, LEVEL_READ) => "at level read, which could only look".to_owned(),
             (None, CLASS_SAFE) => "of tools that only read or propose".to_owned(),
             (None, BELIEVED) => "by their server's hint that they only read".to_owned(),
-            (None, rule) => format!("by {}", quoted(rule)),
+            (None, rule) => format!("by {}", quoted(&rule_words(rule))),
         }
     }
 }

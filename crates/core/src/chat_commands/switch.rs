@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::calls::{modes, openings};
+use crate::domain::person;
 use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx, flag};
 
 /// Where a change of the stop switch is kept.
@@ -86,8 +87,9 @@ pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
     Ok(match tx.panic()? {
         Some(by) => {
             format!(
-                "**The stop switch is on** ({by}): no call runs. What ran is ended, and so are modes \
-                 and what was opened. `/panic off` lets calls run again."
+                "**The stop switch is on** (by {}): no call runs. What ran is ended, and so are modes \
+                 and what was opened. `/panic off` lets calls run again.",
+                person(&by)
             )
         }
         None => "The stop switch is off. `/panic` turns it on.".to_owned(),

@@ -1,7 +1,7 @@
 //! What a typed line means: a message, an answer, numbers of what is staged. Each rule by itself.
 
 use super::*;
-use crate::domain::{CallId, Choice, Scope, SessionId, Term};
+use crate::domain::{CallId, Choice, Scope};
 
 const ONCE: Answer = Answer::Allow { term: Term::Once, scope: Scope::Exact };
 
@@ -31,7 +31,10 @@ struct Console {
 
 impl Console {
     fn new(interactive: bool) -> Self {
-        Self { state: ChatState::new(interactive), now: Instant::now() }
+        Self {
+            state: ChatState::new(interactive, SessionId::new("main").unwrap()),
+            now: Instant::now(),
+        }
     }
 
     fn later(&mut self, ms: u64) {
@@ -80,6 +83,59 @@ fn a_typed_answer_goes_to_the_one_open_question_and_of_several_to_none() {
     console.later(1_000);
     assert_eq!(console.typed("ok"), answer("b", ONCE));
     assert_eq!(console.typed("ok"), message("ok"));
+}
+
+#[test]
+fn who_has_to_name_a_question_is_told_the_numbers_that_there_are() {
+    let mut console = Console::new(true);
+    for id in ["a", "b", "c"] {
+        console.ask(id);
+    }
+    console.later(1_000);
+    assert_eq!(console.typed("y 1"), answer("a", ONCE));
+    let effects = console.state.input(Input::Line("y".into()), console.now, 0);
+    let [Effect::Note(text)] = &effects[..] else { panic!("{effects:?}") };
+    assert!(text.ends_with("Name one: `y 2` or `y 3`."), "{text}");
+    let effects = console.state.input(Input::Line("hello".into()), console.now, 0);
+    let told = effects.iter().any(
+        |effect| matches!(effect, Effect::Note(text) if text.ends_with("type `y 2`, for example.")),
+    );
+    assert!(told, "{effects:?}");
+}
+
+#[test]
+fn a_question_of_another_session_holds_up_no_message_here() {
+    let mut console = Console::new(true);
+    let mut elsewhere = question("a");
+    elsewhere.session = Some(SessionId::new("another").unwrap());
+    console.state.ask(&elsewhere, console.now);
+    console.later(1_000);
+    let line = || Input::Line("hello".into());
+    let effects = console.state.input(line(), console.now, 0);
+    let sent = Effect::Send(ConsoleEvent::Line("hello".into()));
+    assert_eq!(effects, std::slice::from_ref(&sent));
+    console.ask("b");
+    let effects = console.state.input(line(), console.now, 0);
+    let [first, Effect::Note(text)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*first, sent);
+    assert!(text.ends_with("is answered: type y 2 or n 2."), "{text}");
+}
+
+#[test]
+fn a_row_of_the_one_list_is_allowed_alone_also_as_the_manual_writes_it() {
+    let mut console = Console::new(true);
+    let mut list = question("a");
+    let pick = |number: u32| Answer::Pick { yes: vec![number], no: Vec::new() };
+    list.choices.extend([1, 2].map(|number| Choice {
+        key: number.to_string(),
+        label: "only this".into(),
+        answer: pick(number),
+    }));
+    console.state.ask(&list, console.now);
+    console.later(1_000);
+    let none = console.state.input(Input::Line("y 3".into()), console.now, 0);
+    assert!(matches!(&none[..], [Effect::Note(text)] if text.contains("no open question 3")));
+    assert_eq!(console.typed("y 2"), answer("a", pick(2)));
 }
 
 #[test]
