@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use claw_kit::signals;
 use serde_json::Value;
 
 use super::explain::{Answered, is_of_a_round, network_briefly, outside_of_calls};
@@ -113,7 +114,10 @@ impl Call {
         let signal = row.body.get("signal").and_then(Value::as_str);
         match (outcome, signal, code) {
             ("ended", Some(signal), _) => format!("✗ ended by {signal}{took}"),
-            ("ended", None, Some(code)) => format!("✗ exit code {code}{took}"),
+            ("ended", None, Some(code)) => {
+                let signal = signals::told_by_shell(code).map(|signal| format!(" ({signal}?)"));
+                format!("✗ exit code {code}{}{took}", signal.unwrap_or_default())
+            }
             ("ended", None, None) if failed => format!("✗ failed{took}"),
             ("ended", None, None) => format!("✓ ran{took}"),
             ("denied", ..) => format!("✗ not run: {reason}"),

@@ -22,3 +22,6 @@ pub mod processes;
 
 /// What a supervisor is made of: it inherits, waits and kills until nothing is left.
 pub mod reaper;
+
+/// The names of signals, also as a shell tells of them.
+pub mod signals;

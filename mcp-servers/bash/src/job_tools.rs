@@ -19,7 +19,7 @@ use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
 use crate::services::Service;
-use crate::tool::{Ending, arguments, check_command, signal_name};
+use crate::tool::{Ending, arguments, check_command, ended_words, signal_name};
 
 pub const START: &str = "start";
 pub const OUTPUT: &str = "output";
@@ -212,9 +212,9 @@ fn state(look: &Look) -> String {
             "job {job}: running for {seconds:.2} s, {} of output",
             counted(look.bytes, "byte")
         ),
-        Some(Ending::Exited(code)) => format!("job {job}: exit code {code} after {seconds:.2} s"),
+        Some(Ending::Exited(code)) => format!("job {job}: {}", ended_words(Ok(*code), seconds)),
         Some(Ending::Signaled(number)) => {
-            format!("job {job}: ended by {} after {seconds:.2} s", signal_name(*number))
+            format!("job {job}: {}", ended_words(Err(*number), seconds))
         }
         Some(Ending::Cancelled | Ending::TimedOut { .. }) => {
             format!("job {job}: stopped after {seconds:.2} s")

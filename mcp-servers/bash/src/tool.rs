@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use claw_kit::signals;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -198,10 +199,8 @@ pub fn result(
         _ => (None, Some("SIGKILL".to_owned())),
     };
     let mut text = match ending {
-        Ending::Exited(code) => format!("exit code {code} after {seconds:.2} s"),
-        Ending::Signaled(number) => {
-            format!("ended by {} after {seconds:.2} s", signal_name(*number))
-        }
+        Ending::Exited(code) => ended_words(Ok(*code), seconds),
+        Ending::Signaled(number) => ended_words(Err(*number), seconds),
         Ending::TimedOut { timeout_s } => format!(
             "timed out: killed after {timeout_s} s, with everything that it had started; what it \
              did until then stays done. Give a larger timeout_s, or split the work"
@@ -258,22 +257,24 @@ pub fn result(
     result
 }
 
-/// The names of the signals whose numbers are the same on every system, signal(7).
+/// A signal as a structured result has it.
 pub fn signal_name(number: i32) -> String {
-    let name = match number {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        other => return format!("signal {other}"),
-    };
-    name.to_owned()
+    signals::name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
+}
+
+/// How a command ended by itself, and when. An exit code by which a shell tells of a signal is told
+/// as that and no more: a program may give the same code.
+pub fn ended_words(ending: Result<i32, i32>, seconds: f64) -> String {
+    match ending {
+        Ok(code) => match signals::told_by_shell(code.into()) {
+            Some(signal) => format!(
+                "exit code {code} after {seconds:.2} s, which is how a shell tells of {signal}"
+            ),
+            None => format!("exit code {code} after {seconds:.2} s"),
+        },
+        Err(number) => {
+            let signal = signals::name(number).map(|name| format!(" ({name})"));
+            format!("ended by signal {number}{} after {seconds:.2} s", signal.unwrap_or_default())
+        }
+    }
 }

@@ -42,6 +42,25 @@ fn exit_code_and_output_come_back_and_a_nonzero_exit_is_no_error() {
 }
 
 #[test]
+fn an_end_by_a_signal_is_told_as_what_is_certain_of_it() {
+    let house = House::new();
+    let mut server = house.server();
+    // The shell stays as the parent, and nobody sees more than its exit code; `exec` has no parent.
+    for (command, begins) in [
+        ("bash -c 'kill -SEGV $$'", "exit code 139 after "),
+        ("exit 139", "exit code 139 after "),
+        ("exec bash -c 'kill -SEGV $$'", "ended by signal 11 (SIGSEGV) after "),
+    ] {
+        let result = server.call(json!({"command": command}));
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with(begins), "{command}: {text}");
+        let first = text.lines().next().unwrap();
+        let is_guess = first.ends_with(" s, which is how a shell tells of SIGSEGV");
+        assert_eq!(is_guess, begins.starts_with("exit"), "{command}: {text}");
+    }
+}
+
+#[test]
 fn a_command_that_starts_with_a_dash_is_a_command() {
     let house = House::new();
     assert_eq!(

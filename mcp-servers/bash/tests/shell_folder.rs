@@ -44,7 +44,7 @@ fn a_shell_that_has_moved_says_where_and_another_one_says_nothing() {
         ("env -C sub true; git -C sub status", "", None, "exit code"),
         // There is no end of a shell.
         ("cd sub; exec true", "", None, "exit code 0"),
-        ("cd sub; kill -KILL $$", "", None, "ended by SIGKILL"),
+        ("cd sub; kill -KILL $$", "", None, "ended by signal 9 (SIGKILL)"),
         ("trap true EXIT; cd sub", "", None, "exit code 0"),
     ] {
         let (moved, text) = moved_to(&mut server, json!({"command": command, "cwd": cwd}));

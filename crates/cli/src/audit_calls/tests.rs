@@ -103,6 +103,7 @@ fn why_a_call_was_not_run_is_said_once() {
 fn a_command_with_an_exit_code_or_a_signal_is_no_success() {
     for (end, says) in [
         (json!({"exit_code": 3}), "✗ exit code 3"),
+        (json!({"exit_code": 139}), "✗ exit code 139 (SIGSEGV?)"),
         (json!({"exit_code": null, "signal": "SIGKILL"}), "✗ ended by SIGKILL"),
         (json!({"exit_code": 0}), "✓ ran"),
         (json!({"is_error": true}), "✗ failed"),

@@ -1,6 +1,7 @@
 //! One row of the audit as a sentence. Must not know which rows come before or after it in the
 //! story.
 
+use claw_kit::signals;
 use serde_json::Value;
 
 use super::answers::{answered, is_of_a_round};
@@ -311,7 +312,7 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
                 ""
             };
             let code = match row.body.get("exit_code").and_then(Value::as_i64) {
-                Some(code) => format!(" with exit code {code} and"),
+                Some(code) => format!(" with {} and", signals::exit_code(code)),
                 None => String::new(),
             };
             let by = match row.body.get("signal").and_then(Value::as_str) {
