@@ -1,7 +1,9 @@
-//! A question that another process has put into the session of an open console.
+//! A question that one process has put to a person, and another one has answered: at an open
+//! console, by a command, in Telegram.
 
 use serde_json::json;
 
+use crate::botapi::BotApi;
 use crate::program::{House, eventually};
 use crate::pty::Pty;
 use crate::wires::threaded::Threaded;
@@ -28,9 +30,64 @@ fn what_another_process_asks_in_this_session_is_asked_and_answered_at_the_consol
         house.claw(&["approvals", "--json"]).expect(0).rows().is_empty()
     });
     eventually("it has run", || house.in_workspace("effects") == "once\n");
-    // Its prompt waits for a line, and what is typed there changes nothing any more.
-    asking.types("n\n");
+    // Its prompt has closed by itself, and says why.
+    asking.shows("claw: the question about bash/run was allowed once, from another terminal.");
     asking.shows("It is done.");
     assert_eq!(house.in_workspace("effects"), "once\n");
     house.is_whole();
+}
+
+fn effect() -> Answer {
+    let arguments = json!({"command": EFFECT, "needs": "write"}).to_string();
+    Answer::Turn(Turn::calls(&[Call::new("call-1", "bash__run", &arguments)]))
+}
+
+#[test]
+fn a_prompt_closes_by_itself_when_a_command_answers_and_what_was_being_typed_is_for_nobody() {
+    let model = Threaded::start(Wire::OpenAi, [effect(), effect(), Answer::text("Then not.")]);
+    let house = House::at("openai-compatible", &model.base_url);
+    let mut asking = Pty::start(&house, &["ask", "Go ahead"]);
+    asking.shows(EFFECT).shows("> ");
+    asking.keys("y");
+    let denied = house.claw(&["deny", &house.waiting(), "use", "b"]);
+    assert!(matches!(denied.code, Some(0 | 3)), "{denied:?}");
+    asking.shows("claw: the question about bash/run was denied (“use b”), from another terminal.");
+    // What was begun for it is no answer to the next one.
+    asking.shows(EFFECT).shows("> ");
+    asking.types("");
+    asking.shows("Please answer with one of the letters above");
+    asking.types("n");
+    asking.shows("Then not.");
+    asking.ends(0);
+    assert_eq!(house.in_workspace("effects"), "");
+    house.is_whole();
+}
+
+#[test]
+fn a_prompt_closes_by_itself_when_telegram_answers() {
+    let model = Threaded::start(
+        Wire::OpenAi,
+        [Answer::text("Hello."), effect(), Answer::text("It is done.")],
+    );
+    let telegram = BotApi::start();
+    let anna = telegram.user("Anna");
+    let house = House::at("openai-compatible", &model.base_url).with_bot(
+        &telegram.token(),
+        telegram.url(),
+        &anna.id.to_string(),
+    );
+    let _gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "Hi");
+    telegram.wait_for_text(anna.id, "Hello.");
+    let sessions = house.claw(&["sessions", "--json"]).expect(0).rows();
+    let session = sessions[0]["id"].as_str().unwrap();
+    let mut asking = Pty::start(&house, &["ask", "--session", session, "Go ahead"]);
+    asking.shows(EFFECT).shows("> ");
+    anna.says(anna.private(), "/approvals");
+    telegram.wait_for_button(anna.id, "Allow once");
+    anna.taps(anna.private(), "Allow once");
+    let by = format!("was allowed once by the Telegram user {}.", anna.id);
+    asking.shows("claw: the question about bash/run").shows(&by);
+    eventually("it has run", || house.in_workspace("effects") == "once\n");
+    asking.ends(0);
 }

@@ -13,6 +13,7 @@ use super::ask_progress::on_stderr;
 use super::fail::{self, UserError};
 use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
+use crate::ask_person::Asked;
 use crate::chat_commands::{PromptLine, undo_line};
 use crate::domain::{Mode, Named, Question, SessionId, TurnEnd, TurnId, named_in};
 use crate::doors::follow::{Follow, Followed};
@@ -303,8 +304,11 @@ pub async fn unless_answered(
         followed => return Ok(Some(followed)),
     };
     for question in questions {
-        let Some(answer) = ask_person::ask(&question).await? else {
-            return Ok(Some(Followed::Waits(follow.open_questions()?)));
+        let asked = ask_person::ask(&app.mail, &question, &visitor.principal).await?;
+        let answer = match asked {
+            Asked::Answered(answer) => answer,
+            Asked::Closed => continue,
+            Asked::LeftOpen => return Ok(Some(Followed::Waits(follow.open_questions()?))),
         };
         if let Err(error) = app.router.answer(visitor, &question.approval, &answer).await {
             out::err_line(&format!("claw: {error}"));
