@@ -41,13 +41,13 @@ pub fn claw_exe() -> &'static str {
 }
 
 /// An example's program, beside this test's own binary. `cargo test --workspace` builds examples,
-/// but `cargo test NAME` does not.
+/// but `cargo test --test NAME` does not: one that is older than its sources is built then.
 pub fn example_exe(name: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
     let exe = profile.join("examples").join(name);
-    if !exe.exists() {
+    if is_stale(&exe) {
         BUILT.get_or_init(|| build("--examples", profile.parent().unwrap()));
     }
     assert!(exe.exists(), "{} is missing: run `cargo build --examples`", exe.display());
@@ -61,11 +61,22 @@ pub fn program_exe(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
     let exe = profile.join(name);
-    if !exe.exists() {
+    if is_stale(&exe) {
         BUILT.get_or_init(|| build("--bins", profile.parent().unwrap()));
     }
     assert!(exe.exists(), "{} is missing: run `cargo build --workspace --bins`", exe.display());
     exe
+}
+
+/// Whether a program is not there, or older than one of the sources that cargo names beside it.
+fn is_stale(exe: &Path) -> bool {
+    let written = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
+    let Some(built) = written(exe) else { return true };
+    // A rule of make: the program, a colon, its sources; a space in a name stands behind a backslash.
+    let rule = std::fs::read_to_string(exe.with_extension("d")).unwrap_or_default();
+    let sources = rule.split_once(": ").map_or("", |(_, sources)| sources).replace("\\ ", "\0");
+    let mut sources = sources.split_whitespace().map(|source| source.replace('\0', " "));
+    sources.any(|source| written(Path::new(&source)).is_none_or(|changed| changed > built))
 }
 
 /// The variables by which cargo tells a test whose it is.
@@ -92,5 +103,39 @@ pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_stale_when_it_is_gone_or_older_than_a_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let written = |name: &str, ago_s: u64| {
+            let file = std::fs::File::create(at(name)).unwrap();
+            let when = std::time::SystemTime::now() - Duration::from_secs(ago_s);
+            file.set_modified(when).unwrap();
+        };
+        written("a.rs", 30);
+        written("b c.rs", 20);
+        let rule = format!(
+            "{}: {} {}\\ c.rs\n",
+            at("it").display(),
+            at("a.rs").display(),
+            at("b").display()
+        );
+        std::fs::write(at("it.d"), rule).unwrap();
+        assert!(is_stale(&at("it")), "it is not there");
+        written("it", 10);
+        assert!(!is_stale(&at("it")));
+        written("b c.rs", 5);
+        assert!(is_stale(&at("it")));
+        written("it", 0);
+        assert!(!is_stale(&at("it")));
+        std::fs::remove_file(at("a.rs")).unwrap();
+        assert!(is_stale(&at("it")));
     }
 }
