@@ -119,6 +119,7 @@ mod server_tasks;
 mod server_tasks_2025;
 mod server_tasks_http;
 mod service;
+mod set_clock;
 mod shelf_rig;
 mod shell_folder;
 mod shell_grants;

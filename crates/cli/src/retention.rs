@@ -28,7 +28,8 @@ const ROWS_AT_ONCE: u32 = 10_000;
 const QUEUE_ROWS_AT_ONCE: u32 = 1_000;
 const WHY: &str = "retention";
 const CLOCK: &str = "retention.clock";
-/// A clock that is further ahead of the last time is not believed without a word of the owner.
+/// A clock that is further away from the last time, ahead or behind, is not believed without a word
+/// of the owner. Behind, what is new would seem to be the oldest.
 const CLOCK_LEAP_MAX_MS: i64 = 30 * DAY_MS;
 
 /// What is over its limits.
@@ -95,7 +96,7 @@ pub async fn behind_a_command(app: &App) {
 pub fn doubt(app: &App) -> anyhow::Result<Option<String>> {
     let Some(believed_ms) = app.store.read(|tx| tx.clock_believed_ms())? else { return Ok(None) };
     let now = now_ms();
-    if now - believed_ms <= CLOCK_LEAP_MAX_MS {
+    if (now - believed_ms).abs() <= CLOCK_LEAP_MAX_MS {
         return Ok(None);
     }
     Ok(Some(format!(
@@ -123,7 +124,9 @@ async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
     // Noted behind it, so that a door that was open for a moment only leaves it to the next one.
     app.store
         .write_relaxed(|tx| {
-            tx.believe_clock(now_ms())?;
+            // A clock that was put back, and is right again later, has made no leap then.
+            let latest_ms = tx.clock_believed_ms()?.map_or(now_ms(), |at_ms| at_ms.max(now_ms()));
+            tx.believe_clock(latest_ms)?;
             tx.may_tell(WHY, DAY_MS)
         })
         .await?;

@@ -239,6 +239,7 @@ impl<'a> Turn<'a> {
     fn takes_time(&mut self, event: &'a Event, between_ms: &impl Fn(&Event, &Event) -> i64) {
         let gap_ms = self.before.replace(event).map_or(0, |before| between_ms(before, event));
         match kinds::meaning(event).time {
+            Time::Working if gap_ms > WORKING_GAP_MAX_MS => {}
             Time::Working => self.working_ms += gap_ms,
             Time::Waiting => self.waiting_ms += gap_ms,
         }
@@ -318,6 +319,10 @@ impl<'a> Turn<'a> {
         blocks.map(estimate::of_block).sum()
     }
 }
+
+/// No step takes longer: `limits.turn_time_s` is a day at most. Beyond it claw was not running, or the
+/// clock was set.
+const WORKING_GAP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
 fn wall_ms(before: &Event, after: &Event) -> i64 {
     (after.at_ms - before.at_ms).max(0)
