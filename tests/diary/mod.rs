@@ -11,7 +11,7 @@ mod script;
 use std::fs;
 
 use crate::botapi::{BotApi, User};
-use crate::program::{House, SERVER_WAIT, eventually};
+use crate::program::{House, Running, SERVER_WAIT, eventually};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use script::{Comes, DAYS, Message, Said, diary};
@@ -54,8 +54,38 @@ fn remembered(house: &House) -> Vec<(String, String)> {
         .collect()
 }
 
+/// A console that stays open for a conversation, as its owner would have it.
+struct Chat {
+    console: Running,
+    /// What was shown before the newest line was typed, in bytes.
+    before: usize,
+}
+
+impl Chat {
+    fn open(house: &House, session: &str) -> Self {
+        Self { console: house.start(&["chat", "--session", session]), before: 0 }
+    }
+
+    /// Types a line, and waits until `text` is shown behind it.
+    fn types(&mut self, line: &str, text: &str) {
+        self.before = self.console.out_bytes();
+        self.console.types(format!("{line}\n").as_bytes());
+        self.shows(text);
+    }
+
+    /// Waits until this is shown behind the newest line.
+    fn shows(&self, text: &str) {
+        eventually(text, || self.console.out_behind(self.before).contains(text));
+    }
+
+    fn leaves(self) {
+        self.console.ends().expect(0);
+    }
+}
+
 struct Diary {
     house: House,
+    chat: Chat,
     model: Threaded,
     telegram: BotApi,
     anna: User,
@@ -85,12 +115,17 @@ impl Diary {
         self.send(message);
         self.answers(message);
         self.looks(&message.text);
+        // What the model was asked with for this message was so until the owner's yes.
+        let proposal = message.proposes.as_ref().filter(|proposal| proposal.is_true);
+        self.past
+            .extend(proposal.and_then(|new| Some((new.subject.clone(), new.replaces.clone()?))));
     }
 
     fn send(&mut self, message: &Message) {
         if message.comes != Comes::Forwarded {
-            self.model.push(Answer::text("I see."));
-            self.house.claw(&["ask", &message.text]).expect(0);
+            let heard = format!("I see number {}.", self.looked_at);
+            self.model.push(Answer::text(&heard));
+            self.chat.types(&message.text, &heard);
             return;
         }
         let heard = format!("I see what others say, {}.", self.looked_at);
@@ -109,7 +144,6 @@ impl Diary {
         let Some(proposal) = &message.proposes else { return };
         for question in self.house.claw(&["approvals", "--json"]).expect(0).rows() {
             self.taps += 1;
-            let id = question["id"].as_str().unwrap();
             let shown = question.to_string();
             assert_eq!(
                 shown.contains("Proposed from words that are not yours"),
@@ -118,10 +152,13 @@ impl Diary {
             );
             // The owner says yes to what is so, and to nothing that was planted or is small talk.
             let is_true = proposal.is_true && shown.contains(&proposal.text);
-            self.house.claw(&[if is_true { "approve" } else { "deny" }, id]).expect(0);
-        }
-        if let Some(old) = proposal.replaces.clone().filter(|_| proposal.is_true) {
-            self.past.push((proposal.subject.clone(), old));
+            if message.comes == Comes::Forwarded {
+                let id = question["id"].as_str().unwrap();
+                self.house.claw(&[if is_true { "approve" } else { "deny" }, id]).expect(0);
+                continue;
+            }
+            self.chat.shows("Staged 1 item");
+            self.chat.types(if is_true { "yes" } else { "no" }, "• ");
         }
     }
 
@@ -183,11 +220,15 @@ fn a_diary_of_500_messages() {
     house.write("claw.toml", &toml);
     let gateway = house.start(&["gateway"]);
     let (taps, looked_at, recalled, past) = (0, 0, 0, Vec::new());
-    let mut diary = Diary { house, model, telegram, anna, taps, looked_at, recalled, past };
+    let chat = Chat::open(&house, "before");
+    let mut diary = Diary { house, chat, model, telegram, anna, taps, looked_at, recalled, past };
     let messages = self::diary();
     assert_eq!(messages.len(), 500);
     for day in 0..DAYS {
         diary.taps = 0;
+        // Each day has a conversation of its own: what is known of another day comes from the memory.
+        let chat = Chat::open(&diary.house, &format!("day-{day}"));
+        std::mem::replace(&mut diary.chat, chat).leaves();
         for message in messages.iter().filter(|message| message.day == day) {
             diary.says(message);
         }
@@ -195,10 +236,12 @@ fn a_diary_of_500_messages() {
         let_a_day_pass(&diary.house);
     }
     // Each is asked about once more, in a conversation of its own.
+    let mut later = Chat::open(&diary.house, "later");
     for Said { subject, text } in script::superseded() {
-        diary.model.push(Answer::text("I see."));
+        let heard = format!("I know number {}.", diary.looked_at);
+        diary.model.push(Answer::text(&heard));
         let asked = format!("What do you know about {subject}?");
-        diary.house.claw(&["ask", "--session", "later", &asked]).expect(0);
+        later.types(&asked, &heard);
         let requests = diary.model.recorded_behind(diary.looked_at);
         let request = requests.last().unwrap().body.clone();
         let block = request["messages"].as_array().unwrap().iter().rev().find_map(recalled_in);
@@ -207,6 +250,8 @@ fn a_diary_of_500_messages() {
     }
     assert!(diary.recalled >= 200, "{} requests had notes in them", diary.recalled);
     drop(gateway);
+    diary.chat.leaves();
+    later.leaves();
     let now = remembered(&diary.house);
     let truths = script::truths();
     let is_true = |note: &(String, String)| truths.contains(note);

@@ -311,7 +311,11 @@ impl Stream {
     }
 
     fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+        self.text_behind(0)
+    }
+
+    fn text_behind(&self, bytes: usize) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()[bytes..]).into_owned()
     }
 
     fn whole(&mut self) -> String {
@@ -341,6 +345,15 @@ impl Running {
 
     pub fn out(&self) -> String {
         self.out.text()
+    }
+
+    /// Standard output without its first `bytes`, for whoever looks again and again.
+    pub fn out_behind(&self, bytes: usize) -> String {
+        self.out.text_behind(bytes)
+    }
+
+    pub fn out_bytes(&self) -> usize {
+        self.out.bytes.lock().unwrap().len()
     }
 
     pub fn err(&self) -> String {
