@@ -99,8 +99,7 @@ impl ChatState {
         Some(number)
     }
 
-    /// A question was answered elsewhere, expired or was closed otherwise. Returns which, if it was
-    /// open here.
+    /// A question was answered elsewhere, expired or closed. Returns which, if it was open here.
     pub(super) fn close(&mut self, approval: &ApprovalId, now: Instant) -> Option<String> {
         if let Some(staged) = self.staged.close(approval) {
             return Some(format!(
