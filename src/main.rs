@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
             let done = runtime.block_on(claw_cli::run(cli, &commands::DOORS));
-            let code = done.unwrap_or_else(|error| fail::report(&error, doors::blame_of));
+            let code = done.unwrap_or_else(|error| fail::report(&error, doors::ALL));
             if leaves_its_input {
                 runtime.shutdown_background();
             }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::line_client::{Client, start};
+use crate::line_client::{Client, line_door, start, start_as_set};
 use crate::program::{House, eventually};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Turn, Wire};
@@ -64,4 +64,37 @@ fn a_text_that_is_too_long_is_its_beginning_and_a_file_and_a_file_that_is_missin
     assert_eq!(messages, first, "the beginning is one message");
     anna.says("file");
     waits_for_text(&anna, "none.txt was not sent: there is no such file in the workspace.");
+}
+
+/// Its section is read by the program's own gateway, which is told of it by one list of doors.
+#[test]
+fn a_door_has_settings_of_its_own_with_the_errors_of_all_others() {
+    let (house, _model) = speaking(["Here it is: [big](big.txt).", "Hello."].map(Answer::text));
+    let socket = house.home().join("lines.sock");
+    let set = |more: &str| {
+        let toml = format!("[lines]\nsocket = \"{}\"\n{more}\n", socket.display());
+        house.write("claw.toml", &toml);
+    };
+    let refused = |parts: &[&str]| {
+        house.begin(line_door(&house, &["gateway"])).ends().expect_mistake(parts);
+    };
+    refused(&["no door is configured", "set CLAW_LINES_SOCKET"]);
+    set("file_bytes_mox = 5");
+    refused(&["claw.toml, line 3", "did you mean `file_bytes_max`?", "Correct the line"]);
+    set("file_bytes_max = \"$NOT_SET\"");
+    refused(&["claw.toml, line 3", "NOT_SET, which is not set"]);
+    // Another program has no such door, and says so.
+    set("");
+    house.claw(&["sessions"]).expect_mistake(&["claw.toml, line 1", "`lines` is not a key here"]);
+    set("file_bytes_max = 5");
+    house.write("workspace/big.txt", "sixty bytes and more");
+    let door = start_as_set(&house);
+    let anna = Client::connect(&house, "anna");
+    anna.says("file");
+    waits_for_text(&anna, "big.txt was not sent");
+    // A change of a door's section waits for the next start, and is told once.
+    set("file_bytes_max = 50");
+    anna.says("go on");
+    waits_for_text(&anna, "Hello.");
+    drop(door);
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use claw_cli::fail;
 use claw_core::app::App;
-use claw_core::config::Color;
 use claw_core::domain::{Mode, SessionId};
 use claw_door_console::ConsoleDoor;
 use claw_door_console::editor::EditorSettings;
 use claw_door_console::run::{self, ConsoleStart};
+use claw_door_console::settings::ConsoleSection;
 use claw_doors::Door as _;
 
 pub async fn run(
@@ -25,7 +25,7 @@ pub async fn run(
     }
     let editor = EditorSettings {
         history: Some(app.config.home.path().join("history")),
-        no_colour: no_colour(&app),
+        no_colour: ConsoleSection::of(&app.config.doors)?.no_colour(&app.config.env),
         mode: context.chat_commands.mode(&visitor, &session)?,
     };
     let greeting = greeting(&app, &session).await?;
@@ -37,14 +37,6 @@ pub async fn run(
     retention.abort();
     let waits = done?;
     Ok(ExitCode::from(if waits { fail::WAITS } else { fail::DONE }))
-}
-
-fn no_colour(app: &App) -> bool {
-    match app.config.console.color {
-        Color::Always => false,
-        Color::Never => true,
-        Color::Auto => app.config.env.get("NO_COLOR").is_some(),
-    }
 }
 
 async fn greeting(app: &App, session: &SessionId) -> anyhow::Result<String> {

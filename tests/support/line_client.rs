@@ -16,13 +16,29 @@ use crate::program::{self, House, Running, eventually};
 
 /// The door as a process over the home, when it listens.
 pub fn start(house: &House) -> Running {
+    let mut door = line_door(house, &["gateway"]);
+    door.env("CLAW_LINES_SOCKET", house.home().join("lines.sock"));
+    listening(house, door)
+}
+
+/// The same with a socket that `claw.toml` names.
+pub fn start_as_set(house: &House) -> Running {
+    listening(house, line_door(house, &["gateway"]))
+}
+
+/// A command of the program with that door.
+pub fn line_door(house: &House, args: &[&str]) -> Command {
     let claw = house.command(&[]);
     let mut door = Command::new(program::example("line-door"));
-    door.arg(house.home().join("lines.sock")).env_clear();
+    door.args(args).env_clear();
     door.envs(claw.get_envs().filter_map(|(name, value)| Some((name, value?))));
     door.current_dir(house.user_home());
+    door
+}
+
+fn listening(house: &House, door: Command) -> Running {
     let running = house.begin(door);
-    eventually("the door listens", || running.out().contains("listening"));
+    eventually("the door listens", || running.err().contains("listening"));
     running
 }
 

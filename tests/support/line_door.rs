@@ -1,18 +1,20 @@
 //! A door that is made of the shared parts alone: JSON lines over a Unix socket, for the tests that
-//! keep that a door is cheap. `line-door SOCKET` runs it over the home of its environment.
+//! keep that a door is cheap. The program is claw with this door instead of its own: `line-door
+//! gateway` runs it where `[lines]` in `claw.toml`, or CLAW_LINES_SOCKET, names a socket.
 //!
 //! A client says who it is, `{"hello": "anna"}`, and then `{"say": TEXT}` or `{"answer": ID, "key":
 //! KEY}`, with `"why": TEXT` beside a no. Whoever can open the socket is the owner: it lies in a
 //! folder that nobody else may enter. Not part of the product.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test's helper tells its test")]
+#![expect(clippy::print_stderr, clippy::unwrap_used, reason = "a test's helper tells its test")]
 
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use claw_core::app::App;
-use claw_core::config::{Config, Overrides};
+use claw_cli::DoorCommands;
+use claw_cli::fail;
+use claw_core::config::{BotHelp, BotNote, ConfigError, DoorNotes, DoorSection, DoorTexts};
 use claw_core::domain::{Address, ApprovalId, LiveSink, Origin, OutboundBody, Question, SessionId};
 use claw_core::mail::{MailError, PostedQuestion};
 use claw_core::router::Visitor;
@@ -22,14 +24,18 @@ use claw_doors::chat_queue::{ChatQueues, Handler};
 use claw_doors::clock::Clock;
 use claw_doors::commands::DoorKind;
 use claw_doors::door::{Asked, Closed, Door, DoorFault};
+use claw_doors::entry::DoorEntry;
+use claw_doors::gateway::bot::WithoutNotices;
+use claw_doors::gateway::fleet::{Fleet, State};
+use claw_doors::gateway::member::Member;
 use claw_doors::pieces::{PieceLimits, cut, pieces};
 use claw_doors::shared::Shared;
 use claw_doors::{handed_over, keyed_answer, live, parts, written};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinError;
 
@@ -37,14 +43,47 @@ use tokio::task::JoinError;
 const CHARS_MAX: usize = 2_000;
 const LIMITS: PieceLimits = PieceLimits { messages_max: 8, files_max: 8 };
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
+const NAME: &str = "lines";
 /// So many lines of one client wait to be handled; what comes then is read later.
 const LINES_WAITING_MAX: usize = 16;
+
+/// `[lines]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LinesSection {
+    /// CLAW_LINES_SOCKET overrides it.
+    socket: Option<String>,
+    /// The largest file that is sent, in bytes; default 1 MiB.
+    file_bytes_max: Option<u64>,
+}
+
+impl LinesSection {
+    fn of(texts: &DoorTexts) -> Result<Self, ConfigError> {
+        let written: Self = texts.read(NAME)?;
+        let variable = texts.env().get("CLAW_LINES_SOCKET").map(str::to_owned);
+        Ok(Self { socket: variable.or(written.socket), ..written })
+    }
+}
+
+static SECTION: DoorSection = DoorSection {
+    own_keys: &["socket"],
+    bot_help: Some(BotHelp { set_up: "set CLAW_LINES_SOCKET", tokens_from: "your own folders" }),
+    note: |texts| {
+        let socket = LinesSection::of(texts)?.socket;
+        let bot = socket.map(|socket| BotNote { token: Ok(socket.into()), chat: None });
+        Ok(DoorNotes { bot, ..DoorNotes::default() })
+    },
+    ..DoorSection::new(NAME, |texts| LinesSection::of(texts).map(drop))
+};
+
+static DOOR: DoorEntry = DoorEntry::of_bots(&SECTION, |fleet, member| Box::pin(run(fleet, member)));
 
 type Client = Arc<tokio::sync::Mutex<OwnedWriteHalf>>;
 
 struct Lines {
     shared: Shared<String>,
     workspace: Arc<Workspace>,
+    file_bytes_max: u64,
     /// Who is connected. Whoever goes is forgotten by its own task.
     clients: Mutex<HashMap<Address, Client>>,
     /// The number of the newest message, which no other process has given.
@@ -89,7 +128,7 @@ impl Paint<String> for Lines {
 }
 
 impl Door for Lines {
-    const NAME: &'static str = "lines";
+    const NAME: &'static str = NAME;
 
     type Text = String;
 
@@ -179,7 +218,7 @@ impl ChatDoor for Lines {
             File::Whole { name, text } => json!({"file": name, "text": text}),
             File::Linked(path) => {
                 let (router, workspace) = (&self.shared.context.router, self.workspace.clone());
-                match handed_over::cleared(router, workspace, path, FILE_BYTES_MAX).await {
+                match handed_over::cleared(router, workspace, path, self.file_bytes_max).await {
                     Ok(file) => json!({"file": path, "text": String::from_utf8_lossy(&file.bytes)}),
                     Err(why) => json!({"note": format!("{path} was not sent: {why}.")}),
                 }
@@ -310,33 +349,35 @@ fn asks_for_bug(text: &str) -> bool {
     !bug.is_empty() && text.contains(&bug)
 }
 
-async fn run(socket: &str) -> anyhow::Result<()> {
-    let app = Arc::new(App::open(Config::load(Overrides::default())?)?);
-    let context = app.door_context(Arc::new(Vec::new)).await?;
+async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
+    let LinesSection { socket, file_bytes_max } = LinesSection::of(&member.texts)?;
+    let (socket, file_bytes_max) = (socket.unwrap(), file_bytes_max.unwrap_or(FILE_BYTES_MAX));
+    let context = (member.open)().await?;
     let workspace = Arc::new(Workspace::open(&context.files.workspace)?);
     let newest = AtomicI64::new(Clock::system().now_ms.saturating_mul(1_000));
-    let shared = Shared::new(context);
-    let door = Arc::new(Lines { shared, workspace, clients: Mutex::default(), newest });
+    let (shared, clients) = (Shared::new(context), Mutex::default());
+    let door = Arc::new(Lines { shared, workspace, file_bytes_max, clients, newest });
     // Nothing waits outside that this door would have to ask for.
     door.shared.catch_up();
-    let _left_by_a_kill = std::fs::remove_file(socket);
-    let listener = UnixListener::bind(socket)?;
+    let _left_by_a_kill = std::fs::remove_file(&socket);
+    let listener = UnixListener::bind(&socket)?;
     let _parts = parts::start(&door);
+    fleet.set(&member.agent, NAME, State::AtWork(Arc::new(WithoutNotices(door.clone()))));
     let queues = ChatQueues::new(door.clone());
-    println!("listening");
-    let mut terminate = signal(SignalKind::terminate())?;
+    (member.say)("listening");
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 tokio::spawn(serve(door.clone(), queues.clone(), accepted?.0));
             }
-            _ = terminate.recv() => break,
+            () = fleet.closing.cancelled() => break,
         }
     }
     door.shared.wind_down(std::future::ready(())).await;
-    app.close().await;
     Ok(())
 }
+
+static COMMANDS: DoorCommands = DoorCommands::of_gateway(&[&DOOR]);
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -345,15 +386,11 @@ fn main() -> ExitCode {
     if let Some(code) = server.or_else(|| claw_cli::supervise::run_if_asked(&arguments)) {
         return code;
     }
-    let Some(socket) = arguments.get(1).and_then(|socket| socket.to_str()) else {
-        return ExitCode::from(2);
+    let cli = match claw_cli::parse(arguments) {
+        Ok(cli) => cli,
+        Err(code) => return code,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(run(socket))) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("line-door: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let done = runtime.block_on(claw_cli::run(cli, &COMMANDS));
+    done.unwrap_or_else(|error| fail::report(&error, COMMANDS.entries))
 }

@@ -24,7 +24,8 @@ use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
 use crate::app::{App, anchor_place};
 use crate::bot_api::Api;
-use crate::config::{self, Config, MAIN, Overrides};
+use crate::bot_api::settings::Telegram;
+use crate::config::{self, Config, DoorSections, MAIN, Overrides};
 use crate::domain::person;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
@@ -80,7 +81,8 @@ fn agents(overrides: &Overrides) -> Vec<(Option<String>, Overrides)> {
         agents.extend(all.into_iter().map(|(name, _)| name).filter(|name| name != MAIN).map(
             |name| {
                 // What is typed is for the main one.
-                (Some(name.clone()), Overrides { agent: Some(name), ..Overrides::default() })
+                let (doors, agent) = (overrides.doors.clone(), Some(name.clone()));
+                (Some(name), Overrides { doors, agent, ..Overrides::default() })
             },
         ));
     }
@@ -92,12 +94,13 @@ fn same_bots(configs: &[(&String, &Config)]) -> Vec<String> {
     let mut bots = std::collections::HashMap::new();
     let mut same = Vec::new();
     for (name, config) in configs {
-        let Some(telegram) = &config.telegram else { continue };
-        if let Some(other) = bots.insert(telegram.token.expose_secret().to_owned(), name) {
-            same.push(format!(
-                "the agents {other} and {name} have the same token, and only one of \
-                them gets its bot"
-            ));
+        for token in config.bots.iter().filter_map(|bot| bot.note.token.as_ref().ok()) {
+            if let Some(other) = bots.insert(token.expose_secret().to_owned(), name) {
+                same.push(format!(
+                    "the agents {other} and {name} have the same token, and only one of \
+                    them gets its bot"
+                ));
+            }
         }
     }
     same
@@ -164,9 +167,10 @@ async fn look(overrides: Overrides, report: &mut Report) {
     if report.agent.is_none() {
         machine::look(report);
     }
+    let doors = overrides.doors.clone();
     let config = match Config::load(overrides) {
         Ok(config) => config,
-        Err(error) => return unreadable_config(&error.to_string(), report),
+        Err(error) => return unreadable_config(&error.to_string(), &doors, report),
     };
     report.good("home", config.home.path().display().to_string());
     disk::look(config.home.path(), report);
@@ -253,10 +257,12 @@ fn jobs(app: &App, report: &mut Report) {
 
 /// Whether the agent's bot answers to its token.
 async fn bot(config: &Config, report: &mut Report) {
-    if let Some(why) = &config.bot_missing {
-        report.bad("bot", why);
-    }
-    let Some(telegram) = &config.telegram else { return };
+    config.bots_missing().for_each(|why| report.bad("bot", why));
+    let telegram = match Telegram::of(&config.doors) {
+        Ok(Some(telegram)) => telegram,
+        Ok(None) => return,
+        Err(error) => return report.bad("bot", error.to_string()),
+    };
     let api = match Api::new(&telegram.token, &telegram.api) {
         Ok(api) => api,
         Err(fault) => return report.bad("bot", fault.to_string()),
@@ -271,9 +277,9 @@ async fn bot(config: &Config, report: &mut Report) {
     }
 }
 
-fn unreadable_config(error: &str, report: &mut Report) {
+fn unreadable_config(error: &str, doors: &DoorSections, report: &mut Report) {
     match config::locate_home() {
-        Ok(home) if report.agent.is_none() && config::check_claw_toml(&home).is_err() => {
+        Ok(home) if report.agent.is_none() && config::check_claw_toml(&home, doors).is_err() => {
             report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
         }
         _ => report.bad("config", error),

@@ -1,10 +1,10 @@
 //! Exit codes, and how an error is said to a person. Must not know commands.
 
-use std::error::Error;
 use std::process::ExitCode;
 
 use super::out;
 use crate::domain::{Blame, Blamed};
+use crate::doors::entry::DoorEntries;
 use crate::{bot_api, doors};
 use claw_core::{
     calls, catalog, clients, config, domain, hub, mail, model, policy, redact, session, snapshot,
@@ -80,17 +80,15 @@ crate::domain::asked!(
     workspace::NotGiven,
 );
 
-/// Says whose the errors are that whoever asks knows.
-pub type Whose = fn(&(dyn Error + 'static)) -> Option<Blame>;
-
 /// Which exit code an error ends with.
-pub fn code_of(error: &anyhow::Error, of_doors: Whose) -> u8 {
+pub fn code_of(error: &anyhow::Error, entries: DoorEntries) -> u8 {
     if closed(error) {
         return CLOSED;
     }
     let whose = |cause| {
-        let own = [blame_of, doors::blame_of, bot_api::blame_of, of_doors];
-        own.into_iter().find_map(|whose| whose(cause))
+        let own = [blame_of, doors::blame_of, bot_api::blame_of];
+        let own = own.into_iter().find_map(|whose| whose(cause));
+        own.or_else(|| doors::entry::blame_of(entries, cause))
     };
     match error.chain().any(|cause| whose(cause) == Some(Blame::User)) {
         true => USER_ERROR,
@@ -107,7 +105,7 @@ fn closed(error: &anyhow::Error) -> bool {
 
 /// Prints an error to stderr, causes behind colons, and gives its exit code. A reader that has gone
 /// is no fault and told to nobody.
-pub fn report(error: &anyhow::Error, of_doors: Whose) -> ExitCode {
+pub fn report(error: &anyhow::Error, entries: DoorEntries) -> ExitCode {
     if closed(error) {
         return ExitCode::from(CLOSED);
     }
@@ -120,12 +118,12 @@ pub fn report(error: &anyhow::Error, of_doors: Whose) -> ExitCode {
         }
     }
     out::err_line(&format!("claw: {text}"));
-    ExitCode::from(code_of(error, of_doors))
+    ExitCode::from(code_of(error, entries))
 }
 
 /// The same for what no door has given.
 pub fn report_own(error: &anyhow::Error) -> ExitCode {
-    report(error, doors::blame_of)
+    report(error, &[])
 }
 
 #[cfg(test)]
@@ -134,7 +132,7 @@ mod tests {
 
     #[test]
     fn whose_an_error_is_decides_its_code_however_deep_it_lies() {
-        let deep = |error: anyhow::Error| code_of(&error.context("outer"), doors::blame_of);
+        let deep = |error: anyhow::Error| code_of(&error.context("outer"), &[]);
         assert_eq!(deep(store::StoreError::QueueFull(3).into()), USER_ERROR);
         assert_eq!(
             deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()),

@@ -16,6 +16,8 @@ mod digest;
 mod doctor;
 mod explain;
 pub mod fail;
+mod gateway;
+mod gateway_agent;
 mod grants;
 mod help;
 mod init;
@@ -60,6 +62,7 @@ use crate::app::App;
 use crate::chat_commands::when;
 use crate::config::{Config, MAIN, Overrides, Started};
 use crate::domain::{Answer, Mode, Scope, SessionId, Term};
+use crate::doors::entry::{DoorEntries, sections_of};
 use crate::doors::typed::{self, Typed};
 use crate::store::{AuditHead, Store};
 use args::{
@@ -82,11 +85,24 @@ pub type Running = Pin<Box<dyn Future<Output = anyhow::Result<ExitCode>>>>;
 /// a change in one compiles nothing here anew.
 #[derive(Debug)]
 pub struct DoorCommands {
+    /// All doors of the program; `claw gateway` runs those that can be run by it.
+    pub entries: DoorEntries,
     pub acp: fn(Arc<App>) -> Running,
     pub chat: fn(Arc<App>, SessionId, Option<Mode>) -> Running,
-    pub gateway: fn(Overrides) -> Running,
     /// A client that starts it, or clients over HTTP; setting one up is done here.
     pub serve: fn(Overrides, ServeArgs) -> Running,
+}
+
+impl DoorCommands {
+    /// Those of a program whose doors are run by the gateway alone.
+    pub const fn of_gateway(entries: DoorEntries) -> Self {
+        fn none() -> Running {
+            Box::pin(std::future::ready(Err(fail::UserError::because(
+                "this program has no such door; run `gateway`",
+            ))))
+        }
+        Self { entries, acp: |_| none(), chat: |_, _, _| none(), serve: |_, _| none() }
+    }
 }
 
 /// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was
@@ -125,8 +141,13 @@ async fn carry_out(cli: Cli, doors: &'static DoorCommands) -> anyhow::Result<Exi
             "`-C` and `--workspace` are both given; leave one out",
         ));
     }
-    let overrides =
-        Overrides { workspace: cli.workspace, model: cli.model, agent: cli.agent, started };
+    let overrides = Overrides {
+        doors: sections_of(doors.entries),
+        workspace: cli.workspace,
+        model: cli.model,
+        agent: cli.agent,
+        started,
+    };
     let all = matches!(
         cli.command,
         Command::Backup { .. }
@@ -165,13 +186,13 @@ async fn carry_out(cli: Cli, doors: &'static DoorCommands) -> anyhow::Result<Exi
         Command::Man { dir } => manual::man(dir.as_deref()),
         Command::Help { words } => help::run(&words),
         Command::Service { action } => service::run(overrides, &action),
-        Command::Gateway => (doors.gateway)(overrides).await,
+        Command::Gateway => gateway::run(overrides, doors.entries).await,
         Command::Serve(args) => match serve::setup_of(&args) {
             Some(setup) => Box::pin(serve::set_up(overrides, setup)).await,
             None => (doors.serve)(overrides, args).await,
         },
-        Command::Init => init::run().await,
-        Command::Update { check } => update::run(check).await,
+        Command::Init => init::run(&overrides.doors).await,
+        Command::Update { check } => update::run(check, &overrides.doors).await,
         Command::Server { name, rest } => Ok(server::run(&name, &rest)),
     }
 }

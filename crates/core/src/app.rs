@@ -332,7 +332,7 @@ pub fn owner_principal() -> String {
 /// Everybody who may answer questions: the person at this machine, the owners at other doors, and
 /// the owner in a client where that is configured.
 fn approvers(config: &Config) -> Approvers {
-    let others = config.owners_in_chats();
+    let others = config.chat_owners.iter().cloned();
     let in_clients = config.serve.approve_in_client.iter().map(ClientName::owner_in);
     std::iter::once(owner_principal()).chain(others).chain(in_clients).collect()
 }

@@ -15,6 +15,7 @@ pub mod delivered;
 pub mod delivery;
 pub mod door;
 mod drafts;
+pub mod entry;
 pub mod follow;
 pub mod gateway;
 pub mod handed_over;

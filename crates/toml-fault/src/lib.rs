@@ -12,9 +12,19 @@ pub struct TomlFault {
 
 /// The parser's error in our words. `text` is what was parsed.
 pub fn fault(text: &str, error: &toml::de::Error) -> TomlFault {
+    fault_among(text, error, [])
+}
+
+/// The same where more names are known than the parser was told of.
+pub fn fault_among<'a>(
+    text: &str,
+    error: &'a toml::de::Error,
+    more: impl IntoIterator<Item = &'a str>,
+) -> TomlFault {
     let line = error.span().map(|span| line_of(text, span.start));
     let key = error.span().and_then(|span| key_at(text, span.start));
-    let message = wrong_type(error.message(), key).unwrap_or_else(|| sentence(error.message()));
+    let message =
+        wrong_type(error.message(), key).unwrap_or_else(|| sentence(error.message(), more));
     TomlFault { line, message }
 }
 
@@ -58,14 +68,11 @@ pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 }
 
 /// The `serde` messages that people meet most, said plainly; others stay as they are, on one line.
-fn sentence(message: &str) -> String {
-    let message = message
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(": ");
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+fn sentence<'a>(words: &'a str, more: impl IntoIterator<Item = &'a str>) -> String {
+    let message =
+        words.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(": ");
+    let mut names: Vec<&str> = words.split('`').skip(1).step_by(2).collect();
+    names.extend(more);
     let Some((first, known)) = names.split_first() else { return message };
     if message.starts_with("unknown field ") {
         return match closest(first, known.iter().copied()) {

@@ -14,6 +14,7 @@ mod progress;
 pub mod run;
 mod running;
 pub mod screen;
+pub mod settings;
 mod staged_answers;
 mod staged_list;
 mod state;
@@ -22,9 +23,17 @@ mod streamed;
 pub use claw_terminal::Unwritten;
 pub use door::ConsoleDoor;
 
-use claw_core::{chat_commands, domain, door_context, jobs, mail, router};
+use claw_core::{chat_commands, config, domain, door_context, jobs, mail, router};
 use claw_doors as doors;
 use claw_terminal as terminal;
 
 // Whose an error is: a row for each type that can leave this crate.
 crate::domain::asked!(editor::EditorError);
+
+/// Named in the list of doors.
+pub static DOOR: doors::entry::DoorEntry = doors::entry::DoorEntry {
+    section: Some(&settings::SECTION),
+    gateway: None,
+    blame_of,
+    asked: ASKED,
+};

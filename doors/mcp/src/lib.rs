@@ -9,6 +9,7 @@ pub mod door;
 mod elicit;
 pub mod front;
 mod gated;
+mod gateway;
 mod handle;
 mod handler;
 pub mod http;
@@ -29,3 +30,11 @@ use claw_doors as doors;
 
 // Whose an error is: a row for each type that can leave this crate.
 crate::domain::asked!(socket::Refused);
+
+/// Named in the list of doors.
+pub static DOOR: doors::entry::DoorEntry = doors::entry::DoorEntry {
+    section: None,
+    gateway: Some(gateway::GATEWAY),
+    blame_of,
+    asked: ASKED,
+};

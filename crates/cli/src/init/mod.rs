@@ -13,7 +13,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::fail::UserError;
 use super::{fail, out};
-use crate::config::{self, ConfigDraft, Seen};
+use crate::bot_api::settings::{set_allowed_chats, set_bot_token};
+use crate::config::{self, ConfigDraft, DoorSections, Seen};
 use person::Person;
 use telegram::Bot;
 
@@ -28,7 +29,7 @@ struct Plan {
     has_bot: bool,
 }
 
-pub async fn run() -> anyhow::Result<ExitCode> {
+pub async fn run(doors: &DoorSections) -> anyhow::Result<ExitCode> {
     if !Person::is_there() {
         let file = config::locate_home()?.claw_toml();
         return Err(UserError::because(format!(
@@ -39,7 +40,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         )));
     }
     let mut interrupts = Interrupts::new()?;
-    let seen = Seen::load()?;
+    let seen = Seen::load(doors)?;
     let Plan { draft, bot, has_bot } = tokio::select! {
         plan = converse(&seen) => plan?,
         () = interrupts.next() => {
@@ -81,10 +82,10 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
     let bot = telegram::ask(&mut person, seen).await?;
     if let Some(bot) = &bot {
         if let Some(token) = &bot.new_token {
-            draft.set_bot_token(token)?;
+            set_bot_token(&mut draft, token)?;
         }
         if let Some(owner) = bot.new_owner {
-            draft.set_allowed_chats(&[owner])?;
+            set_allowed_chats(&mut draft, &[owner])?;
         }
     }
     if draft.is_changed() {

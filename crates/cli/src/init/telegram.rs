@@ -9,8 +9,9 @@ use super::person::Person;
 use crate::bot_api::Part;
 use crate::bot_api::fault::ApiFault;
 use crate::bot_api::place::Place;
+use crate::bot_api::settings::{self, Found};
 use crate::bot_api::{Api, Me};
-use crate::config::{Found, Seen};
+use crate::config::Seen;
 use crate::domain::escape;
 use crate::fail::UserError;
 use crate::mail::Instance;
@@ -69,7 +70,8 @@ impl Bot {
 }
 
 /// `None` without Telegram.
-pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>> {
+pub async fn ask(person: &mut Person, all: &Seen) -> anyhow::Result<Option<Bot>> {
+    let seen = &settings::Seen::of(&all.doors)?;
     let base = seen.bot_api()?;
     let Some(mut bot) = bot(person, seen, &base).await? else { return Ok(None) };
     // A new bot with the old bot's people is a usual choice: it is asked about as well.
@@ -89,13 +91,13 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>
             beside(seen)
         ))?;
     }
-    let (owner, below) = owner(person, seen, &bot).await?;
+    let (owner, below) = owner(person, all, &bot).await?;
     (bot.new_owner, bot.heard_below) = (Some(owner), below);
     Ok(Some(bot))
 }
 
 /// Who has a part in it without being one of those who may talk: they stay and go with them.
-fn beside(seen: &Seen) -> String {
+fn beside(seen: &settings::Seen<'_>) -> String {
     let owners = seen.further_owners().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let owners = if owners.is_empty() {
         owners
@@ -109,7 +111,11 @@ fn beside(seen: &Seen) -> String {
     owners + &told
 }
 
-async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Option<Bot>> {
+async fn bot(
+    person: &mut Person,
+    seen: &settings::Seen<'_>,
+    base: &str,
+) -> anyhow::Result<Option<Bot>> {
     if let Some(Found { value, place, is_variable }) = seen.bot_token() {
         let tried = tried(&value, base).await;
         match &tried {

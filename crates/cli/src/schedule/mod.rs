@@ -119,7 +119,7 @@ fn tell_if_nothing_fires(app: &App) {
 }
 
 fn why_nothing_fires(app: &App) -> Option<String> {
-    if app.config.telegram.is_none() {
+    if !app.config.has_bot() {
         return Some(
             "No bot is set up, so no gateway sends what is due: only an open `claw chat` does, for its \
              own session. `claw init` sets up a bot."

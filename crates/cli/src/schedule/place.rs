@@ -4,6 +4,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::app::App;
 use crate::bot_api::place::Place;
+use crate::bot_api::settings::Telegram;
 use crate::domain::SessionId;
 use crate::fail::UserError;
 
@@ -28,7 +29,7 @@ pub(super) fn for_whom(
         let named = format!("session {session}");
         return Ok(ForWhom { session: session.to_string(), named });
     }
-    let Some(telegram) = &app.config.telegram else {
+    let Some(telegram) = &Telegram::of(&app.config.doors)? else {
         if chat.is_some() {
             return Err(UserError::because(
                 "no bot is set up, so there is no chat; leave out --chat",

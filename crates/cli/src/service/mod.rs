@@ -40,13 +40,13 @@ pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitC
 }
 
 fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
-    let meant = |config: &Config| config.telegram.is_some() || config.bot_missing.is_some();
+    let meant = |config: &Config| !config.bots.is_empty();
     if !meant(config) && !others(config)?.iter().any(meant) {
-        return Err(UserError::because(
+        return Err(UserError::because(format!(
             "no door is configured, so a service would have nothing to do: run `claw init`, or \
-             set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
-             Telegram id), then run `claw service install` again",
-        ));
+             {}, then run `claw service install` again",
+            config.doors.sections().bot_set_up()
+        )));
     }
     let program = std::env::current_exe().context("claw cannot find its own program")?;
     let home = config.home.root();
@@ -87,7 +87,8 @@ fn others(config: &Config) -> anyhow::Result<Vec<Config>> {
     if config.home.is_agents() {
         return Ok(Vec::new());
     }
-    Ok(Config::load_all(&Overrides::default())?
+    let doors = config.doors.sections().clone();
+    Ok(Config::load_all(&Overrides { doors, ..Overrides::default() })?
         .into_iter()
         .filter_map(|(_, config)| config.ok())
         .collect())

@@ -11,9 +11,9 @@ use semver::Version;
 
 use super::fail::UserError;
 use super::{fail, out};
-use crate::config;
+use crate::config::{self, DoorSections};
 
-pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
+pub async fn run(check: bool, doors: &DoorSections) -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe().context("claw cannot find its own program")?;
     let this = Version::parse(env!("CARGO_PKG_VERSION"))?;
     if !check {
@@ -22,7 +22,7 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
         out::line("`claw update --check` says whether there is a newer version.")?;
         return Ok(ExitCode::from(fail::DONE));
     }
-    let Some(url) = config::update_section()?.url else {
+    let Some(url) = config::update_section(doors)?.url else {
         return Err(UserError::because(
             "claw is not published anywhere yet, so there is no usual address to ask for the \
              newest version: set `url` under [update] in claw.toml to one that you trust, or look \

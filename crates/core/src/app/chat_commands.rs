@@ -75,10 +75,11 @@ impl App {
             router: self.router.clone(),
             model,
             not_offered,
-            allowed_source: self.config.telegram.as_ref().map_or_else(
-                || "claw.toml, telegram.allowed_chats".to_owned(),
-                |telegram| telegram.allowed_source.clone(),
-            ),
+            allowed_source: self
+                .config
+                .allowed_source
+                .clone()
+                .unwrap_or_else(|| "claw.toml".to_owned()),
             roles: persona::roles(&settings),
             prices: settings.prices.clone(),
             workspace: self.config.workspace.clone(),

@@ -60,7 +60,8 @@ impl App {
     ) -> anyhow::Result<PathBuf> {
         let started = Some(Started { folder, is_meant: true });
         let agent = Some(self.config.agent.name.clone());
-        let overrides = Overrides { agent, started, ..Overrides::default() };
+        let doors = self.config.doors.sections().clone();
+        let overrides = Overrides { doors, agent, started, ..Overrides::default() };
         let workspace = Config::load_from(self.config.env.clone(), overrides)?.workspace;
         let own =
             (workspace != self.config.usual_workspace).then(|| workspace.display().to_string());
@@ -129,7 +130,8 @@ impl App {
     /// The same agent in another folder: the same store, models and end.
     async fn at_folder(&self, folder: &Path) -> anyhow::Result<Self> {
         let (agent, workspace) = (Some(self.config.agent.name.clone()), Some(folder.to_owned()));
-        let overrides = Overrides { agent, workspace, ..Overrides::default() };
+        let doors = self.config.doors.sections().clone();
+        let overrides = Overrides { doors, agent, workspace, ..Overrides::default() };
         let config = Config::load_from(self.config.env.clone(), overrides)?;
         let app = Self::open_on(config, self.store.clone(), self.ending.clone())?;
         app.take_model(self.model().await?);

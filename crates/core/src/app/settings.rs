@@ -73,7 +73,8 @@ impl App {
     pub(super) async fn settings_again(&self) -> anyhow::Result<Option<String>> {
         let (agent, workspace) =
             (Some(self.config.agent.name.clone()), Some(self.config.workspace.clone()));
-        let overrides = Overrides { agent, workspace, ..Overrides::default() };
+        let doors = self.config.doors.sections().clone();
+        let overrides = Overrides { doors, agent, workspace, ..Overrides::default() };
         let new = Config::load_from(self.config.env.clone(), overrides)?;
         let settings = LiveSettings::following(&self.config, &new);
         let before = self.settings();

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::doors::DoorSections;
 use super::error::ConfigError;
 use super::toml_fault::line_of;
 use crate::domain::AgentCard;
@@ -17,10 +18,6 @@ pub const MAIN: &str = "main";
 pub const AGENT_NAME_BYTES_MAX: usize = 32;
 /// The most agents of one home.
 const AGENTS_MAX: usize = 64;
-/// Whose bot it is and who may talk to it is never inherited. They may stand in `[agents.NAME]`
-/// itself, too.
-const OWN_TELEGRAM_KEYS: [&str; 5] =
-    ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
 /// Where clients reach an agent and which of them may answer for its owner is never inherited.
 const OWN_SERVE_KEYS: [&str; 2] = ["http", "approve_in_client"];
 /// What describes one agent and no other.
@@ -85,7 +82,11 @@ pub fn is_agent_name(name: &str) -> bool {
 
 /// The settings that are in force for one agent. Some sections are replaced as a whole; in all
 /// others each key is laid over the file's own.
-pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
+pub(super) fn layered<'t>(
+    mut table: DeTable<'t>,
+    agent: &str,
+    doors: &DoorSections,
+) -> DeTable<'t> {
     let agents = table.remove("agents");
     if agent == MAIN {
         return table;
@@ -93,7 +94,8 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
     for key in OWN_KEYS {
         table.remove(key);
     }
-    for (name, keys) in [("telegram", &OWN_TELEGRAM_KEYS[..]), ("serve", &OWN_SERVE_KEYS[..])] {
+    let of_doors = doors.iter().map(|door| (door.name, door.own_keys));
+    for (name, keys) in of_doors.chain([("serve", &OWN_SERVE_KEYS[..])]) {
         if let Some(section) = section(&mut table, name) {
             keys.iter().for_each(|key| drop(section.remove(*key)));
         }
@@ -103,7 +105,7 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
         _ => None,
     });
     let Some(DeValue::Table(mut own)) = own.map(Spanned::into_inner) else { return table };
-    spell_out(&mut own);
+    spell_out(&mut own, doors);
     for (key, value) in own {
         let is_whole = WHOLE.contains(&key.get_ref().as_ref());
         match (section(&mut table, key.get_ref()), value) {
@@ -121,8 +123,8 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
 }
 
 /// Whether the settings of an agent say that it shares its notes.
-pub(super) fn shares_notes(table: DeTable<'_>, agent: &str) -> bool {
-    let table = layered(table, agent);
+pub(super) fn shares_notes(table: DeTable<'_>, agent: &str, doors: &DoorSections) -> bool {
+    let table = layered(table, agent, doors);
     let memory = match table.get("memory").map(Spanned::get_ref) {
         Some(DeValue::Table(memory)) => memory.get("shared"),
         _ => None,
@@ -147,19 +149,24 @@ pub(super) fn card(table: DeTable<'_>, name: String) -> AgentCard {
     }
 }
 
-/// The variables that may hold the token of an agent's bot.
-pub(super) fn token_variables(table: &DeTable<'_>) -> Vec<String> {
-    let Some(DeValue::Table(telegram)) = table.get("telegram").map(Spanned::get_ref) else {
-        return Vec::new();
-    };
-    let Some(DeValue::Array(names)) = telegram.get("token_from").map(Spanned::get_ref) else {
-        return Vec::new();
-    };
+/// The variables that doors take secrets from, by the names that the file lists.
+pub(super) fn secret_variables(table: &DeTable<'_>, doors: &DoorSections) -> Vec<String> {
     let text = |name: &Spanned<DeValue<'_>>| match name.get_ref() {
         DeValue::String(name) => Some(name.to_string()),
         _ => None,
     };
-    names.iter().filter_map(text).collect()
+    let mut variables = Vec::new();
+    for door in doors.iter() {
+        let Some(DeValue::Table(section)) = table.get(door.name).map(Spanned::get_ref) else {
+            continue;
+        };
+        for key in door.secret_variables {
+            if let Some(DeValue::Array(names)) = section.get(*key).map(Spanned::get_ref) {
+                variables.extend(names.iter().filter_map(text));
+            }
+        }
+    }
+    variables
 }
 
 /// Whether an agent's own section holds this key.
@@ -174,19 +181,21 @@ pub(super) fn has_own(table: &DeTable<'_>, agent: &str, key: &str) -> bool {
     }
 }
 
-/// `[agents.NAME]` may say itself what belongs to its `telegram`.
-fn spell_out(own: &mut DeTable<'_>) {
-    for name in OWN_TELEGRAM_KEYS {
-        let Some((key, value)) = own.remove_entry(name) else { continue };
-        if !own.contains_key("telegram") {
-            let at = key.span();
-            own.insert(
-                Spanned::new(at.clone(), "telegram".into()),
-                Spanned::new(at, DeValue::Table(DeTable::new())),
-            );
-        }
-        if let Some(telegram) = section(own, "telegram") {
-            telegram.insert(key, value);
+/// `[agents.NAME]` may say itself what belongs to a door that allows it.
+fn spell_out(own: &mut DeTable<'_>, doors: &DoorSections) {
+    for door in doors.iter().filter(|door| door.in_agent) {
+        for key in door.own_keys {
+            let Some((key, value)) = own.remove_entry(*key) else { continue };
+            if !own.contains_key(door.name) {
+                let at = key.span();
+                own.insert(
+                    Spanned::new(at.clone(), door.name.into()),
+                    Spanned::new(at, DeValue::Table(DeTable::new())),
+                );
+            }
+            if let Some(section) = section(own, door.name) {
+                section.insert(key, value);
+            }
         }
     }
 }

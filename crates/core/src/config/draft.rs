@@ -59,18 +59,32 @@ impl ConfigDraft {
         Ok(())
     }
 
-    pub fn set_bot_token(&mut self, token: &SecretString) -> Result<(), ConfigError> {
-        put(self.section("telegram")?, "token", Some(token.expose_secret()));
+    /// A key of a section of a door that holds a secret.
+    pub fn set_secret(
+        &mut self,
+        section: &str,
+        key: &str,
+        secret: &SecretString,
+    ) -> Result<(), ConfigError> {
+        put(self.section(section)?, key, Some(secret.expose_secret()));
         Ok(())
     }
 
-    /// Who may talk from now on, and nobody beside them: who else could decide or was told goes
-    /// with those who could talk.
-    pub fn set_allowed_chats(&mut self, ids: &[i64]) -> Result<(), ConfigError> {
-        let table = self.section("telegram")?;
-        table.insert("allowed_chats", value(ids.iter().copied().collect::<Array>()));
-        table.remove("owners");
-        table.remove("notify_chat");
+    /// A key that holds a list of numbers.
+    pub fn set_numbers(
+        &mut self,
+        section: &str,
+        key: &str,
+        numbers: &[i64],
+    ) -> Result<(), ConfigError> {
+        let numbers = numbers.iter().copied().collect::<Array>();
+        self.section(section)?.insert(key, value(numbers));
+        Ok(())
+    }
+
+    /// Takes a key away.
+    pub fn remove(&mut self, section: &str, key: &str) -> Result<(), ConfigError> {
+        self.section(section)?.remove(key);
         Ok(())
     }
 
@@ -86,8 +100,7 @@ impl ConfigDraft {
     pub fn write(self, seen: Seen) -> Result<(), ConfigError> {
         let text = self.document.to_string();
         let place = self.path.display().to_string();
-        let meant = file::read(&place, &text, &seen.env, MAIN)?.file;
-        meant.telegram.resolve(&seen.env, MAIN)?;
+        file::read((&place, &text), &seen.env, MAIN, seen.doors.sections())?.doors.notes()?;
         let mut home = seen.home;
         home.ensure()?;
         if read_if_there(&self.path)? != self.before {

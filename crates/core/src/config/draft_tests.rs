@@ -6,13 +6,14 @@ use std::path::Path;
 
 use super::*;
 use crate::config::Env;
+use crate::config::doors::tests::{Chat, with_chat};
 
 fn seen(dir: &Path, toml: Option<&str>) -> Seen {
     if let Some(toml) = toml {
         fs::write(dir.join("claw.toml"), toml).unwrap();
     }
     let env: Env = [("CLAW_HOME", dir.to_str().unwrap())].into_iter().collect();
-    Seen::load_from(env).unwrap()
+    Seen::load_from(env, &with_chat()).unwrap()
 }
 
 fn keys<'a>(agent: Agent, model: Option<&'a str>, key: Option<&'a SecretString>) -> ModelKeys<'a> {
@@ -29,8 +30,8 @@ fn what_is_not_asked_about_stays_as_it_is() {
     assert!(!draft.is_changed());
     let key = SecretString::from("sk-$a\"b\\c".to_owned());
     draft.set_model(&keys(Agent::Claude, None, Some(&key))).unwrap();
-    draft.set_bot_token(&SecretString::from("1:a".to_owned())).unwrap();
-    draft.set_allowed_chats(&[42, -7]).unwrap();
+    draft.set_secret("chat", "token", &SecretString::from("1:a".to_owned())).unwrap();
+    draft.set_numbers("chat", "allowed_chats", &[42, -7]).unwrap();
     assert!(draft.is_changed());
     draft.write(seen_before).unwrap();
     let path = dir.path().join("claw.toml");
@@ -39,7 +40,7 @@ fn what_is_not_asked_about_stays_as_it_is() {
         "# mine\ntime_zone = \"UTC\" # here\n",
         "agent = \"claude\" # as usual\n",
         "max_tokens = 7\n",
-        "turn_time_s = 600\n# turn_time_s = 700\n\n[telegram]\n",
+        "turn_time_s = 600\n# turn_time_s = 700\n\n[chat]\n",
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
@@ -47,10 +48,8 @@ fn what_is_not_asked_about_stays_as_it_is() {
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let after = seen(dir.path(), None);
     assert_eq!(after.model.api_key.unwrap().expose_secret(), "sk-$a\"b\\c");
-    assert_eq!(
-        (after.telegram.allowed_chats, after.telegram.token.as_deref()),
-        (vec![42, -7], Some("1:a"))
-    );
+    let chat = Chat::of(&after.doors);
+    assert_eq!((chat.allowed_chats, chat.token.as_deref()), (vec![42, -7], Some("1:a")));
     let names: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_str().unwrap().contains("part")), "{names:?}");
@@ -87,7 +86,7 @@ fn what_was_changed_meanwhile_or_means_nothing_is_not_written() {
     // A bot that nobody may talk to.
     let seen_before = seen(dir.path(), None);
     let mut draft = ConfigDraft::of(&seen_before).unwrap();
-    draft.set_bot_token(&SecretString::from("1:a".to_owned())).unwrap();
+    draft.set_secret("chat", "token", &SecretString::from("1:a".to_owned())).unwrap();
     assert!(draft.write(seen_before).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "# two\n");
 }
@@ -97,7 +96,7 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().join("new");
     let env: Env = [("CLAW_HOME", home.to_str().unwrap())].into_iter().collect();
-    let seen_before = Seen::load_from(env).unwrap();
+    let seen_before = Seen::load_from(env, &with_chat()).unwrap();
     assert!(!home.exists());
     let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();
@@ -114,45 +113,4 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();
     draft.write(seen_before).unwrap();
     assert!(link.is_symlink() && fs::read_to_string(&elsewhere).unwrap().contains("demo"));
-}
-
-#[test]
-fn with_those_who_may_talk_go_those_who_decide_and_are_told() {
-    let dir = tempfile::tempdir().unwrap();
-    let before = "[telegram]\ntoken = \"1:a\"\nallowed_chats = [1]\nowners = [2]\nnotify_chat = 3\npairing = \"off\"\n";
-    let seen_before = seen(dir.path(), Some(before));
-    assert_eq!(
-        (seen_before.further_owners(), seen_before.notify_chat()),
-        ([2].as_slice(), Some(3))
-    );
-    let mut draft = ConfigDraft::of(&seen_before).unwrap();
-    draft.set_allowed_chats(&[42]).unwrap();
-    draft.write(seen_before).unwrap();
-    let text = fs::read_to_string(dir.path().join("claw.toml")).unwrap();
-    assert_eq!(text, "[telegram]\ntoken = \"1:a\"\nallowed_chats = [42]\npairing = \"off\"\n");
-}
-
-#[test]
-fn a_token_is_found_where_the_gateway_finds_it() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(
-        dir.path().join("claw.toml"),
-        "[telegram]\ntoken = \"1:c\"\ntoken_from = [\"OLD\", \"NEW\"]\n",
-    )
-    .unwrap();
-    let found = |variables: &[(&str, &str)]| {
-        let home = [("CLAW_HOME", dir.path().to_str().unwrap())];
-        let seen = Seen::load_from(variables.iter().copied().chain(home).collect()).unwrap();
-        let found = seen.bot_token().unwrap();
-        (found.value.expose_secret().to_owned(), found.place.into_owned(), found.is_variable)
-    };
-    let told =
-        |token: &str, place: &str, is_variable| (token.to_owned(), place.to_owned(), is_variable);
-    assert_eq!(found(&[]), told("1:c", "`token` in claw.toml", false));
-    assert_eq!(found(&[("NEW", "1:b\n")]), told("1:b", "NEW", true));
-    assert_eq!(found(&[("NEW", "1:b"), ("OLD", "1:o")]), told("1:o", "OLD", true));
-    assert_eq!(
-        found(&[("NEW", "1:b"), ("TELEGRAM_BOT_TOKEN", "1:a")]),
-        told("1:a", "TELEGRAM_BOT_TOKEN", true)
-    );
 }

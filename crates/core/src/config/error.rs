@@ -22,7 +22,7 @@ impl crate::domain::Blamed for ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn new(
+    pub fn new(
         place: impl Into<String>,
         message: impl Into<String>,
         next: impl Into<String>,

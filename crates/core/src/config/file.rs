@@ -9,6 +9,7 @@ use toml::de::{DeTable, Deserializer};
 
 use super::agents::{self, MAIN};
 use super::audit::AuditSection;
+use super::doors::{DoorSections, DoorTexts};
 use super::env::Env;
 use super::error::ConfigError;
 use super::expand::Expander;
@@ -21,7 +22,6 @@ use super::prompt::PromptSection;
 use super::retention::Retention;
 use super::roles::RoleSection;
 use super::serve::ServeSection;
-use super::telegram::TelegramSection;
 use super::toml_fault;
 use super::tools::{Tools, ToolsSection};
 use super::transcription::TranscriptionSection;
@@ -29,30 +29,6 @@ use super::update::UpdateSection;
 use super::written::Written as Keys;
 use crate::domain::AgentCard;
 use crate::domain::inherit::is_inheritable;
-
-/// When the console uses colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-/// `[console]`
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ConsoleSection {
-    pub color: Color,
-}
-
-impl Default for ConsoleSection {
-    fn default() -> Self {
-        Self { color: Color::Auto }
-    }
-}
 
 /// `[redact]`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -63,7 +39,7 @@ struct RedactSection {
     _extra: Vec<String>,
 }
 
-/// A whole `claw.toml`. Every key may be left out.
+/// A whole `claw.toml` without the sections of doors. Every key may be left out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ClawToml {
@@ -76,8 +52,6 @@ pub(super) struct ClawToml {
     pub(super) memory: MemorySection,
     pub(super) prompt: PromptSection,
     pub(super) serve: ServeSection,
-    pub(super) console: ConsoleSection,
-    pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
     pub(super) update: UpdateSection,
     #[serde(rename = "box")]
@@ -108,48 +82,59 @@ pub(super) struct AgentFile {
     /// The agent has a `[model]` of its own.
     pub(super) own_model: bool,
     pub(super) tools: Tools,
+    pub(super) doors: DoorTexts,
 }
 
-fn parsed<'t>(place: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, ConfigError> {
+/// A file's name for errors, and its text.
+pub(super) type Source<'t> = (&'t str, &'t str);
+
+fn parsed<'t>((place, text): Source<'t>) -> Result<Spanned<DeTable<'t>>, ConfigError> {
     DeTable::parse(text).map_err(|error| wrong(place, text, &error))
 }
 
-fn wrong(place: &str, text: &str, error: &toml::de::Error) -> ConfigError {
-    let fault = toml_fault::fault(text, error);
+pub(super) fn wrong(place: &str, text: &str, error: &toml::de::Error) -> ConfigError {
+    faulty(place, toml_fault::fault(text, error))
+}
+
+fn faulty(place: &str, fault: toml_fault::TomlFault) -> ConfigError {
     let place = fault.line.map_or(place.to_owned(), |line| format!("{place}, line {line}"));
     ConfigError::new(place, fault.message, "Correct the line")
 }
 
 /// The agents that the text describes, the main one first.
-pub(super) fn agents(place: &str, text: &str) -> Result<Vec<AgentCard>, ConfigError> {
-    let table = parsed(place, text)?;
-    let others = agents::names(table.get_ref(), place, text)?;
+pub(super) fn agents(
+    source: Source<'_>,
+    doors: &DoorSections,
+) -> Result<Vec<AgentCard>, ConfigError> {
+    let table = parsed(source)?;
+    let others = agents::names(table.get_ref(), source.0, source.1)?;
     let names = std::iter::once(MAIN.to_owned()).chain(others);
     Ok(names
-        .map(|name| agents::card(agents::layered(table.get_ref().clone(), &name), name))
+        .map(|name| agents::card(agents::layered(table.get_ref().clone(), &name, doors), name))
         .collect())
 }
 
 /// The agents that share their notes, the main one first.
-fn sharers(place: &str, text: &str) -> Result<Vec<String>, ConfigError> {
-    let table = parsed(place, text)?;
-    let names = agents(place, text)?.into_iter().map(|card| card.name);
-    Ok(names.filter(|name| agents::shares_notes(table.get_ref().clone(), name)).collect())
+fn sharers(source: Source<'_>, doors: &DoorSections) -> Result<Vec<String>, ConfigError> {
+    let table = parsed(source)?;
+    let names = agents(source, doors)?.into_iter().map(|card| card.name);
+    Ok(names.filter(|name| agents::shares_notes(table.get_ref().clone(), name, doors)).collect())
 }
 
 /// Names and values.
 pub(super) type Secrets = Vec<(String, String)>;
 
 /// What is in force for one agent, with every `$NAME` of it filled in.
-fn expanded<'t>(
-    place: &str,
-    text: &'t str,
+pub(super) fn expanded<'t>(
+    source: Source<'t>,
     env: &Env,
     agent: &str,
+    doors: &DoorSections,
 ) -> Result<Spanned<DeTable<'t>>, ConfigError> {
-    let table = parsed(place, text)?;
+    let table = parsed(source)?;
     let span = table.span();
-    let mut table = agents::layered(table.into_inner(), agent);
+    let mut table = agents::layered(table.into_inner(), agent, doors);
+    let (place, text) = source;
     let mut expander = Expander { env, place, text, secrets: Vec::new() };
     expander.table(&mut table, "")?;
     Ok(Spanned::new(span, table))
@@ -157,13 +142,18 @@ fn expanded<'t>(
 
 /// The secrets that the text names anywhere, as far as their variables are set: what is a secret of
 /// one agent is one for all, also while its section cannot be used.
-pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Secrets, ConfigError> {
+pub(super) fn secrets_of_all(
+    source: Source<'_>,
+    env: &Env,
+    doors: &DoorSections,
+) -> Result<Secrets, ConfigError> {
     let mut secrets = Vec::new();
-    for card in agents(place, text)? {
-        let mut table = agents::layered(parsed(place, text)?.into_inner(), &card.name);
-        for name in agents::token_variables(&table) {
+    for card in agents(source, doors)? {
+        let mut table = agents::layered(parsed(source)?.into_inner(), &card.name, doors);
+        for name in agents::secret_variables(&table, doors) {
             secrets.extend(env.get(&name).map(|token| (name.clone(), token.trim().to_owned())));
         }
+        let (place, text) = source;
         let mut expander = Expander { env, place, text, secrets: Vec::new() };
         expander.table_as_far_as_it_goes(&mut table, "");
         secrets.extend(expander.secrets);
@@ -173,29 +163,53 @@ pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Secre
 
 /// Its keys, as they are written for one agent.
 pub(super) fn keys(
-    place: &str,
-    text: &str,
+    source: Source<'_>,
+    doors: &DoorSections,
     cards: &[AgentCard],
     agent: &str,
 ) -> Result<Keys, ConfigError> {
-    let table = parsed(place, text)?;
+    let table = parsed(source)?;
     let span = table.span();
-    let table = Spanned::new(span, agents::layered(table.into_inner(), agent));
-    Keys::of(table, cards, agent).map_err(|error| wrong(place, text, &error))
+    let table = Spanned::new(span, agents::layered(table.into_inner(), agent, doors));
+    Keys::of(table, cards, agent).map_err(|error| wrong(source.0, source.1, &error))
 }
 
-/// Reads what the text of a `claw.toml` means for one agent. `place` is the file's name for errors.
+/// The file without the sections of doors. A name that is unknown is compared with theirs, too.
+fn without_doors(
+    (place, text): Source<'_>,
+    mut table: Spanned<DeTable<'_>>,
+    doors: &DoorSections,
+) -> Result<ClawToml, ConfigError> {
+    for door in doors.iter() {
+        table.get_mut().remove(door.name);
+    }
+    let names: Vec<_> = table.get_ref().keys().map(Spanned::span).collect();
+    ClawToml::deserialize(Deserializer::from(table)).map_err(|error| {
+        let is_name = error.span().is_some_and(|at| names.contains(&at));
+        let more = doors.iter().filter(|_| is_name).map(|door| door.name);
+        faulty(place, toml_fault::fault_among(text, &error, more))
+    })
+}
+
+/// Reads what the text of a `claw.toml` means for one agent.
 pub(super) fn read(
-    place: &str,
-    text: &str,
+    source: Source<'_>,
     env: &Env,
     agent: &str,
+    doors: &DoorSections,
 ) -> Result<AgentFile, ConfigError> {
-    let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
-    let table = expanded(place, text, env, agent)?;
-    let mut file = ClawToml::deserialize(Deserializer::from(table))
-        .map_err(|error| wrong(place, text, &error))?;
-    file.memory.shared_by = sharers(place, text)?;
+    let (place, text) = source;
+    let own_model = agents::has_own(parsed(source)?.get_ref(), agent, "model");
+    let mut file = without_doors(source, expanded(source, env, agent, doors)?, doors)?;
+    let doors = DoorTexts {
+        place: place.to_owned(),
+        text: text.into(),
+        env: env.clone(),
+        agent: agent.to_owned(),
+        sections: doors.clone(),
+    };
+    doors.sections.iter().try_for_each(|door| (door.parse)(&doors))?;
+    file.memory.shared_by = sharers(source, &doors.sections)?;
     let out_of_range = |message: String, key: &str| {
         let line = text.lines().position(|line| line.trim_start().starts_with(key));
         let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
@@ -220,5 +234,5 @@ pub(super) fn read(
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value");
     file.prices.check().map_err(wrong_price)?;
     file.update.check().map_err(|message| out_of_range(message, "url"))?;
-    Ok(AgentFile { file, own_model, tools })
+    Ok(AgentFile { file, own_model, tools, doors })
 }

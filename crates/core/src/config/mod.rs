@@ -7,6 +7,7 @@ mod behind;
 mod chat_folder;
 #[cfg(test)]
 mod documented;
+mod doors;
 mod draft;
 mod embeddings;
 mod env;
@@ -31,7 +32,6 @@ mod roles;
 mod secrets;
 mod seen;
 mod serve;
-mod telegram;
 mod tools;
 mod tools_listed;
 mod transcription;
@@ -43,19 +43,19 @@ mod zone;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
-use crate::domain::{AgentCard, Opening, telegram_principal};
+use crate::domain::{AgentCard, Opening};
 use claw_toml_fault as toml_fault;
 
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
 pub use behind::BEHIND;
+pub use doors::{Bot, BotHelp, BotNote, DoorNotes, DoorSection, DoorSections, DoorTexts};
 pub use draft::{ConfigDraft, ModelKeys};
 pub use embeddings::{EmbeddingsForm, EmbeddingsKey, EmbeddingsSection, EmbeddingsUse};
 pub use env::Env;
 pub use error::ConfigError;
-pub use file::{Color, ConsoleSection};
 pub use heartbeats::{
     DEFAULT_HEARTBEATS_TOML, Heartbeat, HeartbeatBudget, HeartbeatBudgets, HeartbeatCheck,
     HeartbeatTimes, ImportedHeartbeat, drafted_heartbeat, end_of_day, heartbeat_entry,
@@ -76,9 +76,8 @@ pub use prompt::PromptSection;
 pub use retention::Retention;
 pub use roles::PersonaRole;
 pub use secrets::secret_values;
-pub use seen::{Found, Seen};
+pub use seen::Seen;
 pub use serve::ServeSection;
-pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use tools::Tools;
 pub use tools_listed::ToolsListed;
 pub use transcription::{Transcription, TranscriptionSection};
@@ -88,9 +87,12 @@ pub use written::{ChangedKey, Written};
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What the command line says, which goes before everything else.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What the program itself says: which doors it has, and what was typed, which goes before
+/// everything else.
+#[derive(Clone, Debug, Default)]
 pub struct Overrides {
+    /// The sections of its doors.
+    pub doors: DoorSections,
     /// `--workspace DIR`
     pub workspace: Option<PathBuf>,
     /// `--model NAME`
@@ -141,17 +143,20 @@ pub struct Config {
     pub prompt: PromptSection,
     /// Of MCP clients that call claw.
     pub serve: ServeSection,
-    pub console: ConsoleSection,
     /// What is opened to commands beside the workspace.
     pub open_folders: Vec<OpenFolder>,
     /// What is open to commands that ask for it by name.
     pub openings: Vec<Opening>,
     /// Where the owner lives.
     pub zone: jiff::tz::TimeZone,
-    /// The Telegram door, if there is a token for it.
-    pub telegram: Option<Telegram>,
-    /// Why there is none although one was meant.
-    pub bot_missing: Option<String>,
+    /// What the sections of doors say; each door reads its own.
+    pub doors: DoorTexts,
+    /// The principals of the owners at the doors that are chats.
+    pub chat_owners: Vec<String>,
+    /// Where it is written who may talk in a chat, as a person calls it.
+    pub allowed_source: Option<String>,
+    /// The bots that doors are to run, those that lack something too.
+    pub bots: Vec<Bot>,
     /// Where speech becomes text, if somewhere.
     pub transcription: Option<Transcription>,
     pub env: Env,
@@ -193,18 +198,14 @@ fn agent_of(overrides: &Overrides, agents: &[AgentCard]) -> Result<String, Confi
     Err(ConfigError::new("--agent", format!("there is no agent `{agent}`"), next))
 }
 
-/// Those of the environment, those written in `claw.toml`, and the bot's token.
+/// Those of the environment, those written in `claw.toml`, and those that doors know of.
 fn all_secrets(
     env: &Env,
     written: Vec<(String, String)>,
-    telegram: Option<&Telegram>,
+    of_doors: Vec<(String, SecretString)>,
 ) -> Vec<(String, SecretString)> {
-    let mut secrets = secret_values(env);
-    secrets.extend(written);
-    if let Some(telegram) = telegram {
-        secrets.push((telegram.token_source.clone(), telegram.token.expose_secret().to_owned()));
-    }
-    secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect()
+    let known = secret_values(env).into_iter().chain(written);
+    known.map(|(name, value)| (name, SecretString::from(value))).chain(of_doors).collect()
 }
 
 fn home_of(env: &Env) -> Result<Home, ConfigError> {
@@ -217,26 +218,31 @@ fn user_home_of(env: &Env) -> Option<PathBuf> {
 
 /// `[update]` alone, without making anything: an update may be what is needed where nothing else
 /// works.
-pub fn update_section() -> Result<UpdateSection, ConfigError> {
-    let home = locate_home()?;
-    let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-    Ok(file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN)?
-        .file
-        .update)
+pub fn update_section(doors: &DoorSections) -> Result<UpdateSection, ConfigError> {
+    Ok(read_as_it_is(&locate_home()?, doors)?.file.update)
 }
 
 /// Whether `claw.toml` can be read by itself, whatever else is wrong.
-pub fn check_claw_toml(home: &Home) -> Result<(), ConfigError> {
+pub fn check_claw_toml(home: &Home, doors: &DoorSections) -> Result<(), ConfigError> {
+    read_as_it_is(home, doors).map(|_| ())
+}
+
+/// What `claw.toml` says to the main agent.
+fn read_as_it_is(home: &Home, doors: &DoorSections) -> Result<file::AgentFile, ConfigError> {
     let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-    file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN)
-        .map(|_| ())
+    let place = home.claw_toml().display().to_string();
+    file::read((&place, &text), &Env::from_process(), MAIN, doors)
 }
 
 impl Config {
-    /// The principals of the owners at the doors that are chats.
-    pub fn owners_in_chats(&self) -> Vec<String> {
-        let telegram = self.telegram.iter().flat_map(|telegram| &telegram.owners);
-        telegram.map(|user| telegram_principal(*user)).collect()
+    /// Whether a door runs a bot for this agent.
+    pub fn has_bot(&self) -> bool {
+        self.bots.iter().any(|bot| bot.note.token.is_ok())
+    }
+
+    /// Why there is none of a door although one was meant.
+    pub fn bots_missing(&self) -> impl Iterator<Item = &str> {
+        self.bots.iter().filter_map(|bot| bot.note.token.as_ref().err().map(String::as_str))
     }
 
     /// Reads the process environment and the home. Makes the home and the workspace where they are
@@ -255,13 +261,15 @@ impl Config {
         let mut home = home_of(&env)?;
         home.ensure()?;
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-        let agents = file::agents(&home.claw_toml().display().to_string(), &text)?;
+        let place = home.claw_toml().display().to_string();
+        let agents = file::agents((&place, &text), &overrides.doors)?;
         let load = |card: AgentCard| {
             // A folder that is typed is the main one's, like the one that is set: two agents must
             // not meet in it by chance.
             let workspace = overrides.workspace.clone().filter(|_| card.name == MAIN);
             let agent = Some(card.name.clone());
-            let of_agent = Overrides { agent, workspace, model: None, started: None };
+            let doors = overrides.doors.clone();
+            let of_agent = Overrides { doors, agent, workspace, model: None, started: None };
             let typed = overrides.model.as_deref();
             (card.name, Self::load_as(env.clone(), of_agent, typed))
         };
@@ -282,34 +290,33 @@ impl Config {
         let (mut home, user_home) = (home_of(&env)?, user_home_of(&env));
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let place = home.claw_toml().display().to_string();
-        let agents = file::agents(&place, &text)?;
+        let (source, doors) = ((place.as_str(), text.as_str()), &overrides.doors);
+        let agents = file::agents(source, doors)?;
         let agent = agent_of(&overrides, &agents)?;
         if agent != MAIN {
             home = home.of_agent(&agent);
         }
         let mut notices = home.ensure()?;
-        let (written, keys) =
-            (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
+        let written = file::read(source, &env, &agent, doors)?;
+        let keys = file::keys(source, doors, &agents, &agent)?;
         let agent_at = (agent.as_str(), user_home.as_deref());
         let (usual_workspace, chosen) =
             place::place_of(&env, &overrides, &written.file, &place, &home, agent_at)?;
         let here::Chosen { workspace, session_of_folder, place_notice, made: (persona, made) } =
             chosen;
         notices.extend(made);
-        let telegram = written.file.telegram.resolve(&env, &agent)?;
-        let bot_missing = written.file.telegram.missing(&env, &agent);
-        let zone = zone::zone_of(written.file.time_zone.as_deref(), &place)?;
+        let of_doors = written.doors.notes()?;
         let wrong = |message| ConfigError::new(&place, message, "Correct the section");
         let transcription = written.file.transcription.resolve().map_err(wrong)?;
-        let secrets = file::secrets_of_all(&place, &text, &env)?;
-        let secrets = all_secrets(&env, secrets, telegram.as_ref());
+        let secrets = file::secrets_of_all(source, &env, doors)?;
+        let secrets = all_secrets(&env, secrets, of_doors.secrets);
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let open_folders = written.file.openings.folders(user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, mut limits, retention, console, .. } = written.file;
+        let file::ClawToml { model, prices, mut limits, retention, .. } = written.file;
         notices.extend(set_server_start(&env, &mut limits));
         Ok(Self {
             agent: AgentCard {
@@ -337,12 +344,13 @@ impl Config {
             memory: written.file.memory,
             prompt: written.file.prompt,
             serve: written.file.serve,
-            console,
             open_folders,
             openings: written.file.openings.open,
-            zone,
-            telegram,
-            bot_missing,
+            zone: zone::zone_of(written.file.time_zone.as_deref(), &place)?,
+            doors: written.doors,
+            chat_owners: of_doors.owners,
+            allowed_source: of_doors.allowed_source,
+            bots: of_doors.bots,
             transcription,
             env,
             secrets,

@@ -65,14 +65,13 @@ fn nothing_written_means_the_defaults() {
     assert!(config.workspace.is_dir());
     assert_eq!(config.limits, Limits::default());
     assert_eq!(config.limits.model_steps_max, 20);
-    assert_eq!(config.console, ConsoleSection::default());
     assert!(config.secrets.is_empty() && config.notices.is_empty());
 }
 
 #[test]
 fn the_file_is_read_with_its_variables() {
     let rig = Rig::new(
-        "workspace = \"~/${DIR}/$$x\"\n[limits]\nturn_time_s = 60\ntool_timeout_s = 30\n[console]\ncolor = \"never\"\n\
+        "workspace = \"~/${DIR}/$$x\"\n[limits]\nturn_time_s = 60\ntool_timeout_s = 30\n\
          [redact]\nextra = [\"$MY_THING\", \"a-literal-value\"]\n[model]\nagent = \"claude\"\napi_key = \"$WORK_CRED\"\n",
     );
     let variables =
@@ -80,7 +79,6 @@ fn the_file_is_read_with_its_variables() {
     let config = rig.load(&variables, None).unwrap();
     assert_eq!(config.workspace, rig.root().join("w/$x"));
     assert_eq!((config.limits.turn_time_s, config.limits.model_steps_max), (60, 20));
-    assert_eq!(config.console.color, Color::Never);
     let mut secrets: Vec<(&str, &str)> =
         config.secrets.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
     secrets.sort_unstable();
@@ -155,7 +153,6 @@ fn every_mistake_names_its_place_and_a_next_step() {
         ("[limits]\nmodel_steps_max = -1\n", ", line 2", "invalid value"),
         ("[limits]\ntool_timeout_s = 1000\n", ", line 2", "longer than a whole turn"),
         ("[limits]\nwindow_tokens = 1\n", ", line 2", "from 1000"),
-        ("[console]\ncolor = \"nevr\"\n", ", line 2", "did you mean `never`?"),
         ("[redact]\nextra = \"x\"\n", ", line 2", "`extra` takes a list in brackets"),
         ("[model]\nagnt = \"claude\"\n", ", line 2", "did you mean `agent`?"),
         ("[model]\ntemperature = 9.0\n", "", "temperature"),

@@ -1,8 +1,11 @@
 //! A bot that is at work, as the gateway and the bots beside it see it. Must not
 //! know what it shows.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
+use crate::chat_door::ChatDoor;
 use crate::mail::MailError;
 
 /// One bot with its tasks.
@@ -25,4 +28,34 @@ pub trait GatewayBot: Send + Sync {
     /// Tells what needs a human, unless something of its kind was told less than `every_ms` ago.
     /// What cannot be told is in the log.
     fn tell<'a>(&'a self, kind: &'a str, every_ms: i64, text: String) -> BoxFuture<'a, ()>;
+}
+
+/// The bot of a door that has no place for what needs a human: that is in the log alone.
+pub struct WithoutNotices<D>(pub Arc<D>);
+
+impl<D: ChatDoor> GatewayBot for WithoutNotices<D> {
+    fn agent(&self) -> &str {
+        &self.0.shared().context.agent
+    }
+
+    fn name(&self) -> &str {
+        D::NAME
+    }
+
+    fn has_notify_place(&self) -> bool {
+        false
+    }
+
+    fn has_owner(&self, _: i64) -> bool {
+        false
+    }
+
+    fn answers(&self) -> Result<(), MailError> {
+        self.0.shared().context.mail.version().map(drop)
+    }
+
+    fn tell<'a>(&'a self, kind: &'a str, _: i64, text: String) -> BoxFuture<'a, ()> {
+        tracing::warn!(kind, text, "this door has no place to tell it");
+        Box::pin(std::future::ready(()))
+    }
 }

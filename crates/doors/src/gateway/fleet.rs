@@ -32,6 +32,20 @@ pub enum State {
     Down(String),
 }
 
+/// The agent, and the section of the door that runs its bot.
+pub type Seat = (String, &'static str);
+
+impl State {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::AtWork(_) => 0,
+            Self::Trying(_) => 1,
+            Self::Starting => 2,
+            Self::Down(_) => 3,
+        }
+    }
+}
+
 /// Something about an agent that its own bot may not be able to say.
 struct News {
     about: String,
@@ -43,8 +57,8 @@ struct News {
 pub struct Fleet {
     /// All agents of the home. The same until the process ends.
     cards: Vec<AgentCard>,
-    /// By agent: at work, or down and why.
-    states: Mutex<BTreeMap<String, State>>,
+    /// By agent and the section of its door: at work, or down and why.
+    states: Mutex<BTreeMap<Seat, State>>,
     /// What is to be told of an agent, until another one has told it.
     news: Mutex<Vec<News>>,
     /// Notified when a state changes, and when there is news.
@@ -54,9 +68,9 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// `cards` are all agents of the home, `at` those with a bot.
-    pub fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = String>) -> Arc<Self> {
-        let states = at.map(|name| (name, State::Starting)).collect();
+    /// `cards` are all agents of the home, `at` the bots that were meant.
+    pub fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = Seat>) -> Arc<Self> {
+        let states = at.map(|seat| (seat, State::Starting)).collect();
         Arc::new(Self {
             cards,
             states: Mutex::new(states),
@@ -66,17 +80,17 @@ impl Fleet {
         })
     }
 
-    fn states(&self) -> MutexGuard<'_, BTreeMap<String, State>> {
+    fn states(&self) -> MutexGuard<'_, BTreeMap<Seat, State>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The agent is not at work any more in this run.
-    pub fn down(&self, agent: &str, why: String) {
-        self.set(agent, State::Down(why));
+    /// The agent's bot at this door is not at work any more in this run.
+    pub fn down(&self, agent: &str, door: &'static str, why: String) {
+        self.set(agent, door, State::Down(why));
     }
 
-    pub fn set(&self, agent: &str, state: State) {
-        self.states().insert(agent.to_owned(), state);
+    pub fn set(&self, agent: &str, door: &'static str, state: State) {
+        self.states().insert((agent.to_owned(), door), state);
         self.changed.notify_waiters();
     }
 
@@ -108,7 +122,7 @@ impl Fleet {
         self.until(|states| states.values().any(|state| matches!(state, State::AtWork(_)))).await;
     }
 
-    async fn until(&self, holds: impl Fn(&BTreeMap<String, State>) -> bool) {
+    async fn until(&self, holds: impl Fn(&BTreeMap<Seat, State>) -> bool) {
         loop {
             let changed = self.changed.notified();
             if holds(&self.states()) {
@@ -118,11 +132,12 @@ impl Fleet {
         }
     }
 
-    /// What `/agents` shows of each.
+    /// What `/agents` shows of each: the bot that is nearest to work.
     pub fn shown(&self) -> Vec<(AgentCard, AgentState)> {
         let states = self.states();
         let shown = |card: &AgentCard| {
-            let state = match states.get(&card.name) {
+            let of_agent = states.iter().filter(|((agent, _), _)| *agent == card.name);
+            let state = match of_agent.map(|(_, state)| state).min_by_key(|state| state.rank()) {
                 None => AgentState::NoBot,
                 Some(State::Starting) => AgentState::Trying("it is starting".to_owned()),
                 Some(State::Trying(why)) => AgentState::Trying(why.clone()),

@@ -3,5 +3,6 @@
 
 pub mod bot;
 pub mod fleet;
+pub mod member;
 pub mod open_files;
 pub mod service;

@@ -4,18 +4,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use super::context::GatewayContext;
 use super::{files, heartbeats, jobs, notify, owner_questions, updates};
 use crate::api::fault::ApiFault;
+use crate::api::settings::{SECTION, Telegram};
 use crate::api::{Api, Me};
-use crate::config::Telegram;
 use crate::domain::{Blame, Blamed};
-use crate::door_context::Context;
 use crate::doors::commands::{DoorKind, at};
+use crate::doors::entry::RunDoor;
 use crate::doors::gateway::fleet::{Fleet, State};
+use crate::doors::gateway::member::Member;
 use crate::doors::shared::{GRACE, LAST};
 use crate::doors::{delivery, parts};
 
@@ -37,49 +37,39 @@ impl Blamed for NotTaken {
     }
 }
 
-/// One agent, as it is handed to its bot.
-pub struct Member {
-    pub agent: String,
-    pub telegram: Telegram,
-    /// What whoever has started the gateway should know, a line each.
-    pub notices: Vec<String>,
-    /// Says a line to them.
-    pub say: Box<dyn Fn(&str) + Send + Sync>,
-    /// Opens the home, when the bot is known and each time its tasks are started anew.
-    pub open: OpenHome,
-}
-
-/// Gives what the door knows of claw, or says why it cannot be opened.
-pub type OpenHome = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
+/// How the gateway runs it.
+// Boxed, so that it is compiled here, and not once more in the program.
+pub(crate) const RUN: RunDoor = |fleet, member| Box::pin(run(fleet, member));
 
 /// Runs one agent until the gateway ends.
 ///
 /// # Errors
 /// It cannot be started at all: its settings, its home or its token are wrong.
-// Boxed, so that it is compiled here, and not once more in the program.
-pub fn run<'a>(fleet: &'a Arc<Fleet>, member: &'a Member) -> BoxFuture<'a, anyhow::Result<()>> {
-    Box::pin(keep(fleet, member))
+async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
+    let Some(telegram) = Telegram::of(&member.texts)? else {
+        return Err(NotTaken("there is no token for its bot".to_owned()).into());
+    };
+    keep(fleet, member, &telegram).await
 }
 
-async fn keep(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
-    let (name, telegram) = (&member.agent, &member.telegram);
+async fn keep(fleet: &Arc<Fleet>, member: &Member, telegram: &Telegram) -> anyhow::Result<()> {
+    let name = &member.agent;
     let api =
         Api::new(&telegram.token, &telegram.api).map_err(|fault| NotTaken(fault.to_string()))?;
     let me = tokio::select! {
-        me = greet(fleet, member, &api) => me?,
+        me = greet(fleet, member, telegram, &api) => me?,
         () = fleet.closing.cancelled() => return Ok(()),
     };
-    member.notices.iter().for_each(|notice| (member.say)(notice));
     let mut pause = RESTART_FIRST;
     let mut first = true;
     loop {
-        let ctx = Arc::new(open(fleet, member, api.clone(), me.clone()).await?);
+        let ctx = Arc::new(open(fleet, member, telegram, (api.clone(), me.clone())).await?);
         if std::mem::take(&mut first) {
             (member.say)(&format!("@{} is at work; Ctrl-C ends it.", ctx.me.username));
             notify::began(&ctx).await;
         }
         let mut parts = start(&ctx);
-        fleet.set(name, State::AtWork(ctx.clone()));
+        fleet.set(name, SECTION.name, State::AtWork(ctx.clone()));
         let ended = tokio::select! {
             biased;
             () = fleet.closing.cancelled() => None,
@@ -96,6 +86,7 @@ async fn keep(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
         );
         fleet.set(
             name,
+            SECTION.name,
             State::Trying(format!(
                 "a bug has ended a part of it; it starts again in {} s",
                 pause.as_secs()
@@ -120,7 +111,12 @@ async fn keep(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
 }
 
 /// Asks who the bot is, until there is an answer.
-async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> {
+async fn greet(
+    fleet: &Fleet,
+    member: &Member,
+    telegram: &Telegram,
+    api: &Api,
+) -> anyhow::Result<Me> {
     let name = &member.agent;
     loop {
         match api.me().await {
@@ -128,17 +124,18 @@ async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> 
             Err(ApiFault::Wait(pause)) => {
                 fleet.set(
                     name,
+                    SECTION.name,
                     State::Trying(format!("Telegram asks to wait for {} s.", pause.as_secs())),
                 );
                 tokio::time::sleep(pause).await;
             }
             Err(fault @ ApiFault::Unreachable(_)) => {
                 (member.say)(&format!("{fault}. Trying again in {} s.", START_RETRY.as_secs()));
-                fleet.set(name, State::Trying(fault.to_string()));
+                fleet.set(name, SECTION.name, State::Trying(fault.to_string()));
                 tokio::time::sleep(START_RETRY).await;
             }
             Err(fault) => {
-                return Err(NotTaken(fault.told(&member.telegram.token_source)).into());
+                return Err(NotTaken(fault.told(&telegram.token_source)).into());
             }
         }
     }
@@ -147,15 +144,14 @@ async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> 
 async fn open(
     fleet: &Arc<Fleet>,
     member: &Member,
-    api: Api,
-    me: Me,
+    telegram: &Telegram,
+    (api, me): (Api, Me),
 ) -> anyhow::Result<GatewayContext> {
     let context = (member.open)().await?;
     let blocked = context.mail.blocked_chats(me.id)?;
     api.chats_have_moved(context.mail.moved_chats(me.id)?);
     let files = files::Files::open(&context.files)?;
-    let ctx =
-        GatewayContext::new(context, member.telegram.clone(), (api, me), files, fleet.clone());
+    let ctx = GatewayContext::new(context, telegram.clone(), (api, me), files, fleet.clone());
     for chat in blocked {
         ctx.set_blocked(chat, true);
     }

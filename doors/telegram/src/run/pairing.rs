@@ -5,7 +5,7 @@ use super::context::GatewayContext;
 use super::notify;
 use crate::api::access_request::{self, AccessRequest};
 use crate::api::place::Place;
-use crate::config::Pairing;
+use crate::api::settings::Pairing;
 use crate::domain::{Outbound, OutboundBody, OwnerQuestion};
 use crate::mail::{ACCESS_REQUESTS_DAY_MAX, AllowedUser, MailError};
 

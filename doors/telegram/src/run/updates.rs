@@ -11,6 +11,7 @@ use super::context::GatewayContext;
 use super::{moves, notify};
 use crate::api::fault::ApiFault;
 use crate::api::incoming::{Incoming, migration, read};
+use crate::api::settings::SECTION;
 use crate::api::{Me, UPDATES_MAX};
 use crate::doors::chat_queue::ChatQueues;
 use crate::doors::gateway::fleet::State;
@@ -44,7 +45,8 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
                 failures = 0;
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
-                    ctx.fleet.set(&ctx.shared.context.agent, State::AtWork(ctx.clone()));
+                    let agent = &ctx.shared.context.agent;
+                    ctx.fleet.set(agent, SECTION.name, State::AtWork(ctx.clone()));
                 }
                 let last = updates.len() < UPDATES_MAX as usize;
                 let pause = keep(&ctx, updates, &mut offset).await;
@@ -62,7 +64,7 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
                     if fault == ApiFault::Token {
                         // Its own bot cannot say so.
                         let name = &ctx.shared.context.agent;
-                        ctx.fleet.set(name, State::Trying(why.clone()));
+                        ctx.fleet.set(name, SECTION.name, State::Trying(why.clone()));
                         ctx.fleet.tell(name, ctx.telegram.notify_chat, &why);
                     }
                 }

@@ -2,6 +2,7 @@
 
 use secrecy::ExposeSecret as _;
 
+use crate::config::doors::tests::{Chat, with_chat};
 use crate::config::tests::Rig;
 use crate::config::{Config, ConfigError, Overrides};
 
@@ -16,7 +17,7 @@ api_key = "main-key-1"
 [limits]
 model_steps_max = 7
 tokens_day_max = 5000
-[telegram]
+[chat]
 token = "1:main-token"
 allowed_chats = [7]
 owners = [8]
@@ -33,18 +34,20 @@ tokens_day_max = 1000
 [agents.work.model]
 agent = "claude"
 api_key = "work-key-2"
-[agents.home.telegram]
+[agents.home.chat]
 token = "$HOME_BOT"
 owners = [80]
 allowed_chats = [-5]
 "#;
 
 fn agent(rig: &Rig, name: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    rig.load_with(variables, Overrides { agent: Some(name.to_owned()), ..Overrides::default() })
+    let agent = Some(name.to_owned());
+    rig.load_with(variables, Overrides { doors: with_chat(), agent, ..Overrides::default() })
 }
 
 fn token(config: &Config) -> String {
-    config.telegram.as_ref().unwrap().token.expose_secret().to_owned()
+    let token = config.bots.iter().find_map(|bot| bot.note.token.as_ref().ok());
+    token.unwrap().expose_secret().to_owned()
 }
 
 #[test]
@@ -58,15 +61,11 @@ fn an_agent_is_the_file_with_its_own_section_laid_over_it() {
     assert_eq!(work.agent.capabilities, ["mail", "code"]);
     assert_eq!((work.limits.model_steps_max, work.limits.tokens_day_max), (7, 1000));
     assert_eq!(work.zone.iana_name(), Some("Europe/Berlin"));
-    let telegram = work.telegram.as_ref().unwrap();
-    assert_eq!((token(&work).as_str(), telegram.stream), ("2:second", false));
-    assert_eq!(telegram.allowed_chats.iter().copied().collect::<Vec<_>>(), [70]);
-    assert_eq!(
-        telegram.owners.iter().copied().collect::<Vec<_>>(),
-        [70],
-        "owners are not inherited"
-    );
-    assert_eq!(telegram.notify_chat, Some(70), "nor is where notices go");
+    let chat = Chat::of(&work.doors);
+    assert_eq!((token(&work).as_str(), chat.stream), ("2:second", Some(false)));
+    assert_eq!(chat.allowed_chats, [70]);
+    assert!(chat.owners.is_empty(), "owners are not inherited");
+    assert_eq!(chat.notify_chat, None, "nor is where notices go");
     assert_eq!(work.servers.as_deref(), Some(&["filesystem".to_owned()][..]));
     assert_eq!(
         work.model.base_url, None,
@@ -86,15 +85,13 @@ fn an_agent_is_the_file_with_its_own_section_laid_over_it() {
         ("the first", "1:main-token")
     );
     assert_eq!((main.limits.tokens_day_max, main.servers.as_ref()), (5000, None));
-    assert_eq!(main.telegram.as_ref().unwrap().notify_chat, Some(9));
+    assert_eq!(Chat::of(&main.doors).notify_chat, Some(9));
 }
 
 #[test]
 fn variables_for_the_main_agent_are_for_no_other() {
     let rig = Rig::new(TWO);
     let all = [
-        ("TELEGRAM_BOT_TOKEN", "9:usual"),
-        ("CLAW_ALLOWED_CHATS", "1"),
         ("CLAW_WORKSPACE", "/tmp"),
         ("WORK_BOT", "2:first"),
         ("WORK_BOT_2", "2:second"),
@@ -109,8 +106,6 @@ fn variables_for_the_main_agent_are_for_no_other() {
         (None, None),
         "it has a model of its own"
     );
-    let main = agent(&rig, "main", &all[..2]).unwrap();
-    assert_eq!((token(&main).as_str(), main.env.get("CLAW_AGENT")), ("9:usual", None));
     let home = agent(&rig, "home", &[("HOME_BOT", "3:h"), ("CLAW_AGENT", "demo")]).unwrap();
     assert_eq!(home.env.get("CLAW_AGENT"), Some("demo"));
 }
@@ -121,11 +116,8 @@ fn what_is_wrong_with_one_agent_does_not_touch_the_others() {
     let error = agent(&rig, "home", &[]).unwrap_err().to_string();
     assert!(error.contains("HOME_BOT, which is not set") && error.contains("line"), "{error}");
     let work = agent(&rig, "work", &[]).unwrap();
-    assert!(work.telegram.is_none());
-    assert_eq!(
-        work.bot_missing.as_deref(),
-        Some("none of WORK_BOT, WORK_BOT_2 is set, so there is no token for its bot")
-    );
+    assert!(!work.has_bot());
+    assert_eq!(work.bots_missing().collect::<Vec<_>>(), ["none of WORK_BOT, WORK_BOT_2 is set"]);
     let rig =
         Rig::new("[agents.a]\nallowed_chatz = [1]\n[agents.b]\ntoken = \"2:b\"\n[agents.c]\n");
     let error = agent(&rig, "a", &[]).unwrap_err().to_string();
@@ -170,9 +162,9 @@ fn a_key_goes_to_no_address_that_another_section_names() {
     let own = agent(&rig, "own", &[]).unwrap();
     assert!(own.transcription.unwrap().key.is_none());
     let other = agent(&rig, "other", &[]).unwrap();
-    assert!(other.transcription.unwrap().key.is_some());
+    assert!(other.transcription.as_ref().unwrap().key.is_some());
     assert!(
-        other.bot_missing.is_some_and(|why| why.contains("no token")),
+        other.bots_missing().any(|why| why.contains("no token")),
         "chats are allowed, and there is no bot"
     );
 }

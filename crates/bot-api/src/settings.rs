@@ -1,14 +1,20 @@
-//! The `[telegram]` section of `claw.toml`, and the variables that go before it. Must not know the
-//! Bot API.
+//! The `[telegram]` section of `claw.toml`, read by the door and by the command line: whose bot it
+//! is, who may talk to it, and how it behaves. Must not know who asks.
 
 use std::collections::BTreeSet;
 
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use super::agents::MAIN;
-use super::env::Env;
-use super::error::ConfigError;
+use claw_core::config::{
+    BotHelp, BotNote, ConfigError, DoorNotes, DoorSection, DoorTexts, Env, MAIN,
+};
+
+use crate::domain::telegram_principal;
+
+mod asked;
+
+pub use asked::{Found, Seen, set_allowed_chats, set_bot_token};
 
 /// Where bots are served, unless `telegram.api` or `CLAW_TELEGRAM_API` says otherwise.
 const API: &str = "https://api.telegram.org";
@@ -19,6 +25,47 @@ const FILE_BYTES_MAX: u64 = 20 << 20;
 const FILE_BYTES_MOST: u64 = 2000 << 20;
 /// The most messages that may be given as context.
 const CONTEXT_MESSAGES_MOST: u32 = 50;
+
+/// Named in the list of doors.
+pub static SECTION: DoorSection = DoorSection {
+    name: "telegram",
+    own_keys: &["token", "token_from", "allowed_chats", "owners", "notify_chat"],
+    in_agent: true,
+    secret_variables: &["token_from"],
+    bot_help: Some(BotHelp {
+        set_up: "set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
+                 Telegram id)",
+        tokens_from: "@BotFather",
+    }),
+    parse: |texts| TelegramSection::of(texts).map(drop),
+    note,
+};
+
+/// What the rest of claw has to know of it.
+fn note(texts: &DoorTexts) -> Result<DoorNotes, ConfigError> {
+    let section = TelegramSection::of(texts)?;
+    let (env, agent) = (texts.env(), texts.agent());
+    let allowed_source = Some(allowed_source(env, agent));
+    let Some(telegram) = section.resolve(env, agent)? else {
+        let missing = section.missing(env, agent);
+        let bot = missing.map(|why| BotNote { token: Err(why), chat: None });
+        return Ok(DoorNotes { allowed_source, bot, ..DoorNotes::default() });
+    };
+    Ok(DoorNotes {
+        secrets: vec![(telegram.token_source, telegram.token.clone())],
+        owners: telegram.owners.iter().map(|user| telegram_principal(*user)).collect(),
+        allowed_source,
+        bot: Some(BotNote { token: Ok(telegram.token), chat: telegram.notify_chat }),
+    })
+}
+
+/// Where it is written who may talk to the bot, as a person calls it.
+fn allowed_source(env: &Env, agent: &str) -> String {
+    match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
+        Some(_) => "CLAW_ALLOWED_CHATS".to_owned(),
+        None => format!("claw.toml, {}.allowed_chats", section_of(agent)),
+    }
+}
 
 /// `[telegram]`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -101,7 +148,25 @@ pub struct Telegram {
     pub group_context_messages: u32,
 }
 
+impl Telegram {
+    /// The door of an agent; `None` without a token.
+    ///
+    /// # Errors
+    /// A section that cannot be read, or does not mean anything.
+    pub fn of(texts: &DoorTexts) -> Result<Option<Self>, ConfigError> {
+        TelegramSection::of(texts)?.resolve(texts.env(), texts.agent())
+    }
+}
+
 impl TelegramSection {
+    /// As it is written.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of(texts: &DoorTexts) -> Result<Self, ConfigError> {
+        texts.read(SECTION.name)
+    }
+
     /// The token: the main agent's may come from `TELEGRAM_BOT_TOKEN`, anybody's from the variables
     /// that are listed.
     fn token(&self, env: &Env, agent: &str) -> Option<String> {
@@ -122,7 +187,7 @@ impl TelegramSection {
     }
 
     /// Why there is no bot although one was meant.
-    pub(super) fn missing(&self, env: &Env, agent: &str) -> Option<String> {
+    fn missing(&self, env: &Env, agent: &str) -> Option<String> {
         if self.token(env, agent).is_some() {
             return None;
         }
@@ -142,18 +207,15 @@ impl TelegramSection {
     ///
     /// # Errors
     /// A token without anybody who may talk, an id that is none, an address that is none.
-    pub(super) fn resolve(&self, env: &Env, agent: &str) -> Result<Option<Telegram>, ConfigError> {
+    fn resolve(&self, env: &Env, agent: &str) -> Result<Option<Telegram>, ConfigError> {
         let Some((token, token_source)) = self.token_and_source(env, agent) else {
             return Ok(None);
         };
-        let (allowed_source, written) =
-            match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
-                Some(text) => ("CLAW_ALLOWED_CHATS".to_owned(), ids(text)?),
-                None => (
-                    format!("claw.toml, {}.allowed_chats", section_of(agent)),
-                    self.allowed_chats.clone(),
-                ),
-            };
+        let allowed_source = allowed_source(env, agent);
+        let written = match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
+            Some(text) => ids(text)?,
+            None => self.allowed_chats.clone(),
+        };
         let allowed_chats: BTreeSet<i64> = written.iter().copied().collect();
         if allowed_chats.is_empty() || allowed_chats.contains(&0) {
             return Err(ConfigError::new(
@@ -209,7 +271,7 @@ impl TelegramSection {
 
 impl TelegramSection {
     /// Where bots are served, without a slash at its end.
-    pub(super) fn api(&self, env: &Env) -> Result<String, ConfigError> {
+    fn api(&self, env: &Env) -> Result<String, ConfigError> {
         let (place, api) = match env.get("CLAW_TELEGRAM_API") {
             Some(api) => ("CLAW_TELEGRAM_API", api),
             None => ("claw.toml, telegram.api", self.api.as_deref().unwrap_or(API)),
@@ -237,7 +299,7 @@ fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigErro
     Err(ConfigError::new("claw.toml, [telegram]", message, "Correct the value"))
 }
 
-pub(super) fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
+fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
     let id = |word: &str| {
         word.parse().map_err(|_| {
             let message = format!("`{word}` is no numeric chat id");
@@ -252,103 +314,4 @@ pub(super) fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn resolve(variables: &[(&str, &str)]) -> Result<Option<Telegram>, ConfigError> {
-        TelegramSection::default().resolve(&variables.iter().copied().collect(), MAIN)
-    }
-
-    #[test]
-    fn without_a_token_there_is_no_door() {
-        assert!(resolve(&[("CLAW_ALLOWED_CHATS", "1")]).unwrap().is_none());
-    }
-
-    #[test]
-    fn a_bot_that_nobody_may_talk_to_is_refused() {
-        for chats in ["", " , ", "0"] {
-            let error = resolve(&[("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", chats)])
-                .unwrap_err();
-            assert!(error.to_string().contains("nobody may talk"), "{error}");
-        }
-        let error =
-            resolve(&[("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "@me")]).unwrap_err();
-        assert!(error.to_string().contains("`@me` is no numeric chat id"), "{error}");
-    }
-
-    #[test]
-    fn a_private_chat_is_an_owner_and_a_group_is_not() {
-        let env = [
-            ("TELEGRAM_BOT_TOKEN", "1:a"),
-            ("CLAW_ALLOWED_CHATS", "7, -100123"),
-            ("CLAW_TELEGRAM_API", "http://x/"),
-        ];
-        let telegram = resolve(&env).unwrap().unwrap();
-        assert_eq!(telegram.owners.iter().copied().collect::<Vec<_>>(), [7]);
-        assert_eq!(telegram.allowed_chats.len(), 2);
-        assert_eq!(telegram.api, "http://x");
-        let error = resolve(&[env[0], env[1], ("CLAW_TELEGRAM_API", "x")]).unwrap_err();
-        assert!(error.to_string().contains("CLAW_TELEGRAM_API"), "{error}");
-    }
-
-    #[test]
-    fn the_first_owner_as_written_gets_what_needs_a_human() {
-        let section = |text: &str| toml::from_str::<TelegramSection>(text);
-        let telegram = |text: &str, chats: &str| {
-            let env = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", chats)];
-            section(text).unwrap().resolve(&env.iter().copied().collect(), MAIN).map(Option::unwrap)
-        };
-        assert_eq!(telegram("", "-5, 9, 7").unwrap().notify_chat, Some(9));
-        assert_eq!(telegram("owners = [3]", "-5").unwrap().notify_chat, Some(3));
-        assert_eq!(telegram("", "-5").unwrap().notify_chat, None);
-        assert_eq!(telegram("notify_chat = -5", "-5, 9").unwrap().notify_chat, Some(-5));
-        assert!(
-            telegram("notify_chat = 0", "9")
-                .unwrap_err()
-                .to_string()
-                .contains("telegram.notify_chat")
-        );
-        assert_eq!(telegram("pairing = \"off\"", "9").unwrap().pairing, Pairing::Off);
-        assert!(!telegram("", "9").unwrap().console_questions);
-        assert!(section("pairing = \"maybe\"").is_err() && section("pairings = \"off\"").is_err());
-    }
-
-    #[test]
-    fn a_sentence_names_what_the_setting_of_this_bot_comes_from() {
-        let usual = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1"), ("OWN", "2:b")];
-        let of = |text: &str, agent: &str| {
-            let section = toml::from_str::<TelegramSection>(text).unwrap();
-            section.resolve(&usual.iter().copied().collect(), agent)
-        };
-        let main = of("", MAIN).unwrap().unwrap();
-        assert_eq!(main.token_source, "TELEGRAM_BOT_TOKEN");
-        assert_eq!(main.allowed_source, "CLAW_ALLOWED_CHATS");
-        // Another agent reads neither of them.
-        let other = of("token_from = ['OWN']\nallowed_chats = [7]", "mail").unwrap().unwrap();
-        assert_eq!(other.token_source, "OWN");
-        assert_eq!(other.allowed_source, "claw.toml, agents.mail.allowed_chats");
-        let written = of("token = '3:c'\nallowed_chats = [7]", "mail").unwrap().unwrap();
-        assert_eq!(written.token_source, "agents.mail.token in claw.toml");
-        let error = of("token = '3:c'", "mail").unwrap_err().to_string();
-        assert!(!error.contains("CLAW_ALLOWED_CHATS"), "{error}");
-        let error = of("api = 'x'", MAIN).unwrap_err().to_string();
-        assert!(error.contains("telegram.api") && !error.contains("CLAW_"), "{error}");
-    }
-
-    #[test]
-    fn a_number_outside_of_its_range_is_named() {
-        let env: Env =
-            [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1")].into_iter().collect();
-        let resolve =
-            |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env, MAIN);
-        let usual = resolve("").unwrap().unwrap();
-        assert_eq!((usual.file_bytes_max, usual.group_context_messages), (20 << 20, 0));
-        for (text, key) in [
-            ("file_bytes_max = 0", "file_bytes_max"),
-            ("group_context_messages = 51", "group_context"),
-        ] {
-            let error = resolve(text).unwrap_err().to_string();
-            assert!(error.contains(key), "{error}");
-        }
-    }
-}
+mod tests;
