@@ -129,8 +129,9 @@ fn an_answer_without_an_end_is_cut_told_and_not_kept() {
         let server = HttpRig::start(move |_| {
             move |seen: &Seen| match method(seen).as_str() {
                 "tools/call" => {
-                    let piece = "endless ".repeat(1000);
-                    let pieces = stream::repeat(piece).map(Ok::<_, std::convert::Infallible>);
+                    // 160 MB: whoever does not cut it fails, and does not fill the machine.
+                    let pieces = stream::repeat("endless ".repeat(1000)).take(20_000);
+                    let pieces = pieces.map(Ok::<_, std::convert::Infallible>);
                     streamed(kind, Body::from_stream(pieces))
                 }
                 _ => mcp(seen),
