@@ -5,7 +5,9 @@ use super::{ChatCommands, Given, code, is_owner};
 use crate::domain::login_answer::{LOGIN_HOST, LOGIN_PATH};
 use crate::domain::{escape, is_alone_with_claw};
 use crate::gate::Gate;
-use crate::hub::login::{Earlier, LoginError, LoginUnderWay, LoginWish, PORT, answer_in};
+use crate::hub::login::{
+    Earlier, LoginError, LoginUnderWay, LoginWish, PORT, answer_in, is_answer_alone,
+};
 use crate::router::{Visitor, sentence};
 use crate::store::StoreError;
 
@@ -17,6 +19,9 @@ impl ChatCommands {
         let parts = self.parts();
         let text = match self.login_answer(given.visitor, given.words).await {
             Some(told) => told,
+            None if given.words.split_whitespace().any(|word| is_answer_alone(word)) => {
+                answers_none(&parts.gate)
+            }
             None if may(given.visitor) => begun(&parts.gate, given.words).await,
             None => NOT_HERE.to_owned(),
         };
@@ -25,11 +30,15 @@ impl ChatCommands {
 
     /// What is said to a message that holds the address at which the browser of a login has ended;
     /// `None` for any other message. Such a message goes nowhere else: it ends here, whoever sent it.
+    /// So does a message that is such an address alone, of a login that claw does not wait for.
     /// Told again, it says the same of a login that has succeeded.
     pub async fn login_answer(&self, visitor: &Visitor, text: &str) -> Option<String> {
         let parts = self.parts();
         let cleared = parts.gate.hub().without_login_answer(text);
-        let (name, has_more) = answer_in(cleared.as_deref().unwrap_or(text))?;
+        let cleared = cleared.as_deref().unwrap_or(text);
+        let Some((name, has_more)) = answer_in(cleared) else {
+            return is_answer_alone(cleared).then(|| answers_none(&parts.gate));
+        };
         let mut told = match may(visitor) {
             true => finished(&parts.gate, name).await,
             false => {
@@ -133,10 +142,16 @@ async fn finished(gate: &Gate, name: &str) -> String {
     match gate.hub().finish_login(name).await {
         Ok(finished) => done(&finished.server, &finished.scopes),
         Err(error @ LoginError::Part) => sentence(&said(gate, &error)),
-        Err(error) => {
-            format!("{} `/login SERVER` gives a new link.", sentence(&said(gate, &error)))
-        }
+        Err(error) => failed(gate, &error),
     }
+}
+
+fn failed(gate: &Gate, error: &LoginError) -> String {
+    format!("{} `/login SERVER` gives a new link.", sentence(&said(gate, error)))
+}
+
+fn answers_none(gate: &Gate) -> String {
+    failed(gate, &LoginError::NoSuchLogin)
 }
 
 /// It may quote a server.

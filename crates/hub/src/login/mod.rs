@@ -29,7 +29,7 @@ use client::Client;
 pub use flow::{Earlier, LoginWish};
 use kept::Shelf;
 pub use kept::secrets_in;
-pub use pasted::{Finished, answer_in};
+pub use pasted::{Finished, answer_in, is_answer_alone};
 pub use revoke::{LoggedOut, Revoked};
 pub use under_way::LoginUnderWay;
 

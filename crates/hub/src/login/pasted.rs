@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use claw_domain::canonical::sha256_hex;
-use claw_domain::login_answer::{LOGIN_MARK, may_hold_login_answer};
+use claw_domain::login_answer::{LOGIN_HOST, LOGIN_MARK, LOGIN_PATH, may_hold_login_answer};
 use serde::{Deserialize, Serialize};
 
 use super::address::{self, Expected, Found};
@@ -23,6 +23,11 @@ const MARK_END: &str = "]";
 /// Digits of the half of that name that tells the few logins apart that are under way, and of the
 /// half that tells apart who has answered the same one.
 const HALF_DIGITS: usize = 12;
+/// What stands in a text instead of the code of an address that answers no login of claw's.
+const CODE_MARK: &str = "[left-out-by-claw]";
+/// Behind a text in which that was done.
+const CODE_NOTE: &str = "\n\n[note of claw: an address above has the form of an answer to a login. \
+    Its code was left out, and nothing else.]";
 /// Behind the mark where the message held other words, too.
 const MORE: &str = " …";
 /// Answers to one login that are kept until they were looked at; the oldest goes. A stranger who
@@ -50,6 +55,22 @@ pub fn answer_in(text: &str) -> Option<(&str, bool)> {
     let is_name =
         name.len() == 2 * HALF_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_name.then(|| (name, !before.trim().is_empty() || !after.trim().is_empty()))
+}
+
+/// Whether these words are one address that has the form of an answer to a login, and nothing else.
+/// Its code may have been left out before.
+pub fn is_answer_alone(words: &str) -> bool {
+    let words = words.trim().strip_suffix(CODE_NOTE).unwrap_or(words);
+    let words = words.replace(CODE_MARK, "");
+    let words = words.trim();
+    let host = words.strip_prefix("http://").unwrap_or(words).strip_prefix(LOGIN_HOST);
+    let path = host.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let query = path.and_then(|path| path.strip_prefix(LOGIN_PATH)?.strip_prefix('?'));
+    query.is_some_and(|query| {
+        let is_one =
+            |parameter: &str| ["code=", "error="].iter().any(|it| parameter.starts_with(it));
+        !query.contains(char::is_whitespace) && query.split('&').any(is_one)
+    })
 }
 
 fn half(text: &str) -> String {
@@ -92,6 +113,17 @@ impl Place {
         all.find(|had| name_of(&had.state, &had.address) == name).map(|had| had.address)
     }
 
+    /// What is known of the answer to the login that is under way, and to the last that succeeded.
+    /// What cannot be read is of no login that could be finished.
+    fn expected(&self) -> Vec<Expected> {
+        let pending = self.shelf.pending(self.time).read().ok().flatten();
+        let done = self.shelf.read().ok().flatten().and_then(|kept| {
+            let (state, redirect) = (kept.login?, kept.redirect);
+            Some(Expected { state, issuer: None, redirect, is_done: true })
+        });
+        pending.map(|pending| pending.expected()).into_iter().chain(done).collect()
+    }
+
     pub(super) fn forget_answer(&self) {
         // What stays there counts for nobody: its code was sent, or its login is over.
         let _ = file::remove(&self.answer_file());
@@ -99,30 +131,38 @@ impl Place {
 }
 
 impl Hub {
-    /// The text with a mark instead of the first address that answers a login, and of all that
-    /// stands behind it, because a code may be broken; `None` where there is no such address. The
-    /// answer to a login that is under way is kept for [`Hub::finish_login`]; one that cannot be
-    /// kept is as lost as one to no login.
+    /// The text with a mark instead of the first address that answers a login that is under way or
+    /// has succeeded, and of all that stands behind it, because a code may be broken. The answer is
+    /// kept for [`Hub::finish_login`]; one that cannot be kept is as lost as one to no login.
+    ///
+    /// Of any other address of that form the code alone is left out, and a sentence behind the text
+    /// says so. `None` where there is nothing of either.
     pub fn without_login_answer(&self, text: &str) -> Option<String> {
         // Most texts end here.
         if !may_hold_login_answer(text) && !text.contains(STATE) {
             return None;
         }
         let places: Vec<Place> = self.login_places().collect();
-        let pending = |place: &Place| place.shelf.pending(place.time).read().ok().flatten();
-        let expected: Vec<Option<Expected>> =
-            places.iter().map(|place| pending(place).map(|pending| pending.expected())).collect();
-        let all: Vec<Expected> = expected.iter().flatten().cloned().collect();
-        let Found { address, state, before, has_more } = address::find(text, &all)?;
+        let known = places.iter().enumerate();
+        let known: Vec<(usize, Expected)> = known
+            .flat_map(|(nr, place)| place.expected().into_iter().map(move |it| (nr, it)))
+            .collect();
+        let all: Vec<Expected> = known.iter().map(|(_, expected)| expected.clone()).collect();
+        let masked = |text: &str| address::masked(text, CODE_MARK);
+        let Some(Found { address, state, before, has_more }) = address::find(text, &all) else {
+            return masked(text).map(|masked| masked + CODE_NOTE);
+        };
         let name = name_of(&state, address.as_deref().unwrap_or_default());
-        let is_of = |one: &Option<Expected>| one.as_ref().is_some_and(|one| one.state == state);
-        let under_way = expected.iter().position(is_of).and_then(|place| places.get(place));
+        let is_of = |one: &Expected| one.state == state && !one.is_done;
+        let under_way =
+            known.iter().find(|(_, one)| is_of(one)).and_then(|(nr, _)| places.get(*nr));
         if let Some(place) = under_way
             && let Some(address) = address
             && let Err(why) = place.put_answer(state, address)
         {
             tracing::warn!(why, "the answer to a login is lost");
         }
+        let before = masked(&before).unwrap_or(before);
         let more = if has_more { MORE } else { "" };
         Some(format!("{before}{LOGIN_MARK}{name}{MARK_END}{more}"))
     }
@@ -214,6 +254,25 @@ mod tests {
         assert_eq!(answer_in(&format!("hi [login answer {name}]")), Some((name.as_str(), true)));
         for text in ["[login answer x]", "[login answer", "hello"] {
             assert_eq!(answer_in(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_by_itself_is_told_from_words_that_hold_one() {
+        let address = "http://127.0.0.1:8765/callback?code=c1&state=s1";
+        let masked = address::masked(address, CODE_MARK).unwrap() + CODE_NOTE;
+        assert!(masked.contains("?code=[left-out-by-claw]&state=s1\n"), "{masked}");
+        for alone in [address, " 127.0.0.1:1/callback?error=no\n", masked.as_str()] {
+            assert!(is_answer_alone(alone), "{alone}");
+        }
+        for words in [
+            &format!("why does {address} fail?"),
+            &format!("{address} fails"),
+            &masked.replace("&state", " &state"),
+            "http://127.0.0.1:8765/callback?x=1",
+            "127.0.0.1:8765/other?code=1",
+        ] {
+            assert!(!is_answer_alone(words), "{words}");
         }
     }
 }

@@ -45,7 +45,8 @@ impl Pending {
 
     pub(super) fn expected(&self) -> Expected {
         let issuer = self.checks.expected_issuer.clone();
-        Expected { state: self.checks.csrf_token.clone(), issuer }
+        let (state, redirect) = (self.checks.csrf_token.clone(), self.redirect.clone());
+        Expected { state, issuer, redirect, is_done: false }
     }
 
     fn secrets(&self) -> Vec<(String, String)> {
