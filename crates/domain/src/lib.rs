@@ -14,6 +14,7 @@ mod command;
 mod command_line;
 mod compaction;
 mod denied_by;
+pub mod depth;
 mod effect;
 pub mod escape;
 mod event;

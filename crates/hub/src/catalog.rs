@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::method::Method;
 use super::offers::Offers;
 use super::rpc::era::Era;
+use claw_domain::depth::{LEVELS_MAX, is_too_deep};
 use claw_domain::escape;
 
 /// More is no list of tools but an attack on memory.
@@ -82,6 +83,10 @@ pub(super) fn read_page(
                     escape::visible(name)
                 ));
             }
+            Some(name) if is_too_deep(&raw) => odd.push(format!(
+                "it lists the tool `{name}` with a schema that is nested more than {LEVELS_MAX} \
+                 levels deep, and which is left out"
+            )),
             Some(name) if Method::named(name).is_some() => odd.push(format!(
                 "it lists a tool by the name `{name}`, which is left out: claw judges another request \
                  under it"
@@ -119,7 +124,9 @@ mod tests {
 
     #[test]
     fn odd_entries_do_not_spoil_the_list() {
+        let deep = (0..LEVELS_MAX).fold(json!({}), |inner, _| json!({"properties": inner}));
         let page = json!({"tools": [
+            {"name": "deep", "inputSchema": deep},
             {"name": "bare"}, {"description": "nameless"}, 7,
             {"name": "bare", "description": "shadow"},
             {"name": "full", "description": "d", "inputSchema": {"type": "object", "x": 1}, "annotations": {"a": 1}},
@@ -136,7 +143,8 @@ mod tests {
         assert_eq!(tools[0].input_schema, json!({"type": "object"}));
         assert_eq!(tools[0].description, "");
         assert_eq!(tools[1].input_schema["x"], 1);
-        assert_eq!(odd.len(), 3);
+        assert_eq!(odd.len(), 4);
+        assert!(odd[0].contains("`deep`"), "{}", odd[0]);
         assert!(read_page(json!({"content": []}), &|_| "p".into(), &mut tools, &mut odd).is_err());
     }
 }

@@ -9,11 +9,13 @@ use super::catalog::ToolEntry;
 use super::files::{Files, short, text_of};
 use super::frame;
 use super::method::Method;
+use super::refused::too_deep;
 use super::schema::{self, Fit};
 use super::structured::{self, STRUCTURED_HEADING};
 use super::task;
 use super::text::cut;
 use claw_domain::ToolOutput;
+use claw_domain::depth::is_too_deep;
 
 /// The key in a result's `_meta` under which a server proposes calls of itself.
 const ACTIONS: &str = "claw/actions";
@@ -32,6 +34,9 @@ pub(super) fn read_result(
     bytes_max: usize,
     file_bytes_max: usize,
 ) -> CallEnd {
+    if is_too_deep(raw) {
+        return too_deep();
+    }
     if raw.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return CallEnd::InputRequired {
             requests: raw.get("inputRequests").cloned().unwrap_or_default(),

@@ -104,6 +104,14 @@ pub(super) fn is_of_2025(result: &Value) -> bool {
     result.get("content").is_none() && result.get("task").is_some_and(Value::is_object)
 }
 
+/// The id of the task that the result of a call says it is, in either spelling.
+pub(super) fn begun_task(result: &Value) -> Option<&str> {
+    let is_task = result.get("resultType").and_then(Value::as_str) == Some("task");
+    let task = if is_of_2025(result) { result.get("task")? } else { result };
+    let id = task.get("taskId").and_then(Value::as_str)?;
+    ((is_task || is_of_2025(result)) && id.len() <= ID_BYTES_MAX).then_some(id)
+}
+
 /// Reads the task in a `CreateTaskResult`.
 pub(super) fn begun(raw: &Value) -> CallEnd {
     match raw.get("taskId").and_then(Value::as_str) {

@@ -2,7 +2,6 @@
 //! know seals, nor what makes a stand-in count.
 
 use rusqlite::{OptionalExtension as _, Row, params};
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::audit::{AuditEntry, Stored};
@@ -20,15 +19,15 @@ pub(super) const NEXT: &str = "If a disk, a crash or an editor explains it, `cla
     --repair` puts a note in its place, and this proof tells of it for good. Otherwise keep the \
     home as it is, and ask who else can write to it";
 
-/// What is wrong with a row as a whole.
+/// What is wrong with a row as a whole, by the reader that `claw audit` uses.
 fn fault(row: &Row<'_>) -> Result<(), String> {
     texts(row)?;
-    check::<IgnoredAny>(&column(row, "body")?).map(drop).map_err(|what| format!("its body: {what}"))
+    check::<Value>(&column(row, "body")?).map(drop).map_err(|what| format!("its body: {what}"))
 }
 
 /// Why a row that does not fit its hash cannot be read, if that is so.
 pub(super) fn unreadable_body(body: &str) -> Option<String> {
-    serde_json::from_str::<IgnoredAny>(body).err().map(|error| format!("its body: {error}"))
+    serde_json::from_str::<Value>(body).err().map(|error| format!("its body: {error}"))
 }
 
 impl Tx<'_> {
@@ -207,5 +206,20 @@ impl Tx<'_> {
             self.conn.execute_batch(&text)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_list_of_the_audit_cannot_read_is_damaged() {
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        assert_eq!(unreadable_body(&nested(100)), None);
+        let why = unreadable_body(&nested(130)).unwrap_or_default();
+        assert!(why.contains("recursion limit"), "{why}");
+        // The doctor looks by the same reader.
+        assert!(check::<Value>(&rusqlite::types::ValueRef::Text(nested(130).as_bytes())).is_err());
     }
 }

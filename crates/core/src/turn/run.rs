@@ -15,6 +15,7 @@ use super::persona::{Persona, Personas};
 use super::prompt::{self, Parts};
 use super::recall::RecallLimits;
 use super::shell_folder::Stands;
+use crate::domain::depth::{LEVELS_MAX, is_too_deep};
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolRoom,
     ToolUse, TurnId,
@@ -216,12 +217,7 @@ impl Runner {
         around: &Around,
     ) -> Outcome {
         if let Some(raw) = &tool_use.broken_input {
-            let shown: String = raw.chars().take(200).collect();
-            let reason = format!(
-                "the arguments are not complete, valid JSON (they begin with {shown:?}); send the \
-                 call again"
-            );
-            return Outcome::denied(DeniedBy::Request, reason);
+            return Outcome::denied(DeniedBy::Request, broken(raw));
         }
         let meant = self.gate.catalog().meant(&tool_use.name, tool_use.input).await;
         let (server, tool, arguments) = match meant {
@@ -247,6 +243,27 @@ impl Runner {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))
         })
     }
+}
+
+/// Why arguments cannot be used.
+fn broken(raw: &str) -> String {
+    let shown: String = raw.chars().take(200).collect();
+    let parsed = serde_json::from_str::<serde_json::Value>(raw);
+    let is_deep = match &parsed {
+        Ok(value) => is_too_deep(value),
+        // serde_json has no kind of error for this.
+        Err(error) => error.to_string().starts_with("recursion limit exceeded"),
+    };
+    if is_deep {
+        return format!(
+            "the arguments are nested more than {LEVELS_MAX} levels deep (they begin with \
+             {shown:?}); send the call again with flatter ones"
+        );
+    }
+    format!(
+        "the arguments are not complete, valid JSON (they begin with {shown:?}); send the call \
+         again"
+    )
 }
 
 /// The log is a sink: no known secret goes into it. A call whose arguments held one then holds a

@@ -16,13 +16,18 @@ use super::kinds::{Seen, meaning};
 use super::log::Log;
 use super::standing;
 use crate::domain::{
-    Block, CallId, Event, ImageRef, Message, Outcome, Role, SessionId, ToolOutput, ToolUse,
-    UnixMillis,
+    Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolOutput,
+    ToolUse, UnixMillis,
 };
 
 /// What a model is told whose reply was interrupted because claw was ended.
 const GO_ON: &str =
     "[You were interrupted here. Go on from there, without repeating what you have said.]";
+
+/// What `claw doctor --repair` puts into a log for an event that cannot be read names this limit.
+const LOG_NOTE: &str = "log";
+/// Why nobody knows what became of a call whose result may have been such an event.
+const LOST: &str = "its result could not be read any more, and was put aside";
 
 /// Before the images that came with results.
 const IMAGES_INTRO: &str =
@@ -71,6 +76,8 @@ struct Fold<'a> {
     session: &'a SessionId,
     clock: Option<Clock<'a>>,
     results: HashMap<&'a CallId, &'a Outcome>,
+    /// The newest event that could not be read, and whose place a note has taken.
+    put_aside: Option<u64>,
     cuts: Cuts<'a>,
     messages: Vec<Message>,
 }
@@ -85,7 +92,10 @@ impl<'a> Fold<'a> {
             })
             .collect();
         let (session, cuts) = (log.session(), Cuts::of(log.events()));
-        Self { session, clock: zone.map(Clock::new), results, cuts, messages: Vec::new() }
+        let is_note = |event: &&&Event| matches!(&event.body, EventBody::LimitReached { limit, .. } if limit == LOG_NOTE);
+        let put_aside = events.iter().rfind(is_note).map(|event| event.seq);
+        let clock = zone.map(Clock::new);
+        Self { session, clock, results, put_aside, cuts, messages: Vec::new() }
     }
 
     fn event(&mut self, event: &Event) {
@@ -137,7 +147,9 @@ impl<'a> Fold<'a> {
                 block: index as u32,
             };
             let outcome = self.results.get(&id).copied();
-            results.push(self.result(&id, tool_use, outcome));
+            let is_lost = outcome.is_none() && self.put_aside.is_some_and(|aside| aside > seq);
+            let lost = is_lost.then(|| Outcome::Unknown { reason: LOST.to_owned() });
+            results.push(self.result(&id, tool_use, outcome.or(lost.as_ref())));
             images.extend(outcome.into_iter().flat_map(images_of));
         }
         if !images.is_empty() {

@@ -19,7 +19,7 @@ use super::asked::{self, Asked, ELICIT};
 use super::roots::{self, Root};
 use super::server_log::ServerLog;
 use super::state::{Pending, ProgressSink, RpcState};
-use crate::task::of_2025;
+use crate::task::{begun_task, of_2025};
 use crate::text::cut;
 use crate::transport::{Escort, Receive, Received, SendError, Ticket, Transport};
 
@@ -259,6 +259,11 @@ impl<R: Receive> Bridge<R> {
             ServerJsonRpcMessage::error(error_data(error), Some(id))
         } else {
             let result = message.get_mut("result").map(Value::take).unwrap_or_default();
+            if pending.asked.is_some()
+                && let Some(task) = begun_task(&result)
+            {
+                self.state.note_begun_task(task);
+            }
             if let Some(task) = of_2025(&result) {
                 self.state.goes_on_as_task(task, pending.progress);
             }

@@ -1,7 +1,7 @@
 //! What a connection and its [`super::bridge::Bridge`] know of the server together: requests
 //! without an answer, and what its notifications said. Must not know transports.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rmcp::model::RequestId;
 use serde_json::Value;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::asked::Asked;
@@ -22,6 +22,11 @@ const LATER_EACH: i64 = 1_000;
 
 /// Between the answer that makes a task of a call and the first look at it its id goes to the disk.
 const TASK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Questions of one server that have no answer yet. Its owner is asked one thing at a time.
+const QUESTIONS_MAX: usize = 9;
+/// Tasks of one server that it has begun and that nobody follows yet.
+const BEGUN_TASKS_MAX: usize = 16;
 
 /// Takes the text of a progress notification.
 pub(crate) type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
@@ -48,6 +53,24 @@ pub(crate) struct RpcState {
     tasks: watch::Sender<BTreeMap<String, Asked>>,
     /// Who takes the progress of tasks, the oldest first.
     task_progress: Mutex<VecDeque<TaskProgress>>,
+    /// The tasks that were begun last, until they are followed.
+    begun_tasks: Mutex<VecDeque<String>>,
+    /// The tasks that are followed, each for one call.
+    followed_tasks: Mutex<BTreeSet<String>>,
+    /// Tasks of an earlier connection are followed over this one soon after it began.
+    began: Instant,
+}
+
+/// A task belongs to one call as long as this lives.
+pub(crate) struct FollowedTask {
+    state: Arc<RpcState>,
+    task: String,
+}
+
+impl Drop for FollowedTask {
+    fn drop(&mut self) {
+        self.state.followed_tasks().remove(&self.task);
+    }
 }
 
 /// Where the progress of a task goes. The token of the call that has made it counts as long as the
@@ -113,6 +136,9 @@ impl Default for RpcState {
             questions: Mutex::default(),
             tasks: watch::Sender::default(),
             task_progress: Mutex::default(),
+            begun_tasks: Mutex::default(),
+            followed_tasks: Mutex::default(),
+            began: Instant::now(),
         }
     }
 }
@@ -185,8 +211,36 @@ impl RpcState {
         calls.into_iter().map(|(_, asked)| asked).chain(of_tasks).collect()
     }
 
-    /// Who answers for this task. It may be on its way to the disk, before it is followed.
+    /// The answer to a call says that it is a task now.
+    pub(super) fn note_begun_task(&self, task: &str) {
+        let mut begun = self.begun_tasks();
+        let over = (begun.len() + 1).saturating_sub(BEGUN_TASKS_MAX);
+        begun.drain(..over);
+        begun.push_back(task.to_owned());
+    }
+
+    /// From now on this task is followed for one call, until what is given back is dropped. `None`:
+    /// it is another call's already.
+    pub(crate) fn follow_task(self: &Arc<Self>, task: &str) -> Option<FollowedTask> {
+        let is_new = self.followed_tasks().insert(task.to_owned());
+        is_new.then(|| FollowedTask { state: self.clone(), task: task.to_owned() })
+    }
+
+    /// Whether a task with this id is followed, or may be soon.
+    fn may_be_task(&self, task: &str) -> bool {
+        self.tasks.borrow().contains_key(task)
+            || self.followed_tasks().contains(task)
+            || self.begun_tasks().iter().any(|begun| begun == task)
+            || self.pending().values().any(|pending| pending.asked.is_some())
+            || self.began.elapsed() < TASK_TIMEOUT
+    }
+
+    /// Who answers for this task. It may be on its way to the disk, before it is followed. Where no
+    /// call is on its way to one, nobody does.
     pub(super) async fn asker_of_task(&self, task: &str) -> Option<Asked> {
+        if !self.may_be_task(task) {
+            return None;
+        }
         let mut tasks = self.tasks.subscribe();
         let found = timeout(TASK_TIMEOUT, tasks.wait_for(|tasks| tasks.contains_key(task))).await;
         found.ok()?.ok()?.get(task).cloned()
@@ -194,6 +248,7 @@ impl RpcState {
 
     /// From now on somebody answers for this task, until what is given back is dropped.
     pub(crate) fn answer_for_task(self: &Arc<Self>, task: &str, asked: Asked) -> TaskAnswers {
+        self.begun_tasks().retain(|begun| begun != task);
         self.tasks.send_modify(|tasks| {
             tasks.insert(task.to_owned(), asked);
         });
@@ -219,11 +274,16 @@ impl RpcState {
         self.task_progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A question of the server is open; the token says that it does not wait any more.
-    pub(super) fn note_asked(&self, id: &Value) -> CancellationToken {
-        let token = CancellationToken::new();
-        self.questions().insert(id.to_string(), token.clone());
-        token
+    /// A question of the server is open; the token says that it does not wait any more. `None`:
+    /// too many are, or one with the same id is.
+    pub(super) fn note_asked(&self, id: &Value) -> Option<CancellationToken> {
+        let (id, token) = (id.to_string(), CancellationToken::new());
+        let mut questions = self.questions();
+        if questions.len() >= QUESTIONS_MAX || questions.contains_key(&id) {
+            return None;
+        }
+        questions.insert(id, token.clone());
+        Some(token)
     }
 
     pub(super) fn forget_asked(&self, id: &Value) {
@@ -234,6 +294,14 @@ impl RpcState {
         if let Some(token) = self.questions().remove(&id.to_string()) {
             token.cancel();
         }
+    }
+
+    fn begun_tasks(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.begun_tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn followed_tasks(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.followed_tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn questions(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {

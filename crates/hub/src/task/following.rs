@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use claw_domain::depth::{LEVELS_MAX, is_too_deep};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, CustomRequest, ErrorCode, ErrorData, GetTaskParams, GetTaskRequest,
@@ -79,6 +80,12 @@ struct Following<'a, 'w> {
 pub(super) async fn follow(connection: &Connection, way: &mut Way<'_>) -> Option<CallEnd> {
     let over = CancellationToken::new();
     let _ends = over.clone().drop_guard();
+    let Some(_followed) = connection.state.follow_task(&way.task.id) else {
+        return Some(unknown(
+            "its server gave it the id of a task of another call that still runs, so that nobody \
+             can tell the two apart",
+        ));
+    };
     let _answers = way.context.ask.clone().map(|sink| {
         let asked = Asked { sink, over, tool: way.tool.to_owned() };
         connection.state.answer_for_task(&way.task.id, asked)
@@ -178,6 +185,11 @@ impl Following<'_, '_> {
         let text = |key: &str| raw.get(key).and_then(Value::as_str);
         if text("taskId") != Some(self.way.task.id.as_str()) {
             return Ok(ControlFlow::Break(of_another()));
+        }
+        if raw.get("inputRequests").is_some_and(is_too_deep) {
+            return Ok(ControlFlow::Break(unknown(&format!(
+                "its task asks by a form that is nested more than {LEVELS_MAX} levels deep"
+            ))));
         }
         if let Some(words) = text("statusMessage").map(|words| cut(words, WORDS_BYTES_MAX))
             && words != self.way.told

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::stream_inspector::StreamInspector;
 use super::target::{Target, Wire};
 use super::{failure, seconds};
+use crate::domain::depth::is_too_deep;
 use crate::domain::{Block, Finish, ToolUse, Usage};
 use crate::model::wire_schema::Fitted;
 use crate::model::{Delta, DeltaSink, ModelError, Reply};
@@ -247,9 +248,11 @@ fn is_failure(word: &str) -> bool {
     WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Arguments are an object, or they are broken: genai leaves what it cannot parse as a string.
+/// Arguments are an object, or they are broken: genai leaves what it cannot parse as a string, and
+/// what is nested too deep could not be read back.
 fn tool_use(id: String, name: String, input: Value) -> Block {
     let (input, broken_input) = match input {
+        deep if is_too_deep(&deep) => (json!({}), Some(deep.to_string())),
         Value::Object(_) => (input, None),
         Value::Null => (json!({}), None),
         Value::String(raw) => (json!({}), Some(raw)),
@@ -294,4 +297,21 @@ fn usage(usage: WireUsage) -> Usage {
 /// The sentence for a silence.
 pub(super) fn silence(target: &Target) -> String {
     format!("{} sent nothing for {}", target.provider, seconds(target.timeout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_nested_too_deep_are_broken() {
+        let nested = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"a": inner}));
+        for (levels, is_broken) in [(0, false), (63, false), (64, true), (124, true)] {
+            let Block::ToolUse(call) = tool_use("1".into(), "t".into(), nested(levels)) else {
+                panic!("no call");
+            };
+            assert_eq!(call.broken_input.is_some(), is_broken, "{levels}");
+            assert_eq!(call.input == json!({}), is_broken || levels == 0, "{levels}");
+        }
+    }
 }

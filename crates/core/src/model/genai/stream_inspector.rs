@@ -9,12 +9,16 @@ use tokio::sync::Notify;
 
 use super::failure;
 use super::target::{Target, Wire};
+use crate::domain::depth::{LEVELS_MAX, is_deeper_than};
 use crate::model::ModelError;
 
 /// The largest number of a tool call or content block in one reply. Real ones have a few dozen.
 const INDEX_MAX: u64 = 4096;
 /// The arguments of one tool call, in bytes. `genai` copies what it has of them with each piece.
 const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
+
+/// Of a frame: arguments may have [`LEVELS_MAX`], and lie a few levels deep in it.
+const FRAME_LEVELS_MAX: usize = LEVELS_MAX + 16;
 
 /// A tool call as chat completions stream it: the raw text of its arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,11 +110,15 @@ impl StreamInspector {
             Err(error) => {
                 // serde_json has no kind of error for this; it stops at 128 levels.
                 if error.to_string().starts_with("recursion limit exceeded") {
-                    seen.refuse("JSON that is nested more than 128 levels deep".to_owned());
+                    seen.refuse(too_deep());
                 }
                 return;
             }
         };
+        if is_deeper_than(&data, FRAME_LEVELS_MAX) {
+            seen.refuse(too_deep());
+            return;
+        }
         seen.odd = false;
         seen.framed |= data.is_object();
         match self.wire {
@@ -246,6 +254,10 @@ impl FramesSeen {
             self.refuse(too_long_arguments());
         }
     }
+}
+
+fn too_deep() -> String {
+    format!("JSON that is nested more than {FRAME_LEVELS_MAX} levels deep")
 }
 
 fn too_long_arguments() -> String {

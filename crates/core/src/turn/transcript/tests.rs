@@ -49,6 +49,22 @@ fn results_follow_their_reply_in_the_order_of_the_uses() {
 }
 
 #[test]
+fn a_result_that_was_put_aside_may_have_run() {
+    let note =
+        EventBody::LimitReached { limit: "log".into(), text: "event 4 was put aside".into() };
+    let bodies = vec![started(), said("a"), uses(&["1", "2"]), note, result(id(3, 1), "two")];
+    let shown = shape(&fold(&log(bodies)));
+    let results = shown.last().unwrap().1.clone();
+    assert!(
+        results[0].starts_with("result Interrupted: it may or may not have run"),
+        "{results:?}"
+    );
+    assert_eq!(results[1], "result two");
+    let shown = shape(&fold(&log(vec![started(), said("a"), uses(&["1"])])));
+    assert_eq!(shown.last().unwrap().1, ["result No result yet: it waits for the owner."]);
+}
+
+#[test]
 fn images_of_results_follow_all_results_in_their_order() {
     let seen = |call, text: &str, digests: &[&str]| {
         let image = |digest: &&str| ImageRef {
