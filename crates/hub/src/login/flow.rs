@@ -11,7 +11,7 @@ use rmcp::transport::auth::{
 use super::kept::Kept;
 use super::pending::{Pending, PendingFile};
 use super::under_way::LoginUnderWay;
-use super::{LoginError, Place, words};
+use super::{LoginError, Place, strength, words};
 
 /// What the owner wants beside the usual.
 #[derive(Clone, Default)]
@@ -65,7 +65,12 @@ pub(super) async fn begin(
         }
         (None, None) => {
             let registered = manager.register_client("claw", redirect, &names).await;
-            registered.map_err(broken)?.client_secret
+            let secret = registered.map_err(broken)?.client_secret;
+            let fault = secret.as_deref().and_then(|it| strength::fault("client_secret", it));
+            match fault {
+                Some(why) => return Err(LoginError::Broken(why)),
+                None => secret,
+            }
         }
     };
     let link = manager.get_authorization_url(&names).await.map_err(broken)?;

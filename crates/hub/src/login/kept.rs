@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::file;
 use super::pasted;
 use super::pending::{self, PendingFile};
+use super::strength;
 use crate::names::safe_name;
 use crate::settings::SecretSink;
 
@@ -50,6 +51,12 @@ impl Kept {
     fn given(&self, key: &str) -> Option<Value> {
         let given = self.credentials.as_ref()?.token_response.as_ref()?;
         serde_json::to_value(given).ok()?.get(key).cloned()
+    }
+
+    /// Why its tokens cannot be used.
+    fn fault(&self) -> Option<String> {
+        let given = self.credentials.as_ref()?.token_response.as_ref()?;
+        strength::fault_of_answer(&serde_json::to_value(given).ok()?)
     }
 
     pub(super) fn access_token(&self) -> Option<String> {
@@ -100,7 +107,13 @@ impl Shelf {
     /// The file cannot be read, is none of claw's, or holds what cannot be kept secret.
     pub(super) fn read(&self) -> Result<Option<Kept>, String> {
         let kept: Option<Kept> = file::read(&self.path)?;
-        let kept = kept.filter(|kept| kept.url == self.url);
+        let mut kept = kept.filter(|kept| kept.url == self.url);
+        // Of a claw that took such tokens: the login is over.
+        if let Some(kept) = &mut kept
+            && kept.fault().is_some()
+        {
+            kept.credentials = None;
+        }
         if let Some(kept) = &kept {
             (self.secrets)(secrets_of(kept))?;
         }
@@ -122,15 +135,24 @@ impl Shelf {
         matches!(self.read(), Ok(Some(kept)) if kept.access_token().is_some())
     }
 
+    /// # Errors
+    /// Its tokens cannot be kept secret, or the file cannot be written.
     pub(super) fn write(&self, kept: &Kept) -> Result<(), String> {
+        if let Some(why) = kept.fault() {
+            return Err(why);
+        }
         // First known, then used or written.
         (self.secrets)(secrets_of(kept))?;
         file::write(&self.path, kept)
     }
 
-    /// Makes a value known as a secret.
-    pub(super) fn learn(&self, name: &str, value: &str) -> Result<(), String> {
-        (self.secrets)(vec![(name.to_owned(), value.to_owned())])
+    /// Makes a code known as a secret. Its authorization server has chosen it: a plain word is not
+    /// looked for.
+    pub(super) fn learn_code(&self, code: &str) -> Result<(), String> {
+        if !strength::can_be_masked(code) {
+            return Ok(());
+        }
+        (self.secrets)(vec![("code".to_owned(), code.to_owned())])
     }
 
     /// Changes what is kept, if something is.
@@ -175,8 +197,9 @@ impl Shelf {
 
 /// Every secret of one login, with the names by which the redactor knows them.
 fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
+    let is_of_use = kept.fault().is_none();
     let given = |key| Some((key, kept.given(key)?.as_str()?.to_owned()));
-    let given = ["access_token", "refresh_token", "id_token"].map(given).into_iter().flatten();
+    let given = strength::TOKENS.map(given).into_iter().flatten().filter(|_| is_of_use);
     let secret = kept.client_secret.clone().map(|secret| ("client_secret", secret));
     given.chain(secret).map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -12,6 +12,7 @@ mod kept;
 mod pasted;
 mod pending;
 mod revoke;
+mod strength;
 mod under_way;
 mod words;
 

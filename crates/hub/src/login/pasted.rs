@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::{self, Expected, Found};
 use super::flow::{Earlier, parameter};
-use super::{LoginError, Place, file};
+use super::{LoginError, Place, file, strength};
 use crate::Hub;
 use crate::manifest::Launch;
 
@@ -84,6 +84,7 @@ fn name_of(state: &str, address: &str) -> String {
 /// The secrets of such a file.
 pub(super) fn secrets_of(path: &Path) -> Vec<(String, String)> {
     let codes = pasted(path).into_iter().filter_map(|had| parameter(&had.address, "code"));
+    let codes = codes.filter(|code| strength::can_be_masked(code));
     codes.map(|code| ("code".to_owned(), code)).collect()
 }
 
@@ -99,7 +100,7 @@ impl Place {
 
     fn put_answer(&self, state: String, address: String) -> Result<(), String> {
         if let Some(code) = parameter(&address, "code") {
-            self.shelf.learn("code", &code)?;
+            self.shelf.learn_code(&code)?;
         }
         let mut all = pasted(&self.answer_file());
         all.retain(|had| had.state == state && had.address != address);

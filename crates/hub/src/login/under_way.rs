@@ -12,7 +12,7 @@ use rmcp::transport::auth::{
 use super::flow::{broken, has_state, parameter};
 use super::kept::Kept;
 use super::pending::{Pending, PendingFile};
-use super::{LoginError, Place};
+use super::{LoginError, Place, strength};
 use crate::text::cut;
 
 /// Of what an authorization server says, in bytes.
@@ -77,11 +77,14 @@ impl LoginUnderWay {
             return Err(LoginError::Refused(cut(&said, SAID_BYTES_MAX).to_owned()));
         }
         let answer = AuthorizationCallback::from_redirect_url(address).map_err(broken)?;
-        self.place.shelf.learn("code", &answer.code).map_err(LoginError::Broken)?;
+        self.place.shelf.learn_code(&answer.code).map_err(LoginError::Broken)?;
         let (code, issuer) = (&answer.code, answer.issuer.as_deref());
         let exchanged = self.manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
         let failed = match exchanged {
-            Ok(token) if is_bearer(&token) => return self.keep().await,
+            Ok(token) if is_bearer(&token) => match fault_of(&token) {
+                None => return self.keep().await,
+                Some(why) => LoginError::Broken(why),
+            },
             Ok(_) => {
                 LoginError::Broken("it gives tokens of a kind that claw cannot use".to_owned())
             }
@@ -113,6 +116,10 @@ impl LoginUnderWay {
         let _ = self.file.remove_only(self.pending.state());
         Ok(granted.unwrap_or_default())
     }
+}
+
+fn fault_of(token: &impl serde::Serialize) -> Option<String> {
+    strength::fault_of_answer(&serde_json::to_value(token).unwrap_or_default())
 }
 
 fn is_bearer(token: &impl serde::Serialize) -> bool {
