@@ -227,8 +227,8 @@ fn an_enumeration_has_buttons_in_telegram_and_a_number_is_typed() {
     rig.anna.writes(home).reply_to(seats.id).text("3").send();
     rig.wait_edited(&seats, "Answered “Seats”: 3");
     let class = asked("(2 of 2)");
-    assert_eq!(class.labels()[0], ["Economy", "Business"], "{:?}", class.labels());
-    let tap = rig.anna.taps_on(home, class.id, "Business");
+    assert_eq!(class.labels()[0], ["“Economy”", "“Business”"], "{:?}", class.labels());
+    let tap = rig.anna.taps_on(home, class.id, "“Business”");
     assert_eq!(rig.telegram.wait_answered(&tap).0, "Answered.");
     rig.wait_edited(&class, "Business");
     let sure = asked("asks for “sure”");

@@ -118,15 +118,16 @@ fn some_of_several_a_default_and_what_is_left_out_are_lines_at_the_console() {
         let mut chat = house.start(&["chat"]);
         chat.types(b"book it\n");
         gives(&mut chat, "asks for “Bags” (1 of 3)", "default");
-        let listed = "At most 2 numbers from 1 to 3, with blanks between — 1 Meal, 2 Window, 3 Bike; \
-            may be left out";
+        let listed = "At most 2 numbers from 1 to 3, with blanks between — 1 “Meal”, \
+            2 “Window”, 3 “Bike”; may be left out";
         gives(&mut chat, listed, "1 2 3");
         gives(&mut chat, "That does not fit: “Extras” takes at most 2 numbers", "1 3");
         gives(&mut chat, "asks for “Remark” (3 of 3)", "skip");
         eventually("the turn goes on", || chat.out().contains("That is all."));
         chat.types(b"/quit\n");
         let ran = chat.ends().expect(0);
-        for said in ["Answered “Bags”: 2", "Answered “Extras”: Meal, Bike", "Left out: “Remark”"]
+        for said in
+            ["Answered “Bags”: 2", "Answered “Extras”: “Meal”, “Bike”", "Left out: “Remark”"]
         {
             assert!(one_line(&format!("{}{}", ran.out, ran.err)).contains(said), "{said}: {ran:?}");
         }
@@ -175,14 +176,14 @@ fn some_of_several_a_default_and_what_is_left_out_are_buttons_and_replies_in_tel
     rig.anna.taps_on(bags.chat, bags.id, "Take 2");
     rig.wait_edited(&bags, "Answered “Bags”: 2");
     let extras = rig.asked("asks for “Extras” (2 of 3)");
-    for shown in ["1 Meal, 2 Window, 3 Bike", "may be left out"] {
+    for shown in ["1 “Meal”, 2 “Window”, 3 “Bike”", "may be left out"] {
         assert!(extras.text.contains(shown), "{shown}: {}", extras.text);
     }
     assert!(extras.button("Leave it out").is_some(), "{:?}", extras.labels());
     rig.replies(&extras, "1 2 3");
     rig.telegram.wait_for_text(rig.anna.id, "That does not fit: “Extras” takes at most 2 numbers");
     rig.replies(&extras, "1 3");
-    rig.wait_edited(&extras, "Answered “Extras”: Meal, Bike");
+    rig.wait_edited(&extras, "Answered “Extras”: “Meal”, “Bike”");
     let remark = rig.asked("asks for “Remark” (3 of 3)");
     rig.anna.taps_on(remark.chat, remark.id, "Leave it out");
     rig.wait_edited(&remark, "Left out: “Remark”");
@@ -206,7 +207,7 @@ fn a_form_that_is_open_in_telegram_is_filled_in_after_the_gateway_was_killed() {
     rig.telegram.wait_all_confirmed();
     rig.kill(gateway);
     let gateway = rig.house.start(&["gateway"]);
-    let tap = rig.anna.taps_on(class.chat, class.id, "Business");
+    let tap = rig.anna.taps_on(class.chat, class.id, "“Business”");
     assert_eq!(rig.telegram.wait_answered(&tap).0, "Answered.");
     rig.wait_edited(&class, "Business");
     let sure = rig.asked("asks for “sure”");

@@ -16,6 +16,29 @@ fn chat(shelf: &Shelf, lines: &str, code: i32) -> String {
     words.join(" ")
 }
 
+/// Settings of an owner who has said how far the server is trusted.
+fn trusting() -> String {
+    format!("{SERVER_WAIT}[tools]\ntrust = {{ shelf = \"ask\" }}\n")
+}
+
+/// A server lists the slips of its owner: none of them runs anything.
+#[test]
+fn a_mistyped_command_is_never_a_prompt() {
+    for name in ["stopp", "panik"] {
+        let shelf = Shelf::new([]);
+        shelf.house.write("claw.toml", &trusting());
+        shelf.puts("prompt", name);
+        chat(&shelf, "/shelf:nothing\n", 0);
+        let told = chat(&shelf, &format!("/{name}\n"), 0);
+        let command = if name == "stopp" { "/stop" } else { "/panic" };
+        assert!(told.contains(&format!("Did you mean {command}?")), "{told}");
+        assert!(told.contains(&format!("A prompt of a server is /shelf:{name}.")), "{told}");
+        let asked = shelf.house.claw(&["ask", &format!("/{name}")]).expect(2);
+        assert!(asked.err.contains(&format!("Did you mean {command}?")), "{asked:?}");
+        assert!(shelf.model.recorded().is_empty());
+    }
+}
+
 #[test]
 fn a_prompt_is_a_command_with_arguments_and_its_words_are_quoted() {
     for era in ["legacy", "modern"] {
@@ -31,7 +54,12 @@ fn a_prompt_is_a_command_with_arguments_and_its_words_are_quoted() {
         assert!(request.contains("> [resource shelf://notes]\n> kept inside"), "{request}");
         assert!(request.contains("> [image, image/png, "), "{request}");
         assert!(request.contains("[end of the prompt]"), "{request}");
-        // Once the server was up, the name alone is enough; claw's own commands always win.
+        // Nobody has said how far the server is trusted: its names catch no line of the owner's.
+        let told = chat(&shelf, "/code_review topic=x\n", 0);
+        assert!(told.contains("write the whole name: /shelf:Code-Review."), "{told}");
+        assert_eq!(shelf.asked(GOT), 1);
+        shelf.house.claw(&["mcp", "trust", "shelf", "ask"]).expect(0);
+        // Then the name alone is enough; claw's own commands always win.
         let told = chat(&shelf, "/code_review something else\n/status\n", 0);
         assert!(told.contains("takes its words by name: topic=…, depth=…."), "{told}");
         assert!(told.contains("session main") || told.contains("model"), "{told}");
@@ -60,7 +88,7 @@ fn prompts_that_change_while_claw_runs_are_known_at_once() {
         let call = Call::new("a", "shelf__rename", "{}");
         let rename = [Answer::Turn(Turn::calls(&[call])), Answer::text("Renamed.")];
         let rig = Rig::new(rename.into_iter().chain([Answer::text("Found.")]));
-        rig.house.write("claw.toml", SERVER_WAIT);
+        rig.house.write("claw.toml", &trusting());
         rig.house.write("policy.toml", "[classes]\n\"shelf/rename\" = \"safe\"\n");
         let record = rig.house.user_home().join("shelf");
         let entry = json!({"command": example("shelf"), "args": [era, record]});
@@ -93,6 +121,7 @@ fn prompts_that_change_while_claw_runs_are_known_at_once() {
 #[test]
 fn prompts_that_changed_while_claw_was_down_are_looked_up_before_they_run() {
     let shelf = Shelf::new([Answer::text("Done.")]);
+    shelf.house.write("claw.toml", &trusting());
     chat(&shelf, "/shelf:code_review topic=x\n", 0);
     shelf.puts("strict", "");
     for line in ["/shelf:code_review topic=x\n", "/code_review topic=x\n"] {
@@ -107,6 +136,7 @@ fn prompts_that_changed_while_claw_was_down_are_looked_up_before_they_run() {
 fn a_question_of_one_command_runs_a_prompt_too() {
     let shelf = Shelf::new([Answer::text("Reviewed."), Answer::text("A path.")]);
     let house = &shelf.house;
+    house.write("claw.toml", &trusting());
     let ran = house.claw(&["ask", "/shelf:code_review topic=\"the gate\""]).expect(0);
     assert!(ran.out.contains("Reviewed."), "{ran:?}");
     let request = shelf.request(0);

@@ -84,7 +84,7 @@ fn a_default_and_what_is_left_out_are_options_in_an_editor() {
     let form = Form::of("modern", "extras");
     assert_eq!(form.asked("asks for “Bags” (1 of 3)"), ["default", "decline"]);
     form.picks("asks for “Bags”", "default");
-    assert_eq!(form.asked("1 Meal, 2 Window, 3 Bike"), ["skip", "decline"]);
+    assert_eq!(form.asked("1 “Meal”, 2 “Window”, 3 “Bike”"), ["skip", "decline"]);
     let wants = "at most 2 numbers from 1 to 3, with blanks between";
     form.types("asks for “Extras”", wants, "1 3");
     assert_eq!(form.asked("asks for “Remark” (3 of 3)"), ["skip", "decline"]);

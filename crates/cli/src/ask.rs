@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::ask_person::Asked;
 use crate::chat_commands::{PromptLine, undo_line};
 use crate::domain::{Mode, Named, Question, SessionId, TurnEnd, TurnId, named_in};
+use crate::doors::commands::near;
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
@@ -112,7 +113,7 @@ async fn named_by(app: &App, visitor: &Visitor, text: &str) -> anyhow::Result<Ve
         return Ok(named_in(text));
     }
     let chat_commands = app.chat_commands(app.agents()).await?;
-    match chat_commands.prompt_of(visitor, text).await {
+    match chat_commands.prompt_of(visitor, text, near(text)).await {
         PromptLine::Runs(prompt) => Ok(vec![prompt]),
         PromptLine::Wrong(why) => Err(UserError::because(out::clean(&why))),
         // Such as a path, with which a question may begin.

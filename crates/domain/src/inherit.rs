@@ -31,6 +31,16 @@ pub fn means(entry: &str, variable: &str) -> bool {
     }
 }
 
+/// A list in words: `inherits the usual variables, GITHUB_TOKEN, A*`.
+pub fn shown<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let name = |name| if name == THE_USUAL { "the usual variables" } else { name };
+    let names: Vec<&str> = names.map(name).collect();
+    format!(
+        "inherits {}",
+        if names.is_empty() { "no variable".to_owned() } else { names.join(", ") }
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

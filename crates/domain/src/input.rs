@@ -74,14 +74,66 @@ pub enum TextFormat {
     DateTime,
 }
 
-/// One possible value, and what it is called.
+/// What claw's own buttons and answers are called, in small letters and without signs.
+const OWN_WORDS: &[&str] = &[
+    "decline",
+    "deny",
+    "no",
+    "n",
+    "nein",
+    "cancel",
+    "stop",
+    "skip",
+    "leaveitout",
+    "yes",
+    "y",
+    "ja",
+    "ok",
+    "done",
+    "showall",
+    "allow",
+    "allowonce",
+    "abort",
+    "abbrechen",
+    "back",
+    "close",
+];
+
+/// One possible value, and what its server calls it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputOption {
     pub value: String,
     pub label: String,
 }
 
+impl InputOption {
+    /// Its name as the words of somebody else.
+    pub fn quoted(&self) -> String {
+        format!("“{}”", self.label)
+    }
+
+    /// What its button is called. Its number stands before a name that claw's own buttons have.
+    pub fn button(&self, number: u32) -> String {
+        match is_own_word(&self.label) {
+            true => format!("Option {number}: {}", self.quoted()),
+            false => self.quoted(),
+        }
+    }
+}
+
+/// Whether a text is what claw's own buttons and answers are called, signs and letter case aside.
+fn is_own_word(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    let plain: String = letters.flat_map(char::to_lowercase).collect();
+    plain.is_empty() || OWN_WORDS.contains(&plain.as_str())
+}
+
 impl Input {
+    /// Whether the values are a few that a server has named.
+    pub fn has_options(&self) -> bool {
+        matches!(self.kind, InputKind::Choice { .. } | InputKind::Several { .. })
+    }
+
     /// Whether the answer is typed, and not one of a few.
     pub fn is_typed(&self) -> bool {
         matches!(
@@ -131,7 +183,7 @@ impl Input {
         let named = |value: &str| match &self.kind {
             InputKind::Choice { options } | InputKind::Several { options, .. } => {
                 let option = options.iter().find(|option| option.value == value);
-                option.map_or_else(|| crate::escape::visible(value), |it| it.label.clone())
+                option.map_or_else(|| crate::escape::visible(value), InputOption::quoted)
             }
             _ => crate::escape::visible(value),
         };

@@ -126,26 +126,60 @@ pub fn in_value(value: &str) -> Vec<&str> {
     Some(value).filter(is_bare).into_iter().collect()
 }
 
+/// What a shell reads as more than a word. A text with one of these may be code, which a person has
+/// to see.
+const CODE: [char; 14] = ['$', '`', ';', '|', '&', '<', '>', '(', ')', '{', '}', '"', '\'', '\\'];
+
+/// How a header says what kind of token follows.
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "bot"];
+
+/// Whether a text is one word without a sign that means something to a shell or to a manifest:
+/// nothing that is run hides in it.
+pub fn is_one_word(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || c.is_control() || CODE.contains(&c))
+}
+
 /// The secrets in the arguments of a program: `--token VALUE`, `--token=VALUE`, `NAME=VALUE`,
-/// `Header: VALUE`, and what looks like one by itself.
+/// `Header: VALUE`, and what looks like one by itself. Code behind `NAME=` is none.
 pub fn in_arguments(arguments: &[String]) -> Vec<&str> {
-    let mut found = Vec::new();
+    in_each_argument(arguments).into_iter().flatten().collect()
+}
+
+/// The same, for each argument those that stand in it.
+pub fn in_each_argument(arguments: &[String]) -> Vec<Vec<&str>> {
+    let mut all = Vec::new();
     let mut named_before = None;
     for argument in arguments {
         let split = argument.split_once('=').or_else(|| argument.split_once(": "));
         let split = split.filter(|(name, _)| {
             name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         });
-        match (named_before.take(), split) {
-            (Some(name), None) => found.extend(in_named(name, argument)),
-            (_, Some((name, value))) => found.extend(in_named(name, value)),
-            (None, None) => found.extend(in_value(argument)),
-        }
+        let mut found = match (named_before.take(), split) {
+            (Some(name), None) => in_one_word(name, argument),
+            (_, Some((name, value))) => in_one_word(name, value),
+            (None, None) => in_value(argument),
+        };
+        found.retain(|secret| is_one_word(secret));
+        all.push(found);
         if argument.starts_with('-') && split.is_none() {
             named_before = Some(argument.as_str());
         }
     }
-    found
+    all
+}
+
+/// Of several words none is a secret because of the name before them.
+fn in_one_word<'v>(name: &str, value: &'v str) -> Vec<&'v str> {
+    let token = token_in(value);
+    if token.contains(char::is_whitespace) { in_value(token) } else { in_named(name, token) }
+}
+
+/// Behind `Bearer` and its like. What stands behind any other word may be a program.
+fn token_in(value: &str) -> &str {
+    let parts = value.trim().split_once(' ');
+    parts
+        .filter(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()))
+        .map_or(value, |(_, token)| token.trim())
 }
 
 /// The password of an address that holds one, and the address; else nothing.
@@ -358,8 +392,27 @@ mod tests {
         ]);
         assert_eq!(
             in_arguments(&given),
-            ["opensesame1", "opensesame2", "opensesame3", "Bearer opensesame4", "opensesame4"]
+            ["opensesame1", "opensesame2", "opensesame3", "opensesame4"]
         );
         assert_eq!(in_named("X-Api-Key", "opensesame6"), ["opensesame6"]);
+    }
+
+    /// A server of others is read by a person before it runs: nothing that may be code is masked.
+    #[test]
+    fn code_is_no_secret_whatever_name_stands_before_it() {
+        for code in [
+            "API_TOKEN=$(touch /tmp/x); exec python3 srv.py",
+            "API_TOKEN=x evilprogram",
+            "API_TOKEN={touch,/tmp/x}",
+            "API_TOKEN=${AWS_SECRET_ACCESS_KEY}",
+            "API_TOKEN=opensesame;reboot",
+            "sk-x;touch</tmp/abcdefghijklmnop",
+            "x://a:$(reboot)@h",
+        ] {
+            let given = ["-c".to_owned(), code.to_owned()];
+            assert_eq!(in_arguments(&given), [""; 0], "{code}");
+        }
+        let given = ["--token".to_owned(), "$(reboot)12345".to_owned()];
+        assert_eq!(in_arguments(&given), [""; 0]);
     }
 }

@@ -306,13 +306,24 @@ pub fn help_markdown(door: DoorKind) -> String {
 }
 
 fn closest(word: &str, door: DoorKind) -> Option<&'static str> {
-    let names = at(door).flat_map(CommandInfo::names);
+    nearest(word, at(door).flat_map(CommandInfo::names))
+}
+
+fn nearest(word: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     // No command is longer, and the work grows with the length of both.
     let word: String = word.chars().take(32).collect();
     let near = names
         .map(|name| (strsim::osa_distance(&word, name), name))
         .min_by_key(|(distance, _)| *distance);
     near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name)
+}
+
+/// The command, of any door, that a line may have been meant to be: what a server calls its prompts
+/// must not catch a slip of the owner's.
+pub fn near(line: &str) -> Option<&'static str> {
+    let word = line.split_whitespace().next().filter(|word| word.starts_with('/'))?;
+    let word = word.split('@').next().unwrap_or(word).to_ascii_lowercase();
+    nearest(&word, COMMANDS.iter().flat_map(CommandInfo::names))
 }
 
 #[cfg(test)]
@@ -420,5 +431,16 @@ mod tests {
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
         assert_eq!(completions("/").len(), 29);
+    }
+
+    #[test]
+    fn what_is_nearly_a_command_of_any_door_is_known_as_a_slip() {
+        for (line, command) in
+            [("/stopp", "/stop"), ("/panik", "/panic"), (" /STOPP@bot x".trim(), "/stop")]
+        {
+            assert_eq!(near(line), Some(command), "{line}");
+        }
+        assert_eq!(near("/code_review x"), None);
+        assert_eq!(near("/docs:stopp"), None);
     }
 }

@@ -2,10 +2,12 @@
 //! called. One reading for every door. Must not know which question is meant, or what becomes of the
 //! value.
 
-use crate::domain::{Answer, Choice, Input, Question, escape};
+use crate::domain::{Answer, Choice, Input, InputKind, Question, escape};
 
 /// More words than this are a message, where a text may be one.
 const WORDS_MAX: usize = 3;
+/// What declines at any time, whatever a server calls its options.
+const DECLINES: &[&str] = &["no", "n", "nein", "cancel", "decline"];
 /// The button that is always there.
 pub const DECLINE: &str = "✖ Decline";
 
@@ -20,7 +22,9 @@ pub enum ReadInput {
 }
 
 /// Reads a text as an answer; `None` for a question that asks for no value. `aimed`: it is certainly
-/// for this question (a reply, an argument). Otherwise words that any message could have are none.
+/// for this question (a reply, an argument). Otherwise words that any message could have are none,
+/// and an option is taken by its number or its quoted name. A plain no declines, unless claw itself
+/// offers a no as a value, or the text is aimed at a question for words.
 pub fn read_input(text: &str, question: &Question, aimed: bool) -> Option<ReadInput> {
     let input = question.input.as_ref()?;
     let text = text.trim();
@@ -29,8 +33,9 @@ pub fn read_input(text: &str, question: &Question, aimed: bool) -> Option<ReadIn
     Some(match question.choices.iter().find(keyed) {
         _ if text.is_empty() => ReadInput::NotAnAnswer,
         Some(choice) => ReadInput::Answer(choice.answer.clone()),
+        None if declines(input, &lower, aimed) => ReadInput::Answer(Answer::Deny { word: None }),
         None if !aimed && input.takes_any_text() => ReadInput::NotAnAnswer,
-        None => match input.read(text) {
+        None => match if aimed { input.read(text) } else { input.read_strictly(text) } {
             Ok(value) => ReadInput::Answer(Answer::Give { value }),
             Err(_) if !aimed && text.split_whitespace().count() > WORDS_MAX => {
                 ReadInput::NotAnAnswer
@@ -38,6 +43,16 @@ pub fn read_input(text: &str, question: &Question, aimed: bool) -> Option<ReadIn
             Err(sentence) => ReadInput::Unclear(sentence),
         },
     })
+}
+
+fn declines(input: &Input, lower: &str, aimed: bool) -> bool {
+    let word = lower.trim_end_matches(['.', '!', ' ']);
+    let is_value = match input.kind {
+        InputKind::Boolean => !matches!(word, "cancel" | "decline"),
+        InputKind::Text { .. } => aimed,
+        _ => false,
+    };
+    DECLINES.contains(&word) && !is_value
 }
 
 /// What an answer was, as a sentence without its full stop.
@@ -86,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::{Effect, InputKind, InputOption};
+    use crate::domain::{Effect, InputOption};
     use claw_test_kit::question as asked;
 
     fn question(kind: InputKind, choices: &[(&str, Answer)]) -> Question {
@@ -153,11 +168,45 @@ mod tests {
         let option = InputOption { value: "w".into(), label: "Window".into() };
         let seat = question(InputKind::Choice { options: vec![option] }, &[]);
         let answer = Answer::Give { value: json!("w") };
-        assert_eq!(in_words(&answer, &seat), "Answered “Seats”: Window");
+        assert_eq!(in_words(&answer, &seat), "Answered “Seats”: “Window”");
         let no = Answer::Deny { word: None };
         assert_eq!(in_words(&no, &seat), "Declined: tickets/book");
         let mut doubtful = seat;
         doubtful.effect.as_mut().unwrap().says = "`tickets` asks for “Seats”".to_owned();
         assert_eq!(in_words(&no, &doubtful), "Declined: tickets");
+    }
+
+    /// A server calls an option as claw calls its no; the owner's no stays one.
+    #[test]
+    fn a_no_declines_whatever_a_server_calls_its_options() {
+        let options = || {
+            ["✖ Decline", "No", "Cancel"]
+                .map(|label| InputOption { value: label.to_lowercase(), label: label.into() })
+        };
+        let one = question(InputKind::Choice { options: options().into() }, &[]);
+        let some = InputKind::Several { options: options().into(), min: 0, max: 3 };
+        let deny = Some(ReadInput::Answer(Answer::Deny { word: None }));
+        for asked in [one.clone(), question(some, &[])] {
+            for text in ["no", "No.", "n", "nein", "cancel", "decline", "✖ Decline"] {
+                for aimed in [false, true] {
+                    assert_eq!(read_input(text, &asked, aimed), deny, "{text}");
+                }
+            }
+        }
+        assert_eq!(read_input("2", &one, false), give(json!("no")));
+        assert_eq!(read_input("“No”", &one, false), give(json!("no")));
+        let buttons = (1..).zip(options()).map(|(number, option)| option.button(number));
+        assert_eq!(
+            buttons.collect::<Vec<_>>(),
+            ["Option 1: “✖ Decline”", "Option 2: “No”", "Option 3: “Cancel”"]
+        );
+        // A name that any message could be takes nothing by itself.
+        let later = InputOption { value: "l".into(), label: "later".into() };
+        let later = question(InputKind::Choice { options: vec![later] }, &[]);
+        assert!(matches!(read_input("later", &later, false), Some(ReadInput::Unclear(_))));
+        assert_eq!(read_input("later", &later, true), give(json!("l")));
+        let window = question(InputKind::Boolean, &[]);
+        assert_eq!(read_input("nein", &window, false), give(json!(false)));
+        assert_eq!(read_input("cancel", &window, false), deny);
     }
 }

@@ -7,7 +7,7 @@ use crate::domain::SessionId;
 use crate::door_context::Context;
 use crate::router::Visitor;
 
-use super::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
+use super::commands::{ChatCommand, DoorKind, Parsed, help_markdown, near, parse};
 
 /// What became of what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub async fn command(
             told.map_or(Written::Runs, Written::Told)
         }
         Parsed::Unknown(sentence) => Written::Told(sentence),
-        Parsed::Foreign(otherwise) => match commands.prompt_of(visitor, text).await {
+        Parsed::Foreign(otherwise) => match commands.prompt_of(visitor, text, near(text)).await {
             PromptLine::None => Written::Told(otherwise),
             PromptLine::Wrong(why) => Written::Told(why),
             PromptLine::Runs(prompt) => {

@@ -18,9 +18,13 @@ pub struct Obeyed {
 pub enum Held {
     Whole,
     /// These paths below it: the rest is what such a program itself writes all day. `*` stands for
-    /// one folder. A file or a link in the place of the folder is held itself.
+    /// one folder, `**` for any number of them. A file or a link in the place of the folder is held
+    /// itself.
     Parts(&'static [&'static str]),
 }
+
+/// Any name that ends like this: a workspace of VS Code has tasks and settings.
+const CODE_WORKSPACE: &str = "*.code-workspace";
 
 const fn whole(name: &'static str) -> Obeyed {
     Obeyed { name, held: Held::Whole }
@@ -43,10 +47,13 @@ pub const TABLE: &[Obeyed] = &[
             "commondir",
             "worktrees/*/commondir",
             "worktrees/*/config.worktree",
-            "modules/*/hooks",
-            "modules/*/config",
-            "modules/*/config.worktree",
-            "modules/*/commondir",
+            // A submodule is called by its path (`libs/foo`), and has modules itself.
+            "modules/**/hooks",
+            "modules/**/config",
+            "modules/**/config.worktree",
+            "modules/**/commondir",
+            // Holds the commands that a `git rebase --continue` runs.
+            "rebase-merge",
         ],
     ),
     parts(".hg", &["hgrc", "hgrc-not-shared", "sharedpath"]),
@@ -54,6 +61,8 @@ pub const TABLE: &[Obeyed] = &[
     // Nothing in it is run; its records change with each command of Subversion.
     parts(".svn", &[]),
     whole(".husky"),
+    // What `core.hooksPath` mostly names.
+    whole(".githooks"),
     whole(".pre-commit-config.yaml"),
     whole("lefthook.yml"),
     whole("lefthook.yaml"),
@@ -67,6 +76,7 @@ pub const TABLE: &[Obeyed] = &[
     whole(".nvim.lua"),
     whole(".devcontainer"),
     whole(".devcontainer.json"),
+    whole(CODE_WORKSPACE),
     // Agents.
     whole(".mcp.json"),
     whole("mcp.json"),
@@ -80,6 +90,11 @@ pub const TABLE: &[Obeyed] = &[
     whole(".gemini"),
     whole(".opencode"),
     whole("opencode.json"),
+    whole(".roo"),
+    whole(".kiro"),
+    whole(".junie"),
+    whole(".continue"),
+    whole(".aider.conf.yml"),
     whole(".claw"),
     whole("AGENT.md"),
     whole("AGENTS.md"),
@@ -102,6 +117,13 @@ pub const TABLE: &[Obeyed] = &[
     whole(".travis.yml"),
     whole(".cirrus.yml"),
     whole(".ci"),
+    whole(".teamcity"),
+    whole(".semaphore"),
+    whole(".tekton"),
+    whole(".build.yml"),
+    whole("cloudbuild.yaml"),
+    whole("netlify.toml"),
+    whole(".readthedocs.yaml"),
     whole("Jenkinsfile"),
     whole("azure-pipelines.yml"),
     whole("bitbucket-pipelines.yml"),
@@ -133,7 +155,9 @@ static BY_NAME: LazyLock<HashMap<String, &Obeyed>> =
 /// The row of a file or folder of this name, if there is one. Names are compared as the loosest
 /// file systems do, so a look-alike counts, too.
 pub fn row(name: &str) -> Option<&'static Obeyed> {
-    BY_NAME.get(&folded(name)).copied()
+    let name = folded(name);
+    let by_end = CODE_WORKSPACE.strip_prefix('*').filter(|end| name.ends_with(end));
+    BY_NAME.get(by_end.map_or(name.as_str(), |_| CODE_WORKSPACE)).copied()
 }
 
 /// Whether a path of the workspace has such a name or lies below one. A whole folder counts, so
@@ -196,6 +220,11 @@ mod tests {
             ".circleci/config.yml",
             "Jenkinsfile",
             ".claw/policy.toml",
+            "my project.code-workspace",
+            "sub/A.Code-Workspace",
+            ".git/modules/libs/foo/config",
+            ".roo/rules/x.md",
+            "netlify.toml",
             "persona/SOUL.md",
             // By another name of the same file.
             ".GIT/config",

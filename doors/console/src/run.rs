@@ -16,6 +16,7 @@ use crate::chat_commands::PromptLine;
 use crate::domain::{Live, Mode, SessionId, named_in};
 use crate::door_context::Context;
 use crate::doors::Door as _;
+use crate::doors::commands::near;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::editor::{Console, EditorSettings};
 use crate::jobs::{Hands, Place, Spot};
@@ -187,7 +188,8 @@ impl Talk {
         line: &str,
         otherwise: String,
     ) -> anyhow::Result<()> {
-        let text = match self.context.chat_commands.prompt_of(visitor, line).await {
+        let commands = &self.context.chat_commands;
+        let text = match commands.prompt_of(visitor, line, near(line)).await {
             PromptLine::None => otherwise,
             PromptLine::Wrong(why) => why,
             PromptLine::Runs(prompt) => {

@@ -19,6 +19,7 @@ mod drive;
 mod environment;
 mod eof;
 mod error;
+mod git_names;
 mod home;
 mod identity;
 mod job_tools;
@@ -51,6 +52,7 @@ mod told;
 mod tool;
 mod toolchains;
 mod wire;
+mod work_folder;
 
 use std::io::Write as _;
 use std::path::Path;

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use claw_kit::obeyed::{Held, row};
 
+use crate::git_names;
 use crate::level::Level;
 
 /// Into how many folders is looked, the nearest first: this is done for each command, and a folder
@@ -48,6 +49,11 @@ const HARMLESS_KEYS: &[&str] = &[
     "symlinks",
 ];
 const CONFIG_BYTES_MAX: u64 = 4096;
+/// Instructions of a rebase that run nothing.
+const HARMLESS_STEPS: &[&str] = &[
+    "pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "break",
+    "b", "noop",
+];
 /// What git writes into `.git/worktrees/NAME/commondir`.
 const COMMON_DIR_OF_WORKTREES: &str = "../..";
 
@@ -94,6 +100,7 @@ impl Obeyed {
 
     fn find(workspace: &Path, folders_max: usize, passed: &BTreeSet<PathBuf>) -> Self {
         let (mut found, mut left) = (BTreeMap::new(), BTreeSet::new());
+        let mut repositories = Vec::new();
         let mut waiting = VecDeque::from([workspace.to_owned()]);
         let mut folders = 0;
         while let Some(folder) = waiting.pop_front() {
@@ -107,6 +114,9 @@ impl Obeyed {
                 let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 if let Some(row) = row(&name) {
                     add(&mut found, entry.path(), is_dir, row.held);
+                    if row.name == ".git" {
+                        repositories.push(folder.clone());
+                    }
                 }
                 if !is_dir || name.starts_with('.') || PASSED_OVER.contains(&&*name) {
                     continue;
@@ -117,6 +127,11 @@ impl Obeyed {
                     left.insert(entry.path());
                 }
             }
+        }
+        for named in git_names::of(workspace, repositories, found.keys()) {
+            let is_dir = fs::symlink_metadata(&named).is_ok_and(|meta| meta.is_dir());
+            let row = named.file_name().and_then(|name| row(&name.to_string_lossy()));
+            add(&mut found, named, is_dir, row.map_or(Held::Whole, |row| row.held));
         }
         Self { workspace: workspace.to_owned(), found, folders, left }
     }
@@ -195,6 +210,10 @@ fn add(found: &mut BTreeMap<PathBuf, Identity>, path: PathBuf, is_dir: bool, hel
 
 /// The paths that a part of the table stands for.
 fn places(folder: &Path, part: &str) -> Vec<PathBuf> {
+    if let Some((before, after)) = part.split_once("**/") {
+        let folders = git_names::modules(&folder.join(before));
+        return folders.into_iter().map(|folder| folder.join(after)).collect();
+    }
     let Some((before, after)) = part.split_once("*/") else { return vec![folder.join(part)] };
     let entries = fs::read_dir(folder.join(before)).into_iter().flatten().flatten();
     entries.map(|entry| entry.path().join(after)).collect()
@@ -207,6 +226,16 @@ fn is_harmless(path: &Path) -> bool {
     }
     if path.ends_with("commondir") {
         return holds_line(path, COMMON_DIR_OF_WORKTREES);
+    }
+    if path.ends_with(".git/rebase-merge") {
+        let steps = fs::read_to_string(path.join("git-rebase-todo"));
+        let word = |line: &str| line.split_whitespace().next().unwrap_or("#").to_owned();
+        return fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+            && steps.is_ok_and(|text| {
+                text.lines()
+                    .map(word)
+                    .all(|word| word.starts_with('#') || HARMLESS_STEPS.contains(&word.as_str()))
+            });
     }
     if path.ends_with(".git/hooks") {
         let entries = fs::read_dir(path).map(|entries| entries.flatten().collect::<Vec<_>>());

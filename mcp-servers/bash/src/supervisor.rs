@@ -9,7 +9,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,6 +30,7 @@ use crate::own_namespaces;
 use crate::services;
 use crate::shell_folder::{EndedIn, WatchedShell};
 use crate::wire::{JobEnd, JobReport, JobSpec};
+use crate::work_folder;
 
 /// How long background processes may finish by themselves after the shell has ended, for example
 /// the `tee` of a process substitution.
@@ -140,7 +140,7 @@ fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Ports, String> {
 
 /// Runs the command to its end.
 fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
-    let began = match enter(spec) {
+    let began = match work_folder::enter(&spec.workspace, &spec.cwd) {
         Ok(began) => began,
         Err(why) => {
             return JobEnd {
@@ -232,25 +232,6 @@ fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool, is_watched: bool) -> Res
     let child =
         starter.join().map_err(|_| "the thread that starts the shell ended early".to_owned())??;
     i32::try_from(child.id()).map_err(|error| error.to_string())
-}
-
-/// Goes to the working directory without a moment between check and use: it is opened below the
-/// workspace, links that lead out are refused while they are followed, and the directory that was
-/// opened is the one we stand in. Gives its real path.
-fn enter(spec: &JobSpec) -> Result<PathBuf, String> {
-    let cwd = spec.cwd.display();
-    let wrong = |error: std::io::Error| {
-        format!(
-            "cwd {cwd:?} cannot be used: {error}. Give a directory inside the workspace, relative to it, or none"
-        )
-    };
-    let authority = cap_std::ambient_authority();
-    let workspace = cap_std::fs::Dir::open_ambient_dir(&spec.workspace, authority)
-        .map_err(|error| format!("the workspace {} is gone: {error}", spec.workspace.display()))?;
-    let dir =
-        if spec.cwd.as_os_str().is_empty() { Ok(workspace) } else { workspace.open_dir(&spec.cwd) };
-    rustix::process::fchdir(dir.map_err(wrong)?).map_err(|error| wrong(error.into()))?;
-    std::env::current_dir().map_err(wrong)
 }
 
 /// A command that runs.

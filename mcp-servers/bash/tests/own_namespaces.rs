@@ -200,6 +200,50 @@ fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
     assert!(at.join(".envrc").exists() && !text(&result).contains("set aside"), "{result}");
 }
 
+/// Git goes by these although no name in the list gives them away.
+#[test]
+fn level_write_changes_nothing_that_a_configuration_of_git_names() {
+    let house = House::new();
+    let test = "level_write_changes_nothing_that_a_configuration_of_git_names";
+    let Some(mut server) = apart(test, &house) else { return };
+    let at = house.workspace();
+    let held = [
+        ".git/modules/libs/foo/config",
+        ".git/modules/libs/foo/modules/in/ner/hooks/pre-push",
+        ".githooks/pre-commit",
+        "tools/git.inc",
+        "tools/hooks/post-merge",
+        "vendor/foo/.git",
+        "dist/old/.git",
+    ];
+    for path in held.into_iter().chain([".git/modules/libs/foo/HEAD", ".git/config", ".gitmodules"])
+    {
+        let text = match path {
+            ".git/config" => {
+                "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../tools/git.inc\n"
+            }
+            "tools/git.inc" => "[core]\nhookspath = \"tools/hooks\" # ours\n",
+            ".git/modules/libs/foo/config" => "[core]\nworktree = ../../../../vendor/foo\n",
+            ".gitmodules" => "[submodule \"old\"]\n\tpath = dist/old\n",
+            _ => "own\n",
+        };
+        fs::create_dir_all(at.join(path).parent().unwrap()).unwrap();
+        fs::write(at.join(path), text).unwrap();
+    }
+    for path in held {
+        let before = fs::read_to_string(at.join(path)).unwrap();
+        let result = server.at("write", &format!("echo evil >> {path}; rm -f {path}; mv {path} x"));
+        assert_eq!(fs::read_to_string(at.join(path)).unwrap(), before, "{path}: {result}");
+    }
+    // What is named and not there yet is set aside, and what git keeps in a submodule is its own.
+    let result = server.at(
+        "write",
+        "echo x > .githooks/pre-push; mkdir .git/modules/libs/foo/objects && echo made",
+    );
+    assert!(output(&result).ends_with("made\n"), "{result}");
+    assert!(!at.join(".githooks/pre-push").exists(), "{result}");
+}
+
 /// Every path of the table, as a file that a command could write.
 fn all_that_is_obeyed() -> Vec<String> {
     let below = |name: &str, parts: &[&str]| -> Vec<String> {

@@ -99,13 +99,23 @@ fn the_working_directory_stays_inside_the_workspace() {
     fs::create_dir_all(house.workspace().join("sub/deep")).unwrap();
     std::os::unix::fs::symlink(house.home(), house.workspace().join("out")).unwrap();
     std::os::unix::fs::symlink("sub/deep", house.workspace().join("in")).unwrap();
+    std::os::unix::fs::symlink(house.workspace().join("sub"), house.workspace().join("to"))
+        .unwrap();
     fs::write(house.workspace().join("file"), "").unwrap();
     let mut server = house.server();
-    for inside in ["sub", "./sub/deep", "sub/../sub/deep", "in", "", "."] {
+    for inside in ["sub", "./sub/deep", "sub/../sub/deep", "", "."] {
         let result = server.call(json!({"command": "/bin/pwd -P", "cwd": inside}));
         let output = result["structuredContent"]["output"].as_str().unwrap();
         let expected = house.workspace().join(inside).canonicalize().unwrap();
         assert_eq!(output.trim(), expected.to_str().unwrap(), "{inside}");
+    }
+    // A link may lead elsewhere between the question and the yes.
+    for (link, real) in [("in", "\"sub/deep\""), ("./in/.", "\"sub/deep\""), ("to", "\"sub\"")] {
+        let result = server.call(json!({"command": "echo ran", "cwd": link}));
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && text.contains("Nothing was run: cwd"), "{result}");
+        let told = format!("is a link. Give the folder itself that it leads to, {real}");
+        assert!(text.contains(&told), "{text}");
     }
     let home = house.home();
     for outside in [

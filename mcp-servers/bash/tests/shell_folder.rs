@@ -39,7 +39,7 @@ fn a_shell_that_has_moved_says_where_and_another_one_says_nothing() {
         // It has stood elsewhere, and has come back.
         ("cd sub; cd deep; cd ../..", "", None, "exit code 0"),
         ("ls", "sub", None, "It ran in `sub`."),
-        ("ls", "in", None, "It ran in `in`."),
+        ("ls", "in", None, "it leads to, \"sub/deep\""),
         ("(cd sub); cd sub | cat; bash -c 'cd sub'", "", None, "exit code 0"),
         ("env -C sub true; git -C sub status", "", None, "exit code"),
         // There is no end of a shell.

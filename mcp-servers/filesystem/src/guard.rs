@@ -15,7 +15,7 @@ use crate::error::ToolError;
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     places: Vec<(Vec<String>, Shield)>,
-    /// Folded names that no component of a path may have.
+    /// Folded names that no component of a path may have. `*` at the beginning stands for any.
     names: Vec<String>,
     identities: Vec<((u64, u64), Shield)>,
 }
@@ -76,7 +76,14 @@ impl Guard {
             return None;
         }
         let path = folded(real);
-        if path.iter().any(|name| self.names.contains(name)) {
+        let is_kept_off = |name: &String| {
+            let fits = |known: &String| match known.strip_prefix('*') {
+                Some(end) => name.ends_with(end),
+                None => name == known,
+            };
+            self.names.iter().any(fits)
+        };
+        if path.iter().any(is_kept_off) {
             return Some(Shield::KeptOff);
         }
         let hit = |place: &Vec<String>| {

@@ -38,38 +38,50 @@ pub(super) struct Found {
     pub(super) entry: Result<NewEntry, String>,
     /// What of it has no place in claw.
     pub(super) left_out: Vec<String>,
+    /// The file may come from somebody else: a folder holds it, or nobody knows whose it is.
+    pub(super) of_stranger: bool,
 }
 
 /// A file of another program.
 pub(super) struct Source {
     pub(super) of: &'static str,
     pub(super) path: PathBuf,
+    pub(super) of_stranger: bool,
 }
 
 /// The files that there may be, for this user and in this folder.
 pub(super) fn sources(config: &Config, here: &Path) -> Vec<Source> {
     let of_user = |app| {
         let ClientFile { client, path, .. } = ClientFile::of_config(config, app);
-        (client, path)
+        (client, path, false)
     };
     let known = [
         of_user(ClientApp::ClaudeDesktop),
         of_user(ClientApp::ClaudeCode),
-        ("Claude Code, this folder", here.join(".mcp.json")),
+        ("Claude Code, this folder", here.join(".mcp.json"), true),
         of_user(ClientApp::Vscode),
-        ("VS Code, this folder", here.join(".vscode/mcp.json")),
+        ("VS Code, this folder", here.join(".vscode/mcp.json"), true),
         of_user(ClientApp::Cursor),
-        ("Cursor, this folder", here.join(".cursor/mcp.json")),
+        ("Cursor, this folder", here.join(".cursor/mcp.json"), true),
         of_user(ClientApp::Codex),
     ];
     let mut sources: Vec<Source> = Vec::new();
-    for (of, path) in known {
+    for (of, path, of_stranger) in known {
         // The folder may be the user's home.
         if sources.iter().all(|source| source.path != path) {
-            sources.push(Source { of, path });
+            sources.push(Source { of, path, of_stranger });
         }
     }
     sources
+}
+
+/// A file that was named. It is the user's own only where a program keeps its own there.
+pub(super) fn named(config: &Config, path: &Path, here: &Path) -> Source {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let is_own = sources(config, here)
+        .iter()
+        .any(|source| !source.of_stranger && real(&source.path) == real(path));
+    Source { of: "the file", path: path.to_owned(), of_stranger: !is_own }
 }
 
 /// The servers of one file; `None` where there is no such file.
@@ -99,18 +111,23 @@ pub(super) fn read(source: &Source, here: &Path) -> Result<Option<Vec<Found>>, S
         root.pointer(&of_folder).and_then(|project| project.get("mcpServers")),
     ];
     let servers = roots.into_iter().flatten().filter_map(Value::as_object).flatten();
-    Ok(Some(servers.map(|(name, entry)| found(source.of, name, entry, is_toml)).collect()))
+    Ok(Some(servers.map(|(name, entry)| found(source, name, entry, is_toml)).collect()))
 }
 
-fn found(of: &'static str, name: &str, entry: &Value, is_codex: bool) -> Found {
+fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> Found {
+    let Source { of, of_stranger, .. } = *source;
     let name = name.to_owned();
     let Some(fields) = entry.as_object() else {
         let entry = Err("it is no object".to_owned());
-        return Found { of, name, entry, left_out: Vec::new() };
+        return Found { of, name, entry, left_out: Vec::new(), of_stranger };
     };
-    let fields = if is_codex { of_codex(fields) } else { fields.clone() };
+    let mut fields = fields.clone();
+    // Claw's own key, which no other program knows: only somebody who is after claw writes it.
+    let has_own_key = fields.remove("inherit").is_some();
+    let fields = if is_codex { of_codex(&fields) } else { fields };
     let mut left_out: Vec<String> =
         fields.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
+    left_out.extend(has_own_key.then(|| "inherit".to_owned()));
     let text = Value::Object(fields.clone()).to_string();
     if text.contains("${workspaceFolder") {
         left_out.push("`${workspaceFolder}`, which means claw's own workspace here".to_owned());
@@ -127,7 +144,7 @@ fn found(of: &'static str, name: &str, entry: &Value, is_codex: bool) -> Found {
         let kept = KEYS.iter().filter_map(|key| Some((*key, fields.get(*key)?.clone())));
         Ok(kept.collect())
     };
-    Found { of, name, entry, left_out }
+    Found { of, name, entry, left_out, of_stranger }
 }
 
 /// Codex names the same things otherwise.
@@ -186,7 +203,9 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join(file);
         std::fs::write(&path, text).unwrap();
-        read(&Source { of: "test", path }, Path::new("/work/a~b")).unwrap().unwrap()
+        read(&Source { of: "test", path, of_stranger: false }, Path::new("/work/a~b"))
+            .unwrap()
+            .unwrap()
     }
 
     #[test]
@@ -222,7 +241,10 @@ mod tests {
         let expected = json!({"url": "https://h/mcp", "timeout": 5000.0, "disabled": true,
             "headers": {"Authorization": "Bearer ${T}", "X-Key": "${K}"}});
         assert_eq!(Value::Object(docs), expected);
-        assert_eq!(entry::shown(&found[1].entry.clone().unwrap()), "npx -y fs");
+        assert_eq!(
+            entry::shown(&found[1].entry.clone().unwrap()),
+            "npx -y fs; inherits the usual variables, GITHUB_TOKEN"
+        );
         assert_eq!(found[1].left_out, ["supports_parallel_tool_calls"]);
         let inherited = found[1].entry.clone().unwrap();
         assert!(inherited.contains(&("inherit", json!(["...", "GITHUB_TOKEN"]))), "{inherited:?}");

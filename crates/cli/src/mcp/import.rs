@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
-use super::found::{self, Found, Source};
+use super::found::{self, Found};
 use super::{File, entry};
 use crate::app::App;
 use crate::ask_person::{self, agreed};
@@ -29,7 +29,13 @@ pub(super) fn run(
     let (mut text, mut taken, mut possible) = (file.text.clone(), Vec::new(), 0);
     for one in &found {
         out::err_line(&out::clean(&shown(one)));
-        let added = added(&text, one);
+        let added = added(&text, one).and_then(|added| match unasked(one).filter(|_| yes) {
+            Some(why) => {
+                possible += 1;
+                Err(why)
+            }
+            None => Ok(added),
+        });
         let reason = added.as_ref().err().cloned();
         let is_taken = match added {
             Ok(added) => {
@@ -88,6 +94,18 @@ fn added(text: &str, one: &Found) -> Result<String, String> {
     Ok(added)
 }
 
+/// Why `--yes` alone takes it not in: somebody else's file that reaches for the owner's secrets.
+fn unasked(one: &Found) -> Option<String> {
+    let names = entry::secret_variables(one.entry.as_ref().ok().filter(|_| one.of_stranger)?);
+    (!names.is_empty()).then(|| {
+        format!(
+            "it would get {} from your environment, and its file may be somebody else's. \
+             `claw mcp import` without `--yes` asks you about it",
+            names.join(", ")
+        )
+    })
+}
+
 /// What `claw serve --install` has written there.
 fn is_claw(entry: &NewEntry) -> bool {
     let field = |name| entry.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
@@ -108,7 +126,7 @@ fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Fou
                 );
                 return Err(UserError::because(what));
             }
-            vec![Source { of: "the file", path: path.to_owned() }]
+            vec![found::named(&app.config, path, here)]
         }
         None => found::sources(&app.config, here),
     };

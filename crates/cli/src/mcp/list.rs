@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::domain::command_line;
+use crate::domain::{command_line, inherit};
 use crate::{fail, out};
 
 pub(super) fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -39,5 +39,12 @@ fn shown(form: &Value) -> String {
     let command = form.get("command").and_then(Value::as_str).unwrap_or_default();
     let args = form.get("args").and_then(Value::as_array).into_iter().flatten();
     let words = std::iter::once(command).chain(args.filter_map(Value::as_str));
-    command_line(words)
+    let command = command_line(words);
+    match form.get("inherit").and_then(Value::as_array) {
+        Some(names) => {
+            let names = names.iter().filter_map(Value::as_str);
+            format!("{command}; {}", inherit::shown(names))
+        }
+        None => command,
+    }
 }

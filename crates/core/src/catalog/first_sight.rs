@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::lint::Findings;
-use crate::domain::{ToolHints, command_line, escape};
+use crate::domain::{ToolHints, command_line, escape, inherit};
 use crate::hub::INSTRUCTIONS;
 
 /// Of a name in a finding, in characters.
@@ -151,6 +151,10 @@ pub fn runs(form: &Value) -> String {
     if !variables.is_empty() {
         runs.push_str(&format!("; variables: {}", escape::visible(&variables)));
     }
+    if form.get("inherit").is_some() {
+        let inherited = inherit::shown(texts("inherit").into_iter());
+        runs.push_str(&format!("; {}", escape::visible(&inherited)));
+    }
     runs
 }
 
@@ -189,6 +193,8 @@ mod tests {
             summary(&tools[4..], &json!({"url": "https://h/mcp", "headers": []})).brief(),
             "1 tool, none says what it does.\nIs at https://h/mcp"
         );
+        let form_of = json!({"command": "x", "args": [], "inherit": ["...", "G*"]});
+        assert_eq!(runs(&form_of), "Runs x; inherits the usual variables, G*");
         assert_eq!(
             summary(&tools[..1], &form).whole().lines().next(),
             Some("1 tool: 1 says it only reads.")

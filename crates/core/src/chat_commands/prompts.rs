@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{ChatCommands, Given, code, is_owner, prompt_arguments};
+use crate::catalog::TrustedBy;
 use crate::domain::{Named, escape};
 use crate::gate::Gate;
 use crate::hub::{PromptEntry, ServerPrompt};
@@ -26,8 +27,14 @@ pub enum PromptLine {
 }
 
 impl ChatCommands {
-    /// Reads `/server:prompt …`, or `/prompt …` where only one server has one of that name.
-    pub async fn prompt_of(&self, visitor: &Visitor, line: &str) -> PromptLine {
+    /// Reads `/server:prompt …`, or `/prompt …` where only one server has one of that name. `near` is
+    /// the command of claw's that the word may have been meant as: then it is no prompt by itself.
+    pub async fn prompt_of(
+        &self,
+        visitor: &Visitor,
+        line: &str,
+        near: Option<&'static str>,
+    ) -> PromptLine {
         let Some((word, words)) = line.trim().strip_prefix('/').map(|line| {
             let (word, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
             (word, words.trim())
@@ -35,7 +42,7 @@ impl ChatCommands {
             return PromptLine::None;
         };
         let parts = self.parts();
-        let found = match find(&parts.gate, word).await {
+        let found = match find(&parts.gate, word, near).await {
             Found::None => return PromptLine::None,
             Found::Wrong(why) => return PromptLine::Wrong(why),
             Found::One(found) => found,
@@ -85,30 +92,57 @@ enum Found {
     One(Box<ServerPrompt>),
 }
 
-async fn find(gate: &Gate, word: &str) -> Found {
+/// A name alone. A server chooses the names of its prompts, so one that claw's owner has not said
+/// anything about, or a word that is nearly a command, has to be written in full.
+async fn find_bare(gate: &Gate, word: &str, near: Option<&'static str>) -> Found {
+    let catalog = gate.catalog();
+    let all_named = || {
+        let mut named: Vec<ServerPrompt> = catalog.prompts();
+        named.retain(|one| is_same(&one.prompt.name, word));
+        named
+    };
+    let forms = |named: &[ServerPrompt]| {
+        let form = |one: &ServerPrompt| typed(&one.server, &one.prompt);
+        let forms: Vec<String> =
+            named.iter().filter_map(form).map(|form| escape::visible(&form)).collect();
+        forms.join(" and ")
+    };
+    catalog.look_for_changed_prompts().await;
+    if let Some(command) = near {
+        let named = all_named();
+        return match named.is_empty() {
+            true => Found::None,
+            false => Found::Wrong(format!(
+                "There is no command {}. Did you mean {command}? A prompt of a server is {}.",
+                code(&format!("/{word}")),
+                forms(&named)
+            )),
+        };
+    }
+    let servers: BTreeSet<String> = all_named().into_iter().map(|one| one.server).collect();
+    let looks = servers.iter().map(|server| catalog.look_again_for_prompts(server));
+    futures::future::join_all(looks).await;
+    let is_answered = |one: &ServerPrompt| {
+        let trusted = catalog.trusted(&one.server);
+        trusted
+            .is_ok_and(|trusted| !matches!(trusted.by, TrustedBy::Nobody | TrustedBy::OtherLaunch))
+    };
+    let (mut named, unanswered): (Vec<_>, Vec<_>) = all_named().into_iter().partition(is_answered);
+    match named.len() {
+        0 if unanswered.is_empty() => Found::None,
+        0 => Found::Wrong(format!(
+            "You have not said yet how far you trust its server, so write the whole name: {}.",
+            forms(&unanswered)
+        )),
+        1 => named.pop().map_or(Found::None, |one| Found::One(Box::new(one))),
+        _ => Found::Wrong(format!("Which one? There are {}.", forms(&named))),
+    }
+}
+
+async fn find(gate: &Gate, word: &str, near: Option<&'static str>) -> Found {
     let catalog = gate.catalog();
     let Some((server, name)) = word.split_once(':') else {
-        let all_named = || {
-            let mut named: Vec<ServerPrompt> = catalog.prompts();
-            named.retain(|one| is_same(&one.prompt.name, word));
-            named
-        };
-        catalog.look_for_changed_prompts().await;
-        let servers: BTreeSet<String> = all_named().into_iter().map(|one| one.server).collect();
-        let looks = servers.iter().map(|server| catalog.look_again_for_prompts(server));
-        futures::future::join_all(looks).await;
-        let mut named = all_named();
-        return match named.len() {
-            0 => Found::None,
-            1 => named.pop().map_or(Found::None, |one| Found::One(Box::new(one))),
-            _ => {
-                let forms: Vec<String> = named
-                    .iter()
-                    .map(|one| format!("/{}:{}", one.server, one.prompt.name))
-                    .collect();
-                Found::Wrong(format!("Which one? There are {}.", forms.join(" and ")))
-            }
-        };
+        return find_bare(gate, word, near).await;
     };
     let Some(server) = catalog.strangers().into_iter().find(|known| known == server) else {
         return Found::None;

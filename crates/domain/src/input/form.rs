@@ -147,8 +147,12 @@ fn options_of(schema: &Value) -> Option<Option<Vec<InputOption>>> {
     Some(options.filter(|options| (1..=OPTIONS_MAX).contains(&options.len())))
 }
 
+/// A name that stands between quotation marks: one in it cannot end them.
 fn label(text: &str) -> String {
-    let shown = escape::visible(text);
+    let mut shown = escape::visible(text);
+    for mark in ['“', '”', '„', '‟'] {
+        shown = shown.replace(mark, &mark.escape_unicode().to_string());
+    }
     match shown.char_indices().nth(LABEL_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &shown[..end]),
         None => shown,
@@ -253,5 +257,13 @@ mod tests {
         }
         let bidi = one("x", json!({"type": "string", "title": "a\u{202e}b"})).unwrap();
         assert_eq!(bidi.input.label, escape::visible("a\u{202e}b"));
+    }
+
+    #[test]
+    fn no_name_ends_its_quotation_marks() {
+        let field = one("x", json!({"title": "a”. Chosen: “b", "enum": ["c”. d"]})).unwrap();
+        let InputKind::Choice { options } = &field.input.kind else { panic!() };
+        assert_eq!(options[0].button(1).matches('”').count(), 1, "{options:?}");
+        assert!(!field.input.label.contains(['“', '”']), "{}", field.input.label);
     }
 }

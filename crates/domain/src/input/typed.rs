@@ -3,12 +3,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Input, InputKind, InputOption, TextFormat};
+use super::{Input, InputKind, InputOption, TextFormat, is_own_word};
 
 const YES: &[&str] = &["y", "yes", "ja", "true", "1", "ok"];
 const NO: &[&str] = &["n", "no", "nein", "false", "0"];
 
 impl Input {
+    /// The same for a text that may be meant otherwise: of options a server has chosen the names, so
+    /// only a number takes one, or its whole name between quotation marks.
+    pub fn read_strictly(&self, text: &str) -> Result<Value, String> {
+        let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+        let mut parts = text.split([' ', ',']).filter(|part| !part.is_empty());
+        let is_strict = unquoted(text.trim()).is_some() || parts.all(is_number);
+        if self.has_options() && !is_strict { Err(self.misfit()) } else { self.read(text) }
+    }
+
     /// The value that a person has typed. `Err` is one sentence that says what fits.
     pub fn read(&self, text: &str) -> Result<Value, String> {
         let text = text.trim();
@@ -76,8 +85,23 @@ fn number(text: &str, whole: bool) -> Option<Value> {
     (!whole).then(|| json!(number))
 }
 
-/// By its number, its name or its value, letter case aside.
+/// What stands between quotation marks.
+fn unquoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix(['“', '"', '„']);
+    inner.and_then(|inner| inner.strip_suffix(['”', '"', '“']))
+}
+
+/// By its number, its name or its value, letter case aside; between quotation marks it is a name.
 fn chosen<'o>(options: &'o [InputOption], text: &str) -> Option<&'o str> {
+    if let Some(name) = unquoted(text) {
+        let lower = name.to_lowercase();
+        let found = options.iter().find(|option| option.label.to_lowercase() == lower);
+        return found.map(|option| option.value.as_str());
+    }
+    // Who writes `stop` means claw, not an option that a server has called so.
+    if is_own_word(text) {
+        return None;
+    }
     let by_number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let lower = text.to_lowercase();
     let named = |option: &&InputOption| {
@@ -218,6 +242,18 @@ mod tests {
         assert_eq!(seats.read("Window, aisle"), Ok(json!(["w", "a"])));
         assert_eq!(seats.read("1 1"), Ok(json!(["w"])));
         assert!(seats.read("1 2 3").is_err() && seats.read("none").is_err());
+    }
+
+    #[test]
+    fn a_word_of_claws_takes_no_option_that_is_called_so() {
+        let option = |label: &str| InputOption { value: label.to_lowercase(), label: label.into() };
+        let asked = input(InputKind::Choice { options: vec![option("Stop"), option("yes")] });
+        for text in ["stop", "STOP!", "yes"] {
+            assert!(asked.read(text).is_err(), "{text}");
+        }
+        assert_eq!(asked.read("1"), Ok(json!("stop")));
+        assert_eq!(asked.read("“Yes”"), Ok(json!("yes")));
+        assert!(asked.read_strictly("“Yes”").is_ok() && asked.read_strictly("2").is_ok());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::chat_commands::{AnswerTo, PromptLine, order_of};
 use crate::domain::{
     Block, ChatCommand, Origin, Outbound, OutboundBody, SessionId, named_in, telegram_principal,
 };
-use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
+use crate::doors::commands::{DoorKind, Parsed, help_markdown, near, parse_for_bot};
 use crate::doors::questions;
 use crate::mail::MailError;
 use crate::router::{UpdateMessage, Visitor};
@@ -168,7 +168,7 @@ async fn foreign(
     // Telegram sends this when a person opens the bot for the first time.
     let otherwise = if msg.text.starts_with("/start") { welcome() } else { otherwise };
     let commands = &ctx.shared.context.chat_commands;
-    let text = match commands.prompt_of(&visitor, &msg.text).await {
+    let text = match commands.prompt_of(&visitor, &msg.text, near(&msg.text)).await {
         PromptLine::None => otherwise,
         PromptLine::Wrong(why) => why,
         PromptLine::Runs(prompt) => {

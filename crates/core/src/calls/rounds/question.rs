@@ -117,7 +117,7 @@ fn value(field: FormField, message: &str, (at, of): (usize, usize)) -> Asked {
         InputKind::Choice { options } => (1..)
             .zip(options)
             .map(|(number, option): (u32, _)| {
-                give(&number.to_string(), &option.label, json!(option.value))
+                give(&number.to_string(), &option.button(number), json!(option.value))
             })
             .collect(),
         _ => Vec::new(),
@@ -143,8 +143,9 @@ fn note(input: &Input) -> Option<String> {
     let wants = match &input.kind {
         InputKind::Choice { .. } | InputKind::Boolean => return None,
         InputKind::Several { options, .. } => {
-            let listed =
-                (1..).zip(options).map(|(number, it): (u32, _)| format!("{number} {}", it.label));
+            let listed = (1..)
+                .zip(options)
+                .map(|(number, it): (u32, _)| format!("{number} {}", it.quoted()));
             format!("{} — {}", input.wants(), listed.collect::<Vec<_>>().join(", "))
         }
         _ => input.wants(),
