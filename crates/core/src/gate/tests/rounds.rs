@@ -125,7 +125,7 @@ async fn three_rounds_outlive_their_processes_and_the_effect_happens_once() {
     let rig = rig.again(ALLOW);
     let class = rig.asked(&call).await;
     let labels: Vec<&str> = class.choices.iter().map(|it| it.label.as_str()).collect();
-    assert_eq!(labels, ["Economy", "Business", "Decline"]);
+    assert_eq!(labels, ["“Economy”", "“Business”", "Decline"]);
     rig.answers(&class, give(json!("biz"))).await;
     // In the middle of the rounds, another one.
     let rig = rig.again(ALLOW);
