@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 pub struct Obeyed {
     pub name: &'static str,
     pub held: Held,
+    /// Who acts by it, as the first half of a sentence: `git runs`, `agents obey`.
+    pub by: &'static str,
 }
 
 /// What a command at level `write` leaves alone of it. The file tools leave all of it alone.
@@ -26,13 +28,20 @@ pub enum Held {
 /// Any name that ends like this: a workspace of VS Code has tasks and settings.
 const CODE_WORKSPACE: &str = "*.code-workspace";
 
-const fn whole(name: &'static str) -> Obeyed {
-    Obeyed { name, held: Held::Whole }
+const fn whole(name: &'static str, by: &'static str) -> Obeyed {
+    Obeyed { name, held: Held::Whole, by }
 }
 
-const fn parts(name: &'static str, parts: &'static [&'static str]) -> Obeyed {
-    Obeyed { name, held: Held::Parts(parts) }
+const fn parts(name: &'static str, parts: &'static [&'static str], by: &'static str) -> Obeyed {
+    Obeyed { name, held: Held::Parts(parts), by }
 }
+
+const GIT: &str = "git runs";
+const HOOKS: &str = "git hooks obey";
+const EDITORS: &str = "your editor obeys";
+const AGENTS: &str = "agents obey";
+const CI: &str = "your CI obeys";
+const CLAW: &str = "claw obeys";
 
 /// Each name once. Programs that only an explicit order starts (`make`, `cargo`) are not meant.
 pub const TABLE: &[Obeyed] = &[
@@ -55,86 +64,96 @@ pub const TABLE: &[Obeyed] = &[
             // Holds the commands that a `git rebase --continue` runs.
             "rebase-merge",
         ],
+        "git obeys",
     ),
-    parts(".hg", &["hgrc", "hgrc-not-shared", "sharedpath"]),
-    parts(".jj", &["repo/config.toml"]),
+    parts(".hg", &["hgrc", "hgrc-not-shared", "sharedpath"], "Mercurial obeys"),
+    parts(".jj", &["repo/config.toml"], "jj obeys"),
     // Nothing in it is run; its records change with each command of Subversion.
-    parts(".svn", &[]),
-    whole(".husky"),
+    parts(".svn", &[], "Subversion obeys"),
+    whole(".husky", GIT),
     // What `core.hooksPath` mostly names.
-    whole(".githooks"),
-    whole(".pre-commit-config.yaml"),
-    whole("lefthook.yml"),
-    whole("lefthook.yaml"),
-    whole(".lefthook.yml"),
+    whole(".githooks", GIT),
+    whole(".pre-commit-config.yaml", HOOKS),
+    whole("lefthook.yml", HOOKS),
+    whole("lefthook.yaml", HOOKS),
+    whole(".lefthook.yml", HOOKS),
     // Shells and editors.
-    whole(".envrc"),
-    whole(".vscode"),
-    whole(".idea"),
-    whole(".zed"),
-    whole(".exrc"),
-    whole(".nvim.lua"),
-    whole(".devcontainer"),
-    whole(".devcontainer.json"),
-    whole(CODE_WORKSPACE),
+    whole(".envrc", "your shell runs"),
+    whole(".vscode", EDITORS),
+    whole(".idea", EDITORS),
+    whole(".zed", EDITORS),
+    whole(".exrc", EDITORS),
+    whole(".nvim.lua", EDITORS),
+    whole(".devcontainer", EDITORS),
+    whole(".devcontainer.json", EDITORS),
+    whole(CODE_WORKSPACE, EDITORS),
     // Agents.
-    whole(".mcp.json"),
-    whole("mcp.json"),
-    whole(".claude"),
-    whole(".cursor"),
-    whole(".cursorrules"),
-    whole(".windsurf"),
-    whole(".windsurfrules"),
-    whole(".clinerules"),
-    whole(".codex"),
-    whole(".gemini"),
-    whole(".opencode"),
-    whole("opencode.json"),
-    whole(".roo"),
-    whole(".kiro"),
-    whole(".junie"),
-    whole(".continue"),
-    whole(".aider.conf.yml"),
-    whole(".claw"),
-    whole("AGENT.md"),
-    whole("AGENTS.md"),
-    whole("AGENTS.override.md"),
-    whole("CLAUDE.md"),
-    whole("CLAUDE.local.md"),
-    whole("GEMINI.md"),
+    whole(".mcp.json", AGENTS),
+    whole("mcp.json", AGENTS),
+    whole(".claude", AGENTS),
+    whole(".cursor", AGENTS),
+    whole(".cursorrules", AGENTS),
+    whole(".windsurf", AGENTS),
+    whole(".windsurfrules", AGENTS),
+    whole(".clinerules", AGENTS),
+    whole(".codex", AGENTS),
+    whole(".gemini", AGENTS),
+    whole(".opencode", AGENTS),
+    whole("opencode.json", AGENTS),
+    whole(".roo", AGENTS),
+    whole(".kiro", AGENTS),
+    whole(".junie", AGENTS),
+    whole(".continue", AGENTS),
+    whole(".aider.conf.yml", AGENTS),
+    whole(".claw", CLAW),
+    whole("AGENT.md", AGENTS),
+    whole("AGENTS.md", AGENTS),
+    whole("AGENTS.override.md", AGENTS),
+    whole("CLAUDE.md", AGENTS),
+    whole("CLAUDE.local.md", AGENTS),
+    whole("GEMINI.md", AGENTS),
     // Definitions of a CI.
-    whole(".github"),
-    whole(".gitlab"),
-    whole(".gitlab-ci.yml"),
-    whole(".gitea"),
-    whole(".forgejo"),
-    whole(".circleci"),
-    whole(".buildkite"),
-    whole(".woodpecker"),
-    whole(".woodpecker.yml"),
-    whole(".woodpecker.yaml"),
-    whole(".drone.yml"),
-    whole(".travis.yml"),
-    whole(".cirrus.yml"),
-    whole(".ci"),
-    whole(".teamcity"),
-    whole(".semaphore"),
-    whole(".tekton"),
-    whole(".build.yml"),
-    whole("cloudbuild.yaml"),
-    whole("netlify.toml"),
-    whole(".readthedocs.yaml"),
-    whole("Jenkinsfile"),
-    whole("azure-pipelines.yml"),
-    whole("bitbucket-pipelines.yml"),
-    whole("appveyor.yml"),
-    whole(".appveyor.yml"),
+    whole(".github", CI),
+    whole(".gitlab", CI),
+    whole(".gitlab-ci.yml", CI),
+    whole(".gitea", CI),
+    whole(".forgejo", CI),
+    whole(".circleci", CI),
+    whole(".buildkite", CI),
+    whole(".woodpecker", CI),
+    whole(".woodpecker.yml", CI),
+    whole(".woodpecker.yaml", CI),
+    whole(".drone.yml", CI),
+    whole(".travis.yml", CI),
+    whole(".cirrus.yml", CI),
+    whole(".ci", CI),
+    whole(".teamcity", CI),
+    whole(".semaphore", CI),
+    whole(".tekton", CI),
+    whole(".build.yml", CI),
+    whole("cloudbuild.yaml", CI),
+    whole("netlify.toml", CI),
+    whole(".readthedocs.yaml", CI),
+    whole("Jenkinsfile", CI),
+    whole("azure-pipelines.yml", CI),
+    whole("bitbucket-pipelines.yml", CI),
+    whole("appveyor.yml", CI),
+    whole(".appveyor.yml", CI),
     // Claw's own persona, wherever its folder is.
-    whole("SOUL.md"),
-    whole("IDENTITY.md"),
-    whole("USER.md"),
-    whole("MEMORY.md"),
+    whole("SOUL.md", CLAW),
+    whole("IDENTITY.md", CLAW),
+    whole("USER.md", CLAW),
+    whole("MEMORY.md", CLAW),
 ];
+
+/// Who acts by the file at this path, as the first half of a sentence (`git runs`), if somebody does
+/// whom the table names.
+pub fn by(path: &str) -> Option<&'static str> {
+    let mut parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
+    let row = parts.find_map(row)?;
+    let is_hook = row.name == ".git" && parts.any(|part| folded(part) == "hooks");
+    Some(if is_hook { GIT } else { row.by })
+}
 
 /// The names alone.
 pub const NAMES: &[&str] = &names();
@@ -243,6 +262,26 @@ mod tests {
             "a/..",
         ] {
             assert!(is_obeyed(path), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_known_who_acts_by_a_file() {
+        for (path, who) in [
+            (".git/hooks/pre-commit", "git runs"),
+            ("sub/.GIT/Hooks/x", "git runs"),
+            (".git/modules/a/hooks/x", "git runs"),
+            (".git/config", "git obeys"),
+            (".github/workflows/ci.yml", "your CI obeys"),
+            ("docs/AGENTS.md", "agents obey"),
+            (".vscode/tasks.json", "your editor obeys"),
+            (".envrc", "your shell runs"),
+            ("SOUL.md", "claw obeys"),
+        ] {
+            assert_eq!(by(path), Some(who), "{path}");
+        }
+        for nobody in ["src/main.rs", "..", "hooks/pre-commit", ""] {
+            assert_eq!(by(nobody), None, "{nobody}");
         }
     }
 

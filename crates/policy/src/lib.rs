@@ -280,8 +280,12 @@ impl Policy {
                 Verdict::Allow { rule, why: format!("{name} {does}") }
             }
             Class::Mutating => {
-                let why = match level::of(facts) {
-                    Some(level) if facts.held.levels => level::says(level, facts),
+                let why = match (level::of(facts), mode::why_never(facts)) {
+                    (Some(level), Some(never)) if facts.held.levels => {
+                        format!("{never}; {}", level::says(level, facts))
+                    }
+                    (Some(level), None) if facts.held.levels => level::says(level, facts),
+                    (_, Some(never)) => never,
                     _ => format!("{name} can change something"),
                 };
                 Verdict::Ask { rule, why }

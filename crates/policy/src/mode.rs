@@ -51,6 +51,22 @@ pub(super) fn edited<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
         .collect()
 }
 
+/// The first path of a call of our file tools that other programs act by, and who does: `git runs`.
+/// A file that lies outside of the workspace is none.
+pub fn acted_by<'a>(facts: &Facts<'a>) -> Option<(&'a str, &'static str)> {
+    let inside = |path| inside(path, facts.workspace).and_then(obeyed::by);
+    call_paths(facts)?.into_iter().find_map(|path| Some((path, inside(path)?)))
+}
+
+/// Why no mode lets a call through that it would else: half a sentence.
+pub(super) fn why_never(facts: &Facts<'_>) -> Option<String> {
+    if facts.builtin == Some("bash") && facts.tool == "start" {
+        return Some("a background job is asked about in every mode".to_owned());
+    }
+    let (_, by) = acted_by(facts)?;
+    Some(format!("{by} this file, so it is asked about in every mode"))
+}
+
 /// What is replaced by a move is gone like what is deleted.
 pub(super) fn replaces(facts: &Facts<'_>) -> bool {
     facts.arguments.get("overwrite").is_some_and(|value| *value != Value::Bool(false))
@@ -131,6 +147,32 @@ mod tests {
                 assert_eq!(file("move", &go), None, "to {path}");
             }
         }
+    }
+
+    #[test]
+    fn a_question_that_a_mode_does_not_spare_says_why() {
+        let said = |server: &str, tool: &str, arguments: Value| {
+            let policy = crate::Policy::load(None).unwrap();
+            match policy.judge(&facts(server, tool, &arguments)) {
+                crate::Verdict::Ask { why, .. } => why,
+                other => panic!("{other:?}"),
+            }
+        };
+        let write =
+            |path: &str| said("filesystem", "write_file", json!({"path": path, "content": ""}));
+        let hook = "git runs this file, so it is asked about in every mode";
+        assert_eq!(write(".git/hooks/pre-commit"), hook);
+        assert_eq!(write("/home/ann/work/.git/hooks/pre-commit"), hook);
+        assert!(write("AGENTS.md").starts_with("agents obey this file, so"));
+        assert_eq!(write("src/a.rs"), "filesystem/write_file can change something");
+        let why = said("filesystem", "move", json!({"source": "a", "destination": ".envrc"}));
+        assert!(why.starts_with("your shell runs this file"), "{why}");
+        let job = said("bash", "start", json!({"command": "npm start", "needs": "write"}));
+        assert_eq!(
+            job,
+            "a background job is asked about in every mode; it can change files in the workspace; \
+             it has no network"
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::difference::{Around, Changed, between};
 use crate::domain::{Effect, Level, Opening, Origin, escape};
 use crate::hub::Method;
-use crate::policy::{Facts, level, openings};
+use crate::policy::{Facts, level, mode, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
 
 pub(super) use jobs::say_when;
@@ -68,7 +68,22 @@ fn asker(origin: Origin) -> Option<String> {
     Some(who.to_owned())
 }
 
+/// What a file tool does, and who acts by the file: its mode alone would not say why it asks.
 fn of_file_tool(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
+    let mut effect = of_file(facts, seen)?;
+    if let Some((path, by)) = mode::acted_by(facts).filter(|_| !flag(facts, "dry_run")) {
+        let which = match facts.tool {
+            "write_file" | "edit_file" => "this file",
+            "delete" => "it",
+            _ => inline(path).unwrap_or("one of the files"),
+        };
+        effect.says.push_str(&format!(": {by} {which}"));
+        effect.danger = true;
+    }
+    Some(effect)
+}
+
+fn of_file(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
     match facts.tool {
         "write_file" => Some(of_write(facts, seen)),
         "edit_file" => Some(of_edits(facts)),

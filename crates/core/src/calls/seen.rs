@@ -9,7 +9,7 @@ use super::approvals::call_of_row;
 use super::frozen::shown_digest;
 use super::{Calls, Grounds, JobPreview, effect};
 use crate::catalog::Tool;
-use crate::domain::{Effect, ToolCall, ToolHints, Trust, escape};
+use crate::domain::{Effect, Mode, ToolCall, ToolHints, Trust, escape};
 use crate::hub::names::look;
 use crate::policy::Facts;
 use crate::store::{ApprovalRow, CallRow, PinRow, StoreError, Tx};
@@ -38,6 +38,9 @@ impl Calls {
         if let Some(preview) = self.preview_of(&facts) {
             effect::say_when(&mut effect, &facts, &preview);
         }
+        if self.is_job_in_a_mode(call) {
+            effect.notes.push("A background job is asked about in every mode".to_owned());
+        }
         let strange = self.look_of(call);
         effect.danger |= !strange.is_empty();
         effect.notes.extend(strange);
@@ -52,6 +55,14 @@ impl Calls {
             effect.why = Some(short(&grounds.why));
         }
         effect
+    }
+
+    /// Whether somebody who has given a mode may wonder why this is asked about.
+    fn is_job_in_a_mode(&self, call: &ToolCall) -> bool {
+        let facts = self.facts(call, None);
+        let is_job = facts.builtin == Some("bash") && facts.tool == "start";
+        let mode = |session| self.mode(session, &call.principal).ok().flatten();
+        is_job && call.session().and_then(mode).is_some_and(|found| found.mode == Mode::Work)
     }
 
     /// When the job would fire that this call makes or changes.

@@ -70,6 +70,26 @@ fn writing_says_what_becomes_of_what_is_there() {
 }
 
 #[test]
+fn a_file_that_others_act_by_says_who() {
+    let write = |path: &str| {
+        file("write_file", &json!({"path": path, "content": "x"}), Some(&Seen::Nothing))
+    };
+    assert_eq!(
+        write(".git/hooks/pre-commit"),
+        "⚠ Create .git/hooks/pre-commit (1 line): git runs this file"
+    );
+    assert_eq!(write("AGENTS.md"), "⚠ Create AGENTS.md (1 line): agents obey this file");
+    let go = json!({"source": "a", "destination": ".envrc"});
+    assert_eq!(file("move", &go, None), "⚠ Rename a to .envrc: your shell runs .envrc");
+    let delete = json!({"path": ".github", "recursive": true});
+    assert_eq!(
+        file("delete", &delete, None),
+        "⚠ Delete .github and everything in it: your CI obeys it"
+    );
+    assert_eq!(write("a.rs"), "Create a.rs (1 line)");
+}
+
+#[test]
 fn what_stands_in_a_file_is_shown_by_the_owners_words_alone() {
     let arguments = json!({"path": "a.txt", "content": "new\n"});
     let of = |origin| {
