@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::explain::{Answered, is_of_a_round, network_briefly, outside_of_calls};
 use super::out;
+use crate::domain::CallId;
 use crate::domain::canonical::canonical_json;
 use crate::domain::rule_words;
 use crate::store::AuditRow;
@@ -55,6 +56,10 @@ impl CallTable {
                 if !before.is_some_and(|outside| outside.takes_in(row)) {
                     touched.push((row.id, String::new(), Some(Outside::of(row))));
                 }
+                continue;
+            }
+            // Claw's own look, at the beginning of each turn: `--rows` has it.
+            if matches!(row.call.parse(), Ok(CallId::Git { .. })) {
                 continue;
             }
             let call = self.by_id.entry(row.call.clone()).or_default();

@@ -30,7 +30,7 @@ impl Tx<'_> {
     /// as at a first start, are one line.
     pub fn audit_begins(&self, count: u32) -> Result<Option<i64>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT id FROM audit AS line WHERE NOT EXISTS
+            "SELECT id FROM audit AS line WHERE call NOT GLOB '*:git' AND NOT EXISTS
                  (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
              AND NOT (kind = 'pinned' AND EXISTS
                  (SELECT 1 FROM audit AS before WHERE before.id = line.id - 1 AND before.kind = 'pinned'))
@@ -48,7 +48,7 @@ impl Tx<'_> {
         count: u32,
     ) -> Result<Vec<Vec<AuditRow>>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT id, call, kind = 'pinned' FROM audit AS line WHERE id >= ?1 AND id <= ?2 AND NOT EXISTS
+            "SELECT id, call, kind = 'pinned' FROM audit AS line WHERE id >= ?1 AND id <= ?2 AND call NOT GLOB '*:git' AND NOT EXISTS
                  (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
              AND NOT (kind = 'pinned' AND EXISTS
                  (SELECT 1 FROM audit AS before WHERE before.id = line.id - 1 AND before.kind = 'pinned'))

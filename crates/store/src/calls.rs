@@ -36,8 +36,8 @@ const COLUMNS: &str = "id, server, tool, arguments, origin, principal, state, pi
                        rule, outcome, received_ms, started_ms, ended_ms, shown";
 
 /// Nobody has said yes to this very call. Its row keeps the rule that has asked, also when it was
-/// answered.
-const UNASKED: &str = "(rule GLOB 'grant.*' OR NOT EXISTS
+/// answered. Claw's own look at git (`CallId::Git`) is no call that anybody has wanted.
+const UNASKED: &str = "id NOT GLOB '*:git' AND (rule GLOB 'grant.*' OR NOT EXISTS
     (SELECT 1 FROM approvals WHERE approvals.call = calls.id AND approvals.state = 'approved'))";
 
 fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {

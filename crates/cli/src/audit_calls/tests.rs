@@ -189,3 +189,15 @@ fn the_tools_of_a_server_that_is_new_are_one_line_and_nothing_is_told_as_json() 
         "{with_words}"
     );
 }
+
+#[test]
+fn what_claw_asks_git_at_each_turn_is_no_line() {
+    let received = || json!({"server": "bash", "tool": "run", "arguments": {"command": "git"}});
+    let lines = CallTable::default().lines(&[
+        row(1, "main:3:git", "received", received()),
+        row(2, "main:3:git", "ended", json!({"outcome": "ended"})),
+        row(3, "main:4:0", "received", received()),
+    ]);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("main:4:0"), "{lines:?}");
+}
