@@ -56,6 +56,21 @@ fn a_job_goes_on_between_turns_and_ends_with_claw() {
     house.is_whole();
 }
 
+#[test]
+fn a_stop_and_leaving_name_the_jobs_that_run() {
+    let answers =
+        [calls("start", json!({"command": "echo $$ > pid; sleep 600"})), Answer::text("It runs.")];
+    let (_house, _provider, mut chat, pid) = started(answers);
+    status_counts(&mut chat, 1);
+    chat.types(b"/stop\n");
+    eventually("the stop says what goes on", || {
+        chat.out().contains("No turn is running; 1 background job goes on.")
+    });
+    let left = chat.ends().expect(0);
+    assert!(left.err.contains("1 background job ends with this chat."), "{left:?}");
+    eventually("nothing is left", || !alive(pid));
+}
+
 /// Asks for the status until it counts so many jobs: the number is told beside the result of the
 /// call.
 fn status_counts(chat: &mut Running, jobs: u32) {

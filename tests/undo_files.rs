@@ -62,7 +62,8 @@ fn the_second_of_two_turns_is_undone_and_the_first_stays() {
     // The next one is the turn before.
     undo(&house, &[]);
     assert!(picture(&house.workspace()).is_empty());
-    house.claw(&["undo", "--yes"]).expect_mistake(&["no turn in this workspace"]);
+    let nothing = house.claw(&["undo", "--yes"]).expect(0);
+    assert!(nothing.err.contains("There is nothing to put back"), "{nothing:?}");
     house.claw(&["undo", "main:999", "--yes"]).expect_mistake(&["main:999"]);
 
     let audited = house.audit();
@@ -107,11 +108,13 @@ fn a_turn_that_goes_on_is_not_undone() {
     house.write("policy.toml", EDITS_RUN);
     let asked = "write `one` to a.txt, then run `echo x > b.txt`";
     let id = house.ask_parks(asked);
-    let refused = house.claw(&["undo", "--yes"]).expect_mistake(&["has not ended"]);
+    let refused = house.claw(&["undo", "--yes"]).expect_mistake(&[&id, "claw approvals"]);
     assert_eq!(house.in_workspace("a.txt"), "one", "{refused:?}");
     // Also by a session that works in the same workspace and has ended.
     house.claw(&["ask", "--session", "other", "write `c` to c.txt"]).expect(0);
-    house.claw(&["undo", &newest(&house), "--yes"]).expect_mistake(&["main:", "has not ended"]);
+    house
+        .claw(&["undo", &newest(&house), "--yes"])
+        .expect_mistake(&["main:", "waits for an answer"]);
     house.claw(&["deny", &id]).expect(0);
     undo(&house, &[]);
     house.is_whole();

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use claw_cli::fail;
+use claw_cli::{fail, out};
 use claw_core::app::App;
 use claw_core::domain::{Mode, SessionId};
 use claw_door_console::ConsoleDoor;
@@ -36,6 +36,11 @@ pub async fn run(
         run::run(context, ConsoleStart { session, instance, editor, greeting, notices }).await;
     retention.abort();
     let waits = done?;
+    match app.gate.hub().background_jobs() {
+        0 => {}
+        1 => out::err_line("claw: 1 background job ends with this chat."),
+        jobs => out::err_line(&format!("claw: {jobs} background jobs end with this chat.")),
+    }
     Ok(ExitCode::from(if waits { fail::WAITS } else { fail::DONE }))
 }
 

@@ -9,7 +9,9 @@ use super::ask_person::{self, agreed};
 use super::{fail, out, when};
 use crate::app::{App, owner_principal};
 use crate::domain::TurnId;
-use claw_core::undo::{Preview, UndoneFiles, Which, finished_lines, preview_lines, undone_lines};
+use claw_core::undo::{
+    Preview, UndoError, UndoneFiles, Which, finished_lines, preview_lines, undone_lines,
+};
 
 pub struct Wanted {
     pub turn: Option<TurnId>,
@@ -60,7 +62,14 @@ pub async fn run(app: &App, wanted: Wanted) -> anyhow::Result<ExitCode> {
         (None, true) => Which::Redo,
         (None, false) => Which::Newest(None),
     };
-    let preview = snapshots.preview(which).await?;
+    let preview = match snapshots.preview(which).await {
+        // Nobody has named one: it is so, and no mistake.
+        Err(error @ UndoError::Nothing { .. }) if !wanted.as_json => {
+            out::err_line(&format!("There is nothing to put back: {error}."));
+            return Ok(ExitCode::from(fail::DONE));
+        }
+        found => found?,
+    };
     if !wanted.as_json || !wanted.yes {
         show(&preview, wanted.as_json)?;
     }

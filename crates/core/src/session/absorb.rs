@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use claw_kit::counted::counted;
+
 use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
@@ -13,6 +15,19 @@ use crate::domain::{
 };
 use crate::store::InboxRow;
 use crate::turn::{Step, next, shell_folder};
+
+/// The answer to a stop outside of a turn. Jobs go on between turns, and a stop does not end them.
+fn nothing_to_stop(acts: bool, background_jobs: u32) -> String {
+    match (acts, background_jobs) {
+        (true, _) => "Stopped.".to_owned(),
+        (false, 0) => "Nothing is running.".to_owned(),
+        (false, jobs) => format!(
+            "No turn is running; {} {} on. Ask for it to be ended, or `/panic` stops all.",
+            counted(u64::from(jobs), "background job"),
+            if jobs == 1 { "goes" } else { "go" }
+        ),
+    }
+}
 
 impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the
@@ -81,7 +96,8 @@ impl Drive<'_> {
                 if self.log.open_turn().is_some() {
                     self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
                 } else {
-                    self.reply_to(row, if acts { "Stopped." } else { "Nothing is running." });
+                    let jobs = self.worker.gate.hub().background_jobs();
+                    self.reply_to(row, &nothing_to_stop(acts, jobs));
                 }
                 Ok(true)
             }
@@ -287,5 +303,18 @@ impl Drive<'_> {
         let body = OutboundBody::Notice { text: text.to_owned() };
         let to = row.inbound.from.clone();
         self.pending.outbound.push(Outbound { session: self.session.clone(), to, body });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nothing_to_stop;
+
+    #[test]
+    fn a_stop_names_the_jobs_that_it_does_not_end() {
+        assert_eq!(nothing_to_stop(false, 0), "Nothing is running.");
+        assert_eq!(nothing_to_stop(true, 2), "Stopped.");
+        assert!(nothing_to_stop(false, 1).starts_with("No turn is running; 1 background job goes"));
+        assert!(nothing_to_stop(false, 2).contains("2 background jobs go on. Ask"));
     }
 }

@@ -200,7 +200,12 @@ impl Shared {
         for record in records.iter().filter(has_no_end) {
             let open = self.store.read(|tx| tx.open_turn(&record.turn.session))?;
             if open == Some(record.turn.seq) {
-                return Err(UndoError::Open { turn: record.turn.clone() });
+                let turn = record.turn.clone();
+                let asked = self.store.read(|tx| tx.open_approvals(Some(&turn.session)))?;
+                return Err(match asked.into_iter().next() {
+                    Some(row) => UndoError::Waits { turn, question: row.id },
+                    None => UndoError::Open { turn },
+                });
             }
         }
         Ok(())

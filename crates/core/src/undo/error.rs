@@ -1,6 +1,6 @@
 //! Why a turn cannot be undone, each in a sentence with the next step. Must not know who is told.
 
-use crate::domain::{Blame, Blamed, TurnId};
+use crate::domain::{ApprovalId, Blame, Blamed, TurnId};
 use crate::snapshot::SnapshotError;
 use crate::store::StoreError;
 
@@ -25,6 +25,11 @@ pub enum UndoError {
          `/stop` it, then undo"
     )]
     Open { turn: TurnId },
+    #[error(
+        "the turn {turn} works in this workspace and waits for an answer to the question \
+         {question}; `claw approvals` shows it, answer it there, then undo"
+    )]
+    Waits { turn: TurnId, question: ApprovalId },
     #[error("nothing was undone, because what is there now could not be remembered first: {0}")]
     NotRemembered(SnapshotError),
     #[error(transparent)]
@@ -43,7 +48,8 @@ impl Blamed for UndoError {
             | Self::Unknown { .. }
             | Self::Undone { .. }
             | Self::Refused { .. }
-            | Self::Open { .. } => Blame::User,
+            | Self::Open { .. }
+            | Self::Waits { .. } => Blame::User,
             Self::NotRemembered(error) | Self::Snapshot(error) => error.blame(),
             Self::Store(error) => error.blame(),
             Self::Bug { .. } => Blame::Broken,

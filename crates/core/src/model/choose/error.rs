@@ -24,6 +24,11 @@ pub enum ChooseError {
         "the Ollama at {url} has no models yet: get one with `ollama pull NAME`, or set {name}"
     )]
     NoOllamaModel { url: String, name: String },
+    #[error(
+        "{asked} points to {url}, and nobody answers there ({why}): start the server, or set \
+         {asked} to where it is"
+    )]
+    NoServer { asked: String, url: String, why: String },
     #[error("{asked} points to a server whose models are not known: set {name}")]
     NoModelName { asked: String, name: String },
     #[error(

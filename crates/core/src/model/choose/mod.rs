@@ -210,7 +210,10 @@ impl<'a> Selection<'a> {
             Some(name) => name,
             None if own_server && local => {
                 let root = base_url.strip_suffix("v1/").unwrap_or(&base_url).to_owned();
-                probe::llama_cpp(&root).await.ok_or_else(|| self.no_name(setting))?
+                match probe::llama_cpp(&root).await {
+                    Some(name) => name,
+                    None => return Err(self.no_name_at(&root, setting).await),
+                }
             }
             None if own_server => {
                 return Err(self.no_name(setting));

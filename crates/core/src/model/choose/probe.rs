@@ -36,6 +36,19 @@ pub(super) async fn llama_cpp(base: &str) -> Option<String> {
     Some(first.get("id")?.as_str()?.to_owned())
 }
 
+/// Why no connection to `base` comes about. `None`: there is one, whatever it says.
+pub(super) async fn why_not_reached(base: &str) -> Option<String> {
+    let client = plain_client(CONNECT, WHOLE).ok()?;
+    let error = client.get(base).send().await.err().filter(reqwest::Error::is_connect)?;
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let why = cause.to_string();
+    // Without the number that the system gives it.
+    Some(why.split(" (os error").next().unwrap_or(&why).to_lowercase())
+}
+
 /// `None` for everything that is not a small JSON document in time.
 async fn get(base: &str, path: &str) -> Option<Value> {
     let client = plain_client(CONNECT, WHOLE).ok()?;

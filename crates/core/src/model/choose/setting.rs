@@ -27,6 +27,16 @@ impl Selection<'_> {
         ChooseError::NoModelName { asked: asked.to_owned(), name }
     }
 
+    /// The same for a server on this machine, which perhaps nobody has started.
+    pub(super) async fn no_name_at(&self, url: &str, asked: &str) -> ChooseError {
+        match super::probe::why_not_reached(url).await {
+            None => self.no_name(asked),
+            Some(why) => {
+                ChooseError::NoServer { asked: asked.to_owned(), url: url.to_owned(), why }
+            }
+        }
+    }
+
     pub(super) fn no_key(
         &self,
         agent: Agent,

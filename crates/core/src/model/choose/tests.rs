@@ -173,6 +173,20 @@ async fn an_ollama_on_loopback_is_found_and_its_first_model_taken() {
 }
 
 #[tokio::test]
+async fn an_address_at_which_nothing_listens_is_told_as_that() {
+    let nobody = {
+        let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/v1", held.local_addr().unwrap())
+    };
+    let text = error("", &[("CLAW_BASE_URL", &nobody)]).await;
+    assert!(text.starts_with("CLAW_BASE_URL points to http://127.0.0.1:"), "{text}");
+    assert!(text.contains("nobody answers there (connection refused): start the server"), "{text}");
+    let there = server(|_| "{}").await;
+    let text = error("", &[("CLAW_BASE_URL", &there)]).await;
+    assert!(text.contains("whose models are not known: set CLAW_MODEL"), "{text}");
+}
+
+#[tokio::test]
 async fn a_web_server_that_is_no_ollama_is_not_taken_for_one() {
     for body in [(|_: &str| "<html>") as fn(&str) -> &'static str, |_| "[]", |_| r#"{"models":7}"#]
     {
