@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// True for a character that could drive a terminal or reorder what is seen: C0, DEL, C1 (ECMA-48),
-/// bidirectional controls (UAX #9), line and paragraph separators, interlinear annotation, byte
-/// order mark, tags and noncharacters.
+/// bidirectional controls (UAX #9), spaces of no width, line and paragraph separators, interlinear
+/// annotation, byte order mark, tags and noncharacters.
 ///
 /// Joiners (U+200C, U+200D) and variation selectors stay: scripts and emoji need them.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}'
+            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2060}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}'
             | '\u{202A}'..='\u{202E}'
             | '\u{2066}'..='\u{206F}'
             | '\u{FFF9}'..='\u{FFFB}'
@@ -68,6 +68,11 @@ mod tests {
         let seen = clean(hostile);
         assert!(!seen.chars().any(is_hostile), "{seen:?}");
         assert!(seen.starts_with("a␛[2J<U+009B>31m␇␈␡<U+202E>"), "{seen}");
+    }
+
+    #[test]
+    fn spaces_of_no_width_are_shown_like_the_other_hidden_ones() {
+        assert_eq!(clean("a\u{200b}b\u{2060}c\u{202e}"), "a<U+200B>b<U+2060>c<U+202E>");
     }
 
     #[test]

@@ -45,6 +45,7 @@ fn wrong_type(message: &str, key: Option<&str>) -> Option<String> {
         "a string" | "a borrowed string" | "string" => "a text in quotes",
         "a sequence" => "a list in brackets",
         "a map" => "a section",
+        other if other.starts_with("struct ") => "a section",
         other => other,
     };
     let found = found.split_once(' ').map_or(found, |(_, value)| value);
@@ -135,6 +136,18 @@ mod tests {
         let fault = said("turn_time_s = 1\nwindow_tokens = \"many\"\n");
         assert_eq!(fault.line, Some(2));
         assert_eq!(fault.message, "`window_tokens` takes a whole number, and not \"many\"");
+    }
+
+    #[test]
+    fn a_value_in_the_place_of_a_section_names_no_type_of_ours() {
+        #[derive(Debug, serde::Deserialize)]
+        struct File {
+            #[serde(rename = "model")]
+            _model: Section,
+        }
+        let text = "model = 3\n";
+        let fault = fault(text, &toml::from_str::<File>(text).unwrap_err());
+        assert_eq!(fault.message, "`model` takes a section, and not `3`");
     }
 
     #[test]

@@ -28,12 +28,17 @@ impl StderrTail {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    /// The last `lines_max` lines that are not empty, joined by ` | `. Empty if there are none.
+    /// The last `lines_max` lines that are not empty, joined by ` | `, behind the first one that
+    /// speaks of an error: what stands last of a long trace seldom says what is wrong. Empty if
+    /// there are none.
     pub(crate) fn last_lines(&self, lines_max: usize) -> String {
         let text = self.text();
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines.get(lines.len().saturating_sub(lines_max)..).unwrap_or_default().join(" | ")
+        let (before, last) = lines.split_at(lines.len().saturating_sub(lines_max));
+        let is_error = |line: &&&str| line.to_lowercase().contains("error");
+        let first = before.iter().find(is_error).filter(|_| !last.iter().any(|l| is_error(&l)));
+        first.into_iter().chain(last).copied().collect::<Vec<_>>().join(" | ")
     }
 }
 
@@ -89,6 +94,15 @@ fn emit(server: &str, line: &mut Vec<u8>, log: &LogSink) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_line_that_names_the_error_stands_before_the_end_of_a_trace() {
+        let tail = StderrTail::default();
+        tail.push(b"loader:1228\n  throw err;\n\nError: Cannot find module '/x.js'\n  at a\n  at b\n}\nNode.js v22\n");
+        assert_eq!(tail.last_lines(2), "Error: Cannot find module '/x.js' | } | Node.js v22");
+        tail.push(b"Error: again\n");
+        assert_eq!(tail.last_lines(2), "Node.js v22 | Error: again");
+    }
 
     #[tokio::test]
     async fn lines_come_through_up_to_the_limit_and_the_tail_is_kept() {
