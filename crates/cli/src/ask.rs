@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::ask_progress::on_stderr;
 use super::fail::{self, UserError};
-use super::{ask_person, out, staged_report, turn_report};
+use super::{ask_person, ask_words, out, staged_report, turn_report};
 use crate::app::App;
 use crate::ask_person::Asked;
 use crate::chat_commands::{PromptLine, undo_line};
@@ -47,6 +47,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let visitor = app.console_visitor(instance.address());
     let named = named_by(app, &visitor, &ask.text).await?;
     say_where(app, &ask.session);
+    ask_words::say_unknown_servers(app, &named);
     let follow = Follow {
         outbox: InstanceOutbox::new(&app.mail, instance, &ask.session),
         worker,
@@ -117,7 +118,7 @@ async fn named_by(app: &App, visitor: &Visitor, text: &str) -> anyhow::Result<Ve
         PromptLine::Runs(prompt) => Ok(vec![prompt]),
         PromptLine::Wrong(why) => Err(UserError::because(out::clean(&why))),
         // Such as a path, with which a question may begin.
-        PromptLine::None => Ok(named_in(text)),
+        PromptLine::None => ask_words::refuse_command(text).map(|()| named_in(text)),
     }
 }
 
@@ -363,6 +364,9 @@ pub fn finish(
         ));
     }
     staged_report::tell(&staged);
+    if !ask.json && report.calls.iter().any(|call| ask_words::is_new_job(app, call)) {
+        super::schedule::tell_if_only_a_chat_fires(app, &ask.session);
+    }
     Ok(ExitCode::from(match report.end {
         Some(TurnEnd::Failed { .. }) => fail::MODEL_UNAVAILABLE,
         Some(TurnEnd::Stopped { .. }) => fail::INTERRUPTED,

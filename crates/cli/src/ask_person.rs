@@ -113,7 +113,9 @@ fn say_closed(how: &Closed, question: &Question, owner: &str) {
 pub fn agreed(question: &str) -> io::Result<bool> {
     out::err_prompt(&format!("{question} [y/N] "))?;
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        end_line()?;
+    }
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
@@ -132,5 +134,13 @@ async fn typed() -> anyhow::Result<Option<String>> {
 fn read_line() -> io::Result<Option<String>> {
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line)?;
+    if read == 0 {
+        end_line()?;
+    }
     Ok((read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// Ctrl-D leaves the cursor behind the question.
+fn end_line() -> io::Result<()> {
+    io::stderr().write_all(b"\n")
 }

@@ -21,7 +21,7 @@ use self::repair::Repair;
 use self::report::Report;
 use super::memory::Health;
 use super::service::PARKED;
-use super::{ask_person, fail, out, proof};
+use super::{ask_person, fail, out, patience, proof};
 use crate::app::{App, anchor_place};
 use crate::bot_api::Api;
 use crate::bot_api::settings::Telegram;
@@ -272,7 +272,11 @@ async fn bot(config: &Config, report: &mut Report) {
         Ok(Err(fault)) => report.bad("bot", fault.to_string()),
         Err(_) => report.bad(
             "bot",
-            format!("{} does not answer within {} s", telegram.api, BOT_ANSWERS_IN.as_secs()),
+            format!(
+                "{} does not answer within {} s; look at the network, then run `claw doctor` again",
+                telegram.api,
+                BOT_ANSWERS_IN.as_secs()
+            ),
         ),
     }
 }
@@ -321,14 +325,15 @@ fn store(app: &App, report: &mut Report) {
 }
 
 async fn servers(app: &App, report: &mut Report) {
-    match app.gate.catalog().changes(None).await {
+    match patience::with_servers(app, app.gate.catalog().changes(None)).await {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(
                     format!("tool:{}/{}", change.server, change.tool),
                     format!(
-                        "{}/{} changed and is withheld; see `claw tools diff`",
-                        change.server, change.tool
+                        "{}/{} changed and is withheld; `claw tools diff` shows it, and `claw \
+                         tools accept {} {}` takes it",
+                        change.server, change.tool, change.server, change.tool
                     ),
                 );
             }
@@ -362,10 +367,20 @@ async fn servers(app: &App, report: &mut Report) {
             }
             ServerState::Failed { reason, .. } => {
                 let reason = app.gate.redactor().redact(&reason);
-                report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
+                report.bad(
+                    format!("server:{}", server.name),
+                    format!("{0}: {reason}; {1}", server.name, next_step(&server.name)),
+                )
             }
-            ServerState::Idle | ServerState::Starting => report
-                .bad(format!("server:{}", server.name), format!("{} did not start", server.name)),
+            ServerState::Idle | ServerState::Starting => report.bad(
+                format!("server:{}", server.name),
+                format!("{0} did not start; {1}", server.name, next_step(&server.name)),
+            ),
         }
     }
+}
+
+/// What to do about a server that does not work.
+fn next_step(name: &str) -> String {
+    format!("mend its entry in mcp.json, then `claw mcp test {name}` tries it")
 }

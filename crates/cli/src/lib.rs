@@ -8,6 +8,7 @@ mod artifacts;
 mod ask;
 mod ask_person;
 mod ask_progress;
+mod ask_words;
 mod audit;
 mod audit_calls;
 mod backup;
@@ -25,11 +26,13 @@ mod interrupt;
 mod manual;
 mod mcp;
 mod memory;
+mod mistyped;
 mod new_file;
 mod open;
 mod open_folders;
 pub mod out;
 mod panic;
+mod patience;
 mod persona;
 mod prompt_report;
 mod proof;
@@ -108,21 +111,32 @@ impl DoorCommands {
 /// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was
 /// printed.
 pub fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+    let words: Vec<String> = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.to_str())
+        .filter(|word| !word.starts_with('-'))
+        .map(str::to_owned)
+        .collect();
     let wrong = arguments
         .iter()
         .skip(1)
         .find(|word| word.to_str().is_none())
         .map(|word| word.display().to_string());
-    Cli::try_parse_from(arguments).map_err(|error| {
+    Cli::try_parse_from(arguments).map_err(|mut error| {
         if let (ErrorKind::InvalidUtf8, Some(word)) = (error.kind(), wrong) {
             return fail::report_own(&fail::UserError::because(format!(
                 "the word `{}` of this command line is not UTF-8 text; type it as UTF-8, or give a file as standard input",
                 out::clean(&word)
             )));
         }
+        let tip = mistyped::tip(&mut error, &words);
         // Help and version go to standard output, and are asked for to be read.
         match error.print() {
-            Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(fail::BROKEN)),
+            Ok(()) => {
+                tip.iter().for_each(|tip| out::err_line(tip));
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(fail::BROKEN))
+            }
             Err(error) => fail::report_own(&out::Unwritten(error).into()),
         }
     })

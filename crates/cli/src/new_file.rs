@@ -24,6 +24,13 @@ impl NewFile {
         if path.symlink_metadata().is_ok() {
             return Err(taken(path));
         }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(UserError::because(format!(
+                "there is no folder {}; make it first, or name another one",
+                folder.display()
+            )));
+        }
         remove_drafts_of(path);
         let part = Part::beside(path)
             .with_context(|| format!("cannot write beside {}", path.display()))?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use claw_mcp_bash::{Service, Sockets};
 use serde_json::json;
 
 use super::args::Json;
@@ -120,8 +121,10 @@ async fn open(
     let until_ms = now_ms() + i64::try_from(time.as_millis())?;
     let by = owner_principal();
     app.store.write(move |tx| openings::open_in(tx, opening, until_ms, &by)).await?;
+    let missing = why_missing(app, opening);
     out::line(&if as_json {
-        json!({"id": opening, "until_ms": until_ms, "cost": opening.cost()}).to_string()
+        json!({"id": opening, "until_ms": until_ms, "cost": opening.cost(), "missing": missing})
+            .to_string()
     } else {
         format!(
             "{opening} is open to commands until {}: {}. Each use is asked about. `claw close {opening}` takes it back.",
@@ -129,7 +132,22 @@ async fn open(
             opening.cost()
         )
     })?;
+    if let Some(why) = missing.filter(|_| !as_json) {
+        out::err_line(&out::clean(&format!(
+            "Commands find no {opening} here: {why}. Start claw where there is one."
+        )));
+    }
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// Why there is none to reach, from where this is typed.
+fn why_missing(app: &App, opening: Opening) -> Option<String> {
+    let service = match opening {
+        Opening::SshAgent => Service::SshAgent,
+        Opening::Docker => Service::Docker,
+    };
+    let sockets = Sockets::find(|name| app.config.env.get(name).map(str::to_owned));
+    sockets.of(service).err().map(|why| why.to_string())
 }
 
 async fn close_service(app: &App, opening: Opening, as_json: bool) -> anyhow::Result<ExitCode> {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use claw_kit::counted::{counted, grouped};
 use serde_json::{Value, json};
 
-use super::{fail, out};
+use super::{fail, out, patience};
 use crate::app::{App, owner_principal};
 use crate::catalog::TrustedBy;
 use crate::domain::{ToolHints, Trust, escape, first_sentence};
@@ -23,7 +23,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     if let Some(only) = only {
         known(app, only)?;
     }
-    let (changes, troubles) = app.gate.catalog().changes(only).await?;
+    let (changes, troubles) = patience::with_servers(app, app.gate.catalog().changes(only)).await?;
     if only.is_none() && !as_json {
         short(app).await?;
         return ended(app, &troubles, changes.len());
@@ -148,7 +148,7 @@ fn known(app: &App, server: &str) -> anyhow::Result<()> {
 
 /// Shows what changed since the owner accepted it.
 pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (changes, troubles) = app.gate.catalog().changes(None).await?;
+    let (changes, troubles) = patience::with_servers(app, app.gate.catalog().changes(None)).await?;
     for change in &changes {
         let id = format!("{}/{}", change.server, change.tool);
         out::line(&if as_json {

@@ -92,8 +92,13 @@ pub async fn import(
 }
 
 fn read(app: &App, file: &Path) -> anyhow::Result<Exported> {
-    let bytes =
-        fs::metadata(file).with_context(|| format!("{} cannot be opened", file.display()))?.len();
+    let found = fs::metadata(file).map_err(|error| {
+        UserError::because(format!("{} cannot be opened: {error}", file.display()))
+    })?;
+    if found.is_dir() {
+        return Err(UserError::because(format!("{} is a folder, and no file", file.display())));
+    }
+    let bytes = found.len();
     if bytes > FILE_BYTES_MAX {
         return Err(UserError::because(format!(
             "{} is larger than 1 GiB, which no log is",

@@ -88,7 +88,7 @@ impl Report {
         };
         match bad {
             0 => format!("All is well.{known}"),
-            _ => format!("{bad} {} with `BAD`: each says what to do.{known}", noun(bad)),
+            _ => format!("{bad} {} with `BAD` to mend.{known}", noun(bad)),
         }
     }
 

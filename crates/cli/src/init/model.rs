@@ -170,14 +170,17 @@ async fn complete(
         let has_address = answer.base_url.is_some();
         let address_too = if has_address { " `address`: another address;" } else { "" };
         key_is_wanted = answer.agent != Agent::Ollama;
-        match person
-            .ask(&format!(
-                "Enter: try again;{address_too} `other`: another model; `keep`: write it down all \
-                 the same: "
-            ))
-            .await?
-            .as_str()
-        {
+        let question = format!(
+            "Enter: try again;{address_too} `other`: another model; `keep`: write it down all the \
+             same: "
+        );
+        // Somebody may type the right key at once, which nobody may see.
+        let typed = if key_is_wanted {
+            person.ask_secret(&question).await?.expose_secret().to_owned()
+        } else {
+            person.ask(&question).await?
+        };
+        match typed.as_str() {
             "address" if has_address => {
                 let usual = (answer.agent == Agent::Ollama).then_some(OLLAMA);
                 answer.base_url = Some(address(person, usual).await?);

@@ -1,6 +1,7 @@
 //! `claw mcp add` and `claw mcp remove`: one entry of `mcp.json`, with a copy of the file beside.
 //! Must not know what an entry means.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -21,6 +22,12 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
         }
         manifest::check_url(url).map_err(UserError::because)?;
     }
+    if name.is_empty() || name.contains(char::is_whitespace) {
+        return Err(UserError::because(format!(
+            "`{name}` is no name of a server: use letters, digits, `-` and `_`, such as \
+             `claw mcp add my-server …`"
+        )));
+    }
     let file = File::read(app)?;
     let text = manifest::add(&file.text, name, &new)
         .map_err(|error| UserError::because(error.to_string()))?;
@@ -32,6 +39,12 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
              `${{NAME}}` in its place is read from claw's environment.",
             file.path.display(),
             open.join(", "),
+        )));
+    }
+    for path in missing_files(&new, &app.config.home.servers().join(name)) {
+        out::err_line(&out::clean(&format!(
+            "There is no {path}, from where the server is started. Give the whole path of the \
+             file, or put it there."
         )));
     }
     if as_json {
@@ -46,6 +59,28 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
         )))?;
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// The arguments that are written like a file and lead to none. A server is started in a folder of
+/// its own, so the folder in which the command was typed says nothing.
+fn missing_files(new: &NewEntry, folder: &Path) -> Vec<String> {
+    if new.iter().any(|(key, _)| *key == "cwd") {
+        return Vec::new();
+    }
+    let args = new.iter().filter(|(key, _)| *key == "args").filter_map(|(_, args)| args.as_array());
+    let names = args.flatten().filter_map(|arg| arg.as_str());
+    let missing = names.filter(|name| is_like_a_file(name) && !folder.join(name).exists());
+    missing.map(|name| folder.join(name).display().to_string()).collect()
+}
+
+/// `server.js`, `./server`, and no option, address, package (`@scope/name`) or absolute path.
+fn is_like_a_file(name: &str) -> bool {
+    const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".rb", ".jar"];
+    let is_other = name.starts_with(['-', '/', '~', '@', '$']) || name.contains("://");
+    !is_other
+        && (name.starts_with("./")
+            || name.starts_with("../")
+            || ENDS.iter().any(|end| name.ends_with(end)))
 }
 
 pub(super) fn remove(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -69,4 +104,27 @@ pub(super) fn remove(app: &App, name: &str, as_json: bool) -> anyhow::Result<Exi
         )))?;
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_not_where_the_server_starts_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("there.py"), "").unwrap();
+        let entry = |args: &[&str]| vec![("command", json!("node")), ("args", json!(args))];
+        let missing = |args: &[&str]| missing_files(&entry(args), folder.path());
+        let named = missing(&["server.js", "./x", "there.py"]);
+        assert_eq!(named.len(), 2, "{named:?}");
+        assert!(named[0].ends_with("/server.js"), "{named:?}");
+        for no_file in ["-y", "@scope/server.js", "https://h/a.js", "/a/b.js", "word", "${A}/x.js"]
+        {
+            assert!(missing(&[no_file]).is_empty(), "{no_file}");
+        }
+        let mut elsewhere = entry(&["server.js"]);
+        elsewhere.push(("cwd", json!("/w")));
+        assert!(missing_files(&elsewhere, folder.path()).is_empty());
+    }
 }

@@ -11,7 +11,7 @@ use crate::catalog::{Summary, TrustError, Trusted, TrustedBy};
 use crate::domain::{Trust, command_line, escape};
 use crate::doors::clock::Clock;
 use crate::fail::{self, UserError};
-use crate::out;
+use crate::{out, patience};
 
 pub(super) async fn run(
     app: &App,
@@ -30,7 +30,7 @@ pub(super) async fn run(
         catalog.set_trust(name, level.into(), &owner_principal()).await?;
     } else if catalog.summary(name)?.is_none() {
         // It is started once, so that it can say what it has.
-        let (_, troubles) = catalog.changes(Some(name)).await?;
+        let (_, troubles) = patience::with_servers(app, catalog.changes(Some(name))).await?;
         troubles.iter().for_each(|trouble| out::err_line(&out::clean(trouble)));
     }
     let trusted = catalog.trusted(name)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::fail::{self, UserError};
 use crate::hub::ServerState;
-use crate::out;
+use crate::{out, patience};
 
 pub(super) async fn run(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let hub = app.gate.hub();
@@ -21,7 +21,7 @@ pub(super) async fn run(app: &App, name: &str, as_json: bool) -> anyhow::Result<
         return Err(UserError::because(what));
     }
     let begun = Instant::now();
-    let tools = match hub.tools(name).await {
+    let tools = match patience::with_servers(app, hub.tools(name)).await {
         Ok(tools) => tools,
         Err(error) => {
             let error = app.gate.redactor().redact(&error.to_string()).into_owned();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{JobWords, heartbeats, id, no_job, say, tell_if_nothing_fires, tool};
 use crate::app::App;
+use crate::calls::job_words::{moment, number};
 use crate::{fail, out};
 
 pub async fn run(app: &App, jobs: &Jobs, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -14,8 +15,13 @@ pub async fn run(app: &App, jobs: &Jobs, as_json: bool) -> anyhow::Result<ExitCo
     for job in &all {
         out::line(&if as_json { job.to_string() } else { out::clean(&lines(&JobWords(job))) })?;
     }
+    let due = tool(jobs, "due", json!({})).await?["due"].take();
+    let due = due.as_array().map(Vec::as_slice).unwrap_or_default();
+    if !as_json {
+        due.iter().try_for_each(|firing| out::line(&out::clean(&waiting(firing))))?;
+    }
     let beats = heartbeats::list(app, as_json)?;
-    if all.is_empty() && beats == 0 && !as_json {
+    if all.is_empty() && due.is_empty() && beats == 0 && !as_json {
         out::err_line(
             "Nothing is scheduled. `claw schedule add --in 20m --say call mum` makes a reminder.",
         );
@@ -33,6 +39,17 @@ pub async fn show(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow:
     let done = say(&job, as_json, whole(&job))?;
     tell_if_nothing_fires(app);
     Ok(done)
+}
+
+/// A firing that has come and that nobody has brought yet. Its job may be gone.
+fn waiting(firing: &Value) -> String {
+    let job = JobWords(firing);
+    let number = number(firing["job"].as_str().unwrap_or_default());
+    let at = match firing["session"].as_str() {
+        Some(session) => format!("`claw chat --session {session}` or a gateway"),
+        None => "`claw chat` or a gateway".to_owned(),
+    };
+    format!("{number}  due since {}, waits for {at}: {}", moment(&firing["planned"]), job.text())
 }
 
 /// Page by page.

@@ -18,6 +18,7 @@ use super::fail::UserError;
 use super::{fail, out, server};
 use crate::app::App;
 use crate::calls::job_words::{JobWords, id, says_no_job};
+use crate::domain::SessionId;
 use crate::mail::Instance;
 
 /// How a home that has no scheduler gets it.
@@ -73,7 +74,23 @@ fn mistake_about(typed: &str, why: String) -> anyhow::Error {
 
 /// What a tool refuses is about what was typed, or about the file.
 fn mistake(why: String) -> anyhow::Error {
-    UserError::because(why.trim_end_matches('.').to_owned())
+    UserError::because(in_options(why.trim_end_matches('.')))
+}
+
+/// What a tool says of its arguments, with the options that fill them.
+fn in_options(why: &str) -> String {
+    const OPTIONS: &[(&str, &str)] = &[
+        ("`in_seconds`, `in_minutes`", "`--in`"),
+        ("`in_seconds`", "`--in`"),
+        ("`at_local`", "`--at`"),
+        ("`date`", "`--date`"),
+        ("`weekday`", "`--weekday`"),
+        ("`every`", "`--every`"),
+        ("`cron`", "`--cron`"),
+        ("`zone`", "`--zone`"),
+        ("`until`", "`--until`"),
+    ];
+    OPTIONS.iter().fold(why.to_owned(), |why, (field, option)| why.replace(field, option))
 }
 
 /// Does what a tool does, in the owner's name.
@@ -118,6 +135,15 @@ fn tell_if_nothing_fires(app: &App) {
     }
 }
 
+/// One line behind a turn that has made a job, where no gateway would bring it.
+pub(super) fn tell_if_only_a_chat_fires(app: &App, session: &SessionId) {
+    if why_nothing_fires(app).is_some() {
+        out::err_line(&format!(
+            "claw: no gateway runs, so it comes only while `claw chat --session {session}` is open."
+        ));
+    }
+}
+
 fn why_nothing_fires(app: &App) -> Option<String> {
     if !app.config.has_bot() {
         return Some(
@@ -132,4 +158,18 @@ fn why_nothing_fires(app: &App) -> Option<String> {
          for good."
             .to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_options;
+
+    #[test]
+    fn a_refusal_names_the_options_that_were_typed() {
+        let why = "when? Give exactly one of `in_seconds`, `in_minutes`, `at_local`, `every` and `cron`";
+        assert_eq!(
+            in_options(why),
+            "when? Give exactly one of `--in`, `--at`, `--every` and `--cron`"
+        );
+    }
 }

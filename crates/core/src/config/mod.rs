@@ -47,6 +47,8 @@ use secrecy::SecretString;
 
 use crate::domain::{AgentCard, Opening};
 use claw_toml_fault as toml_fault;
+/// The known name that a wrong one most likely stands for.
+pub use claw_toml_fault::closest;
 
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
