@@ -58,8 +58,10 @@ fn a_job_goes_on_between_turns_and_ends_with_claw() {
 
 #[test]
 fn a_stop_and_leaving_name_the_jobs_that_run() {
-    let answers =
-        [calls("start", json!({"command": "echo $$ > pid; sleep 600"})), Answer::text("It runs.")];
+    let answers = [
+        calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go", "needs": "write"})),
+        Answer::text("It runs."),
+    ];
     let (_house, _provider, mut chat, pid) = started(answers);
     status_counts(&mut chat, 1);
     chat.types(b"/stop\n");

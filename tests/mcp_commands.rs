@@ -110,9 +110,10 @@ fn a_server_at_a_url_gets_its_header_from_the_environment_and_no_token_is_shown(
 fn a_mistake_is_one_sentence_with_a_next_step_and_changes_nothing() {
     let house = House::bare();
     house.write("mcp.json", COMMENTED);
-    let mistakes: [(&[&str], &[&str]); 9] = [
+    let mistakes: [(&[&str], &[&str]); 10] = [
         (&["add", "bash", "https://h.example/mcp"], &["`bash`", "claw mcp remove bash"]),
         (&["add", "BASH", "--", "x"], &["`bash`", "rename one"]),
+        (&["add", "a b", "--", "x"], &["`a b` is no name", "claw mcp add my-server"]),
         (&["add", "", "--", "x"], &["name is empty", "give it one"]),
         (&["add", "a", "http://169.254.169.254/"], &["keys", "private_hosts"]),
         (&["add", "a", "ftp://h.example"], &["begins with ftp", "https://"]),

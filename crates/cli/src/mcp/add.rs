@@ -22,7 +22,7 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
         }
         manifest::check_url(url).map_err(UserError::because)?;
     }
-    if name.is_empty() || name.contains(char::is_whitespace) {
+    if name.contains(char::is_whitespace) {
         return Err(UserError::because(format!(
             "`{name}` is no name of a server: use letters, digits, `-` and `_`, such as \
              `claw mcp add my-server …`"

@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_options_that_were_typed() {
-        let why = "when? Give exactly one of `in_seconds`, `in_minutes`, `at_local`, `every` and `cron`";
+        let why =
+            "when? Give exactly one of `in_seconds`, `in_minutes`, `at_local`, `every` and `cron`";
         assert_eq!(
             in_options(why),
             "when? Give exactly one of `--in`, `--at`, `--every` and `--cron`"
