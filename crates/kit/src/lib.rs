@@ -25,3 +25,6 @@ pub mod reaper;
 
 /// The names of signals, also as a shell tells of them.
 pub mod signals;
+
+/// Which environment variables a call can give to a command.
+pub mod variables;

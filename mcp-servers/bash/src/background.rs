@@ -144,8 +144,15 @@ impl Background {
 
 impl Job {
     /// Runs it to its end.
-    pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf, scope: Scope) {
-        let request = RunRequest { command: self.command.clone(), cwd, timeout: None, scope };
+    pub async fn run(
+        self: Arc<Self>,
+        runner: &Runner,
+        cwd: PathBuf,
+        scope: Scope,
+        variables: BTreeMap<String, String>,
+    ) {
+        let command = self.command.clone();
+        let request = RunRequest { command, cwd, timeout: None, scope, variables };
         let mut sink = Into(&self);
         let ending = runner.run(request, &self.stop, &mut sink).await;
         let ran = self.started.elapsed();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::kept::{self, Kept, Shelf};
 use crate::network::HostAccount;
-use crate::shell_folder::EndedIn;
+use crate::shell_end::ShellEnd;
 
 /// Room for the words around the output in a result's text.
 const WORDS_BYTES: usize = 1024;
@@ -34,8 +34,8 @@ pub struct Captured {
     pub notes: Vec<String>,
     /// What became of the hosts that the command has named.
     pub network: Option<Vec<HostAccount>>,
-    /// Where the shell was left, if that is not where it began.
-    pub left_in: Option<EndedIn>,
+    /// How the shell was left.
+    pub shell: ShellEnd,
 }
 
 impl Capture {
@@ -114,7 +114,8 @@ impl Capture {
                 self.total
             );
         }
-        Captured { text, bytes: self.total, truncated, file, notes, network: None, left_in: None }
+        let shell = ShellEnd::default();
+        Captured { text, bytes: self.total, truncated, file, notes, network: None, shell }
     }
 
     fn part_max(&self, truncated: bool) -> usize {

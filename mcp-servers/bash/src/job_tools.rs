@@ -1,6 +1,8 @@
 //! The tools for jobs in the background as a model and a host see them: names, descriptions,
 //! schemas, and the words of a result. Must not know how a job is run or kept.
 
+use std::collections::BTreeMap;
+
 use claw_kit::counted::counted;
 use rmcp::model::{
     CallToolResult, ContentBlock, CustomNotification, JsonObject, ServerNotification, Tool,
@@ -19,7 +21,7 @@ use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
 use crate::services::Service;
-use crate::tool::{Ending, arguments, check_command, ended_words, signal_name};
+use crate::tool::{Ending, arguments, check_command, check_variables, ended_words, signal_name};
 
 pub const START: &str = "start";
 pub const OUTPUT: &str = "output";
@@ -50,6 +52,9 @@ pub struct StartArguments {
     /// As for `run`.
     #[serde(default)]
     pub opens: Option<Vec<Service>>,
+    /// As for `run`.
+    #[serde(default)]
+    pub variables: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -163,6 +168,7 @@ pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, St
 pub fn parse_start(arguments: Option<JsonObject>) -> Result<StartArguments, String> {
     let arguments: StartArguments = parse(arguments)?;
     check_command(&arguments.command)?;
+    check_variables(arguments.variables.as_ref())?;
     Ok(arguments)
 }
 

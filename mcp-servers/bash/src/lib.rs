@@ -45,9 +45,12 @@ mod scratch;
 mod server;
 mod services;
 mod shared;
+mod shell_end;
 mod shell_folder;
+mod shell_variables;
 mod shown;
 mod supervisor;
+mod supervisors;
 mod told;
 mod tool;
 mod toolchains;
@@ -162,7 +165,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         .write(&given.told, &settings.workspace)
         .map_err(untold)?;
     let services = Services::start(&given.told, &search).map_err(untold)?;
-    let begin = shell_folder::write(&given.told).map_err(untold)?;
+    let begin = shell_end::write(&given.told).map_err(untold)?;
     let (apart, given_namespaces) = set_apart(namespaces, &boundary)?;
     let enforcement = confine::apply(&boundary, given_namespaces)?;
     if !enforcement.is_full() {

@@ -1,20 +1,20 @@
 //! One job as the server sees it: start its supervisor, read its output, watch time and
 //! cancellation, collect the end. Must not know MCP, or what kills what (that is the supervisor's).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cgroup::Folder;
@@ -31,21 +31,18 @@ use crate::network::{Access, HostAccount, HostRule, Proxy};
 use crate::openings::{self, Openings};
 use crate::scratch;
 use crate::services::{Service, Services};
-use crate::shell_folder::EndedIn;
+use crate::shell_end::ShellEnd;
+use crate::supervisors::Supervisors;
 use crate::tool::Ending;
 use crate::wire::{Given, JobEnd, JobReport, JobSpec};
-use claw_kit::processes;
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
 /// leaves to us.
 const END_PATIENCE: Duration = Duration::from_secs(6);
 /// Where there is one box for all commands of a server.
 const NOT_OPENED: &str = "This system gives commands no namespaces of their own, so what is open for a time is not open to this one.";
-const SWEEP_ROUNDS: u32 = 100;
-const SWEEP_ROUND: Duration = Duration::from_millis(5);
 
-/// Starts jobs. Owns which supervisors are alive, so that what a dead one left can be told from
-/// their jobs.
+/// Starts jobs.
 pub struct Runner {
     workspace: PathBuf,
     environment: Environment,
@@ -70,7 +67,7 @@ pub struct Runner {
     commands: AtomicU64,
     /// Whether it was said that some of what others obey is not held.
     not_held: AtomicBool,
-    supervisors: Mutex<BTreeSet<i32>>,
+    supervisors: Supervisors,
 }
 
 /// What every command finds: variables, HOME, programs.
@@ -96,6 +93,8 @@ pub struct RunRequest {
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
     pub scope: Scope,
+    /// On top of those that every command has.
+    pub variables: BTreeMap<String, String>,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -105,8 +104,8 @@ pub trait Sink: Send {
     fn note(&mut self, sentence: String);
     /// What became of the hosts, where the command has named some or used ssh. Said once, at the end.
     fn account(&mut self, hosts: Vec<HostAccount>);
-    /// Where the command has left its shell, if somebody wants to know. Said once, at the end.
-    fn left_in(&mut self, _folder: EndedIn) {}
+    /// How the command has left its shell, if somebody wants to know. Said once, at the end.
+    fn shell_ended(&mut self, _end: ShellEnd) {}
 }
 
 impl Runner {
@@ -145,7 +144,7 @@ impl Runner {
             private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             not_held: AtomicBool::new(false),
-            supervisors: Mutex::default(),
+            supervisors: Supervisors::default(),
         })
     }
 
@@ -191,11 +190,12 @@ impl Runner {
             }
         };
         let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
-        self.supervisors().extend(pid);
+        self.supervisors.extend(pid);
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
         let spec = JobSpec {
             shell: self.environment.shell.clone(),
             command: request.command,
+            variables: request.variables,
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
@@ -228,9 +228,7 @@ impl Runner {
             sentences.into_iter().for_each(|sentence| sink.note(sentence));
             sink.account(accounts);
         }
-        if let Some(pid) = pid {
-            self.supervisors().remove(&pid);
-        }
+        self.supervisors.remove(pid);
         let timeout_s = request.timeout.unwrap_or_default().as_secs();
         match ending {
             Ending::TimedOut { .. } => Ending::TimedOut { timeout_s },
@@ -355,12 +353,12 @@ impl Runner {
             if let (Some(cgroups), Some(ticket)) = (&self.cgroups, &spec.cgroup) {
                 cgroups.end(ticket);
             }
-            self.kill_strays().await;
+            self.supervisors.kill_strays().await;
         }
         job.read_output_until(until, sink).await;
         if !matches!(tokio::time::timeout_at(until, job.child.wait()).await, Ok(Ok(_))) {
             let _ = job.child.kill().await;
-            self.kill_strays().await;
+            self.supervisors.kill_strays().await;
         }
         if let Some(end) = &end {
             let killed = end.how == JobReport::Killed && cut.is_none();
@@ -377,10 +375,8 @@ impl Runner {
             let notes = met.into_iter().chain(without).chain(aside).chain(not_held);
             notes.for_each(|sentence| sink.note(sentence));
         }
-        if let Some(folder) =
-            end.as_ref().filter(|_| cut.is_none()).and_then(|end| end.ended_in.clone())
-        {
-            sink.left_in(folder);
+        if let (Some(end), None) = (&end, cut) {
+            sink.shell_ended(end.shell.clone());
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },
@@ -395,35 +391,11 @@ impl Runner {
         }
     }
 
-    /// Kills what has come to us because its supervisor died, and all that it started.
-    async fn kill_strays(&self) {
-        let own = rustix::process::getpid().as_raw_nonzero().get();
-        for _ in 0..SWEEP_ROUNDS {
-            let spared: BTreeSet<i32> = self.supervisors().iter().copied().collect();
-            let strays = processes::descendants(&processes::list(), own, &spared);
-            if strays.is_empty() {
-                return;
-            }
-            processes::kill(&strays);
-            for stray in &strays {
-                if stray.parent == own {
-                    let pid = rustix::process::Pid::from_raw(stray.pid);
-                    let _ = rustix::process::waitpid(pid, rustix::process::WaitOptions::NOHANG);
-                }
-            }
-            sleep(SWEEP_ROUND).await;
-        }
-    }
-
     /// Removes the cgroups that are left, with all that is in them.
     pub fn clear(&self) {
         if let Some(cgroups) = &self.cgroups {
             cgroups.clear();
         }
-    }
-
-    fn supervisors(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
-        self.supervisors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

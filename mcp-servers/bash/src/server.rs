@@ -1,48 +1,44 @@
 //! The MCP face, for both eras of the protocol: what the server says about itself, the list of its
-//! tools, and calls. Must not know processes.
+//! tools, and which call is whose. Must not know processes, or what a tool does.
+
+mod calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    CustomNotification, DiscoverResult, Implementation, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomNotification, DiscoverResult,
+    Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::args::{Limits, Settings};
 use crate::background::Background;
-use crate::capture::Capture;
 use crate::cgroup::Folder;
 use crate::confine::Enforcement;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
-use crate::level::{self, Asked, Scope};
 use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::refusals::Refusals;
-use crate::run::{Apart, Machine, RunRequest, Runner};
+use crate::run::{Apart, Machine, Runner};
 use crate::services::{CLOSED, Service};
-use crate::shown::Shown;
-use crate::tool::Ending;
 use crate::{job_tools, tool};
+use calls::refusal;
 
 /// Nothing about this server changes while it runs.
 const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
 const LAST_JOBS_PATIENCE: Duration = Duration::from_secs(7);
-
-/// How long a job that has just been started is watched before its number is given back.
-const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Clone)]
 struct BashServer {
@@ -292,133 +288,6 @@ impl BashServer {
             place = waiting.place() => place.ok_or_else(stopped),
         }
     }
-
-    async fn run(
-        &self,
-        arguments: tool::RunArguments,
-        opened: OpenedToCall,
-        progress: Option<Progress>,
-        stop: &CancellationToken,
-    ) -> CallToolResult {
-        let scope = match Scope::parse(
-            Asked {
-                needs: arguments.needs,
-                hosts: arguments.hosts.as_deref(),
-                opens: arguments.opens.as_deref(),
-                opened: &opened.services,
-                keep_off: opened.keep_off,
-            },
-            self.enforcement,
-        ) {
-            Ok(scope) => scope.with_folders(opened.folders),
-            Err(why) => return refused(why),
-        };
-        let level = scope.level;
-        let is_kept = scope.keeps_obeyed && level.has_network();
-        let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
-        let refusals = self.refusals.with(&scope.folders);
-        let cwd = arguments.cwd.unwrap_or_default();
-        let began_in = Some(cwd.clone()).filter(|cwd| !matches!(cwd.as_str(), "" | "."));
-        let request = RunRequest {
-            command: arguments.command,
-            cwd: cwd.into(),
-            timeout: Some(Duration::from_secs(
-                arguments.timeout_s.unwrap_or(self.limits.timeout_s),
-            )),
-            scope,
-        };
-        let capture = Capture::new(
-            self.shelf.clone(),
-            self.limits.output_bytes_max,
-            self.limits.file_bytes_max,
-        );
-        let mut shown =
-            Shown { capture, progress, notes: Vec::new(), network: None, left_in: None };
-        let started = Instant::now();
-        let ending = self.runner.run(request, stop, &mut shown).await;
-        let took = started.elapsed();
-        if let Some(progress) = shown.progress {
-            progress.finish().await;
-        }
-        let mut output = shown.capture.finish();
-        output.notes.splice(..0, shown.notes);
-        if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
-            let of_obeyed = || level::refusal_of_obeyed(&output.text).filter(|_| is_kept);
-            let said = refusals.sentence(level, &opens, &output.text);
-            output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
-        }
-        output.network = shown.network;
-        output.notes.extend(match &shown.left_in {
-            Some(left_in) => left_in.sentence(),
-            None => began_in.map(|folder| format!("It ran in `{folder}`.")),
-        });
-        output.left_in = shown.left_in;
-        tool::result(&ending, took, output, self.enforcement, level)
-    }
-
-    async fn start(&self, arguments: Option<JsonObject>, opened: OpenedToCall) -> CallToolResponse {
-        let arguments = match job_tools::parse_start(arguments) {
-            Ok(arguments) => arguments,
-            Err(why) => return refusal(why),
-        };
-        let scope = match Scope::parse(
-            Asked {
-                needs: arguments.needs,
-                hosts: arguments.hosts.as_deref(),
-                opens: arguments.opens.as_deref(),
-                opened: &opened.services,
-                keep_off: opened.keep_off,
-            },
-            self.enforcement,
-        ) {
-            Ok(scope) => scope.with_folders(opened.folders),
-            Err(why) => return refusal(why),
-        };
-        let job = match self.background.add(&arguments.command, self.closed.child_token()) {
-            Ok(job) => job,
-            Err(why) => return refusal(why),
-        };
-        let (runner, running) = (self.runner.clone(), job.clone());
-        let cwd = arguments.cwd.unwrap_or_default().into();
-        self.jobs.spawn(async move { running.run(&runner, cwd, scope).await });
-        // What cannot even begin, or ends at once, is told at once.
-        job.wait(FIRST_LOOK).await;
-        job_tools::result(job.look(true)).into()
-    }
-
-    async fn output(
-        &self,
-        arguments: Option<JsonObject>,
-        cancelled: &CancellationToken,
-    ) -> CallToolResponse {
-        let (job, wait_s) = match job_tools::parse_output(arguments) {
-            Ok(arguments) => (arguments.job, arguments.wait_s),
-            Err(why) => return refusal(why),
-        };
-        let Some(job) = self.background.job(job) else { return no_job(job) };
-        tokio::select! {
-            () = job.wait(Duration::from_secs(wait_s)) => {}
-            () = cancelled.cancelled() => {}
-        }
-        job_tools::result(job.look(true)).into()
-    }
-
-    async fn stop(&self, arguments: Option<JsonObject>) -> CallToolResponse {
-        let number = match job_tools::parse::<job_tools::StopArguments>(arguments) {
-            Ok(arguments) => arguments.job,
-            Err(why) => return refusal(why),
-        };
-        let Some(job) = self.background.job(number) else { return no_job(number) };
-        job.end().await;
-        job_tools::result(job.look(true)).into()
-    }
-
-    fn list(&self, arguments: Option<JsonObject>) -> CallToolResponse {
-        if let Err(why) = job_tools::parse::<job_tools::ListArguments>(arguments) {
-            return refusal(why);
-        }
-        job_tools::list(self.background.all().iter().map(|job| job.look(false)).collect()).into()
-    }
 }
 
 fn tools(
@@ -429,17 +298,4 @@ fn tools(
     let mut tools = vec![tool::tool(limits, enforcement, programs)?];
     tools.extend(job_tools::tools(limits, enforcement)?);
     Ok(tools.into())
-}
-
-fn no_job(number: u32) -> CallToolResponse {
-    refusal(format!("there is no job {number}; the tool `list` names those that there are"))
-}
-
-/// For the model: what was wrong with the request. Not a protocol error, which hosts hide from it.
-fn refusal(why: String) -> CallToolResponse {
-    refused(why).into()
-}
-
-fn refused(why: String) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(why)])
 }

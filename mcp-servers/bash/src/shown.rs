@@ -5,7 +5,7 @@ use crate::capture::Capture;
 use crate::network::HostAccount;
 use crate::progress::Progress;
 use crate::run::Sink;
-use crate::shell_folder::EndedIn;
+use crate::shell_end::ShellEnd;
 
 /// The output of a command that somebody waits for.
 pub struct Shown {
@@ -13,7 +13,7 @@ pub struct Shown {
     pub progress: Option<Progress>,
     pub notes: Vec<String>,
     pub network: Option<Vec<HostAccount>>,
-    pub left_in: Option<EndedIn>,
+    pub shell: ShellEnd,
 }
 
 impl Sink for Shown {
@@ -21,8 +21,8 @@ impl Sink for Shown {
         self.network = Some(hosts);
     }
 
-    fn left_in(&mut self, folder: EndedIn) {
-        self.left_in = Some(folder);
+    fn shell_ended(&mut self, end: ShellEnd) {
+        self.shell = end;
     }
 
     fn note(&mut self, sentence: String) {

@@ -5,6 +5,8 @@
 //!
 //! Why a process of its own, and how it kills, is told in `claw_kit::reaper`.
 
+use std::env;
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
@@ -28,7 +30,8 @@ use crate::obeyed::Obeyed;
 #[cfg(target_os = "linux")]
 use crate::own_namespaces;
 use crate::services;
-use crate::shell_folder::{EndedIn, WatchedShell};
+use crate::shell_end::{ShellEnd, WatchedShell};
+use crate::shell_variables::Given;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 use crate::work_folder;
 
@@ -90,7 +93,7 @@ fn supervise() -> std::io::Result<()> {
             without_cgroup: None,
             set_aside: None,
             not_held: None,
-            ended_in: None,
+            shell: ShellEnd::default(),
         },
     };
     let text = end.line()?;
@@ -149,7 +152,7 @@ fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
                 without_cgroup: None,
                 set_aside: None,
                 not_held: None,
-                ended_in: Some(EndedIn::NotThere),
+                shell: ShellEnd::not_there(),
             };
         }
     };
@@ -174,9 +177,10 @@ fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
         leaf.remove();
     }
     let by_itself = matches!(how, JobReport::Exited(_) | JobReport::Signaled(_));
-    let ended_in = shell.filter(|_| by_itself);
-    let ended_in = ended_in.and_then(|shell| shell.ended_in(&began, &spec.workspace));
-    JobEnd { how, met, without_cgroup, set_aside: None, not_held: None, ended_in }
+    let shell = shell.filter(|_| by_itself);
+    let shell = shell.map(|shell| shell.ended((&began, &spec.workspace), &spec.variables));
+    let shell = shell.unwrap_or_default();
+    JobEnd { how, met, without_cgroup, set_aside: None, not_held: None, shell }
 }
 
 /// The cgroup of the command, with this process in it, so that the shell begins there.
@@ -198,21 +202,30 @@ fn start(
     shell: Option<&mut WatchedShell>,
 ) -> Result<i32, String> {
     let started = spawn(spec, ports, leaf.is_some(), shell.is_some());
-    if let (Ok(pid), Some(shell)) = (&started, shell) {
-        shell.started(*pid);
+    let (pid, given) = match started {
+        Ok((pid, given)) => (Ok(pid), given),
+        Err(why) => (Err(why), Given::new()),
+    };
+    if let (Ok(pid), Some(shell)) = (&pid, shell) {
+        shell.started(*pid, given);
     }
     if let Some(Err(error)) = leaf.map(Leaf::leave) {
         processes::kill(&own_descendants());
         return Err(format!("its supervisor could not leave the cgroup of the command: {error}"));
     }
-    started
+    pid
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool, is_watched: bool) -> Result<i32, String> {
+fn spawn(
+    spec: &JobSpec,
+    ports: Ports,
+    in_cgroup: bool,
+    is_watched: bool,
+) -> Result<(i32, Given), String> {
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
     // dash a command.
@@ -220,6 +233,8 @@ fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool, is_watched: bool) -> Res
     command.envs(spec.begin.iter().filter(|_| is_watched).map(|begin| ("BASH_ENV", begin)));
     command.envs(ports.proxy.map(network::variables).into_iter().flatten());
     command.envs(services::variables(&spec.services, ports.docker, ports.ssh));
+    command.envs(&spec.variables);
+    let given = given(&command);
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
     // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this
     // process itself has to stay outside of it, so that the job cannot touch it.
@@ -231,7 +246,18 @@ fn spawn(spec: &JobSpec, ports: Ports, in_cgroup: bool, is_watched: bool) -> Res
     });
     let child =
         starter.join().map_err(|_| "the thread that starts the shell ended early".to_owned())??;
-    i32::try_from(child.id()).map_err(|error| error.to_string())
+    let pid = i32::try_from(child.id()).map_err(|error| error.to_string())?;
+    Ok((pid, given))
+}
+
+/// The variables with which a program begins.
+fn given(command: &Command) -> Given {
+    let bytes = |text: &OsStr| text.as_encoded_bytes().to_vec();
+    let mut given: Given =
+        env::vars_os().map(|(name, value)| (bytes(&name), bytes(&value))).collect();
+    let own = command.get_envs().filter_map(|(name, value)| Some((bytes(name), bytes(value?))));
+    given.extend(own);
+    given
 }
 
 /// A command that runs.

@@ -1,10 +1,11 @@
 //! The tool `run` as a model and a host see it: name, description, schemas, annotations, and the
 //! words of a result. Must not know how a job is run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use claw_kit::signals;
+use claw_kit::{signals, variables};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use crate::network::HostAccount;
 use crate::schema;
 use crate::services::Service;
 use crate::shell_folder::EndedIn;
+use crate::shell_variables::VariablesLeft;
 use crate::told;
 
 pub const NAME: &str = "run";
@@ -50,6 +52,10 @@ pub struct RunArguments {
     /// `github.com:22`), `docker` for Docker (DOCKER_HOST leads there).
     #[serde(default)]
     pub opens: Option<Vec<Service>>,
+    /// Environment variables for this command, by name, on top of those that every command has: at
+    /// most 64, 4 KiB each, 16 KiB in all.
+    #[serde(default)]
+    pub variables: Option<BTreeMap<String, String>>,
 }
 
 /// The structured result of a command that was started.
@@ -78,6 +84,9 @@ pub struct RunResult {
     /// relative to the workspace, `.` for the workspace itself. Null where the shell has ended
     /// where it began, and where its end was not seen.
     pub moved_to: Option<String>,
+    /// What has become of the exported variables, for a next command that goes on with the shell of
+    /// this one. Null where none has changed, and where the end of the shell was not seen.
+    pub variables_left: Option<VariablesLeft>,
     /// Whether nothing was run because `cwd` cannot be used.
     pub cwd_refused: bool,
     /// What the command was allowed: read, write or network.
@@ -147,6 +156,7 @@ pub fn parse(arguments: Option<JsonObject>, limits: &Limits) -> Result<RunArgume
     let arguments: RunArguments = serde_json::from_value(value)
         .map_err(|error| format!("The arguments do not fit: {error}. Nothing was run."))?;
     check_command(&arguments.command)?;
+    check_variables(arguments.variables.as_ref())?;
     if !matches!(arguments.timeout_s, None | Some(1..))
         || arguments.timeout_s > Some(limits.timeout_s_max)
     {
@@ -178,6 +188,12 @@ pub fn check_command(command: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Why no command can be given these variables.
+pub fn check_variables(variables: Option<&BTreeMap<String, String>>) -> Result<(), String> {
+    let checked = variables.map_or(Ok(()), variables::check);
+    checked.map_err(|why| format!("`variables`: {why} Nothing was run."))
+}
+
 /// A nonzero exit is a result like any other: the model reads the code. An error is what kept the
 /// command from ending by itself, or from starting.
 pub fn result(
@@ -187,7 +203,7 @@ pub fn result(
     enforcement: Enforcement,
     level: Level,
 ) -> CallToolResult {
-    let cwd_refused = output.left_in == Some(EndedIn::NotThere);
+    let cwd_refused = output.shell.folder == Some(EndedIn::NotThere);
     if let (Ending::NotStarted(why), false) = (ending, cwd_refused) {
         return CallToolResult::error(vec![ContentBlock::text(format!("Nothing was run: {why}."))]);
     }
@@ -222,10 +238,7 @@ pub fn result(
         }
         Ending::NotStarted(why) => format!("Nothing was run: {why}."),
     };
-    for note in &output.notes {
-        text.push('\n');
-        text.push_str(note);
-    }
+    output.notes.iter().for_each(|note| text.push_str(&format!("\n{note}")));
     if !cwd_refused {
         text.push_str("\n\n");
         text.push_str(if output.text.is_empty() { "(no output)" } else { &output.text });
@@ -240,7 +253,8 @@ pub fn result(
         output: output.text,
         output_file: output.file,
         network: output.network,
-        moved_to: output.left_in.as_ref().and_then(EndedIn::moved_to),
+        moved_to: output.shell.folder.as_ref().and_then(EndedIn::moved_to),
+        variables_left: output.shell.variables,
         cwd_refused,
         level,
         confined: enforcement.holds(level),

@@ -3,6 +3,7 @@
 //! job": it comes when the server says so and, without anybody saying so, when the server dies.
 //! Must not know processes.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,15 @@ use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
 use crate::openings::Openings;
 use crate::services::Told;
-use crate::shell_folder::EndedIn;
+use crate::shell_end::ShellEnd;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
     pub shell: PathBuf,
     pub command: String,
+    /// Variables on top of those that every command has.
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
     pub workspace: PathBuf,
     /// Relative to the workspace.
     pub cwd: PathBuf,
@@ -84,9 +88,9 @@ pub struct JobEnd {
     /// Why some of what other programs obey on sight was not kept as it is.
     #[serde(default)]
     pub not_held: Option<String>,
-    /// Where it has left its shell, if that is known and not where it began.
+    /// How it has left its shell.
     #[serde(default)]
-    pub ended_in: Option<EndedIn>,
+    pub shell: ShellEnd,
 }
 
 /// Stands before the report. Whoever waits for a socket reads one byte, and takes no byte of the
@@ -142,7 +146,7 @@ mod tests {
             without_cgroup: None,
             set_aside: None,
             not_held: None,
-            ended_in: None,
+            shell: ShellEnd::default(),
         };
         let line = end.line().unwrap();
         // The socket was not taken, it was taken, and there is none.

@@ -1,0 +1,175 @@
+//! What each tool does with a call: a command that somebody waits for, and the jobs in the
+//! background. Must not know the protocol, or how a command is run.
+
+use std::time::Duration;
+
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::BashServer;
+use crate::capture::Capture;
+use crate::level::{self, Asked, Scope};
+use crate::opened_to_call::OpenedToCall;
+use crate::progress::Progress;
+use crate::run::RunRequest;
+use crate::services::Service;
+use crate::shell_end::ShellEnd;
+use crate::shell_variables::VariablesLeft;
+use crate::shown::Shown;
+use crate::tool::Ending;
+use crate::{job_tools, tool};
+
+/// How long a job that has just been started is watched before its number is given back.
+const FIRST_LOOK: Duration = Duration::from_millis(200);
+
+impl BashServer {
+    pub(super) async fn run(
+        &self,
+        arguments: tool::RunArguments,
+        opened: OpenedToCall,
+        progress: Option<Progress>,
+        stop: &CancellationToken,
+    ) -> CallToolResult {
+        let scope = match Scope::parse(
+            Asked {
+                needs: arguments.needs,
+                hosts: arguments.hosts.as_deref(),
+                opens: arguments.opens.as_deref(),
+                opened: &opened.services,
+                keep_off: opened.keep_off,
+            },
+            self.enforcement,
+        ) {
+            Ok(scope) => scope.with_folders(opened.folders),
+            Err(why) => return refused(why),
+        };
+        let level = scope.level;
+        let is_kept = scope.keeps_obeyed && level.has_network();
+        let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
+        let refusals = self.refusals.with(&scope.folders);
+        let cwd = arguments.cwd.unwrap_or_default();
+        let variables = arguments.variables.unwrap_or_default();
+        let began_in = Some(cwd.clone()).filter(|cwd| !matches!(cwd.as_str(), "" | "."));
+        let request = RunRequest {
+            command: arguments.command,
+            cwd: cwd.into(),
+            timeout: Some(Duration::from_secs(
+                arguments.timeout_s.unwrap_or(self.limits.timeout_s),
+            )),
+            scope,
+            variables,
+        };
+        let capture = Capture::new(
+            self.shelf.clone(),
+            self.limits.output_bytes_max,
+            self.limits.file_bytes_max,
+        );
+        let (notes, shell) = (Vec::new(), ShellEnd::default());
+        let mut shown = Shown { capture, progress, notes, network: None, shell };
+        let started = Instant::now();
+        let ending = self.runner.run(request, stop, &mut shown).await;
+        let took = started.elapsed();
+        if let Some(progress) = shown.progress {
+            progress.finish().await;
+        }
+        let mut output = shown.capture.finish();
+        output.notes.splice(..0, shown.notes);
+        if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
+            let of_obeyed = || level::refusal_of_obeyed(&output.text).filter(|_| is_kept);
+            let said = refusals.sentence(level, &opens, &output.text);
+            output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
+        }
+        output.network = shown.network;
+        output.notes.extend(match &shown.shell.folder {
+            Some(folder) => folder.sentence(),
+            None => began_in.map(|folder| format!("It ran in `{folder}`.")),
+        });
+        let variables = shown.shell.variables.as_ref();
+        output.notes.extend(variables.and_then(VariablesLeft::sentence));
+        output.shell = shown.shell;
+        tool::result(&ending, took, output, self.enforcement, level)
+    }
+
+    pub(super) async fn start(
+        &self,
+        arguments: Option<JsonObject>,
+        opened: OpenedToCall,
+    ) -> CallToolResponse {
+        let arguments = match job_tools::parse_start(arguments) {
+            Ok(arguments) => arguments,
+            Err(why) => return refusal(why),
+        };
+        let scope = match Scope::parse(
+            Asked {
+                needs: arguments.needs,
+                hosts: arguments.hosts.as_deref(),
+                opens: arguments.opens.as_deref(),
+                opened: &opened.services,
+                keep_off: opened.keep_off,
+            },
+            self.enforcement,
+        ) {
+            Ok(scope) => scope.with_folders(opened.folders),
+            Err(why) => return refusal(why),
+        };
+        let job = match self.background.add(&arguments.command, self.closed.child_token()) {
+            Ok(job) => job,
+            Err(why) => return refusal(why),
+        };
+        let (runner, running) = (self.runner.clone(), job.clone());
+        let cwd = arguments.cwd.unwrap_or_default().into();
+        let variables = arguments.variables.unwrap_or_default();
+        self.jobs.spawn(async move { running.run(&runner, cwd, scope, variables).await });
+        // What cannot even begin, or ends at once, is told at once.
+        job.wait(FIRST_LOOK).await;
+        job_tools::result(job.look(true)).into()
+    }
+
+    pub(super) async fn output(
+        &self,
+        arguments: Option<JsonObject>,
+        cancelled: &CancellationToken,
+    ) -> CallToolResponse {
+        let (job, wait_s) = match job_tools::parse_output(arguments) {
+            Ok(arguments) => (arguments.job, arguments.wait_s),
+            Err(why) => return refusal(why),
+        };
+        let Some(job) = self.background.job(job) else { return no_job(job) };
+        tokio::select! {
+            () = job.wait(Duration::from_secs(wait_s)) => {}
+            () = cancelled.cancelled() => {}
+        }
+        job_tools::result(job.look(true)).into()
+    }
+
+    pub(super) async fn stop(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+        let number = match job_tools::parse::<job_tools::StopArguments>(arguments) {
+            Ok(arguments) => arguments.job,
+            Err(why) => return refusal(why),
+        };
+        let Some(job) = self.background.job(number) else { return no_job(number) };
+        job.end().await;
+        job_tools::result(job.look(true)).into()
+    }
+
+    pub(super) fn list(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+        if let Err(why) = job_tools::parse::<job_tools::ListArguments>(arguments) {
+            return refusal(why);
+        }
+        job_tools::list(self.background.all().iter().map(|job| job.look(false)).collect()).into()
+    }
+}
+
+fn no_job(number: u32) -> CallToolResponse {
+    refusal(format!("there is no job {number}; the tool `list` names those that there are"))
+}
+
+/// For the model: what was wrong with the request. Not a protocol error, which hosts hide from it.
+pub(super) fn refusal(why: String) -> CallToolResponse {
+    refused(why).into()
+}
+
+fn refused(why: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
+}
