@@ -40,6 +40,7 @@ fn main() -> ExitCode {
             client: None,
             destructive_hint: None,
             held: HeldLevels::ALL,
+            harmless_variables: &[],
             workspace: Path::new("/home/ann/work"),
             home: Path::new("/home/ann/.claw"),
             user_home: Path::new("/home/ann"),

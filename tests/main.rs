@@ -124,6 +124,7 @@ mod shelf_rig;
 mod shell_folder;
 mod shell_grants;
 mod shell_texts;
+mod shell_variables;
 mod shown;
 mod staged;
 mod starts;

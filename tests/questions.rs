@@ -246,6 +246,55 @@ fn a_question_with_an_opening_says_what_the_command_is_to_the_world() {
     }
 }
 
+/// Calls with variables, given or kept.
+fn calls_with_variables() -> Vec<(&'static str, Value)> {
+    let call = |variables: Value| {
+        ("bash__run", json!({"command": "cargo test", "needs": "write", "variables": variables}))
+    };
+    let many: serde_json::Map<String, Value> =
+        (0..9).map(|n| (format!("APP_SETTING_{n}"), json!(format!("value {n}")))).collect();
+    vec![
+        call(json!({"RUSTC_WRAPPER": "/tmp/x"})),
+        call(json!({"A": "1", "VIRTUAL_ENV": "/home/ann/projects/web/.venv", "Z": ""})),
+        call(json!({"PATH": format!("{}:/usr/bin", "/home/ann/a long folder/bin:".repeat(20))})),
+        call(json!({"GREETING": "two\nlines \u{202e}and `a trick`", "B": "1"})),
+        call(Value::Object(many)),
+    ]
+}
+
+#[test]
+fn a_question_shows_the_variables_of_a_command() {
+    let calls = calls_with_variables();
+    let (house, _model) = house([turn(&calls)]);
+    let rows = house.claw(&["doctor", "--json"]).rows();
+    if !rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts")) {
+        eprintln!("skipped: this system does not hold every level of the box");
+        return;
+    }
+    house.claw(&["ask", "do all of it"]).expect(3);
+    let questions = questions(&house);
+    assert_eq!(questions.len(), calls.len());
+    for columns in [40, 80] {
+        let mut dump = String::new();
+        for question in &questions {
+            let rows = at(question, columns);
+            assert!(rows.len() <= ROWS_MAX, "at {columns}: {rows:#?}");
+            dump.push_str(&format!("==== {} rows\n{}\n", rows.len(), rows.join("\n")));
+        }
+        insta::assert_snapshot!(format!("variables_at_{columns}_columns"), dump);
+    }
+    let clock = Clock { now_ms: 0, zone: TimeZone::UTC };
+    for (question, (_, arguments)) in questions.iter().zip(&calls) {
+        let whole = whole_lines(question, None, Look::new(100_000, false), &clock).join("\n");
+        for (name, value) in arguments["variables"].as_object().unwrap() {
+            let value = value.as_str().unwrap();
+            assert!(whole.contains(name), "{whole}");
+            assert!(!value.is_ascii() || whole.contains(value), "{name}: {whole}");
+        }
+        assert!(!whole.contains('\u{202e}'));
+    }
+}
+
 #[test]
 fn the_list_is_short_and_one_question_can_be_seen_whole() {
     let letter =

@@ -14,28 +14,28 @@ use crate::serve_rig::{Client, Era, text};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
-const ALLOW: &str =
+pub(crate) const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 const OFF: &str = "[tools]\nkeep_shell_folder = false\n";
 
 /// One reply of the model with these calls of `bash__run`, side by side.
-fn runs(calls: &[Value]) -> Answer {
+pub(crate) fn runs(calls: &[Value]) -> Answer {
     let call = |(number, arguments): (usize, &Value)| {
         Call::new(&format!("c{number}"), "bash__run", &arguments.to_string())
     };
     Answer::Turn(Turn::calls(&calls.iter().enumerate().map(call).collect::<Vec<_>>()))
 }
 
-fn run(command: &str) -> Answer {
+pub(crate) fn run(command: &str) -> Answer {
     runs(&[json!({"command": command})])
 }
 
-fn done() -> Answer {
+pub(crate) fn done() -> Answer {
     Answer::text("Done.")
 }
 
 /// A house with the folders `a`, `b` and `a/deep` in its workspace.
-fn house(policy: &str, answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
+pub(crate) fn house(policy: &str, answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
     let model = Threaded::start(Wire::OpenAi, answers);
     let house = House::at("openai-compatible", &model.base_url);
     house.write("claw.toml", SERVER_WAIT);
@@ -47,14 +47,14 @@ fn house(policy: &str, answers: impl IntoIterator<Item = Answer>) -> (House, Thr
     (house, model)
 }
 
-fn servers(others: &Value) -> String {
+pub(crate) fn servers(others: &Value) -> String {
     let mut servers = others.clone();
     servers["bash"] = json!({"command": "claw", "args": ["server", "bash"]});
     json!({ "mcpServers": servers }).to_string()
 }
 
 /// What the commands have printed, in the order in which their results came.
-fn printed(house: &House, session: &str) -> Vec<String> {
+pub(crate) fn printed(house: &House, session: &str) -> Vec<String> {
     let outcomes = outcomes(&house.events(session));
     let output = |outcome: &Value| match &outcome["output"]["structured"]["output"] {
         Value::String(text) => text.trim_end().to_owned(),
@@ -69,7 +69,7 @@ fn folders(house: &House, session: &str) -> Vec<String> {
     printed(house, session).iter().map(|text| text.replace(&workspace, "~")).collect()
 }
 
-fn whole(house: &House, model: &Threaded) {
+pub(crate) fn whole(house: &House, model: &Threaded) {
     assert_eq!(model.faults(), Vec::<String>::new());
     house.is_whole();
 }

@@ -14,7 +14,7 @@ use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
     Answer, Block, CallId, Event, EventBody, LEFT, LoadedBy, Named, NamedState, Outcome,
-    ProjectFile, RecalledNote, SessionId, person, text_of, tool_for_person,
+    ProjectFile, RecalledNote, SessionId, ShellPart, person, text_of, tool_for_person,
 };
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export, named};
@@ -130,7 +130,12 @@ fn calls_of(
     Ok(calls)
 }
 
-const FORGOTTEN: &str = "the shell is back in the workspace (tools.keep_shell_folder)";
+fn forgotten(part: ShellPart) -> &'static str {
+    match part {
+        ShellPart::Folder => "the shell is back in the workspace (tools.keep_shell_folder)",
+        ShellPart::Variables => "the shell keeps no variable (tools.keep_shell_variables)",
+    }
+}
 
 /// Which tools stand in the requests from here on.
 fn tools_words(by: LoadedBy, tools: &[String]) -> String {
@@ -202,7 +207,7 @@ fn readable(
             )
         }
         EventBody::SessionCleared {} => "a new conversation".to_owned(),
-        EventBody::ShellForgotten {} => FORGOTTEN.to_owned(),
+        EventBody::ShellForgotten { part } => forgotten(*part).to_owned(),
         EventBody::CompactRequested { .. } => "a summary was asked for".to_owned(),
         EventBody::WindowIdle { idle_s } => {
             format!("nobody had said anything for {idle_s} s (limits.idle_window_s)")

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalId, CallId, DeniedBy, Origin, Proposal, SessionId, ShellFolder};
+use super::{
+    ApprovalId, CallId, DeniedBy, Origin, Proposal, SessionId, ShellFolder, ShellVariables,
+};
 use crate::text_forms::text_forms;
 
 /// A call that somebody requests. It becomes an action only behind the gate.
@@ -78,6 +80,10 @@ pub struct ToolOutput {
     /// Where the command has left its shell. The gate alone writes it, of our own bash server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellFolder>>,
+    /// What the command has made of its shell's exported variables. The gate alone writes it, of our
+    /// own bash server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell_variables: Option<Box<ShellVariables>>,
     /// What the tool proposes; each entry has passed the gate's checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Proposal>,

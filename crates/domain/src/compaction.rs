@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ShellStands, UnixMillis};
+use super::{ShellKeeps, ShellStands, UnixMillis};
 
 /// What of the replaced part of a conversation a model sees word for word.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Compaction {
     /// Where shells stand that do not stand in the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shells: Vec<ShellStands>,
+    /// What shells keep that keep any variables.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shell_variables: Vec<ShellKeeps>,
 }
 
 impl Compaction {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, Address, Answer, ApprovalId, Block, CallId, Compaction, CutResult, Finish, ImageRef,
-    Named, NamedState, Origin, Outcome, ProjectFile, PromptAccount, RecalledNote, UnixMillis,
-    Usage,
+    Named, NamedState, Origin, Outcome, ProjectFile, PromptAccount, RecalledNote, ShellPart,
+    UnixMillis, Usage,
 };
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
@@ -178,10 +178,13 @@ pub enum EventBody {
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
     SessionCleared {},
-    /// No shell stands anywhere but in the workspace from here on: the owner wants no folder to be
-    /// remembered.
+    /// No shell stands anywhere but in the workspace from here on, or keeps a variable: the owner
+    /// wants that not to be remembered.
     #[serde(rename = "shell.forgotten")]
-    ShellForgotten {},
+    ShellForgotten {
+        #[serde(default)]
+        part: ShellPart,
+    },
     /// `/undo`: a model no longer sees the exchange (one turn) with these numbers. A summary that
     /// was written in the middle of that turn stays, because it stands for others.
     #[serde(rename = "exchange.dropped")]
@@ -240,7 +243,7 @@ impl EventBody {
             | Self::Summary { .. }
             | Self::WindowDropped { .. }
             | Self::SessionCleared {}
-            | Self::ShellForgotten {}
+            | Self::ShellForgotten { .. }
             | Self::ExchangeDropped { .. }
             | Self::TurnEnded { .. } => None,
         }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::trust::BELIEVED;
 
 /// The short names that claw itself gives, and what they mean.
-const WORDS: [(&str, &str); 20] = [
+const WORDS: [(&str, &str); 21] = [
     ("class.safe", "claw's default for safe tools"),
     ("class.mutating", "claw's default for changes"),
     ("class.dangerous", "the class “dangerous”"),
@@ -16,6 +16,7 @@ const WORDS: [(&str, &str); 20] = [
     ("builtin.unreadable-paths", "claw's check of the files that a call names"),
     ("builtin.unreadable-shell", "claw's check of the text of a command"),
     ("builtin.opening", "claw's check of what is open to commands"),
+    ("builtin.variables", "claw's check of the variables of a command"),
     ("builtin.no-box", "claw's check of the box"),
     ("builtin.staged", "claw's check that what runs was confirmed"),
     ("builtin.panic", "the stop switch"),

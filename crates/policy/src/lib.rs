@@ -13,6 +13,7 @@ mod private;
 mod rules;
 pub mod shape;
 pub mod shell;
+pub mod variables;
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -31,7 +32,7 @@ use parts::Parts;
 use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 8;
+const BUILTIN_VERSION: u32 = 9;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,8 @@ pub struct Facts<'a> {
     /// What the operating system holds of the box of our bash server. Where it does not hold a
     /// command's level, the command is asked about.
     pub held: HeldLevels,
+    /// Names of variables that the owner calls harmless, beside those that claw knows.
+    pub harmless_variables: &'a [String],
     /// Where the tools work.
     pub workspace: &'a Path,
     /// Claw's home.
@@ -191,6 +194,12 @@ impl Policy {
                 format!("{allows} would allow it, but claw cannot read this shell text to its end");
             return Verdict::Ask { rule: "builtin.unreadable-shell".to_owned(), why };
         }
+        if !variables::are_harmless(facts) && !self.lets_look(facts) && !self.speaks_of_them(rule) {
+            let names = variables::strange_words(facts);
+            let why =
+                format!("{allows} would allow it, but {names} may change what its programs do");
+            return Verdict::Ask { rule: "builtin.variables".to_owned(), why };
+        }
         let opened = openings::named(facts);
         if let Some(opening) = opened.iter().flatten().next() {
             let why = format!("{allows} would allow it, but {}", opening.cost());
@@ -215,6 +224,13 @@ impl Policy {
             && facts.held.levels
             && facts.origin == Origin::Owner
             && !self.classes.bash_reads_ask
+    }
+
+    /// Whether the rule of this name is about the variables of a command.
+    fn speaks_of_them(&self, rule: &str) -> bool {
+        let is_it = |one: &&Rule| one.id == *rule;
+        let rule = self.rules.iter().find(is_it);
+        rule.is_some_and(|rule| rule.args.iter().any(|arg| arg.name == variables::VARIABLES))
     }
 
     /// A call over several files meets a rule that asks or denies if one of its files does, by

@@ -7,7 +7,7 @@ use claw_domain::{Level, Mode, Origin};
 use serde_json::Value;
 
 use super::shape::{call_paths, components};
-use super::{Facts, level, obeyed};
+use super::{Facts, level, obeyed, variables};
 
 /// The tools of our filesystem server that change a file and lose none.
 const EDITS: &[&str] = &["write_file", "edit_file", "apply_patch", "move"];
@@ -31,12 +31,14 @@ pub fn that_fits(facts: &Facts<'_>) -> Option<Mode> {
 }
 
 /// A command of level `write`, which the operating system holds to it and keeps off what other
-/// programs obey. A job that goes on is not kept off them.
+/// programs obey. A job that goes on is not kept off them. Its variables can be another program's
+/// words, which one that could only look may have left.
 fn works_in_its_box(facts: &Facts<'_>) -> bool {
     facts.tool == "run"
         && level::of(facts).is_some_and(|level| level <= Level::Write)
         && facts.held.levels
         && facts.held.protected
+        && variables::are_harmless(facts)
 }
 
 /// The paths in the workspace that an edit names. `None` for what is no edit, for what other

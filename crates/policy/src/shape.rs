@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, level, mode, obeyed, parts, shell};
+use super::{Facts, level, mode, obeyed, parts, shell, variables};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
 use claw_domain::{Answer, Choice, Level, Mode, Opening, Origin, Scope, Term};
@@ -312,13 +312,15 @@ fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
 }
 
 /// The text of a call to `run` of our bash server, if the call says nothing else that claw does not
-/// know.
+/// know, and gives no variable that could change what the text means.
 pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
     if facts.builtin != Some("bash") || facts.tool != "run" {
         return None;
     }
     let arguments = facts.arguments.as_object()?;
-    let known = arguments.keys().all(|name| COMMAND_ARGUMENTS.contains(&name.as_str()));
+    let is_known =
+        |name: &String| COMMAND_ARGUMENTS.contains(&name.as_str()) || name == variables::VARIABLES;
+    let known = arguments.keys().all(is_known) && variables::are_harmless(facts);
     known.then(|| arguments.get("command").and_then(Value::as_str)).flatten()
 }
 

@@ -20,6 +20,7 @@ pub(crate) fn facts<'a>(server: &'a str, tool: &'a str, arguments: &'a Value) ->
         origin: Origin::Owner,
         destructive_hint: None,
         held: HeldLevels::ALL,
+        harmless_variables: &[],
         workspace: Path::new("/home/ann/work"),
         home: Path::new("/home/ann/.claw"),
         user_home: Path::new("/home/ann"),

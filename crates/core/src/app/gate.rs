@@ -28,6 +28,7 @@ pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSet
             user_home: config.user_home.clone(),
             tried: Arc::new(LazyLock::new(tried)),
             approvers: approvers(config),
+            harmless_variables: config.tools.harmless_variables.clone(),
             preview_job: jobs::preview(config),
         },
         limits: CallLimits {

@@ -6,6 +6,7 @@ mod jobs;
 mod notes;
 mod patched;
 mod proposed;
+mod variables;
 
 use serde_json::Value;
 
@@ -296,7 +297,8 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         Some(Level::Network) => (true, "It can change files in the workspace"),
         None => (true, "Its level is not known"),
     };
-    let mut notes = vec![note.to_owned()];
+    let mut notes = variables::notes(facts, &mut told);
+    notes.push(note.to_owned());
     if level == Some(Level::Network) {
         says.push_str(&reaches(facts, &mut told));
         let opens = openings::named(facts).unwrap_or_default();

@@ -28,6 +28,7 @@ pub mod rounds;
 mod seen;
 mod settle;
 mod shell_folder;
+mod shell_variables;
 mod shown;
 mod stage;
 mod start;
@@ -91,6 +92,8 @@ pub struct Surroundings {
     pub tried: Arc<LazyLock<HeldLevels>>,
     /// Who may answer questions.
     pub approvers: Approvers,
+    /// Names of variables of commands that the owner calls harmless.
+    pub harmless_variables: Vec<String>,
     /// When a job would fire that somebody wants to make.
     pub preview_job: PreviewJob,
 }
@@ -307,6 +310,7 @@ fn facts_without_box<'a>(
         client: client_name_of(&call.principal),
         destructive_hint,
         held: HeldLevels::NONE,
+        harmless_variables: &surroundings.harmless_variables,
         workspace: &surroundings.workspace,
         home: &surroundings.home,
         user_home: &surroundings.user_home,

@@ -31,8 +31,7 @@ impl Calls {
         mut arguments: Value,
         stands: &BTreeMap<String, String>,
     ) -> Value {
-        let begins = matches!(tool, RUN | START) && self.hub.builtin(server) == Some(BASH);
-        let folder = stands.get(server).filter(|_| begins);
+        let folder = stands.get(server).filter(|_| self.begins_in_shell(server, tool));
         if let (Some(folder), Value::Object(named)) = (folder, &mut arguments) {
             let names_none = match named.get(CWD) {
                 None | Some(Value::Null) => true,
@@ -49,10 +48,7 @@ impl Calls {
     /// model's in our own bash server and the owner wants that remembered. What another server says
     /// under that name is data.
     pub fn with_shell_folder(&self, call: &ToolCall, output: ToolOutput) -> ToolOutput {
-        let is_command = call.tool == RUN
-            && matches!(call.id, CallId::Reply { .. })
-            && self.hub.builtin(&call.server) == Some(BASH);
-        if !is_command || !self.catalog.keeps_shell_folder() {
+        if !self.leaves_a_shell(call) || !self.catalog.keeps_shell_folder() {
             return output;
         }
         let cwd = call.arguments.get(CWD).and_then(Value::as_str);
@@ -65,6 +61,19 @@ impl Calls {
         let server = call.server.clone();
         output.shell = Some(Box::new(ShellFolder { server, folder, instead_of }));
         output
+    }
+
+    /// Whether this tool begins a command that goes on where a shell was left.
+    pub(super) fn begins_in_shell(&self, server: &str, tool: &str) -> bool {
+        matches!(tool, RUN | START) && self.hub.builtin(server) == Some(BASH)
+    }
+
+    /// Whether the shell of this call is gone on with: that of a model's command alone, and of none
+    /// that claw, a button or a client has run.
+    pub(super) fn leaves_a_shell(&self, call: &ToolCall) -> bool {
+        call.tool == RUN
+            && matches!(call.id, CallId::Reply { .. })
+            && self.hub.builtin(&call.server) == Some(BASH)
     }
 
     fn left_in(&self, cwd: Option<&str>, output: &ToolOutput) -> Option<ShellLeft> {

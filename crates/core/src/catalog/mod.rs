@@ -14,6 +14,7 @@ mod own_tools;
 mod pinning;
 mod quarantine;
 mod shell_folder;
+mod shell_variables;
 mod shortened;
 mod tool_search;
 mod trust;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use claw_kit::variables;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 
@@ -35,6 +36,10 @@ pub(super) struct ToolsSection {
     definition_tokens_max: Option<u64>,
     /// Whether a command begins where the one before it has left its shell.
     keep_shell_folder: bool,
+    /// Whether a command has the variables that the one before it has exported.
+    keep_shell_variables: bool,
+    /// Variables that no question is asked about, beside those that claw knows.
+    harmless_variables: Vec<String>,
 }
 
 /// What of a tool is pinned.
@@ -62,6 +67,8 @@ impl Default for ToolsSection {
             used_lately_max: None,
             definition_tokens_max: None,
             keep_shell_folder: true,
+            keep_shell_variables: true,
+            harmless_variables: Vec::new(),
         }
     }
 }
@@ -77,6 +84,10 @@ pub struct Tools {
     pub listed: ToolsListed,
     /// Whether a command begins where the one before it in the session has left its shell.
     pub keeps_shell_folder: bool,
+    /// Whether a command has the variables that the one before it in the session has exported.
+    pub keeps_shell_variables: bool,
+    /// Names of variables that the owner calls harmless.
+    pub harmless_variables: Vec<String>,
 }
 
 impl Default for Tools {
@@ -90,6 +101,8 @@ impl Default for Tools {
             trust: BTreeMap::new(),
             listed: ToolsListed::default(),
             keeps_shell_folder: true,
+            keeps_shell_variables: true,
+            harmless_variables: Vec::new(),
         }
     }
 }
@@ -130,10 +143,14 @@ impl Tools {
         &self.by_schema
     }
 
-    /// What a running claw can follow: which tools are there and which are hidden. What is pinned
-    /// stays as it is in `self`.
+    /// What a running claw can follow: which tools are there and which are hidden. What is pinned and
+    /// which variables are harmless stays as it is in `self`.
     pub fn following(&self, new: &Self) -> Self {
-        Self { by_schema: self.by_schema.clone(), ..new.clone() }
+        Self {
+            by_schema: self.by_schema.clone(),
+            harmless_variables: self.harmless_variables.clone(),
+            ..new.clone()
+        }
     }
 
     /// Whether this tool may be called at all.
@@ -179,11 +196,27 @@ impl ToolsSection {
             trust,
             listed,
             keeps_shell_folder: self.keep_shell_folder,
+            keeps_shell_variables: self.keep_shell_variables,
+            harmless_variables: self.harmless()?,
         })
     }
 }
 
 impl ToolsSection {
+    fn harmless(&self) -> Result<Vec<String>, (&'static str, String)> {
+        let wrong = |name: &&String| !variables::is_name(name) || variables::is_owned(name);
+        match self.harmless_variables.iter().find(wrong) {
+            None => Ok(self.harmless_variables.clone()),
+            Some(name) => Err((
+                "harmless_variables",
+                format!(
+                    "`tools.harmless_variables` names {name:?}, which no call can give: a name has \
+                     letters, digits and `_`, and what the shell or its box sets stays as it is"
+                ),
+            )),
+        }
+    }
+
     fn trust(&self) -> Result<BTreeMap<String, Trust>, String> {
         let read = |(server, text): (&String, &String)| match Trust::parse(text) {
             Some(trust) => Ok((server.clone(), trust)),
@@ -265,6 +298,8 @@ mod tests {
             ("offered = []", "offered"),
             ("offered = ['shop']", "offered"),
             ("trust = { shop = 'all' }", "trust"),
+            ("harmless_variables = ['a-b']", "harmless_variables"),
+            ("harmless_variables = ['HOME']", "harmless_variables"),
         ] {
             let (found, message) = tools(text).unwrap_err();
             assert!(found == key && message.contains(&format!("tools.{key}")), "{text}: {message}");

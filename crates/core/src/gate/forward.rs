@@ -83,6 +83,7 @@ async fn ended(gate: &Gate, pass: &Pass, output: ToolOutput, beside: Beside) -> 
         tracing::warn!(%error, "what was granted to a job could not be ended");
     }
     let output = gate.calls.with_shell_folder(call, output);
+    let output = gate.calls.with_shell_variables(call, output);
     let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
     Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
 }

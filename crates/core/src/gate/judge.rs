@@ -81,6 +81,9 @@ impl Gate {
             );
             return Ok(denied(DeniedBy::Request, "builtin.schema", why));
         }
+        if let Some(why) = self.calls.misfit_of_variables(call) {
+            return Ok(denied(DeniedBy::Request, "builtin.schema", why));
+        }
         self.calls.find_out_box(call).await;
         // Nobody is asked about what is closed, either.
         if let Err(why) = self.calls.opened_for(call)? {

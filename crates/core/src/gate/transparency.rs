@@ -99,13 +99,19 @@ fn unified_diff(text: &str) -> String {
     lines[from..].iter().take_while(of_hunk).copied().collect::<Vec<_>>().join("\n")
 }
 
-/// Where a command begins, if that is not the workspace itself.
+/// Where a command begins, if that is not the workspace itself, and the names of its variables.
 fn begins_in(call: &ToolCall) -> String {
     let named = |name: &str| call.arguments.get(name)?.as_str();
-    match (named("command"), named("cwd")) {
-        (Some(_), Some(folder)) if !matches!(folder, "" | ".") => {
-            format!(" (in {})", escape::visible(folder))
-        }
+    let folder = named("cwd").filter(|folder| !matches!(*folder, "" | "."));
+    let folder = folder.map(|folder| format!("in {}", escape::visible(folder)));
+    let variables = call.arguments.get("variables").and_then(Value::as_object);
+    let mut names: Vec<&str> =
+        variables.into_iter().flat_map(|all| all.keys()).map(String::as_str).collect();
+    names.sort_unstable();
+    let names = (!names.is_empty()).then(|| format!("with {}", escape::visible(&names.join(", "))));
+    let told: Vec<String> = folder.into_iter().chain(names).collect();
+    match named("command") {
+        Some(_) if !told.is_empty() => format!(" ({})", told.join(", ")),
         _ => String::new(),
     }
 }
@@ -172,6 +178,30 @@ mod tests {
         );
         let running = ended("job 1: running", json!({"exit_code": null, "running": true}), false);
         assert_eq!(failure(&running), None);
+    }
+
+    #[test]
+    fn the_line_of_a_command_says_where_it_begins_and_names_its_variables() {
+        let line = |arguments: Value| {
+            let id = crate::domain::CallId::Jobs { number: 1 };
+            title(&ToolCall {
+                id,
+                server: "bash".into(),
+                tool: "run".into(),
+                arguments,
+                origin: crate::domain::Origin::Owner,
+                principal: String::new(),
+            })
+        };
+        assert_eq!(line(json!({"command": "ls", "cwd": ".", "variables": {}})), "bash/run  ls");
+        assert_eq!(
+            line(json!({"command": "ls", "cwd": "web", "variables": {"B": "1", "A": "2"}})),
+            "bash/run  ls (in web, with A, B)"
+        );
+        assert_eq!(
+            line(json!({"command": "ls", "variables": {"A\u{202e}": "2"}})),
+            "bash/run  ls (with A\\u{202e})"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::domain::{
     OutboundBody, PauseCause, heartbeat_of, job_of,
 };
 use crate::store::InboxRow;
-use crate::turn::{Step, next, shell_folder};
+use crate::turn::{Step, next, shells};
 
 /// The answer to a stop outside of a turn. Jobs go on between turns, and a stop does not end them.
 fn nothing_to_stop(acts: bool, background_jobs: u32) -> String {
@@ -149,9 +149,10 @@ impl Drive<'_> {
                 principal: row.inbound.principal.clone(),
                 role,
             });
-            let keeps = self.worker.gate.catalog().keeps_shell_folder();
-            if !keeps && shell_folder::is_any_elsewhere(&self.log) {
-                self.push(EventBody::ShellForgotten {});
+            let catalog = self.worker.gate.catalog();
+            let keeps = (catalog.keeps_shell_folder(), catalog.keeps_shell_variables());
+            for part in shells::unwanted(&self.log, keeps) {
+                self.push(EventBody::ShellForgotten { part });
             }
         }
         if origin == Origin::Owner {
@@ -163,7 +164,7 @@ impl Drive<'_> {
         if reads {
             let git = self.git_state(row).await;
             let (calls, by) = (self.worker.gate.calls(), (row.inbound.principal.as_str(), origin));
-            let (shell, is_news) = shell_folder::told(&self.log).unzip();
+            let (shell, is_news) = shells::told(&self.log).unzip();
             let before = self.log.context().filter(|_| is_news != Some(true));
             if let Some(text) = calls.context(&self.session, by, git, shell.as_deref(), before)? {
                 self.push(EventBody::TurnContext { text });

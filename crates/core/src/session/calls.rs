@@ -18,7 +18,7 @@ use crate::domain::{
     TOOL_SEARCH, ToolUse, escape,
 };
 use crate::gate::InputNews;
-use crate::turn::{loaded, shell_folder};
+use crate::turn::{loaded, shells};
 
 /// How long a question waits for the calls beside it that are not judged yet, because their server
 /// is being started. What asks later is another question.
@@ -53,8 +53,8 @@ impl Drive<'_> {
         let session = self.session.clone();
         let cancel = around.cancel.clone();
         let settings = self.settings.clone();
-        let stands = shell_folder::before(&self.log, &uses);
-        let mut outcomes = std::pin::pin!(settings.runner.calls(uses, &stands, &behalf, &around));
+        let shells = shells::before(&self.log, &uses);
+        let mut outcomes = std::pin::pin!(settings.runner.calls(uses, &shells, &behalf, &around));
         let step = async {
             loop {
                 let asks_now = parking.unjudged.is_empty() && !parking.parked.is_empty();

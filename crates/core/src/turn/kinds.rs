@@ -165,7 +165,7 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
             of_session(STEP, InWindow::BeginsBehind { through_seq, summary, made })
         }
         EventBody::SessionCleared {} => of_session(INPUT, InWindow::BeginsHere),
-        EventBody::ShellForgotten {} => of_session(INPUT, InWindow::Stays),
+        EventBody::ShellForgotten { .. } => of_session(INPUT, InWindow::Stays),
         EventBody::ExchangeDropped { from_seq, through_seq } => {
             let (from_seq, through_seq) = (*from_seq, *through_seq);
             of_session(INPUT, InWindow::Hides { from_seq, through_seq })

@@ -5,8 +5,8 @@ use super::kinds::{InWindow, PartOf, Wish, meaning};
 use super::state::Turn;
 use super::totals::Totals;
 use crate::domain::{
-    Action, Address, CallId, Event, EventBody, Kept, PromptAccount, SessionId, ShellStands,
-    UnixMillis,
+    Action, Address, CallId, Event, EventBody, Kept, PromptAccount, SessionId, ShellKeeps,
+    ShellStands, UnixMillis,
 };
 
 /// What stands for the part of a conversation that is not in the window any more.
@@ -103,6 +103,15 @@ impl Log {
         let standing = self.totals.standing_at.and_then(|at| self.events.get(at));
         match standing.map(window) {
             Some(InWindow::BeginsBehind { made, .. }) => &made.shells,
+            _ => &[],
+        }
+    }
+
+    /// What shells keep behind the part of the conversation before the window.
+    pub(super) fn shell_variables(&self) -> &[ShellKeeps] {
+        let standing = self.totals.standing_at.and_then(|at| self.events.get(at));
+        match standing.map(window) {
+            Some(InWindow::BeginsBehind { made, .. }) => &made.shell_variables,
             _ => &[],
         }
     }

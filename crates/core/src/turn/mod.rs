@@ -25,6 +25,8 @@ pub mod recall;
 pub mod replay;
 pub mod run;
 pub mod shell_folder;
+pub mod shell_variables;
+pub mod shells;
 mod standing;
 pub mod state;
 pub mod summarise;

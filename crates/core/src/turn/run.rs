@@ -14,7 +14,7 @@ use super::next::Bounds;
 use super::persona::{Persona, Personas};
 use super::prompt::{self, Parts};
 use super::recall::RecallLimits;
-use super::shell_folder::Stands;
+use super::shells::Shells;
 use crate::domain::depth::{LEVELS_MAX, is_too_deep};
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Live, LiveSink, Origin, Outcome, ToolCall, ToolRoom,
@@ -187,11 +187,11 @@ impl Runner {
     }
 
     /// Takes every call through the gate, side by side. Each item is what one call adds to the log,
-    /// as soon as it is known. `stands` is where the shells of servers stand for them.
+    /// as soon as it is known. `shells` are those that they go on with.
     pub fn calls<'a>(
         &'a self,
         uses: Vec<(CallId, ToolUse)>,
-        stands: &'a Stands,
+        shells: &'a Shells,
         behalf: &Behalf,
         around: &'a Around,
     ) -> impl Stream<Item = (CallId, Outcome)> + 'a {
@@ -200,7 +200,7 @@ impl Runner {
             .map(|(id, tool_use)| {
                 let behalf = behalf.clone();
                 async move {
-                    let outcome = self.call(&id, tool_use, stands, behalf, around).await;
+                    let outcome = self.call(&id, tool_use, shells, behalf, around).await;
                     (id, outcome)
                 }
             })
@@ -212,7 +212,7 @@ impl Runner {
         &self,
         id: &CallId,
         tool_use: ToolUse,
-        stands: &Stands,
+        shells: &Shells,
         behalf: Behalf,
         around: &Around,
     ) -> Outcome {
@@ -224,7 +224,9 @@ impl Runner {
             Ok(meant) => meant,
             Err(reason) => return Outcome::denied(DeniedBy::Request, reason),
         };
-        let arguments = self.gate.calls().in_shell_folder((&server, &tool), arguments, stands);
+        let (calls, named) = (self.gate.calls(), (server.as_str(), tool.as_str()));
+        let arguments = calls.in_shell_folder(named, arguments, &shells.folders);
+        let arguments = calls.with_kept_variables(named, arguments, &shells.variables);
         let call = ToolCall {
             id: id.clone(),
             server,

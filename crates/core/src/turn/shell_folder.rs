@@ -10,8 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::log::Log;
+use super::shells::{Begun, block_of, earlier, reply_of};
 use crate::domain::{
-    CallId, Event, EventBody, Origin, Outcome, ShellFolder, ShellStands, ToolUse, job_of,
+    CallId, Event, EventBody, Outcome, ShellFolder, ShellPart, ShellStands, ToolUse,
 };
 
 /// The workspace itself.
@@ -39,13 +40,7 @@ struct Shells {
 
 /// Where the shells stand for these uses of tools, which are of one reply.
 pub fn before(log: &Log, uses: &[(CallId, ToolUse)]) -> Stands {
-    let reply = uses.iter().filter_map(|(call, _)| reply_of(call)).min();
-    let earlier = |call: &CallId| reply_of(call) < reply;
-    Shells::of(log, |event| match &event.body {
-        EventBody::ToolResult { call, .. } => earlier(call),
-        _ => true,
-    })
-    .stands()
+    Shells::of(log, |event| earlier(uses, event)).stands()
 }
 
 /// Whether any shell stands elsewhere than in the workspace.
@@ -108,11 +103,9 @@ impl Shells {
     fn take(&mut self, event: &Event) {
         match &event.body {
             EventBody::TurnStarted { origin, principal, .. } => {
-                self.whose = match origin {
-                    Origin::Owner => String::new(),
-                    _ => principal.clone(),
-                };
-                if job_of(principal).is_some() {
+                let Begun { whose, is_job } = Begun::by(*origin, principal);
+                self.whose = whose;
+                if is_job {
                     self.by.retain(|(whose, _), _| *whose != self.whose);
                 }
             }
@@ -122,7 +115,7 @@ impl Shells {
                 }
             }
             EventBody::TurnContext { .. } => self.untold = false,
-            EventBody::ShellForgotten {} => self.by.clear(),
+            EventBody::ShellForgotten { part: ShellPart::Folder } => self.by.clear(),
             _ => {}
         }
     }
@@ -150,20 +143,6 @@ impl Shells {
         own.map(|((_, server), (folder, _))| (server.clone(), folder.clone()))
             .filter(|(_, folder)| folder != WORKSPACE)
             .collect()
-    }
-}
-
-fn reply_of(call: &CallId) -> Option<u64> {
-    match call {
-        CallId::Reply { reply_seq, .. } => Some(*reply_seq),
-        _ => None,
-    }
-}
-
-fn block_of(call: &CallId) -> Option<u32> {
-    match call {
-        CallId::Reply { block, .. } => Some(*block),
-        _ => None,
     }
 }
 

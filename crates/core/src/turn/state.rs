@@ -231,7 +231,7 @@ impl<'a> Turn<'a> {
             | EventBody::CompactRequested { .. }
             | EventBody::WindowIdle { .. }
             | EventBody::SessionCleared {}
-            | EventBody::ShellForgotten {}
+            | EventBody::ShellForgotten { .. }
             | EventBody::ExchangeDropped { .. } => {}
         }
     }

@@ -15,9 +15,9 @@ use super::next::Bounds;
 use super::persona::Persona;
 use super::prompt;
 use super::run::{Around, Runner};
-use super::shell_folder;
 use super::transcript;
 use super::window;
+use super::{shell_folder, shell_variables};
 use crate::domain::{
     Block, Compaction, EventBody, Kept, Message, Role, Spent, UnixMillis, text_of,
 };
@@ -156,6 +156,7 @@ pub fn made(
         asked_ms: asked_ms(log, asked),
         kept,
         shells: shell_folder::kept(log, through_seq),
+        shell_variables: shell_variables::kept(log, through_seq),
     }
 }
 

@@ -20,6 +20,7 @@ fn facts<'a>(
         origin,
         destructive_hint: None,
         held: HeldLevels::ALL,
+        harmless_variables: &[],
         workspace: std::path::Path::new("/home/claw/workspace"),
         home: std::path::Path::new("/home/claw"),
         user_home: std::path::Path::new("/home"),
@@ -218,4 +219,29 @@ fn another_servers_tool_is_called_by_its_name_and_quoted_by_its_title() {
     assert_eq!(of(Some("a\nb\u{202e}")), "Use shop/add (“a\\nb\\u{202e}”)");
     assert_eq!(of(None), "Use shop/add");
     assert_eq!(of(Some(&"x".repeat(80))), "Use shop/add");
+}
+
+#[test]
+fn a_command_says_its_variables_a_line_each_or_that_they_stand_below() {
+    let notes = |variables: Value| {
+        let arguments = json!({"command": "make", "needs": "write", "variables": variables});
+        let effect = effect("bash", "run", &arguments, None);
+        (effect.notes[..effect.notes.len() - 1].join("; "), effect.tells("variables"))
+    };
+    for (variables, says, is_told) in [
+        (json!({"A": "/tmp/x"}), "With `A=/tmp/x`", true),
+        (json!({"B": "", "A": "a b"}), "With `A=a b`; With `B=`", true),
+        (json!({}), "", false),
+        (json!({"A": "a` and `b"}), "With `A`, whose value stands below", false),
+        (json!({"A": "x\ny", "B": "1"}), "With `A`, whose value stands below; With `B=1`", false),
+        (json!({"A": "x".repeat(60)}), "With `A`, whose value stands below", false),
+        (
+            json!({"A": "1", "B": "2", "C": "3", "D": "4"}),
+            "With `A=1`; With `B=2`; With 2 more variables, which stand below",
+            false,
+        ),
+        (json!(["A"]), "", false),
+    ] {
+        assert_eq!(notes(variables.clone()), (says.to_owned(), is_told), "{variables}");
+    }
 }

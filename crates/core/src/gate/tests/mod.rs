@@ -11,6 +11,7 @@ mod pins;
 mod results;
 mod rounds;
 mod settling;
+mod shells;
 mod staged_actions;
 mod trust;
 mod verdicts;

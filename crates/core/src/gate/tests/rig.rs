@@ -100,6 +100,7 @@ impl Rig {
                 user_home: home.clone(),
                 tried: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
                 approvers: Approvers::parse(OWNER),
+                harmless_variables: Vec::new(),
                 preview_job: crate::calls::PreviewJob::none(),
             },
             limits: CallLimits {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Compaction, ToolOutput};
+use crate::domain::{Compaction, Origin, ToolOutput};
 use crate::turn::next::tests::{ended, id, log, said, session, started, text, uses};
 
 fn left_by(call: CallId, folder: &str, instead_of: Option<&str>) -> EventBody {
@@ -94,7 +94,7 @@ fn a_new_conversation_and_an_undo_take_it_back() {
     assert_eq!(stands(&with(EventBody::SessionCleared {})), None);
     let undone = EventBody::ExchangeDropped { from_seq: 8, through_seq: 13 };
     assert_eq!(stands(&with(undone)).as_deref(), Some("b"));
-    let forgotten = with(EventBody::ShellForgotten {});
+    let forgotten = with(EventBody::ShellForgotten { part: ShellPart::Folder });
     assert_eq!(stands(&forgotten), None);
     assert_eq!(told(&log(forgotten)).unwrap().0, "shell in the workspace");
 }
