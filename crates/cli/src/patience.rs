@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal as _};
 use std::pin::pin;
 use std::time::Duration;
 
+use futures::future::LocalBoxFuture;
+
 use super::out;
 use crate::app::App;
 use crate::hub::ServerState;
@@ -12,9 +14,14 @@ use crate::hub::ServerState;
 /// As long as somebody looks at an empty line without wondering.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// The work, and at a terminal a line on stderr about the servers that keep it waiting.
-pub async fn with_servers<T>(app: &App, work: impl Future<Output = T>) -> T {
-    or_say(work, || {
+/// The work, and at a terminal a line on stderr about the servers that keep it waiting. Boxed,
+/// because what waits for servers is large, and would be twice in whoever waits for this.
+pub fn with_servers<'a, T: 'a>(
+    app: &'a App,
+    work: impl Future<Output = T> + 'a,
+) -> LocalBoxFuture<'a, T> {
+    let work = Box::pin(work);
+    Box::pin(or_say(work, || {
         let names = app.gate.hub().servers().into_iter().filter_map(|server| {
             matches!(server.state, ServerState::Starting).then_some(server.name)
         });
@@ -26,8 +33,7 @@ pub async fn with_servers<T>(app: &App, work: impl Future<Output = T>) -> T {
                 app.config.limits.server_start_s
             )));
         }
-    })
-    .await
+    }))
 }
 
 async fn or_say<T>(work: impl Future<Output = T>, say: impl FnOnce()) -> T {

@@ -19,7 +19,7 @@ impl ChatCommands {
         let parts = self.parts();
         let text = match self.login_answer(given.visitor, given.words).await {
             Some(told) => told,
-            None if given.words.split_whitespace().any(|word| is_answer_alone(word)) => {
+            None if given.words.split_whitespace().any(is_answer_alone) => {
                 answers_none(&parts.gate)
             }
             None if may(given.visitor) => begun(&parts.gate, given.words).await,
