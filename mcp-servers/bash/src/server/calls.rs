@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use crate::run::RunRequest;
 use crate::services::Service;
 use crate::shell_end::ShellEnd;
+use crate::shell_folder::is_plain;
 use crate::shell_variables::VariablesLeft;
 use crate::shown::Shown;
 use crate::tool::Ending;
@@ -83,7 +84,9 @@ impl BashServer {
         output.network = shown.network;
         output.notes.extend(match &shown.shell.folder {
             Some(folder) => folder.sentence(),
-            None => began_in.map(|folder| format!("It ran in `{folder}`.")),
+            None => began_in
+                .filter(|folder| is_plain(folder))
+                .map(|folder| format!("It ran in `{folder}`.")),
         });
         let variables = shown.shell.variables.as_ref();
         output.notes.extend(variables.and_then(VariablesLeft::sentence));
