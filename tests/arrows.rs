@@ -102,6 +102,7 @@ fn each_library_stays_in_its_room() {
                 "crates/core/src/app/openings.rs",
                 "crates/core/src/app/servers.rs",
                 "crates/cli/src/doctor",
+                "crates/cli/src/open.rs",
                 "crates/cli/src/service/mod.rs",
             ],
         ),

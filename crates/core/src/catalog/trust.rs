@@ -22,6 +22,13 @@ pub struct Trusted {
     pub first_seen_ms: Option<UnixMillis>,
 }
 
+impl Trusted {
+    /// Somebody has said so of the server as it is started now.
+    pub fn is_answered(&self) -> bool {
+        !matches!(self.by, TrustedBy::Nobody | TrustedBy::OtherLaunch)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrustedBy {
     /// It is a server of claw's own, which the built-in rules know.

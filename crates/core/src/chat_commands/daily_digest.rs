@@ -260,7 +260,11 @@ impl DigestLine {
             (None, LEVEL_READ) => "at level read, which could only look".to_owned(),
             (None, CLASS_SAFE) => "of tools that only read or propose".to_owned(),
             (None, BELIEVED) => "by their server's hint that they only read".to_owned(),
-            (None, rule) => format!("by {}", quoted(&rule_words(rule))),
+            // A rule of the owner's is called as it stands in their file.
+            (None, rule) if rule.starts_with("builtin.") || rule.starts_with("class.") => {
+                format!("by {}", quoted(&rule_words(rule)))
+            }
+            (None, rule) => format!("by {}", quoted(rule)),
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use super::{ChatCommands, Given, code, is_owner, prompt_arguments};
-use crate::catalog::TrustedBy;
 use crate::domain::{Named, escape};
 use crate::gate::Gate;
 use crate::hub::{PromptEntry, ServerPrompt};
@@ -123,9 +122,7 @@ async fn find_bare(gate: &Gate, word: &str, near: Option<&'static str>) -> Found
     let looks = servers.iter().map(|server| catalog.look_again_for_prompts(server));
     futures::future::join_all(looks).await;
     let is_answered = |one: &ServerPrompt| {
-        let trusted = catalog.trusted(&one.server);
-        trusted
-            .is_ok_and(|trusted| !matches!(trusted.by, TrustedBy::Nobody | TrustedBy::OtherLaunch))
+        catalog.trusted(&one.server).is_ok_and(|trusted| trusted.is_answered())
     };
     let (mut named, unanswered): (Vec<_>, Vec<_>) = all_named().into_iter().partition(is_answered);
     match named.len() {
