@@ -89,7 +89,7 @@ pub(super) fn counts_now(key: &str) -> bool {
     let (section, name) = key.split_once('.').unwrap_or((key, ""));
     match section {
         "limits" => !Limits::is_for_starts(name),
-        "tools" => name != "pins",
+        "tools" => !matches!(name, "pins" | "harmless_variables"),
         "serve" => !ServeSection::is_for_starts(name),
         // What `[update]` says is read by `claw update` alone.
         "model" | "prices" | "retention" | "audit" | "memory" | "prompt" | "persona" | "roles"

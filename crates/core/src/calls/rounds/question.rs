@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(labels(&first), ["Take 2", "Decline"]);
         assert_eq!(first.arguments, [("it says".to_owned(), "Which?".to_owned())]);
         let second = asked(form(properties(), json!({"seats": 3})));
-        assert_eq!(labels(&second), ["eco", "biz", "Leave it out", "Decline"]);
+        assert_eq!(labels(&second), ["“eco”", "“biz”", "Leave it out", "Decline"]);
         let Read::Whole(whole) = form(properties(), json!({"seats": 3, "class": null})) else {
             panic!()
         };
