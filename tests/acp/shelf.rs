@@ -49,6 +49,9 @@ fn a_prompt_of_a_server_runs_from_an_editor_with_its_arguments() {
     assert!(shown.contains("needs `topic` (Topic: What is looked at)"), "{shown}");
     assert_eq!(reader.shelf.model.recorded().len(), 0, "a missing argument begins no turn");
     let shown = reader.says("/code_review topic=\"the gate\" depth=2");
+    assert!(shown.contains("write the whole name: /shelf:"), "{shown}");
+    assert_eq!(reader.shelf.model.recorded().len(), 0, "nobody has said how far it is trusted");
+    let shown = reader.says("/shelf:code_review topic=\"the gate\" depth=2");
     assert!(shown.contains("Reviewed."), "{shown}");
     let request = reader.shelf.request(0);
     assert!(request.contains("the owner runs the prompt `Code-Review`"), "{request}");

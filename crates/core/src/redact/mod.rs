@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::{Map, Value};
 
 pub use stream::StreamRedactor;
@@ -21,6 +21,10 @@ pub use stream::StreamRedactor;
 use crate::domain::secret::SECRET_BYTES_MIN;
 
 const MARK_START: &str = "[redacted:";
+
+/// Up to so many bytes of patterns the finder may be the fastest one, which takes some hundred bytes
+/// of memory for each of them. The one for more takes a few.
+const FAST_BYTES_MAX: usize = 16 * 1024;
 
 /// The known secrets could not be compiled; there are too many or they are too long.
 #[derive(Debug, thiserror::Error)]
@@ -91,9 +95,12 @@ impl Redactor {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let mut patterns = known.patterns.clone();
         patterns.extend(known.lacks(&secrets));
+        let bytes: usize = patterns.iter().map(|pattern| pattern.text.len()).sum();
+        let kind = (bytes > FAST_BYTES_MAX).then_some(AhoCorasickKind::ContiguousNFA);
+        let mut finder = AhoCorasick::builder();
+        finder.match_kind(MatchKind::LeftmostLongest).kind(kind);
         let texts = patterns.iter().map(|pattern| &pattern.text);
-        let finder =
-            Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?);
+        let finder = Some(finder.build(texts)?);
         *known = Arc::new(Known { finder, patterns });
         Ok(())
     }
