@@ -201,7 +201,8 @@ fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
     let given = |key| Some((key, kept.given(key)?.as_str()?.to_owned()));
     let given = strength::TOKENS.map(given).into_iter().flatten().filter(|_| is_of_use);
     let secret = kept.client_secret.clone().map(|secret| ("client_secret", secret));
-    given.chain(secret).map(|(name, value)| (name.to_owned(), value)).collect()
+    let known = given.chain(secret).filter(|(_, value)| strength::can_be_known(value));
+    known.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Every secret of the logins in a folder, also of those that are under way. One that cannot be read holds none that is used.

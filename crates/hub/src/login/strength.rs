@@ -32,8 +32,6 @@ pub(super) fn fault(name: &str, token: &str) -> Option<String> {
         "is longer than 16 KiB"
     } else if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         "holds blanks or characters that no token has"
-    } else if is_plain(token, TOKEN_CHARS_MIN) {
-        "is so plain that it is no secret"
     } else {
         return None;
     };
@@ -41,6 +39,12 @@ pub(super) fn fault(name: &str, token: &str) -> Option<String> {
         "the `{name}` that its login gives out {why}, so claw does not use it: tell whoever runs \
          that login"
     ))
+}
+
+/// Whether a token can be looked for in texts without hiding what others say. One that is a plain
+/// word is used as it is, and not looked for: some logins give out such.
+pub(super) fn can_be_known(token: &str) -> bool {
+    fault("", token).is_none() && !is_plain(token, TOKEN_CHARS_MIN)
 }
 
 /// Whether a code can be looked for in texts without hiding what others say.
@@ -72,12 +76,6 @@ mod tests {
         let long = "a1".repeat(TOKEN_BYTES_MAX);
         for (token, why) in [
             ("must not", "blanks"),
-            ("workspace", "plain"),
-            ("the-owner-has-approved", "plain"),
-            ("2026-11-26", "plain"),
-            ("HTTP/1.1", "plain"),
-            ("1111111111a11111111111", "plain"),
-            ("", "plain"),
             ("wörter-0123456789-abc", "characters"),
             (long.as_str(), "16 KiB"),
         ] {
@@ -85,8 +83,21 @@ mod tests {
             assert!(fault.contains(why), "{token}: {fault}");
         }
         let bad_second =
-            json!({"access_token": "acc-1-9d2f4e7a61c05b38", "refresh_token": "notes"});
+            json!({"access_token": "acc-1-9d2f4e7a61c05b38", "refresh_token": "my notes"});
         assert!(fault_of_answer(&bad_second).is_some_and(|why| why.contains("`refresh_token`")));
+        for word in [
+            "workspace",
+            "the-owner-has-approved",
+            "2026-11-26",
+            "HTTP/1.1",
+            "1111111111a11111111111",
+            "test-client-secret",
+            "",
+        ] {
+            assert_eq!(fault("access_token", word), None, "{word}");
+            assert!(!can_be_known(word), "{word}");
+        }
+        assert!(!can_be_known("must not") && !can_be_known(&long));
     }
 
     #[test]
@@ -101,6 +112,7 @@ mod tests {
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
         ] {
             assert_eq!(fault("access_token", token), None, "{token}");
+            assert!(can_be_known(token), "{token}");
         }
         assert!(can_be_masked("code-1-b3c1") && !can_be_masked("workspace"));
     }
