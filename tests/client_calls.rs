@@ -2,7 +2,7 @@
 //! started once, and its result kept for the one who asked. The process that drives it, and the one
 //! that answers, are ended by SIGKILL at every named point on that way. The call is asked again
 //! after the restart and judged from outside.
-//! `cargo test --workspace --features kill-points --test client_calls`.
+//! `cargo test --workspace --features kill-rigs --test client_calls`.
 //!
 //! What drives the call is this program itself (`drive NUMBER`), by the gate's own interface, as a
 //! server that clients call does. Beside it three clients make calls side by side

@@ -82,8 +82,7 @@ fn another_file_is_in_force_and_told_and_a_broken_one_changes_nothing() {
     rig.house.is_whole();
 }
 
-/// Killed just before and just after its row is written, it is one turn. Needs the kill points.
-#[cfg(feature = "kill-points")]
+/// Killed just before and just after its row is written, it is one turn.
 #[test]
 fn one_that_a_kill_meets_is_begun_once() {
     let rig = Rig::new([Answer::text("Two mails wait."), Answer::text("Three mails wait.")]);

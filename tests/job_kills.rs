@@ -1,6 +1,6 @@
-//! Claw and its scheduler are killed around firings, at any moment and, with the feature
-//! `kill-points`, at the points between the row of a firing and its end: each firing becomes exactly
-//! one message or one turn. `CLAW_JOB_KILLS` says how many kills; 12 by default.
+//! Claw and its scheduler are killed around firings, at any moment and at the points
+//! between the row of a firing and its end: each firing becomes exactly one message or one turn.
+//! `CLAW_JOB_KILLS` says how many kills; 12 by default.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ impl Chance {
 
 fn gateway(rig: &Rig, kill: usize) -> Running {
     let mut command = rig.house.command(&["gateway"]);
-    if cfg!(feature = "kill-points") && kill.is_multiple_of(2) {
+    if kill.is_multiple_of(2) {
         command.env("CLAW_KILL_AT", format!("{}:1", POINTS[kill / 2 % POINTS.len()]));
     }
     rig.house.begin(command)

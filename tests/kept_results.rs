@@ -1,7 +1,5 @@
 //! A result that the model has seen is known after a kill: the whole program, killed just when the
-//! model's answer to it came. Needs the kill points, so
-//! `cargo test --workspace --features kill-points --test whole kept_results::`.
-#![cfg(feature = "kill-points")]
+//! model's answer to it came.
 
 use crate::program;
 use crate::program::House;

@@ -224,7 +224,6 @@ fn in_a_group_and_by_a_guest_there_is_no_link_and_no_address_is_used() {
 }
 
 /// A gateway that is killed after the address was pasted goes on with it, and sends a code once.
-#[cfg(feature = "kill-points")]
 #[test]
 fn a_gateway_killed_at_each_point_of_a_login_ends_it_when_it_starts_again() {
     const INTERRUPTED: &str = "The login was interrupted after its code was sent";

@@ -2,7 +2,6 @@
 //! tokens of before stay until there are new ones, and nothing of it is shown or kept elsewhere.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-#[cfg(feature = "kill-points")]
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,7 +14,6 @@ use crate::http_rig::browse;
 use crate::login_rig::{Company, Facts, Twist, metadata, resource};
 use crate::mcp_login::{answer_of, begin, holds, house_with, log_in};
 use crate::program::{House, Ran, Running, eventually};
-#[cfg(feature = "kill-points")]
 use crate::rounds::points;
 
 const METADATA_OF_OTHER: &str = "/.well-known/oauth-authorization-server/other";
@@ -193,7 +191,6 @@ fn an_issuer_that_is_swapped_while_a_login_is_under_way_gets_no_code() {
 
 /// Each named point of a login ends one claw; the next one finishes, by the link of before where it
 /// still counts.
-#[cfg(feature = "kill-points")]
 #[test]
 fn a_kill_at_each_point_of_a_login_leaves_one_that_finishes() {
     let known = points::points_of(points::Rig::Logins).unwrap();
@@ -220,7 +217,6 @@ fn a_kill_at_each_point_of_a_login_leaves_one_that_finishes() {
 }
 
 /// The address is the one at which the browser has ended, where there was a link.
-#[cfg(feature = "kill-points")]
 fn killed_at(house: &House, point: &str) -> (Ran, Option<String>) {
     let mut command = house.command(&["mcp", "login", "corp"]);
     command.env("CLAW_KILL_AT", format!("{point}:1")).env("CLAW_LOG", "debug");
@@ -236,7 +232,6 @@ fn killed_at(house: &House, point: &str) -> (Ran, Option<String>) {
     (ran, answer)
 }
 
-#[cfg(feature = "kill-points")]
 fn finished_after(house: &House, point: &str, answer: Option<&str>) -> Ran {
     let mut command = house.command(&["mcp", "login", "corp"]);
     command.env("CLAW_LOG", "debug");

@@ -1,12 +1,8 @@
 //! A server that asks in the middle of its call, through the whole program: each step is another
 //! process, answers are checked, Telegram has buttons, and a kill at each named point loses nothing
 //! and does nothing twice.
-#![cfg_attr(
-    feature = "kill-points",
-    expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-#[cfg(feature = "kill-points")]
 #[path = "killing/points.rs"]
 pub(crate) mod points;
 
@@ -21,7 +17,6 @@ use crate::wires::{Answer, Call, Turn, Wire};
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
-#[cfg(feature = "kill-points")]
 const POINTS: [&str; 6] = [
     "round.begun.before",
     "round.begun.after",
@@ -60,7 +55,6 @@ fn open(house: &House) -> Option<Value> {
 }
 
 /// The value that the open question takes.
-#[cfg(feature = "kill-points")]
 fn value_for(question: &Value) -> &'static str {
     match question["input"]["field"].as_str().unwrap() {
         "seats" => "3",
@@ -244,7 +238,6 @@ fn an_enumeration_has_buttons_in_telegram_and_a_number_is_typed() {
 
 /// Each named point of a round ends one process; the next one goes on. An effect is there once, or
 /// its call is told to be unknown.
-#[cfg(feature = "kill-points")]
 #[test]
 fn a_kill_at_each_point_of_a_round_does_nothing_twice() {
     let known = points::points_of(points::Rig::Rounds).unwrap();

@@ -8,7 +8,6 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::program::{House, Running, SERVER_WAIT, eventually, example, outcomes};
-#[cfg(feature = "kill-points")]
 use crate::rounds::points;
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
@@ -217,7 +216,6 @@ fn a_task_that_fails_says_so_to_the_model() {
 
 /// Each named point of a task ends one process; the next one goes on. The effect is there once, or
 /// the call is told to be unknown.
-#[cfg(feature = "kill-points")]
 #[test]
 fn a_kill_at_each_point_of_a_task_does_nothing_twice() {
     let known = points::points_of(points::Rig::Tasks).unwrap();

@@ -1,8 +1,6 @@
 //! The button below an answer that puts back the files of its turn, and a gateway that is killed at
 //! each named point on its way: afterwards the files are what they were before the turn, and what
-//! the chat says of it is so. In the owner's chat and in a topic of a group. Needs the kill points,
-//! so `cargo test --workspace --features kill-points --test whole telegram_undo_kills::`.
-#![cfg(feature = "kill-points")]
+//! the chat says of it is so. In the owner's chat and in a topic of a group.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::program;

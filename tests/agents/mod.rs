@@ -1,6 +1,5 @@
 //! Several agents in one process, each with a bot of its own: what goes wrong with one stays with
-//! it, and nothing of one gets to another. With the feature `kill-points` two of them meet a bug,
-//! too.
+//! it, and nothing of one gets to another. Two of them meet a bug.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod agent;
@@ -18,11 +17,9 @@ fn of_six_bots_in_one_process_three_have_trouble_and_three_answer() {
     let agents: Vec<Agent> =
         names.iter().zip(1..).map(|(name, number)| Agent::new(number, name)).collect();
     let [calm, _, buggy, slow, left, right] = &agents[..] else { unreachable!() };
-    let mut house = House::new();
-    if cfg!(feature = "kill-points") {
-        house =
-            house.with("CLAW_BUG_IN_HANDLER", "meet a bug").with("CLAW_BUG_IN_PART", "end a part");
-    }
+    let house = House::new()
+        .with("CLAW_BUG_IN_HANDLER", "meet a bug")
+        .with("CLAW_BUG_IN_PART", "end a part");
     let toml: String = agents
         .iter()
         .map(|agent| {
@@ -52,12 +49,10 @@ fn of_six_bots_in_one_process_three_have_trouble_and_three_answer() {
     });
 
     slow.says("write slow.txt: slow");
-    if cfg!(feature = "kill-points") {
-        buggy.says("please meet a bug here");
-        buggy.hears("was passed over");
-        right.says("please end a part here");
-        right.hears("A part of claw has ended by itself");
-    }
+    buggy.says("please meet a bug here");
+    buggy.hears("was passed over");
+    right.says("please end a part here");
+    right.hears("A part of claw has ended by itself");
     for agent in [calm, left, right, buggy] {
         agent.writes(&house, "note.txt", &format!("of {}", agent.name));
     }

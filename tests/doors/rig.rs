@@ -34,7 +34,7 @@ pub enum Skill {
     /// An answer can be given once more after it was taken, with [`DoorRig::answers_again`].
     AnswerAgain,
     /// A message is handled apart from the others, so that a bug in one ends with it. The bug is
-    /// planted by the feature `kill-points`.
+    /// planted by a variable (`claw_kit::killpoint::bug`).
     SurviveABug,
     /// A message can be answered by a reaction to it.
     React,

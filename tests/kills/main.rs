@@ -1,5 +1,5 @@
 //! The kill rig: hundreds of runs of the real binary, each ended by SIGKILL at a named point or at
-//! a random moment, recovered, and judged from outside. `cargo test --features kill-points --test
+//! a random moment, recovered, and judged from outside. `cargo test --features kill-rigs --test
 //! kills` prints a table.
 //!
 //! - `CLAW_KILL_RUNS` (200): how many runs must have been killed at least once.

@@ -1,5 +1,5 @@
 //! The rig of power losses: records what claw writes and syncs (strace), makes of it the states in
-//! which a disk could be left, and starts claw on each. `cargo test --features kill-points --test
+//! which a disk could be left, and starts claw on each. `cargo test --features kill-rigs --test
 //! power_loss` prints a table.
 //!
 //! - `CLAW_POWER_STATES` (1000): how many different states are tried.

@@ -1,7 +1,7 @@
 //! The kill rig of the Telegram door: twenty people and two topics of a group talk, approve and run
 //! tools, while the gateway is ended by SIGKILL at named points and at random moments and started
 //! again. An oracle outside of claw judges what is on the screens and on the disk. `cargo test
-//! --features kill-points --test telegram_kills` prints a table.
+//! --features kill-rigs --test telegram_kills` prints a table.
 //!
 //! - `CLAW_KILL_RUNS` (500): how many kills there are in all.
 //! - `CLAW_KILL_SEED`: the seed of the series; the last line of the table names it.

@@ -1,5 +1,6 @@
 //! Named points at which the kill tests end the process with SIGKILL, and two at which tests plant
-//! a bug. Compiled to nothing unless the `kill-points` feature is on, which no release has.
+//! a bug. Compiled to nothing unless the feature `kill-points` is on: dev-dependencies turn it on, so the
+//! tests have them and a release does not.
 //! `tests/kills` reads the names from the sources: a new point is tried without being listed.
 
 /// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME

@@ -1,6 +1,5 @@
 //! An undo that is killed at each of its points: the next start goes on, and the workspace is what
-//! it was. Needs the feature `kill-points`.
-#![cfg(feature = "kill-points")]
+//! it was.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "it starts itself, to be killed")]
 

@@ -1,7 +1,6 @@
 //! A server that is killed at each of its points: what it had said to have done is done, every text
 //! that was ever written is in the notes or in the trash, and the next start brings the index to
-//! the files. Needs the feature `kill-points`.
-#![cfg(feature = "kill-points")]
+//! the files.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "it starts real processes, to be killed")]
 

@@ -1,6 +1,5 @@
 //! A server that is killed at each of its points around firings: each is due once and taken once,
-//! and what it had said to have done is done. Needs the feature `kill-points`.
-#![cfg(feature = "kill-points")]
+//! and what it had said to have done is done.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "it starts real processes, to be killed")]
 
