@@ -81,7 +81,8 @@ fn each_library_stays_in_its_room() {
             "claw_mcp_memory",
             &["crates/cli/src/server.rs", "crates/cli/src/memory/", "crates/cli/src/doctor"],
         ),
-        // `app` asks the scheduler's when a job would fire that is not made yet; a backup holds jobs.
+        // `app` asks the scheduler's when a job would fire that is not made yet; a
+        // backup holds jobs.
         (
             "claw_mcp_scheduler",
             &[
@@ -160,8 +161,8 @@ fn only_the_command_line_and_the_doors_print() {
 
 #[test]
 fn only_config_reads_the_environment() {
-    // The kill points are compiled in for tests only, and the kit of the tests takes cargo's variables
-    // from what it builds. `current_exe` and `consts` are no part of the environment.
+    // The kill points are compiled in for tests only, and the kit of the tests takes cargo's
+    // variables from what it builds. `current_exe` and `consts` are no part of the environment.
     let may = |source: &Source| matches!(source.room.as_str(), "config" | "kit" | "test-kit");
     let reads = |text: &str| text.contains("env::var") || text.contains("env::vars");
     let wrong: Vec<String> = sources()

@@ -1,5 +1,5 @@
-//! What was put aside, through the whole program: a fact that no summary kept is found by the model,
-//! through the gate, and the owner lists, reads and removes what is kept.
+//! What was put aside, through the whole program: a fact that no summary kept is found by the
+//! model, through the gate, and the owner lists, reads and removes what is kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::program::House;

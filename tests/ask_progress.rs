@@ -1,5 +1,5 @@
-//! `claw ask` at a terminal shows what moves in a call, in one row that goes again; in a pipe it shows
-//! none of it.
+//! `claw ask` at a terminal shows what moves in a call, in one row that goes again; in a pipe
+//! it shows none of it.
 
 use std::num::NonZero;
 

@@ -1,5 +1,5 @@
-//! What the model is told of the workspace's repository, through the whole program with the real git
-//! in the real box: what has changed comes with a message when it has, behind the bytes of the
+//! What the model is told of the workspace's repository, through the whole program with the real
+//! git in the real box: what has changed comes with a message when it has, behind the bytes of the
 //! request before; no program that a repository names runs, and no name leaves its quotes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "the test makes repositories with git")]

@@ -1,4 +1,5 @@
-//! Heartbeats in `claw schedule list` and `/schedule`, and those of another agent that are taken in.
+//! Heartbeats in `claw schedule list` and `/schedule`, and those of another agent that
+//! are taken in.
 
 use crate::program::House;
 use crate::telegram_model::Rig;

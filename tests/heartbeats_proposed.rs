@@ -1,5 +1,5 @@
-//! The agent proposes to change a heartbeat: shown with its difference, written by a tap, exactly as
-//! it was shown, and by nothing else.
+//! The agent proposes to change a heartbeat: shown with its difference, written by a tap, exactly
+//! as it was shown, and by nothing else.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! A grant for hosts by themselves, through the whole program: which commands it lets run, which ask
-//! all the same, and that what runs by it leaves what others obey on sight as it is.
+//! A grant for hosts by themselves, through the whole program: which commands it lets run, which
+//! ask all the same, and that what runs by it leaves what others obey on sight as it is.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]

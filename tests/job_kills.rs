@@ -56,7 +56,8 @@ fn gateway(rig: &Rig, kill: usize) -> Running {
     rig.house.begin(command)
 }
 
-/// A chat gets about one message a second, so many of them are waited for as long as they get fewer.
+/// A chat gets about one message a second, so many of them are waited for as long as
+/// they get fewer.
 fn all_is_delivered(rig: &Rig) {
     let left = || rig.number("SELECT count(*) FROM outbox WHERE state <> 'sent'");
     loop {
@@ -108,8 +109,8 @@ fn each_firing_becomes_exactly_one_message_or_one_turn() {
     let begun =
         "SELECT count(*) FROM events WHERE type = 'turn.started' AND body LIKE '%schedule:j%'";
     eventually("every turn was begun", || rig.number(begun) == turns);
-    // What was killed may have done all of it, and this one be still on its way up: until it answers,
-    // SIGTERM ends it as any program that has not said what it does then.
+    // What was killed may have done all of it, and this one be still on its way up: until it
+    // answers, SIGTERM ends it as any program that has not said what it does then.
     all_is_delivered(&rig);
     rig.anna.says(rig.anna.private(), "/model");
     rig.telegram.wait_for_text(rig.anna.id, "The model is");

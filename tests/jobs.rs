@@ -1,5 +1,5 @@
-//! Turns that nobody typed, over the whole program with the real scheduler: reminders of words, jobs
-//! that act, what the gate says to them, and what was missed.
+//! Turns that nobody typed, over the whole program with the real scheduler: reminders of words,
+//! jobs that act, what the gate says to them, and what was missed.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::jobs_rig::{JobsRig as _, jobs_of, minutes_pass, schedule, schedule_of, taken};

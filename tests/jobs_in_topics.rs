@@ -1,5 +1,5 @@
-//! What is scheduled in a topic of a group comes there and nowhere else, also after a restart; and a
-//! job that is at work makes none for itself.
+//! What is scheduled in a topic of a group comes there and nowhere else, also after a restart; and
+//! a job that is at work makes none for itself.
 
 use crate::botapi::Message;
 use crate::jobs_rig::{JobsRig as _, jobs_of, schedule};

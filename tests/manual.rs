@@ -1,6 +1,6 @@
 //! The manual in the terminal: each page of `docs/` for users is a topic of `claw help`, each topic
-//! is a page, and each reads in a narrow terminal. What `docs/troubleshooting.md` quotes is what the
-//! program says. Must not know what else a page says.
+//! is a page, and each reads in a narrow terminal. What `docs/troubleshooting.md` quotes is what
+//! the program says. Must not know what else a page says.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::collections::BTreeSet;

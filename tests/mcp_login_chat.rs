@@ -1,5 +1,5 @@
-//! `/login SERVER` in a chat: the link, the address that is pasted back, who may, that nothing of it
-//! is kept, and that a gateway that is killed in the middle goes on.
+//! `/login SERVER` in a chat: the link, the address that is pasted back, who may, that nothing of
+//! it is kept, and that a gateway that is killed in the middle goes on.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! A token that its server does not take any more in the middle of a call: the call is sent once, and
-//! model and owner read how to log in.
+//! A token that its server does not take any more in the middle of a call: the call is sent once,
+//! and model and owner read how to log in.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! What is remembered, over the whole program: proposals and the tap, an owner's orders, the notes at
-//! the command line, and whose word counts.
+//! What is remembered, over the whole program: proposals and the tap, an owner's orders, the notes
+//! at the command line, and whose word counts.
 
 use crate::program;
 use std::fs;

@@ -1,5 +1,6 @@
-//! What every message brings along (`MEMORY.md`), over the whole program: proposed and tapped like a
-//! note, in the words that are shown, told when it is full, and never without its earlier version.
+//! What every message brings along (`MEMORY.md`), over the whole program: proposed and
+//! tapped like a note, in the words that are shown, told when it is full, and never without
+//! its earlier version.
 
 use std::fs;
 

@@ -1,5 +1,6 @@
-//! A memory server that hangs or dies in the middle of a call, over the whole program: the turn goes
-//! on, an answer counts, what may or may not have run is told as such, and no note is there twice.
+//! A memory server that hangs or dies in the middle of a call, over the whole program: the
+//! turn goes on, an answer counts, what may or may not have run is told as such, and no
+//! note is there twice.
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! What an owner reads of lists and mistakes at the command line: notes told apart, what the trash can
-//! give back, a filter that leaves nothing, and errors that name the next command.
+//! What an owner reads of lists and mistakes at the command line: notes told apart, what the trash
+//! can give back, a filter that leaves nothing, and errors that name the next command.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::program::House;

@@ -1,5 +1,6 @@
-//! Proposals for the memory that do not come of the owner's words, over the whole program: a job that is
-//! due, and an MCP client. Both can propose, what they propose names them, and neither writes.
+//! Proposals for the memory that do not come of the owner's words, over the whole
+//! program: a job that is due, and an MCP client. Both can propose, what they propose
+//! names them, and neither writes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::jobs_rig::{JobsRig as _, schedule};

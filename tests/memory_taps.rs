@@ -1,5 +1,5 @@
-//! How long a question about the memory holds: a skip rests for seven days, and so long a question is
-//! open. Over the whole program; the server's own tests go through the cases.
+//! How long a question about the memory holds: a skip rests for seven days, and so long a question
+//! is open. Over the whole program; the server's own tests go through the cases.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;

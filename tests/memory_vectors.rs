@@ -1,5 +1,5 @@
-//! `[memory.embeddings]` over the whole program: the endpoint is asked with its key, nobody else sees
-//! the key, and an endpoint that is away or changes costs one sentence and no note.
+//! `[memory.embeddings]` over the whole program: the endpoint is asked with its key, nobody else
+//! sees the key, and an endpoint that is away or changes costs one sentence and no note.
 
 use crate::endpoint::{Answer as Vectors, Endpoint, MODEL};
 use crate::program::House;

@@ -1,5 +1,5 @@
-//! What a person reads of the memory: the tap's question, what becomes of it, the commands in a chat
-//! and at the command line. As text, so that each change of a word is seen.
+//! What a person reads of the memory: the tap's question, what becomes of it, the commands in a
+//! chat and at the command line. As text, so that each change of a word is seen.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;

@@ -1,6 +1,6 @@
 //! `@server:uri` in a message, through the whole program: the resource is read once, by its server
-//! alone, stands quoted before the message, and stays what it was; what cannot be had is one sentence,
-//! and the message goes on.
+//! alone, stands quoted before the message, and stays what it was; what cannot be had is one
+//! sentence, and the message goes on.
 
 use crate::program::{SERVER_WAIT, eventually, example};
 use crate::shelf_rig::{NO_ANSWER_MS, Shelf};

@@ -1,6 +1,6 @@
 //! The filesystem server killed between two files of one patch, through the whole program: what was
-//! put is on the disk, claw calls the outcome unknown and does not repeat it, and an undo brings back
-//! every file as it was.
+//! put is on the disk, claw calls the outcome unknown and does not repeat it, and an undo brings
+//! back every file as it was.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::collections::BTreeMap;

@@ -84,8 +84,8 @@ impl Pty {
         Self { child, master, name, seen, at: 0 }
     }
 
-    /// Waits until this comes out, behind what was waited for before. A line may have been broken at
-    /// any of its spaces: where depends on how long the paths of this machine are.
+    /// Waits until this comes out, behind what was waited for before. A line may have been broken
+    /// at any of its spaces: where depends on how long the paths of this machine are.
     #[track_caller]
     pub fn shows(&mut self, text: &str) -> &mut Self {
         let deadline = Instant::now() + SOON;
@@ -162,7 +162,8 @@ impl Pty {
     }
 }
 
-/// Behind the first place at which `text` stands in `seen`, whose lines may be broken at its spaces.
+/// Behind the first place at which `text` stands in `seen`, whose lines may be broken
+/// at its spaces.
 fn end_of(seen: &[u8], text: &[u8]) -> Option<usize> {
     (0..seen.len()).find_map(|start| Some(start + length_of(&seen[start..], text)?))
 }

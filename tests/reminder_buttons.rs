@@ -1,5 +1,5 @@
-//! The buttons below a reminder, over the whole program: each reminder is answered once, whoever taps
-//! how often, also across a restart; and the typed way where there are no buttons.
+//! The buttons below a reminder, over the whole program: each reminder is answered once, whoever
+//! taps how often, also across a restart; and the typed way where there are no buttons.
 
 use crate::botapi::Message;
 use crate::jobs_rig::JobsRig as _;

@@ -1,5 +1,5 @@
-//! Prompts of claw's servers, listed and asked for by clients of `claw serve`: each through the gate,
-//! over standard streams and HTTP, in both eras. What a server says in one permits nothing.
+//! Prompts of claw's servers, listed and asked for by clients of `claw serve`: each through the
+//! gate, over standard streams and HTTP, in both eras. What a server says in one permits nothing.
 #![expect(clippy::disallowed_methods, reason = "a client of claw talks to an MCP server")]
 
 use rmcp::model::{ContentBlock, GetPromptRequestParams, GetPromptResult, Prompt, Role};

@@ -81,7 +81,8 @@ fn a_prompt_is_a_command_with_arguments_and_its_words_are_quoted() {
     }
 }
 
-/// The short form is looked up in what is known, so a new name is found alone where it was heard of.
+/// The short form is looked up in what is known, so a new name is found alone where it
+/// was heard of.
 #[test]
 fn prompts_that_change_while_claw_runs_are_known_at_once() {
     for era in ["legacy", "modern"] {
@@ -107,7 +108,8 @@ fn prompts_that_change_while_claw_runs_are_known_at_once() {
         let before = asked("prompts/list");
         rig.says("/new_name too many words");
         rig.waits_for("/new_name takes no words after it.");
-        // A hundred announcements are no hundred requests: one for the news, and one for the prompt.
+        // A hundred announcements are no hundred requests: one for the news, and one
+        // for the prompt.
         assert_eq!(asked("prompts/list") - before, 2, "{era}");
         rig.says("/new_name");
         rig.hears("Found.");

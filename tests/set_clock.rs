@@ -62,7 +62,8 @@ fn a_grant_that_ended_stays_ended_when_the_clock_is_set_back() {
     for wrong_by in [0, -DAY_S] {
         clock.is_wrong_by(wrong_by);
         assert_eq!(house.claw(&["grants", "--json"]).expect(0).rows(), [Value::Null; 0]);
-        // The first look is behind the rows of the later time, the second behind one of the earlier.
+        // The first look is behind the rows of the later time, the second behind one of
+        // the earlier.
         house.claw(&["deny", &house.waiting()]).expect(0);
         house.ask_parks(write);
     }

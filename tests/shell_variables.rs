@@ -1,6 +1,6 @@
-//! A shell that remembers its variables, through the whole program with the real bash server: what one
-//! command exports the next one has, as an argument that rules, the question and the audit see, that
-//! no grant covers unless it is harmless, and that comes from the log alone.
+//! A shell that remembers its variables, through the whole program with the real bash server: what
+//! one command exports the next one has, as an argument that rules, the question and the audit see,
+//! that no grant covers unless it is harmless, and that comes from the log alone.
 #![cfg(target_os = "linux")]
 
 use rustix::process::Signal;
@@ -110,7 +110,8 @@ fn what_the_owner_names_harmless_is_not_asked_about() {
     whole(&house, &model);
 }
 
-/// A program that only looked has said a variable in the shell's place: it is shown, and asked about.
+/// A program that only looked has said a variable in the shell's place: it is shown, and
+/// asked about.
 #[test]
 fn a_lie_on_the_shells_line_wins_a_question() {
     const LIE: &str =

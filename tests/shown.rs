@@ -88,8 +88,8 @@ fn a_reply_that_did_not_leave_comes_again() {
     for (door, code) in [("ask", 1), ("chat", 1), ("ask", 141), ("chat", 141)] {
         let (args, input): (&[&str], &[u8]) =
             if door == "ask" { (&["ask", "hello"], b"") } else { (&["chat"], b"hello\n") };
-        // A console that cannot even show its greeting may end before it has taken the line in, which
-        // is no message then: it is typed again.
+        // A console that cannot even show its greeting may end before it has taken the line in,
+        // which is no message then: it is typed again.
         let messages = || {
             let sql = "SELECT count(*) FROM inbox";
             house.db().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap_or(0)

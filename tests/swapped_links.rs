@@ -1,7 +1,7 @@
-//! Links out of the workspace under a command that nobody was asked about, because it can only look,
-//! through the whole program: those that are there before it, also by the names that programs read
-//! by themselves, and those that are swapped in while it runs. For that the command waits by itself:
-//! first it reads a pipe, which nobody writes until the link is there.
+//! Links out of the workspace under a command that nobody was asked about, because it can only
+//! look, through the whole program: those that are there before it, also by the names that programs
+//! read by themselves, and those that are swapped in while it runs. For that the command waits by
+//! itself: first it reads a pipe, which nobody writes until the link is there.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! What the server of `task_rig` says: its form, its result, and an event of a stream. Must not know
-//! when it is said.
+//! What the server of `task_rig` says: its form, its result, and an event of a stream. Must not
+//! know when it is said.
 
 use axum::body::Bytes;
 use serde_json::{Value, json};

@@ -291,7 +291,8 @@ fn off_ends_the_mode_and_the_role_of_a_conversation_too() {
     at.rig.stop(gateway);
 }
 
-/// A folder in which nobody works gives back its servers, and takes them again with the next message.
+/// A folder in which nobody works gives back its servers, and takes them again with the
+/// next message.
 #[test]
 fn a_folder_in_which_nobody_works_is_closed_after_its_time_and_opens_again() {
     let at = chats("[limits]\nfolder_idle_time_s = 1\n");

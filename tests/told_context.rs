@@ -1,5 +1,6 @@
-//! What the model is told of where its calls run, through the whole program: the mode and the branch
-//! come with a message, once a change, and each request begins with the bytes of the one before.
+//! What the model is told of where its calls run, through the whole program: the mode
+//! and the branch come with a message, once a change, and each request begins with the
+//! bytes of the one before.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::program;

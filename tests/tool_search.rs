@@ -1,6 +1,6 @@
-//! More tools than a request may hold, through the whole program: the requests, the log, a kill, what
-//! is counted. The stand-in for a server has any number of tools; the strict stand-in for OpenAI says
-//! what it was sent.
+//! More tools than a request may hold, through the whole program: the requests, the log, a kill,
+//! what is counted. The stand-in for a server has any number of tools; the strict stand-in for
+//! OpenAI says what it was sent.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::sync::Arc;
@@ -291,7 +291,8 @@ fn definitions_are_counted_where_a_person_looks() {
     assert!(counted.split_once(" tokens, MCP ").unwrap().0.contains(','), "{of_shop}");
 }
 
-/// A tool as some servers make them of an API: one parameter holds all that the API ever gives back.
+/// A tool as some servers make them of an API: one parameter holds all that the API
+/// ever gives back.
 fn of_an_api() -> Value {
     let words = "Words about this field that fill the request. ".repeat(18);
     let field = |n: usize| {
@@ -329,7 +330,8 @@ fn a_definition_of_thousands_of_tokens_is_short_in_requests_and_whole_for_calls(
         sent["function"]["parameters"]["properties"]["drive"]["description"],
         "Which drive."
     );
-    // The whole definition decides: the first call does not reach the server, the second does as it is.
+    // The whole definition decides: the first call does not reach the server, the
+    // second does as it is.
     let results: Vec<String> = shop.events("tool.result").iter().map(Value::to_string).collect();
     assert!(results[0].contains("large") && results[0].contains("integer"), "{results:?}");
     assert!(!results[0].contains("ran with"), "{results:?}");

@@ -1,5 +1,5 @@
-//! A server that is new, through the gateway: the owner is asked once, a restart keeps the question,
-//! and one tap of the owner's says how far it is trusted.
+//! A server that is new, through the gateway: the owner is asked once, a restart keeps the
+//! question, and one tap of the owner's says how far it is trusted.
 
 use crate::program::{House, SERVER_WAIT, eventually, example};
 use crate::telegram_rig::Rig;

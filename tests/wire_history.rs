@@ -1,6 +1,7 @@
-//! Any log, packed, is a history that every wire takes: the stand-ins refuse what the providers
-//! would (a result that does not follow its call, an empty message, roles that do not alternate).
-//! Nothing in it had to be repaired on its way to the wire: what the log holds is what a model reads.
+//! Any log, packed, is a history that every wire takes: the stand-ins refuse what the
+//! providers would (a result that does not follow its call, an empty message, roles that do
+//! not alternate). Nothing in it had to be repaired on its way to the wire: what the log holds
+//! is what a model reads.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::wires::threaded::Threaded;

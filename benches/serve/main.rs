@@ -1,9 +1,9 @@
 //! Prints the table of `claw serve`: `cargo bench --bench serve`; with `-- cold`, `-- call` or
 //! `-- clients` a part of it.
 //!
-//! What is measured is the released program as processes of its own. Ratios are taken within one run
-//! on one machine; times are medians. Must not assert anything: no test may fail because a machine is
-//! slow.
+//! What is measured is the released program as processes of its own. Ratios are taken within
+//! one run on one machine; times are medians. Must not assert anything: no test may fail
+//! because a machine is slow.
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say where")]
 

@@ -1,5 +1,5 @@
-//! Prints the first table of `docs/benchmarks.md`: `cargo bench --bench table`; with `-- ask`, `-- call`,
-//! `-- long`, `-- turn`, `-- pack`, `-- rows` or `-- level` a part of it.
+//! Prints the first table of `docs/benchmarks.md`: `cargo bench --bench table`; with `-- ask`,
+//! `-- call`, `-- long`, `-- turn`, `-- pack`, `-- rows` or `-- level` a part of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert
 //! anything: no test may fail because a machine is slow.

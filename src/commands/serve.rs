@@ -1,5 +1,6 @@
-//! `claw serve`: an MCP server on standard input and output, which a client starts. Owns what
-//! answers behind it where no gateway runs. Standard output belongs to MCP. Must not know what is asked.
+//! `claw serve`: an MCP server on standard input and output, which a client starts. Owns
+//! what answers behind it where no gateway runs. Standard output belongs to MCP. Must
+//! not know what is asked.
 
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;

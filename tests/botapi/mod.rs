@@ -6,9 +6,9 @@
 //! let telegram = BotApi::start();
 //! let bot = Bot::new(telegram.token()).set_api_url(telegram.url().parse().unwrap());
 //! let anna = telegram.user("Anna");
-//! anna.says(anna.private(), "Pay the rent");               // the bot gets an update
-//! let asked = telegram.wait_for_text(anna.id, "May I");    // a message of the bot, up to a generous deadline
-//! anna.taps(anna.private(), "Allow once");                 // a label or the data of a button that she sees
+//! anna.says(anna.private(), "Pay the rent");            // the bot gets an update
+//! let asked = telegram.wait_for_text(anna.id, "May I"); // a message of the bot, up to a deadline
+//! anna.taps(anna.private(), "Allow once");              // label or data of a button that she sees
 //! telegram.fault(Fault::CutAfter).on("sendMessage").times(1);
 //! insta::assert_snapshot!(telegram.screen(anna.id));
 //! ```

@@ -1,8 +1,8 @@
-//! A diary of 500 messages over 25 days, by the whole program and a scripted model: 60 facts, each of
-//! which changes, 40 that contradict what is noted, 30 planted in tool results and forwarded texts,
-//! and small talk that a bad model proposes, too. It shows what becomes of them: nothing that nobody
-//! confirmed is remembered or given back, nothing superseded passes for current, little is junk, and a
-//! day has few taps.
+//! A diary of 500 messages over 25 days, by the whole program and a scripted model: 60 facts, each
+//! of which changes, 40 that contradict what is noted, 30 planted in tool results and forwarded
+//! texts, and small talk that a bad model proposes, too. It shows what becomes of them: nothing
+//! that nobody confirmed is remembered or given back, nothing superseded passes for current, little
+//! is junk, and a day has few taps.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
@@ -226,7 +226,8 @@ fn a_diary_of_500_messages() {
     assert_eq!(messages.len(), 500);
     for day in 0..DAYS {
         diary.taps = 0;
-        // Each day has a conversation of its own: what is known of another day comes from the memory.
+        // Each day has a conversation of its own: what is known of another day comes
+        // from the memory.
         let chat = Chat::open(&diary.house, &format!("day-{day}"));
         std::mem::replace(&mut diary.chat, chat).leaves();
         for message in messages.iter().filter(|message| message.day == day) {

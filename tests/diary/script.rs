@@ -1,6 +1,6 @@
 //! The diary: what is said on which day, and what a model that proposes too much makes of it: each
-//! fact, the same again in other letters, and small talk. Made of numbers alone, so that it is always
-//! the same. Must not know claw.
+//! fact, the same again in other letters, and small talk. Made of numbers alone, so that it is
+//! always the same. Must not know claw.
 
 pub const DAYS: usize = 25;
 const MESSAGES_OF_DAY: usize = 20;
@@ -102,8 +102,8 @@ fn again(proposal: &Proposal) -> (String, Option<Proposal>) {
     (said, Some(Proposal { subject, text, replaces: None, is_true: true }))
 }
 
-/// 500 messages: of a day up to 5 facts or changes, the same once more, then what others have put in,
-/// then small talk, of which some is proposed, too.
+/// 500 messages: of a day up to 5 facts or changes, the same once more, then what others have put
+/// in, then small talk, of which some is proposed, too.
 pub fn diary() -> Vec<Message> {
     // The first change of a fact comes when all are known.
     let mut truths = (0..FACTS).map(|n| fact(n, 0)).chain((0..FACTS).map(|n| fact(n, 1)));

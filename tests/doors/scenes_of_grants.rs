@@ -1,5 +1,5 @@
-//! What ran without a question, by a mode that is given as an answer, too, and taking back what let it. Must not know which doors
-//! there are.
+//! What ran without a question, by a mode that is given as an answer, too, and taking back what let
+//! it. Must not know which doors there are.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Whether a question about several calls keeps what it promises: an answer to all of it answers
-//! each call that was open, with it and once; it is over with the last of its calls, and not before.
-//! Must not know who answered, or by which door.
+//! each call that was open, with it and once; it is over with the last of its calls, and not
+//! before. Must not know who answered, or by which door.
 
 use super::look::{Approval, Audited, Look};
 use super::verdict::Verdict;

@@ -108,7 +108,8 @@ impl Play<'_> {
         self.looks_for_halves()
     }
 
-    /// Remembers what somebody is about to say yes or no to, and lays out what the calls of a task need.
+    /// Remembers what somebody is about to say yes or no to, and lays out what the
+    /// calls of a task need.
     pub fn says(&mut self, args: &[String]) -> anyhow::Result<()> {
         match args[0].as_str() {
             "approve" => {

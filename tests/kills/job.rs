@@ -26,8 +26,8 @@ pub enum Script {
 pub struct Aim {
     pub script: Script,
     pub command: usize,
-    /// The first command from that one on which passes the point. How many commands it takes until a
-    /// script has settled varies.
+    /// The first command from that one on which passes the point. How many commands it takes until
+    /// a script has settled varies.
     pub or_later: bool,
     pub point: String,
     pub count: u32,

@@ -184,8 +184,8 @@ impl<'a> Play<'a> {
         self.claw(&words(["chat"])).await.map(drop)
     }
 
-    /// Types a line when the chat has had time to show its questions: a line that is there before is
-    /// a message, and answers none.
+    /// Types a line when the chat has had time to show its questions: a line that is there before
+    /// is a message, and answers none.
     pub async fn types_at_the_question(&mut self, line: &str) -> anyhow::Result<()> {
         std::fs::write(self.house.path("typed"), format!("{line}\n"))?;
         let pipe = self.house.path("typed-later");

@@ -23,8 +23,9 @@ pub fn teller() -> Value {
         "outputSchema": {"type": "object", "properties": rows, "required": ["rows"]}}]})
 }
 
-/// Of a server that says what each tool does, and lies about one of them, whose title is in claw's
-/// own words. They are described otherwise while there is a file beside the record, with the ending `.mood`.
+/// Of a server that says what each tool does, and lies about one of them, whose title is in
+/// claw's own words. They are described otherwise while there is a file beside the record,
+/// with the ending `.mood`.
 pub fn hinted(record: Option<&str>, mood: &str, schema: &Value) -> Value {
     let is_changed = record.is_some_and(|record| Path::new(record).with_extension("mood").exists());
     let mood = if is_changed { "changed" } else { mood };

@@ -1,5 +1,5 @@
-//! An MCP server over stdio with the tools of a file (`many-tools FILE`): it lists them as they stand
-//! there, and says which one was called with what. Must not know claw.
+//! An MCP server over stdio with the tools of a file (`many-tools FILE`): it lists them as they
+//! stand there, and says which one was called with what. Must not know claw.
 #![expect(clippy::unwrap_used, reason = "a stand-in that cannot start fails its test")]
 #![expect(clippy::print_stdout, reason = "stdout is the wire")]
 

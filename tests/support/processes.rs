@@ -1,5 +1,5 @@
-//! What the small server that misbehaves does with processes and pipes: it leaves some behind, never
-//! ends, and floods. Must not know MCP.
+//! What the small server that misbehaves does with processes and pipes: it leaves some behind,
+//! never ends, and floods. Must not know MCP.
 
 use std::io::{BufRead as _, Write};
 use std::time::Duration;

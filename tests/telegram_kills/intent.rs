@@ -1,4 +1,5 @@
-//! What a person means to do about a question, and wants done, drawn by chance. Must not know how it is done.
+//! What a person means to do about a question, and wants done, drawn by chance. Must not
+//! know how it is done.
 
 use crate::killing::random::Random;
 

@@ -160,8 +160,8 @@ impl Seat {
         self.acts.iter().any(|act| matches!(act, Act::Tap { approval, code, .. } if approval == question && is_allowing(code)))
     }
 
-    /// Whether somebody here has tapped a button of this question that says something for longer, or
-    /// has given a mode by a command, where the question is empty.
+    /// Whether somebody here has tapped a button of this question that says something for longer,
+    /// or has given a mode by a command, where the question is empty.
     pub fn has_answered(&self, question: &str) -> bool {
         let lasting = |code: &str| {
             code == "=never" || code == MODE_CODE || (is_allowing(code) && code != "=y")

@@ -32,7 +32,8 @@ pub fn target(wire: Wire, base_url: &str) -> Target {
         model_setting: "THE_MODEL_SETTING".into(),
         max_tokens: None,
         temperature: None,
-        // A test that waits for its end sets one of its own; for the others a busy machine has time.
+        // A test that waits for its end sets one of its own; for the others a busy
+        // machine has time.
         timeout: Duration::from_secs(60),
         tool_choice: ToolChoice::Auto,
     }

@@ -112,8 +112,8 @@ impl Callback {
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
     }
 
-    /// The callback that encodes, or did encode, to exactly this data. Anybody can send any data, so
-    /// everything else is `None`.
+    /// The callback that encodes, or did encode, to exactly this data. Anybody can send any data,
+    /// so everything else is `None`.
     pub fn parse(data: &str) -> Option<Self> {
         if data.len() > CALLBACK_BYTES_MAX {
             return None;

@@ -1,5 +1,5 @@
-//! One bot: its settings, and its requests (Bot API 9) through one shared HTTP client. Must not know
-//! what is said or by whom.
+//! One bot: its settings, and its requests (Bot API 9) through one shared HTTP client. Must not
+//! know what is said or by whom.
 
 pub mod access_request;
 pub mod attached;

@@ -302,8 +302,8 @@ pub enum AtHome {
     },
     /// List what is open to commands, or open something for a time
     Open {
-        /// `ssh-agent` or `docker`, each use of which is asked about, or a folder, which every command
-        /// reads
+        /// `ssh-agent` or `docker`, each use of which is asked about, or a folder,
+        /// which every command reads
         #[arg(value_name = "NAME|FOLDER", value_parser = open::what)]
         what: Option<open::What>,
         /// Let commands also change the folder, from the level `write` on

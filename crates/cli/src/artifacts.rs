@@ -1,5 +1,5 @@
-//! `claw artifacts`: what was put aside, one of it, what it is called, and its end. Must not know who puts it there, or
-//! when it becomes too old.
+//! `claw artifacts`: what was put aside, one of it, what it is called, and its end. Must not know
+//! who puts it there, or when it becomes too old.
 
 use std::fs;
 use std::io::{IsTerminal as _, Write as _};

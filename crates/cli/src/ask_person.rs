@@ -1,5 +1,5 @@
-//! Puts a question to the person at the terminal of a one-shot command, until it is answered there or
-//! elsewhere. Must not know what an answer grants.
+//! Puts a question to the person at the terminal of a one-shot command, until it is answered there
+//! or elsewhere. Must not know what an answer grants.
 
 use std::future::Future;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -122,7 +122,8 @@ pub fn agreed(question: &str) -> io::Result<bool> {
 /// A line of the terminal, which has it to read only when it is whole. `None` at the end of input.
 async fn typed() -> anyhow::Result<Option<String>> {
     io::stderr().write_all(b"> ")?;
-    // Where the system cannot tell of a line, it is waited for in vain: the question closes behind it.
+    // Where the system cannot tell of a line, it is waited for in vain: the question
+    // closes behind it.
     #[expect(deprecated, reason = "standard input stays open; what replaces it is unsafe")]
     let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE);
     if let Ok(terminal) = terminal {

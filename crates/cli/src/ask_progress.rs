@@ -1,6 +1,6 @@
-//! What a person reads on stderr while a command waits for the end of a turn: which calls run, and one
-//! row of the call that has said something last, written anew in its place. In a pipe or a file there
-//! is no such row. Must not know what a call does.
+//! What a person reads on stderr while a command waits for the end of a turn: which calls run, and
+//! one row of the call that has said something last, written anew in its place. In a pipe or a file
+//! there is no such row. Must not know what a call does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! What `claw ask` says of words that mean something in a chat, and nothing to a model. Must not know
-//! how a turn goes.
+//! What `claw ask` says of words that mean something in a chat, and nothing to a model. Must not
+//! know how a turn goes.
 
 use super::fail::UserError;
 use super::out;

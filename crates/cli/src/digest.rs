@@ -1,5 +1,5 @@
-//! `claw digest`: what ran without a question in the last 24 hours, and by what. Must not know how it
-//! is counted.
+//! `claw digest`: what ran without a question in the last 24 hours, and by what. Must not
+//! know how it is counted.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! One agent of the gateway, from its home to its end: its bots, and what runs beside them. What goes
-//! wrong with one bot ends no other. Must not know any door by its name.
+//! One agent of the gateway, from its home to its end: its bots, and what runs beside them. What
+//! goes wrong with one bot ends no other. Must not know any door by its name.
 
 use std::sync::Arc;
 

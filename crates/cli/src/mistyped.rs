@@ -1,5 +1,6 @@
-//! What is said behind a command line that `clap` does not understand: the command that somebody
-//! meant who thinks of it by another name, and where an ID is found. Must not know what commands do.
+//! What is said behind a command line that `clap` does not understand: the command that
+//! somebody meant who thinks of it by another name, and where an ID is found. Must not
+//! know what commands do.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

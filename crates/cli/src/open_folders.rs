@@ -1,5 +1,5 @@
-//! Folders that `claw open` opens to commands for a time, and `claw close` closes. Must not know how
-//! a command gets them.
+//! Folders that `claw open` opens to commands for a time, and `claw close` closes. Must not know
+//! how a command gets them.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Says whom a command waits for, where nothing was printed for a while. Must not know what is waited
-//! for.
+//! Says whom a command waits for, where nothing was printed for a while. Must not know what
+//! is waited for.
 
 use std::io::{self, IsTerminal as _};
 use std::pin::pin;

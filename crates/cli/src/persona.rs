@@ -1,5 +1,5 @@
-//! `claw persona`: what its files say, what they said before, and one of that put back. Must not know
-//! how versions are kept, or how a prompt is made of the files.
+//! `claw persona`: what its files say, what they said before, and one of that put back. Must not
+//! know how versions are kept, or how a prompt is made of the files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -264,8 +264,8 @@ impl App {
         }
     }
 
-    /// From how many tokens on a window of these models is summarised: a reply, the tools and what is
-    /// estimated too low need room, too.
+    /// From how many tokens on a window of these models is summarised: a reply, the tools and what
+    /// is estimated too low need room, too.
     fn window_tokens(&self, chain: &Chain) -> u64 {
         let of_model = chain.window_tokens.map_or(u64::MAX, |tokens| tokens / 4 * 3);
         self.settings().limits.window_tokens.min(of_model)

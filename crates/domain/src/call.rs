@@ -80,8 +80,8 @@ pub struct ToolOutput {
     /// Where the command has left its shell. The gate alone writes it, of our own bash server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellFolder>>,
-    /// What the command has made of its shell's exported variables. The gate alone writes it, of our
-    /// own bash server.
+    /// What the command has made of its shell's exported variables. The gate alone writes it, of
+    /// our own bash server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell_variables: Option<Box<ShellVariables>>,
     /// What the tool proposes; each entry has passed the gate's checks.

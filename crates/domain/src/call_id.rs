@@ -28,8 +28,8 @@ pub enum CallId {
     /// The question whether a turn may go on. `turn_seq` is the number of its `turn.started`, and
     /// `nth` counts the pauses of the same cause from zero.
     Pause { session: SessionId, turn_seq: u64, cause: PauseCause, nth: u32 },
-    /// The session's owner gave it by a command (`/remember`). `at_ms` is when, and moved on until no
-    /// other call is named so.
+    /// The session's owner gave it by a command (`/remember`). `at_ms` is when, and moved on until
+    /// no other call is named so.
     Order { session: SessionId, at_ms: u64 },
     /// Claw itself looks into the memory, for the message that comes in. `seq` is the number of the
     /// next event of the log, which is what was recalled, or the message.
@@ -37,8 +37,8 @@ pub enum CallId {
     /// Claw itself asks git what has changed in the workspace, for the message that comes in. `seq`
     /// is the number of the next event of the log.
     Git { session: SessionId, seq: u64 },
-    /// Claw itself fetches what the owner names in a message: the entry at `index` of the row of the
-    /// inbox with this number.
+    /// Claw itself fetches what the owner names in a message: the entry at `index` of the row of
+    /// the inbox with this number.
     Named { session: SessionId, inbox: u64, index: u32 },
     /// An MCP client made it, and has numbered it.
     Client { principal: String, number: u64 },

@@ -31,8 +31,8 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<String>,
     },
-    /// Where the calls of the turn run, as the model is told from here on: the mode of the session and
-    /// the branch. It comes before the message with which that was first so.
+    /// Where the calls of the turn run, as the model is told from here on: the mode of the session
+    /// and the branch. It comes before the message with which that was first so.
     #[serde(rename = "turn.context")]
     TurnContext { text: String },
     /// What claw itself has found in the memory for the message behind it, as the model is told it

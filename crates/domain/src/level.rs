@@ -16,7 +16,8 @@ pub enum Level {
     Network,
 }
 
-/// What the operating system holds of the box of our bash server. That server tells it in this form.
+/// What the operating system holds of the box of our bash server. That server tells it
+/// in this form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldLevels {
     /// Commands reach no file outside of the workspace but the system's.

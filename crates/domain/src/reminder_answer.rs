@@ -1,5 +1,5 @@
-//! What an owner answers to a reminder by a button. Owns the stored form; must not know what comes of
-//! it.
+//! What an owner answers to a reminder by a button. Owns the stored form; must not
+//! know what comes of it.
 
 /// The three buttons below a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

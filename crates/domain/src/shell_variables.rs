@@ -1,5 +1,5 @@
-//! Which exported variables the shell of our own bash server keeps, as the log has it. Must not know
-//! how that is found out, or what a next call makes of it.
+//! Which exported variables the shell of our own bash server keeps, as the log has it. Must not
+//! know how that is found out, or what a next call makes of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

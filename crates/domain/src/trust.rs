@@ -1,9 +1,10 @@
-//! What an owner lets a server of others do, and what such a server says of its tools. Must not know
-//! how any of it is shown or stored.
+//! What an owner lets a server of others do, and what such a server says of its tools. Must not
+//! know how any of it is shown or stored.
 
 use serde_json::Value;
 
-/// The rule by which a call runs whose server says that it only reads, where the owner believes that.
+/// The rule by which a call runs whose server says that it only reads, where the owner
+/// believes that.
 pub const BELIEVED: &str = "trust.hints";
 
 /// What an owner lets a server of others do.

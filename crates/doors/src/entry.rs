@@ -1,5 +1,5 @@
-//! What the program has to know of a door: one entry of its list (`src/doors.rs`). Must not know any
-//! door by its name.
+//! What the program has to know of a door: one entry of its list (`src/doors.rs`). Must not know
+//! any door by its name.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! How a text answers a server that asks in the middle of its call, and what such an answer is
-//! called. One reading for every door. Must not know which question is meant, or what becomes of the
-//! value.
+//! How a text answers a server that asks in the middle of its call, and what such an answer
+//! is called. One reading for every door. Must not know which question is meant, or what
+//! becomes of the value.
 
 use crate::domain::{Answer, Choice, Input, InputKind, Question, escape};
 
@@ -21,10 +21,10 @@ pub enum ReadInput {
     NotAnAnswer,
 }
 
-/// Reads a text as an answer; `None` for a question that asks for no value. `aimed`: it is certainly
-/// for this question (a reply, an argument). Otherwise words that any message could have are none,
-/// and an option is taken by its number or its quoted name. A plain no declines, unless claw itself
-/// offers a no as a value, or the text is aimed at a question for words.
+/// Reads a text as an answer; `None` for a question that asks for no value. `aimed`: it is
+/// certainly for this question (a reply, an argument). Otherwise words that any message could have
+/// are none, and an option is taken by its number or its quoted name. A plain no declines, unless
+/// claw itself offers a no as a value, or the text is aimed at a question for words.
 pub fn read_input(text: &str, question: &Question, aimed: bool) -> Option<ReadInput> {
     let input = question.input.as_ref()?;
     let text = text.trim();

@@ -14,8 +14,8 @@ pub struct PieceLimits {
     pub files_max: usize,
 }
 
-/// The pieces of a reply or notice, in order. `painted` makes messages of Markdown, `plain` of words
-/// that are none.
+/// The pieces of a reply or notice, in order. `painted` makes messages of Markdown, `plain` of
+/// words that are none.
 pub fn pieces<T>(
     (body, text): (&OutboundBody, &str),
     limits: PieceLimits,

@@ -40,8 +40,8 @@ pub fn label(question: &Question, choice: &Choice) -> Option<Label> {
     })
 }
 
-/// Whether claw itself says what a tap does, as it does for its own memory server. Then the question
-/// is shown as every other one is (`doors/brief.rs`).
+/// Whether claw itself says what a tap does, as it does for its own memory server. Then the
+/// question is shown as every other one is (`doors/brief.rs`).
 pub fn in_our_words(question: &Question) -> bool {
     question.staged.is_some() && question.effect.is_some()
 }

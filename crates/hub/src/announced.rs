@@ -1,5 +1,6 @@
-//! What a server announces by itself: that its tools or its prompts are others now, and that a
-//! resource has changed. Owns the subscription of the modern era. Must not know who wants to hear it.
+//! What a server announces by itself: that its tools or its prompts are others now, and
+//! that a resource has changed. Owns the subscription of the modern era. Must not know
+//! who wants to hear it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! What a permit may ask of a server besides its tools: to read a resource, to list its resources,
-//! to give a prompt. Owns the names under which these are judged, which are MCP's own and no tool's,
-//! and their requests. Must not know who allowed one.
+//! to give a prompt. Owns the names under which these are judged, which are MCP's own and no
+//! tool's, and their requests. Must not know who allowed one.
 
 use rmcp::model::{
     ClientRequest, GetPromptRequest, GetPromptRequestParams, ReadResourceRequest,

@@ -1,5 +1,5 @@
-//! What a server has besides its tools: its prompts, its resources and their templates, page by page
-//! and read leniently. Every text in it is a stranger's. Must not know who wants to see it.
+//! What a server has besides its tools: its prompts, its resources and their templates, page by
+//! page and read leniently. Every text in it is a stranger's. Must not know who wants to see it.
 
 use std::sync::Arc;
 
@@ -188,8 +188,8 @@ impl Connection {
     }
 }
 
-/// A name is typed and printed, so one that holds what cannot be seen is left out. Icons are kept as
-/// far as there is room.
+/// A name is typed and printed, so one that holds what cannot be seen is left out. Icons are kept
+/// as far as there is room.
 fn read_prompt(raw: &Value, room: &mut usize) -> Option<PromptEntry> {
     let name = name_of(raw)?;
     let arguments = raw.get("arguments").and_then(Value::as_array).into_iter().flatten();

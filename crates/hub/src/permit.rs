@@ -88,8 +88,8 @@ pub struct TaskAt {
     pub spent: Duration,
 }
 
-/// What a call that its server has answered with a question goes on with (a multi round-trip request
-/// of 2026-07-28).
+/// What a call that its server has answered with a question goes on with (a multi round-trip
+/// request of 2026-07-28).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundInput {
     /// A response to each request, by the server's key.

@@ -1,6 +1,6 @@
-//! From a launch entry to an open connection: spawns or dials, makes the handshake, and where a server ended
-//! at the first opening or refused it, spawns once more. Must not know when a server is needed or
-//! how often it failed.
+//! From a launch entry to an open connection: spawns or dials, makes the handshake, and where a
+//! server ended at the first opening or refused it, spawns once more. Must not know when a server
+//! is needed or how often it failed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What a person has to know of a web page before they open it. Pure. Must not know who asks for it.
+//! What a person has to know of a web page before they open it. Pure. Must not know who
+//! asks for it.
 
 use reqwest::Url;
 

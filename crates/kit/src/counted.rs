@@ -1,5 +1,5 @@
-//! A number with its noun, as a sentence holds it: `1 note`, `2 notes`, `2 entries`; and a large one
-//! with its digits in groups. Must not know what is counted.
+//! A number with its noun, as a sentence holds it: `1 note`, `2 notes`, `2 entries`; and a large
+//! one with its digits in groups. Must not know what is counted.
 
 use std::fmt::Display;
 

@@ -1,7 +1,7 @@
 //! Named points at which the kill tests end the process with SIGKILL, and two at which tests plant
-//! a bug. Compiled to nothing unless the feature `kill-points` is on: dev-dependencies turn it on, so the
-//! tests have them and a release does not.
-//! `tests/kills` reads the names from the sources: a new point is tried without being listed.
+//! a bug. Compiled to nothing unless the feature `kill-points` is on: dev-dependencies turn it on,
+//! so the tests have them and a release does not. `tests/kills` reads the names from the sources: a
+//! new point is tried without being listed.
 
 /// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME
 /// is passed. If `CLAW_KILL_TRACE` names a file, every point that is passed is written to it, one

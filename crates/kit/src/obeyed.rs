@@ -146,8 +146,8 @@ pub const TABLE: &[Obeyed] = &[
     whole("MEMORY.md", CLAW),
 ];
 
-/// Who acts by the file at this path, as the first half of a sentence (`git runs`), if somebody does
-/// whom the table names.
+/// Who acts by the file at this path, as the first half of a sentence (`git runs`), if somebody
+/// does whom the table names.
 pub fn by(path: &str) -> Option<&'static str> {
     let mut parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
     let row = parts.find_map(row)?;

@@ -3,8 +3,9 @@
 //! The hunks are `diffy`'s; owns where a file's part begins and ends, and what is refused. Pure.
 //! Must not know files, or who asks.
 //!
-//! Only new files and changed lines are taken. What deletes, renames or copies a file, changes its
-//! mode, or is no text is refused, and so is a line that belongs to no part: nothing is passed over.
+//! Only new files and changed lines are taken. What deletes, renames or copies a file,
+//! changes its mode, or is no text is refused, and so is a line that belongs to no part:
+//! nothing is passed over.
 
 use std::ops::Range;
 

@@ -93,7 +93,8 @@ impl Room {
 /// Whether a call can give them.
 ///
 /// # Errors
-/// What is wrong with the first one that it cannot, and what to do instead, in one or two sentences.
+/// What is wrong with the first one that it cannot, and what to do instead, in one or
+/// two sentences.
 pub fn check(variables: &BTreeMap<String, String>) -> Result<(), String> {
     let mut room = Room::default();
     for (name, value) in variables {

@@ -1,6 +1,6 @@
-//! The calls that one call stands for, so that a rule about a file holds wherever the file is named:
-//! among several, in a patch, as an end of a move, or spelled in another way. Pure. Must not know
-//! rules, classes or grants.
+//! The calls that one call stands for, so that a rule about a file holds wherever the file is
+//! named: among several, in a patch, as an end of a move, or spelled in another way. Pure. Must not
+//! know rules, classes or grants.
 
 use claw_kit::patch;
 use serde_json::{Map, Value, json};
@@ -42,9 +42,9 @@ pub(super) fn of(facts: &Facts<'_>) -> Parts {
     }
 }
 
-/// What the call does to each single file, by all names that a rule which asks or denies may have for
-/// it: whoever says that nothing writes to a file means every tool that does. `parts` are those of the
-/// call.
+/// What the call does to each single file, by all names that a rule which asks or denies may
+/// have for it: whoever says that nothing writes to a file means every tool that does. `parts`
+/// are those of the call.
 pub(super) fn strict(
     facts: &Facts<'_>,
     parts: &[(&'static str, Value)],

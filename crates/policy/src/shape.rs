@@ -30,8 +30,8 @@ const READS: &[&str] = &["read_file", "read_files", "list_dir"];
 const EXACT_KEYS: &[(&str, Term)] =
     &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
 
-/// Ten minutes of them are offered for no change of a file, which is not made again, and for no call
-/// that a wider grant on offer covers with its like.
+/// Ten minutes of them are offered for no change of a file, which is not made again, and for no
+/// call that a wider grant on offer covers with its like.
 const EXACT_KEYS_BESIDE_OTHERS: &[(&str, Term)] =
     &[("y", Term::Once), ("s", Term::Session), ("a", Term::Always)];
 
@@ -173,8 +173,8 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
     offered
 }
 
-/// The folder that a file tool can be granted for: all edits of the owner's own words together,
-/// and otherwise this tool alone. Nothing is offered for what deletes or replaces a file, or changes
+/// The folder that a file tool can be granted for: all edits of the owner's own words together, and
+/// otherwise this tool alone. Nothing is offered for what deletes or replaces a file, or changes
 /// what other programs obey.
 fn offered_folder(facts: &Facts<'_>, tool: &str) -> Option<(Scope, String)> {
     if mode::that_fits(facts) == Some(Mode::Edits) {

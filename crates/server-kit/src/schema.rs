@@ -34,8 +34,8 @@ pub fn output<T: JsonSchema + 'static>(nulls: Nulls) -> Arc<JsonObject> {
     Arc::new(plain(&generated::<T>(SchemaSettings::draft2020_12().for_serialize()), nulls))
 }
 
-/// As `rmcp` makes it, without its cache: that keeps two copies of each schema until the process ends,
-/// and a server needs them when it lists its tools.
+/// As `rmcp` makes it, without its cache: that keeps two copies of each schema until the process
+/// ends, and a server needs them when it lists its tools.
 fn generated<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut schema = match schema.to_value() {

@@ -1,5 +1,5 @@
-//! What the host says of whoever asks, in `_meta` beside the arguments that a model writes. Must not
-//! know what a host says, or what a server does with it.
+//! What the host says of whoever asks, in `_meta` beside the arguments that a model writes. Must
+//! not know what a host says, or what a server does with it.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;

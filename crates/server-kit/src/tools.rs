@@ -70,8 +70,8 @@ type Run<C> = dyn Fn(&C, JsonObject) -> CallToolResult + Send + Sync;
 /// A tool with its types hidden. `C` is what a call works on.
 pub struct ToolDef<C> {
     name: &'static str,
-    /// Made when the tools are listed, which happens once a connection: the schemas of a dozen tools
-    /// take more memory than all else of a small server.
+    /// Made when the tools are listed, which happens once a connection: the schemas of a dozen
+    /// tools take more memory than all else of a small server.
     described: Box<dyn Fn() -> Tool + Send + Sync>,
     is_for_hosts: bool,
     run: Box<Run<C>>,

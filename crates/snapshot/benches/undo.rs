@@ -1,7 +1,7 @@
 //! What remembering a workspace costs: the first snapshot, which copies it, and the second one,
 //! after one file has changed. And what each call of a turn costs that may change it: a look before
-//! and one behind, with one file written between. `cargo bench -p claw-snapshot --bench undo` prints
-//! a table; the ratios are of the same run and machine.
+//! and one behind, with one file written between. `cargo bench -p claw-snapshot --bench undo`
+//! prints a table; the ratios are of the same run and machine.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::fs;

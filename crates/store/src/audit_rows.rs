@@ -1,5 +1,5 @@
-//! The rows of the audit as they are read: all, those of one call, and the lines of a list. Must not
-//! know the chain that binds them.
+//! The rows of the audit as they are read: all, those of one call, and the lines of a list. Must
+//! not know the chain that binds them.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;

@@ -88,8 +88,8 @@ impl Tx<'_> {
         found.transpose().map_err(unreadable)
     }
 
-    /// How many calls ran between two moments without a question, by the rule that let them run, the
-    /// busiest first.
+    /// How many calls ran between two moments without a question, by the rule that let them
+    /// run, the busiest first.
     pub fn ran_without_question(
         &self,
         after_ms: UnixMillis,

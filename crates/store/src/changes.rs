@@ -1,8 +1,8 @@
-//! Tells whoever waits that somebody has committed, in this process or in another one. Owns the bell:
-//! behind each commit the writer opens the write-ahead log to read, and closes it. That changes
-//! nothing, and the system tells everybody who watches the file (inotify). What the commit itself
-//! writes to that file comes before anybody can see the commit, so it is no sign. Must not know what
-//! was committed.
+//! Tells whoever waits that somebody has committed, in this process or in another one. Owns the
+//! bell: behind each commit the writer opens the write-ahead log to read, and closes it. That
+//! changes nothing, and the system tells everybody who watches the file (inotify). What the commit
+//! itself writes to that file comes before anybody can see the commit, so it is no sign. Must not
+//! know what was committed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -202,7 +202,8 @@ mod linux {
 
         /// Whether nobody waits any more. Then nobody hears, either.
         fn ends(&mut self) -> bool {
-            // Whoever comes has subscribed before it takes this lock to look whether somebody hears.
+            // Whoever comes has subscribed before it takes this lock to look whether
+            // somebody hears.
             let mut heard = self.bell.heard();
             self.is_over = self.bell.rung.receiver_count() == 0;
             *heard = !self.is_over;

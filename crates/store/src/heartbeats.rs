@@ -1,5 +1,5 @@
-//! What is known of each heartbeat from one time to the next: how far its times are seen to, what it
-//! has used today, what its check gave. Must not know when a heartbeat fires.
+//! What is known of each heartbeat from one time to the next: how far its times are seen to, what
+//! it has used today, what its check gave. Must not know when a heartbeat fires.
 
 use serde::{Deserialize, Serialize};
 

@@ -232,7 +232,8 @@ impl Tx<'_> {
         self.set_meta(PERSONA_FAULTS, &serde_json::json!(faults).to_string())
     }
 
-    /// The day of which the owner was told last what waits to be remembered, as year, month and day.
+    /// The day of which the owner was told last what waits to be remembered, as year,
+    /// month and day.
     pub fn proposals_told(&self) -> Result<Option<String>, StoreError> {
         self.meta(PROPOSALS_TOLD)
     }

@@ -1,5 +1,5 @@
-//! The rounds of calls in which a server asks a person: what it asks, its own state, and the answers
-//! so far. Every move is a compare-and-set. Must not know what a request means.
+//! The rounds of calls in which a server asks a person: what it asks, its own state, and the
+//! answers so far. Every move is a compare-and-set. Must not know what a request means.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde_json::Value;

@@ -110,8 +110,8 @@ ALTER TABLE approvals ADD COLUMN list TEXT;
 CREATE INDEX approvals_list ON approvals(list) WHERE list IS NOT NULL;
 ";
 
-// What ran in a stretch of time is counted by the index alone. Each daily digest that was told, with
-// its lines as they were; `day` is empty for one that somebody asked for.
+// What ran in a stretch of time is counted by the index alone. Each daily digest that was told,
+// with its lines as they were; `day` is empty for one that somebody asked for.
 const MIGRATION_23: &str = "
 CREATE INDEX calls_ran ON calls(started_ms, rule) WHERE started_ms IS NOT NULL;
 CREATE TABLE daily_digests(

@@ -27,9 +27,9 @@ pub fn page(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// The program `claw`, beside this test's own binary, for tests whose package does not depend on it.
-/// `cargo test --workspace` builds it before a test runs, also with `--test whole`; with `-p` it
-/// would stay as it was built last.
+/// The program `claw`, beside this test's own binary, for tests whose package does not depend on
+/// it. `cargo test --workspace` builds it before a test runs, also with `--test whole`; with `-p`
+/// it would stay as it was built last.
 pub fn claw_exe() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -72,7 +72,8 @@ pub fn program_exe(name: &str) -> PathBuf {
 fn is_stale(exe: &Path) -> bool {
     let written = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
     let Some(built) = written(exe) else { return true };
-    // A rule of make: the program, a colon, its sources; a space in a name stands behind a backslash.
+    // A rule of make: the program, a colon, its sources; a space in a name stands behind
+    // a backslash.
     let rule = std::fs::read_to_string(exe.with_extension("d")).unwrap_or_default();
     let sources = rule.split_once(": ").map_or("", |(_, sources)| sources).replace("\\ ", "\0");
     let mut sources = sources.split_whitespace().map(|source| source.replace('\0', " "));

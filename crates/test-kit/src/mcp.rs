@@ -201,7 +201,8 @@ impl Server {
         Some(Duration::from_millis((ticks()? + ticks()?) * TICK_MS))
     }
 
-    /// How often threads of the process gave up the CPU of their own accord, since it began (Linux).
+    /// How often threads of the process gave up the CPU of their own accord, since it
+    /// began (Linux).
     pub fn switches(&self) -> Option<u64> {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).ok()?;
         let of = |status: String| -> Option<u64> {

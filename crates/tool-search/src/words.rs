@@ -7,8 +7,8 @@ const WORDS_MAX: usize = 64;
 /// The longest word, in bytes.
 const WORD_BYTES_MAX: usize = 64;
 
-/// English words that stand in requests of all kinds and tell nothing about the tool. Those of other
-/// languages weigh little anyway, because a word counts for less the more tools have it.
+/// English words that stand in requests of all kinds and tell nothing about the tool. Those of
+/// other languages weigh little anyway, because a word counts for less the more tools have it.
 const STOP_WORDS: &[&str] = &[
     "a",
     "about",

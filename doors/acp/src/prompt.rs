@@ -49,7 +49,8 @@ pub fn text_of(prompt: &[ContentBlock], workspace: &Path) -> Result<String, Stri
     Ok(text)
 }
 
-/// What of tool servers the person has named in their own words. Files that came with them are data.
+/// What of tool servers the person has named in their own words. Files that came with
+/// them are data.
 pub fn named_of(prompt: &[ContentBlock]) -> Vec<Named> {
     let words = prompt.iter().filter_map(|block| match block {
         ContentBlock::Text(text) => Some(text.text.as_str()),

@@ -16,8 +16,8 @@ use crate::doors::clock::Clock;
 use crate::doors::input_answers;
 use crate::doors::staged_questions;
 
-/// The server of a question that is about no call of a server: whether a turn may go on, and several
-/// calls together.
+/// The server of a question that is about no call of a server: whether a turn may go on, and
+/// several calls together.
 const CLAW: &str = "claw";
 
 /// The number under which an editor knows what a question is about: the call's own, so that the

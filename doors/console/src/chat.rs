@@ -31,8 +31,8 @@ pub enum ConsoleEvent {
     /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two
     /// and turns the other into [`ConsoleEvent::Quit`].
     Command(ChatCommand, String),
-    /// A line that looks like a command and is none of claw's, and what to say where it is no prompt
-    /// of a server either.
+    /// A line that looks like a command and is none of claw's, and what to say where it is no
+    /// prompt of a server either.
     Foreign {
         line: String,
         otherwise: String,

@@ -1,7 +1,7 @@
-//! What is staged and open on this console, and how a line answers it: `1` or `1 3` confirms, `-2`
-//! cancels, `all`, `none`; the number of a button presses it; a yes or no answers the only thing that
-//! is open. Owns the numbers; pure, so that every rule can be tested. Must not know how anything is
-//! drawn.
+//! What is staged and open on this console, and how a line answers it: `1` or `1 3` confirms,
+//! `-2` cancels, `all`, `none`; the number of a button presses it; a yes or no answers the only
+//! thing that is open. Owns the numbers; pure, so that every rule can be tested. Must not know
+//! how anything is drawn.
 //!
 //! Only a line of nothing but numbers, or of one such word, is an answer. Any other one is a
 //! message.

@@ -104,8 +104,8 @@ pub async fn call(
     Ok(result.into())
 }
 
-/// Waits for the end of a call that has begun, as long as the client may wait. An answer of an earlier
-/// round of input is taken first.
+/// Waits for the end of a call that has begun, as long as the client may wait. An answer of an
+/// earlier round of input is taken first.
 ///
 /// # Errors
 /// One sentence for the client.

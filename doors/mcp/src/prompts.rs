@@ -1,5 +1,6 @@
-//! The prompts of claw's servers as a client gets them: the same that the owner has as commands, each
-//! request through the gate. Their words are their server's. Must not know how a call is judged.
+//! The prompts of claw's servers as a client gets them: the same that the owner has as
+//! commands, each request through the gate. Their words are their server's. Must not know
+//! how a call is judged.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +56,8 @@ fn plain(name: String) -> Prompt {
 /// Asks its server for one and waits for the answer.
 ///
 /// # Errors
-/// There is no such prompt, an argument is wrong, it was not allowed, the owner has not answered yet,
-/// or its server has failed. A request for a prompt has no other way to say so.
+/// There is no such prompt, an argument is wrong, it was not allowed, the owner has not answered
+/// yet, or its server has failed. A request for a prompt has no other way to say so.
 pub async fn get(
     caller: &Caller,
     request: GetPromptRequestParams,

@@ -40,9 +40,9 @@ pub struct Args {
     /// One more folder that commands may read, and change from the level write on. Repeatable
     #[arg(long, value_name = "DIR")]
     pub open_write: Vec<PathBuf>,
-    /// Folder for this workspace alone, outside of it: the HOME of commands (`home`), which they write
-    /// and in which their caches last, and what they are told (`told`). Default: a private one until
-    /// the end
+    /// Folder for this workspace alone, outside of it: the HOME of commands (`home`), which
+    /// they write and in which their caches last, and what they are told (`told`). Default: a
+    /// private one until the end
     #[arg(long, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Size in bytes at which the HOME of commands is emptied after a command
@@ -75,8 +75,8 @@ pub struct Args {
     pub background_max: usize,
     #[command(flatten)]
     pub command: CommandLimits,
-    /// A host that commands may name although its address lies on this machine or in its network, for
-    /// example localhost:5432. Repeatable
+    /// A host that commands may name although its address lies on this machine or in its network,
+    /// for example localhost:5432. Repeatable
     #[arg(long, value_name = "HOST[:PORT]", value_parser = HostRule::parse)]
     pub private_host: Vec<HostRule>,
     /// Serve without namespaces for processes, mounts and System V memory, also where the system

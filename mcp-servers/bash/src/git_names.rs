@@ -1,7 +1,7 @@
 //! What git goes by in a workspace without the name giving it away: the repositories of submodules,
 //! folders of hooks and further configuration that a configuration names, and the `.git` of each
-//! submodule, wherever it lies. Files of git are read as data; git itself is never run. Must not know
-//! what becomes of the paths.
+//! submodule, wherever it lies. Files of git are read as data; git itself is never run. Must not
+//! know what becomes of the paths.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -114,8 +114,8 @@ impl CommandHome {
         shared::link(&self.shared, &self.path);
     }
 
-    /// What the owner has opened to one command appears in it, too. What it leads to is closed to every
-    /// other one.
+    /// What the owner has opened to one command appears in it, too. What it leads to is
+    /// closed to every other one.
     pub fn link(&self, opened: &Openings) {
         if !opened.is_empty() {
             shared::link(&shared::of_openings(opened), &self.path);

@@ -4,9 +4,10 @@
 //! crates of claw it knows the kit alone.
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
-//! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
-//! `job_tools` for jobs that stay) → `run` (one job as the server sees it; `network` what it reaches) → `supervisor` (one
-//! small process a job, which kills what it started).
+//! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server`
+//! (the MCP face, `tool` its words; `background` and `job_tools` for jobs that stay) → `run` (one
+//! job as the server sees it; `network` what it reaches) → `supervisor` (one small process a job,
+//! which kills what it started).
 
 mod args;
 mod background;
@@ -148,7 +149,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         cgroup: folder.as_ref().map(Folder::path),
         ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
     };
-    // It goes with the server, which has to remove what lies in it. Commands write their HOME alone.
+    // It goes with the server, which has to remove what lies in it. Commands write
+    // their HOME alone.
     boundary.writable.extend(own_home.as_ref().map(|own| own.path().to_owned()));
     let path = environment::search_path_of_jobs(
         &settings.workspace,

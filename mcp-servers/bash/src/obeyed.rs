@@ -1,6 +1,6 @@
-//! What other programs run or obey on sight (`claw_kit::obeyed`), as it lies in one workspace: found
-//! before a command that is kept off it, so that it can be mounted read-only, and compared afterwards,
-//! because what is not there yet cannot be. Must not know how a command is run.
+//! What other programs run or obey on sight (`claw_kit::obeyed`), as it lies in one workspace:
+//! found before a command that is kept off it, so that it can be mounted read-only, and compared
+//! afterwards, because what is not there yet cannot be. Must not know how a command is run.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, Metadata};
@@ -19,8 +19,8 @@ const FOLDERS_MAX: usize = 1000;
 /// So many more afterwards: a command that makes folders does not keep those from being looked into
 /// that were there.
 const NEW_FOLDERS_MAX: usize = 8 * FOLDERS_MAX;
-/// Folders of others, full of what nobody obeys there. By name alone: whatever says so in a file can be
-/// written by a command.
+/// Folders of others, full of what nobody obeys there. By name alone: whatever says so in a file
+/// can be written by a command.
 const PASSED_OVER: &[&str] = &[
     "node_modules",
     "bower_components",

@@ -1,5 +1,5 @@
-//! What the host opens to one call, and what it keeps it off, beside its arguments, which are a model's words. Must not know
-//! how a command gets it.
+//! What the host opens to one call, and what it keeps it off, beside its arguments, which are a
+//! model's words. Must not know how a command gets it.
 
 use std::path::{Path, PathBuf};
 

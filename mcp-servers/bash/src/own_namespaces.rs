@@ -1,6 +1,6 @@
 //! The namespaces of one command, which its supervisor enters before the box closes: mounts, System
-//! V memory and `/tmp`. The namespace of process ids is the launcher's to begin (`launcher.rs`), the
-//! network has its own file (`network/own.rs`). Must not know jobs.
+//! V memory and `/tmp`. The namespace of process ids is the launcher's to begin (`launcher.rs`),
+//! the network has its own file (`network/own.rs`). Must not know jobs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -126,8 +126,8 @@ fn flags_at(table: &[Mount], path: &Path) -> MountFlags {
         .map_or(MountFlags::empty(), |mount| mount.flags)
 }
 
-/// Puts the command's TMPDIR in the place of `/tmp`, and what lies below `/tmp` and belongs into the
-/// box back to where it was. `false` where there is no such folder to cover.
+/// Puts the command's TMPDIR in the place of `/tmp`, and what lies below `/tmp` and belongs into
+/// the box back to where it was. `false` where there is no such folder to cover.
 fn has_own_tmp(workspace: &Path, scratch: &Path, boundary: &Boundary) -> io::Result<bool> {
     let tmp = Path::new(TMP);
     let is_plain = fs::symlink_metadata(tmp).is_ok_and(|meta| meta.is_dir());

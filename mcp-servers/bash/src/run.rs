@@ -102,7 +102,8 @@ pub trait Sink: Send {
     fn take(&mut self, chunk: &[u8]);
     /// One sentence about the command that is not its output.
     fn note(&mut self, sentence: String);
-    /// What became of the hosts, where the command has named some or used ssh. Said once, at the end.
+    /// What became of the hosts, where the command has named some or used ssh. Said
+    /// once, at the end.
     fn account(&mut self, hosts: Vec<HostAccount>);
     /// How the command has left its shell, if somebody wants to know. Said once, at the end.
     fn shell_ended(&mut self, _end: ShellEnd) {}
@@ -236,8 +237,8 @@ impl Runner {
         }
     }
 
-    /// What one command gets of the machine, the box that its supervisor closes, and the folders that
-    /// it may change and its server may not.
+    /// What one command gets of the machine, the box that its supervisor closes, and the folders
+    /// that it may change and its server may not.
     fn given_to(
         &self,
         folders: Openings,
@@ -254,8 +255,8 @@ impl Runner {
         (given, boundary, folders.without(&gone).write)
     }
 
-    /// Of what is open to this command alone, what it can have: a box that is closed around the server
-    /// opens no more.
+    /// Of what is open to this command alone, what it can have: a box that is closed around the
+    /// server opens no more.
     fn opened_now(&self, folders: Openings, sink: &mut dyn Sink) -> Openings {
         if folders.is_empty() || self.apart.is_some() {
             self.home.link(&folders);

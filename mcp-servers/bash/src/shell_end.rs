@@ -1,12 +1,12 @@
-//! That the shell of a command ends, and how: in which folder and with which exported variables, for
-//! a host whose next command is to go on there. Owns how that is found out. Must not know what a host
-//! makes of it.
+//! That the shell of a command ends, and how: in which folder and with which exported variables,
+//! for a host whose next command is to go on there. Owns how that is found out. Must not know
+//! what a host makes of it.
 //!
 //! The shell says by a trap that it ends, and waits; then the kernel says where it stands. So no
 //! program that a command starts can say a folder in its place. The variables are the shell's own
 //! words, because the kernel does not know them, and another program can say others
-//! ([`shell_variables`]). A command that takes the trap away, or puts another program in the place of
-//! its shell (`exec`), has no end of a shell that could be told.
+//! ([`shell_variables`]). A command that takes the trap away, or puts another program in the place
+//! of its shell (`exec`), has no end of a shell that could be told.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,8 +32,8 @@ const FILE: &str = "begin.bash";
 const DESCRIPTOR: i32 = 1000;
 /// How long the shell waits for the look, in seconds. It takes microseconds.
 const LOOK_TIME_MAX_S: u32 = 5;
-/// The longest that the shell may say, in bytes: four for each byte that a call can give, and as much
-/// again for what every command has.
+/// The longest that the shell may say, in bytes: four for each byte that a call can give, and as
+/// much again for what every command has.
 const SAID_BYTES_MAX: usize = 8 * claw_kit::variables::ALL_BYTES_MAX;
 const CHUNK_BYTES: usize = 4096;
 
@@ -52,8 +52,8 @@ pub fn write(told: &Path) -> io::Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-/// No word of it is seen with `set -x`, and none fails with `set -e`. It needs no other program. What
-/// was answered to somebody else is read first, so that the shell waits for its own answer.
+/// No word of it is seen with `set -x`, and none fails with `set -e`. It needs no other program.
+/// What was answered to somebody else is read first, so that the shell waits for its own answer.
 fn begin() -> String {
     let (line, wait) = (DESCRIPTOR, LOOK_TIME_MAX_S);
     format!(
@@ -127,8 +127,8 @@ impl WatchedShell {
         }
     }
 
-    /// How it has ended, as far as that is known. Both folders are real; `by_call` are the variables
-    /// that the call has given.
+    /// How it has ended, as far as that is known. Both folders are real; `by_call` are the
+    /// variables that the call has given.
     pub fn ended(
         &self,
         (began, workspace): (&Path, &Path),

@@ -1,10 +1,10 @@
-//! With which exported variables the shell of a command has ended, for a host whose next command is
-//! to have them. Owns how bash's own words are read and compared. Must not know what a host makes of
-//! it.
+//! With which exported variables the shell of a command has ended, for a host whose next
+//! command is to have them. Owns how bash's own words are read and compared. Must not know
+//! what a host makes of it.
 //!
-//! The shell itself says them (`declare -px`), because the kernel knows only those with which it has
-//! begun. So a program of the command can say others in its place. What it wins is that they are
-//! shown: a host must not take them for more than something that a command has written.
+//! The shell itself says them (`declare -px`), because the kernel knows only those with which it
+//! has begun. So a program of the command can say others in its place. What it wins is that they
+//! are shown: a host must not take them for more than something that a command has written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,8 +59,8 @@ impl VariablesLeft {
     }
 }
 
-/// What has changed: `said` are the shell's words, `given` is what it began with, and `by_call` what
-/// of that the call had given.
+/// What has changed: `said` are the shell's words, `given` is what it began with, and `by_call`
+/// what of that the call had given.
 pub fn compare(
     said: &[u8],
     given: &Given,
@@ -99,8 +99,8 @@ pub fn compare(
     (left != VariablesLeft::default()).then_some(left)
 }
 
-/// The exported variables that have a value, as `declare -px` of bash 4.4 to 5.3 prints them: a line
-/// each, the value between double quotes or, where it holds what cannot be printed, as `$'…'`.
+/// The exported variables that have a value, as `declare -px` of bash 4.4 to 5.3 prints them: a
+/// line each, the value between double quotes or, where it holds what cannot be printed, as `$'…'`.
 /// `None` for anything else. What no program is given is left out: arrays, names of other names.
 fn read(said: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     let mut rest = said;

@@ -1,5 +1,5 @@
-//! What a model is told of the tool `run`: the rules of the levels, the user's programs, the limits.
-//! Must not know how a tool is listed or run.
+//! What a model is told of the tool `run`: the rules of the levels, the user's programs, the
+//! limits. Must not know how a tool is listed or run.
 //!
 //! OpenAI refuses a tool whose description has more than 1,024 characters. So the description has
 //! the rules in short, and the parameters that they are about have them in full.

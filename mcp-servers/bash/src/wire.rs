@@ -48,7 +48,8 @@ pub struct JobSpec {
     /// Found out in the namespaces.
     #[serde(default)]
     pub only_tmp_can_change: bool,
-    /// Where it is kept off what is obeyed on sight: what of it is new gets another name at the end.
+    /// Where it is kept off what is obeyed on sight: what of it is new gets another
+    /// name at the end.
     pub sets_aside: bool,
     /// What its shell reads first, so that it tells where it ends. `None`: nobody wants to know.
     #[serde(default)]

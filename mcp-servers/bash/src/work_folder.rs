@@ -1,6 +1,6 @@
 //! The folder in which a command begins: entered step by step below the workspace, without a moment
-//! between check and use, and through no link. What was shown and agreed to is the name of a folder;
-//! a link in its place would make it another one. Must not know what is run there.
+//! between check and use, and through no link. What was shown and agreed to is the name of a
+//! folder; a link in its place would make it another one. Must not know what is run there.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,5 @@
-//! Long outputs of commands, kept whole as files: where, how much, and what commands may do to them.
+//! Long outputs of commands, kept whole as files: where, how much, and what commands
+//! may do to them.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
 

@@ -1,5 +1,5 @@
-//! With which exported variables a command has left its shell, as the real server tells it, and what
-//! a call can give.
+//! With which exported variables a command has left its shell, as the real server tells it, and
+//! what a call can give.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
@@ -108,8 +108,8 @@ fn what_no_call_can_give_is_refused_or_named() {
     assert_eq!(told["unreadable"], true);
 }
 
-/// What another program writes on the line is at most taken for the shell's words, never for more, and
-/// a shell that ends by itself has the last one.
+/// What another program writes on the line is at most taken for the shell's words, never for more,
+/// and a shell that ends by itself has the last one.
 #[test]
 fn a_program_that_speaks_in_the_shells_place_says_variables_and_nothing_else() {
     const LIE: &str = r#"printf "declare -x LD_PRELOAD=\"/evil\"\n\0" >&1000"#;

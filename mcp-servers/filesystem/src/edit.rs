@@ -1,5 +1,5 @@
-//! Replacing exact pieces of a text, each unique unless all of them are meant. Pure: owns the matching, line ends included; must not
-//! know files.
+//! Replacing exact pieces of a text, each unique unless all of them are meant. Pure: owns the
+//! matching, line ends included; must not know files.
 
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -87,7 +87,8 @@ pub fn put_all(mut staged: Vec<Staged<'_>>, olds: &[Option<String>]) -> Result<(
     Ok(())
 }
 
-/// A text that lies beside its place, whole and synced. Dropped without [`Staged::put`], it is gone.
+/// A text that lies beside its place, whole and synced. Dropped without
+/// [`Staged::put`], it is gone.
 pub struct Staged<'a> {
     place: &'a Place,
     parent: Arc<Dir>,

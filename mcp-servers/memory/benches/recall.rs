@@ -1,8 +1,8 @@
-//! What 1,000, 10,000 and 50,000 notes cost: making the index, `recall` over stdio, and memory; then
-//! with links in each tenth note and a thesaurus, asked with a name; with vectors of 384 numbers from
-//! a stand-in, whose own time is taken off; and with both. Aims at 10,000 notes: 2 s, p95 of 5 ms,
-//! with vectors 15 ms, 12 MiB. `cargo bench -p claw-mcp-memory --bench recall`; with words behind `--`
-//! only the rows that have one of them (`10000`, `vectors`).
+//! What 1,000, 10,000 and 50,000 notes cost: making the index, `recall` over stdio, and memory;
+//! then with links in each tenth note and a thesaurus, asked with a name; with vectors of 384
+//! numbers from a stand-in, whose own time is taken off; and with both. Aims at 10,000 notes: 2 s,
+//! p95 of 5 ms, with vectors 15 ms, 12 MiB. `cargo bench -p claw-mcp-memory --bench recall`; with
+//! words behind `--` only the rows that have one of them (`10000`, `vectors`).
 //!
 //! Times are those of a clock, so that they hold on a quiet machine alone; what the server itself
 //! computed stands beside them, and holds on every machine.

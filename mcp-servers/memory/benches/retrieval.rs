@@ -1,9 +1,10 @@
-//! How often `recall` finds what answers a question, by words, by vectors and by both, side by side.
-//! `cargo bench -p claw-mcp-memory --bench retrieval -- [--floor] [FILE | FOLDER]...`
+//! How often `recall` finds what answers a question, by words, by vectors and by both, side by
+//! side. `cargo bench -p claw-mcp-memory --bench retrieval -- [--floor] [FILE | FOLDER]...`
 //!
-//! FILE is LoCoMo's `locomo10.json`: one note for each turn of a conversation. Its licence forbids to
-//! have it here; only conversations 0 to 4 are used. FOLDER is `bfcl_eval/data` of PyPI's `bfcl-eval`:
-//! one note for each message. With `--floor` the figures of the latter may not be clearly worse.
+//! FILE is LoCoMo's `locomo10.json`: one note for each turn of a conversation. Its licence
+//! forbids to have it here; only conversations 0 to 4 are used. FOLDER is `bfcl_eval/data` of
+//! PyPI's `bfcl-eval`: one note for each message. With `--floor` the figures of the latter may
+//! not be clearly worse.
 //!
 //! With CLAW_BENCH_EMBEDDINGS_URL an endpoint gives the vectors (`.ci/retrieval/embeddings.py`).
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
@@ -110,9 +111,9 @@ fn main() {
     }
 }
 
-/// In no category finds fusion clearly less than the better half: at most a point, and where a point
-/// is less than one question, at most one question. With a category of 30 that is what can be told
-/// from chance.
+/// In no category finds fusion clearly less than the better half: at most a point, and where a
+/// point is less than one question, at most one question. With a category of 30 that is what can
+/// be told from chance.
 fn hold_each_category(
     words: &BTreeMap<String, Counts>,
     vectors: &BTreeMap<String, Counts>,

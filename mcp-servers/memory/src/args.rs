@@ -18,8 +18,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
-    /// A file that every prompt of the host holds, such as claw's MEMORY.md. A line of it is proposed
-    /// and changed as a note is. Without it there are notes alone
+    /// A file that every prompt of the host holds, such as claw's MEMORY.md. A line of it is
+    /// proposed and changed as a note is. Without it there are notes alone
     #[arg(long, value_name = "FILE")]
     pub always: Option<PathBuf>,
 

@@ -28,8 +28,8 @@ const GIVING_MAX: usize = 40;
 /// is asked about was often said in several turns, and not in one that holds all of its words.
 const AROUND_TURNS: i64 = 5;
 
-/// What such a word counts for, times how rare it is. 0.25 to 0.5, within 4 to 8 turns, are much the
-/// same.
+/// What such a word counts for, times how rare it is. 0.25 to 0.5, within 4 to 8
+/// turns, are much the same.
 const OF_WORD: f64 = 0.35;
 
 /// The words of a question.
@@ -40,7 +40,8 @@ pub struct Said<'a> {
     pub holders: &'a [Holders],
 }
 
-/// Its name, and the agent whose it is: two agents that share notes have a session of one name each.
+/// Its name, and the agent whose it is: two agents that share notes have a session of
+/// one name each.
 type Session = (String, Option<String>);
 
 /// Where a note was said, and what it gives to its neighbours.

@@ -68,8 +68,8 @@ pub fn all_named(db: &Connection, name: &str) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// The notes with this subject or other name, the newest first: those that are so now, or if none is
-/// any more, those that were.
+/// The notes with this subject or other name, the newest first: those that are so now, or if none
+/// is any more, those that were.
 ///
 /// # Errors
 /// SQLite refuses.

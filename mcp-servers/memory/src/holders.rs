@@ -34,8 +34,8 @@ impl Holders {
         Ok(all)
     }
 
-    /// Whether it stands in at least every other note, as far as was looked. Of few notes nothing is
-    /// said.
+    /// Whether it stands in at least every other note, as far as was looked. Of few
+    /// notes nothing is said.
     pub fn is_in_every_other(&self) -> bool {
         let last = self.rows.last().and_then(|last| usize::try_from(*last).ok());
         self.is_cut() && last.is_some_and(|last| last <= 2 * self.rows.len())

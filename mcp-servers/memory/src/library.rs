@@ -63,7 +63,8 @@ impl Notes {
         self.report(Depth::Filled)
     }
 
-    /// The same without making any; an embeddings endpoint is sent one word, to see that it answers.
+    /// The same without making any; an embeddings endpoint is sent one word, to see
+    /// that it answers.
     ///
     /// # Errors
     /// The files or the index cannot be read.

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// An MCP server over stdio that remembers: Markdown notes in one folder, with an index to find them.
+/// An MCP server over stdio that remembers: Markdown notes in one folder, with an index
+/// to find them.
 #[derive(Parser)]
 #[command(name = claw_mcp_memory::SERVER_NAME, version)]
 struct Cli {

@@ -1,6 +1,6 @@
 //! Which notes of a large index are ranked at all: those with the rare words of a question, because
-//! ranking a note costs a microsecond and a frequent word stands in thousands. Owns that choice; must
-//! not know how a note is ranked. Small indexes are always ranked as a whole.
+//! ranking a note costs a microsecond and a frequent word stands in thousands. Owns that choice;
+//! must not know how a note is ranked. Small indexes are always ranked as a whole.
 
 use crate::holders::{Holders, ROWS_MAX};
 use crate::index::words::any_of;
@@ -10,10 +10,10 @@ const HITS_FACTOR: usize = 4;
 
 /// An expression for `MATCH` that finds fewer notes, or `None` if all that hold a word are ranked.
 ///
-/// It is `(rare) AND (all)`. A frequent word counts for little beside a rare one, and all words of a
-/// note that is found count, the rare ones twice. As far as the rare words allow, [`ROWS_MAX`] notes
-/// are ranked. A word that stands in every other note is left out: FTS5 gives nothing for it, and
-/// counts its notes all the same, which takes longer than all else.
+/// It is `(rare) AND (all)`. A frequent word counts for little beside a rare one, and all words of
+/// a note that is found count, the rare ones twice. As far as the rare words allow, [`ROWS_MAX`]
+/// notes are ranked. A word that stands in every other note is left out: FTS5 gives nothing for it,
+/// and counts its notes all the same, which takes longer than all else.
 pub fn expression(notes: usize, holders: &[Holders], wanted: usize) -> Option<String> {
     if holders.len() < 2 || notes <= ROWS_MAX {
         return None;

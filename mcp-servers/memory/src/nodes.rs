@@ -1,5 +1,5 @@
-//! The graph for its owner to look at: one note with what stands around it, or every note that links
-//! to something. Must not know how it is drawn.
+//! The graph for its owner to look at: one note with what stands around it, or every note that
+//! links to something. Must not know how it is drawn.
 
 use rusqlite::Connection;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Single notes as MCP resources: `memory://notes/ID`. Owns the address of a note, pages, and what a
-//! resource says of itself. Must not know the tools.
+//! Single notes as MCP resources: `memory://notes/ID`. Owns the address of a note, pages, and what
+//! a resource says of itself. Must not know the tools.
 
 use rmcp::model::{
     CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,

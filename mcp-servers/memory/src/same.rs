@@ -1,6 +1,6 @@
 //! Whether two texts say the same, or one says all that the other says. Owns when a note may take
-//! the place of another without a loss; must not know notes. It looks at words in their order, so it
-//! is sure where it says so, and says `Differs` in every doubt.
+//! the place of another without a loss; must not know notes. It looks at words in their order, so
+//! it is sure where it says so, and says `Differs` in every doubt.
 
 use crate::index::words::lower;
 

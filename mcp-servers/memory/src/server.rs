@@ -1,5 +1,5 @@
-//! The MCP side: introduces the server, lists tools and resources, runs the one and reads the other.
-//! Owns the protocol; must not know what a tool does.
+//! The MCP side: introduces the server, lists tools and resources, runs the one and reads the
+//! other. Owns the protocol; must not know what a tool does.
 
 use claw_server_kit::tools::{Tools, discovered};
 use rmcp::model::{

@@ -1,6 +1,6 @@
 //! The thesaurus: which word of a message stands for which name, in Markdown beside the notes
-//! (`sis → Anna` in `thesaurus.md`, and in `thesaurus.ROLE.md` for one role). Owns what a line means
-//! and how much is read; must not know the index, or what a name leads to.
+//! (`sis → Anna` in `thesaurus.md`, and in `thesaurus.ROLE.md` for one role). Owns what a line
+//! means and how much is read; must not know the index, or what a name leads to.
 
 use std::collections::BTreeMap;
 

@@ -61,7 +61,8 @@ impl Memory {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// Two sentences at most: what the trash holds, and what has left it. `None` if there is neither.
+    /// Two sentences at most: what the trash holds, and what has left it. `None` if
+    /// there is neither.
     ///
     /// # Errors
     /// The trash cannot be read.
@@ -93,8 +94,8 @@ fn files(count: u64) -> String {
     format!("{count} file{}", if count == 1 { "" } else { "s" })
 }
 
-/// What has to go, the oldest first. What has no time in its name somebody has put there by hand; it
-/// stays. What a proposal has become is looked up as long as the same proposal may come again.
+/// What has to go, the oldest first. What has no time in its name somebody has put there by hand;
+/// it stays. What a proposal has become is looked up as long as the same proposal may come again.
 fn going(thrown: &[Thrown], limits: &Limits, now: i64) -> Vec<Thrown> {
     let mut dated: Vec<(i64, &Thrown)> =
         thrown.iter().filter_map(|one| Some((thrown_at(&one.name)?, one))).collect();

@@ -1,5 +1,5 @@
-//! Whose a note is, where several agents share one folder. Owns what is written for that and what is
-//! told of it; must not know who the agents are.
+//! Whose a note is, where several agents share one folder. Owns what is written for that and what
+//! is told of it; must not know who the agents are.
 
 use crate::args::Args;
 use crate::note::{Source, one_line};

@@ -1,5 +1,5 @@
-//! The file that every prompt holds, over a real child process: a line is there after a yes alone, in
-//! the words that were shown, and nobody's change is overwritten.
+//! The file that every prompt holds, over a real child process: a line is there after a yes alone,
+//! in the words that were shown, and nobody's change is overwritten.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

@@ -1,5 +1,5 @@
-//! What is asked and what is not: near-duplicates, contradictions, what was asked before, the limits
-//! of a turn and a day, and whose word counts as the source.
+//! What is asked and what is not: near-duplicates, contradictions, what was asked before, the
+//! limits of a turn and a day, and whose word counts as the source.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

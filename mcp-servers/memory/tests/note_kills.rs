@@ -160,8 +160,8 @@ impl Dice {
     }
 }
 
-/// A server that is killed a moment after one of its next calls was sent. `done` gets the text of each
-/// note that was said to be kept, with its id. Gives whether it died before it had answered.
+/// A server that is killed a moment after one of its next calls was sent. `done` gets the text of
+/// each note that was said to be kept, with its id. Gives whether it died before it had answered.
 fn strike(room: &Room, dice: &mut Dice, number: u64, done: &mut Vec<(String, String)>) -> bool {
     let mut server = started(room, "");
     let last = dice.below(6);

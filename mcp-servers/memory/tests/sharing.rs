@@ -1,5 +1,5 @@
-//! Several agents on one folder: each note says whose it is, wherever it is shown, and nothing of two
-//! that write at once is lost.
+//! Several agents on one folder: each note says whose it is, wherever it is shown, and nothing of
+//! two that write at once is lost.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

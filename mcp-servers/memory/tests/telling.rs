@@ -1,5 +1,5 @@
-//! What the server tells of a note and of its folder, over a real child process: why it came, who else
-//! has its name, what stands in its place, and what somebody has to mend.
+//! What the server tells of a note and of its folder, over a real child process: why it came, who
+//! else has its name, what stands in its place, and what somebody has to mend.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

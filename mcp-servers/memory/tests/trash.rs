@@ -1,5 +1,5 @@
-//! The trash over a real child process: what it has no room for goes for good, the oldest first, and
-//! a check says so.
+//! The trash over a real child process: what it has no room for goes for good, the oldest first,
+//! and a check says so.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

@@ -144,7 +144,8 @@ fn two_servers_that_write_at_once_lose_nothing() {
     let mut server = busy(&room);
     let (list, _) = server.ok("list", json!({"limit": 500}));
     assert_eq!(list["total"], 2 * EACH);
-    // Both change one note, each on what it has read: every change that was said to be done is there.
+    // Both change one note, each on what it has read: every change that was said to be
+    // done is there.
     let id = remember(&mut server, 999, 0);
     let done: usize = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..2)

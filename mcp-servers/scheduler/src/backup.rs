@@ -1,6 +1,6 @@
-//! A copy of the jobs, and what a copy needs before it goes on in another place: there, what would
-//! act and has come since may have been done by the jobs that it is a copy of. Must not know where a
-//! copy lies.
+//! A copy of the jobs, and what a copy needs before it goes on in another place: there, what
+//! would act and has come since may have been done by the jobs that it is a copy of. Must not
+//! know where a copy lies.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use crate::store::jobs;
 const ALL: usize = i64::MAX as usize;
 
 impl Schedule {
-    /// Copies the jobs as they are at one moment, into a file that is not there or empty. Servers may
-    /// write meanwhile.
+    /// Copies the jobs as they are at one moment, into a file that is not there or empty. Servers
+    /// may write meanwhile.
     ///
     /// # Errors
     /// The file cannot be read whole, or the copy cannot be written.

@@ -1,5 +1,5 @@
-//! Whose job it is, as the host says it in `_meta` beside the arguments that a model writes. Owns how
-//! that is read, and that a model's own word about it does not count where the host has spoken.
+//! Whose job it is, as the host says it in `_meta` beside the arguments that a model writes. Owns
+//! how that is read, and that a model's own word about it does not count where the host has spoken.
 
 use claw_server_kit::source::source_of;
 use rmcp::model::JsonObject;

@@ -1,6 +1,6 @@
-//! The host's file of heartbeats, which its agent may propose to change. Owns that nothing is written
-//! over what somebody else has changed meanwhile. Must not know how an entry is written: the host
-//! says it.
+//! The host's file of heartbeats, which its agent may propose to change. Owns that nothing is
+//! written over what somebody else has changed meanwhile. Must not know how an entry is
+//! written: the host says it.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;

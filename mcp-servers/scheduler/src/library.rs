@@ -60,7 +60,8 @@ impl Jobs {
         self.tools.run(tool, self.shared.clone(), arguments).await
     }
 
-    /// Makes a firing of a job due now, with an id of its own. The job's own times stay as they are.
+    /// Makes a firing of a job due now, with an id of its own. The job's own times stay
+    /// as they are.
     ///
     /// # Errors
     /// There is no such job, or too much is due.

@@ -144,8 +144,8 @@ impl Schedule {
         })
     }
 
-    /// Makes a firing due now, beside those of the job's own times: it changes nothing of them. Also
-    /// of a job that is paused.
+    /// Makes a firing due now, beside those of the job's own times: it changes nothing of them.
+    /// Also of a job that is paused.
     ///
     /// # Errors
     /// There is no such job, or too much is due.

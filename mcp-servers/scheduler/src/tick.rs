@@ -67,13 +67,14 @@ impl Schedule {
         }
     }
 
-    /// The same for whoever was woken by a change of the file: that is told while its writer is still
-    /// about to commit, so the commit is waited for.
+    /// The same for whoever was woken by a change of the file: that is told while its writer is
+    /// still about to commit, so the commit is waited for.
     ///
     /// # Errors
     /// As above, and when another process writes for too long.
     pub fn tick_behind_others(&mut self) -> Result<Outlook> {
-        // Whoever gets the lock of writers sees what all before it have written. Nothing is changed.
+        // Whoever gets the lock of writers sees what all before it have written.
+        // Nothing is changed.
         self.db.transaction_with_behavior(TransactionBehavior::Immediate)?.rollback()?;
         self.tick()
     }

@@ -127,8 +127,8 @@ fn a_server_that_waits_uses_no_cpu() {
     let mut server = room.start();
     server.request("resources/subscribe", json!({"uri": "schedule://due"}));
     server.ok("schedule", json!({"say": "x", "every": "1h"}));
-    // What it was called for may still be on its way in the first of these windows. A loop that looks
-    // once a second is woken at least three times in each.
+    // What it was called for may still be on its way in the first of these windows. A loop that
+    // looks once a second is woken at least three times in each.
     let woken: Vec<u64> = (0..5)
         .map(|_| {
             let before = server.switches().unwrap();

@@ -1,5 +1,5 @@
-//! The jobs of the schedule in a backup, and in the home that is made of one. Must not know how jobs
-//! are kept.
+//! The jobs of the schedule in a backup, and in the home that is made of one. Must not
+//! know how jobs are kept.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ pub fn copy(home: &Home) -> anyhow::Result<Option<Part>> {
     if !file.is_file() {
         return Ok(None);
     }
-    // In the home itself, where the doctor looks for what a kill has left. SQLite takes an empty file.
+    // In the home itself, where the doctor looks for what a kill has left. SQLite
+    // takes an empty file.
     let part = Part::beside(&home.path().join("jobs.db"))?;
     open(&file)?.copy_into(part.path()).map_err(anyhow::Error::msg)?;
     Ok(Some(part))

@@ -1,5 +1,5 @@
-//! What the doctor says of `heartbeats.toml`: when each heartbeat fires next, and what keeps it from
-//! its work. Must not know how one fires.
+//! What the doctor says of `heartbeats.toml`: when each heartbeat fires next, and what keeps it
+//! from its work. Must not know how one fires.
 
 use jiff::Timestamp;
 

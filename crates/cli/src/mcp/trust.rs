@@ -1,5 +1,5 @@
-//! `claw mcp trust`: what a server says about itself, and how far its owner trusts it. Must not know
-//! where that is kept.
+//! `claw mcp trust`: what a server says about itself, and how far its owner trusts it. Must not
+//! know where that is kept.
 
 use std::process::ExitCode;
 

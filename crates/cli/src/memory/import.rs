@@ -1,5 +1,5 @@
-//! `claw memory import`: a file in the style of `AGENTS.md` or `MEMORY.md` becomes notes, after it was
-//! shown which.
+//! `claw memory import`: a file in the style of `AGENTS.md` or `MEMORY.md` becomes notes,
+//! after it was shown which.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! `claw memory`: what is remembered, by its owner's own hands. One file a command; here is what they
-//! share. It works on the files while servers run on them.
+//! `claw memory`: what is remembered, by its owner's own hands. One file a command; here is what
+//! they share. It works on the files while servers run on them.
 
 mod add;
 mod check;

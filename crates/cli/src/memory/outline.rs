@@ -1,5 +1,5 @@
-//! What of a Markdown file is one thing to remember: an item of a list with what is indented below it,
-//! or a paragraph. Pure. Must not know notes.
+//! What of a Markdown file is one thing to remember: an item of a list with what is indented below
+//! it, or a paragraph. Pure. Must not know notes.
 
 /// One of them, with the heading above it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ const WORDS_COLUMNS_MIN: usize = 30;
 /// The shortest word that chooses the line of a note that is shown.
 const WORD_CHARS_MIN: usize = 3;
 
-/// The lines of a note that is named by `id`. Of several lines of text the first is shown that holds
-/// one of the words. Without columns nothing is cut.
+/// The lines of a note that is named by `id`. Of several lines of text the first is shown that
+/// holds one of the words. Without columns nothing is cut.
 pub fn lines(note: &Value, id: &str, looked_for: &str, columns: Option<usize>) -> Vec<String> {
     let front = out::clean(&format!("{id:<12} {:<10} {}", said(note, "kind"), said(note, "date")));
     let gone = if note.get("superseded_by").is_some() { " (no longer so)" } else { "" };

@@ -1,5 +1,5 @@
-//! What a check says of notes that agents share: who does, and what an agent's own folder still holds.
-//! Must not know what a note is.
+//! What a check says of notes that agents share: who does, and what an agent's own folder still
+//! holds. Must not know what a note is.
 
 use std::ffi::OsStr;
 use std::fs;

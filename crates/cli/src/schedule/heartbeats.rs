@@ -1,5 +1,5 @@
-//! Heartbeats in `claw schedule list`: beside the jobs, and no jobs themselves. Must not know when one
-//! fires.
+//! Heartbeats in `claw schedule list`: beside the jobs, and no jobs themselves. Must not
+//! know when one fires.
 
 use serde_json::json;
 

@@ -58,7 +58,8 @@ fn no_session(words: &[&str]) -> anyhow::Error {
 /// Runs it in front of the person, and gives its exit code.
 pub fn show(words: &[&str]) -> anyhow::Result<Option<i32>> {
     if let [program @ "systemctl", "--user", ..] = words {
-        // Asked before, so that a sentence that helps is all that is said where there is no session.
+        // Asked before, so that a sentence that helps is all that is said where there
+        // is no session.
         run(&[program, "--user", "show-environment"])?;
     }
     let status = command(words)?.status().map_err(|error| missing(words, &error))?;

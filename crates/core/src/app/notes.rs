@@ -1,6 +1,6 @@
 //! Where the notes of the memory server are: in the home, or where `mcp.json` says. Owns what the
-//! server is told of that and of embeddings, and that no other tool of claw's enters the folder. Must
-//! not know what a note is.
+//! server is told of that and of embeddings, and that no other tool of claw's enters the folder.
+//! Must not know what a note is.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

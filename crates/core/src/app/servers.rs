@@ -51,8 +51,8 @@ pub(super) fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// A server of `tools.trust` that is not there is a mistake that the owner has to hear of: they would
-/// think that its word counts.
+/// A server of `tools.trust` that is not there is a mistake that the owner has to hear of: they
+/// would think that its word counts.
 pub(super) fn check_trust(
     tools: &Tools,
     config: &Config,

@@ -1,6 +1,6 @@
 //! What the calls of MCP clients have of their own: a question names the client that asks, "always"
-//! is for that client alone, and all that it has ends when it is revoked. Must not know how a client
-//! calls, or doors.
+//! is for that client alone, and all that it has ends when it is revoked. Must not know how a
+//! client calls, or doors.
 
 use serde_json::json;
 
@@ -13,8 +13,8 @@ use crate::domain::{
 };
 use crate::store::{ApprovalRow, AuditEntry, StoreError, Tx};
 
-/// What is proposed by a result is named by the number of its event in a log. A client's call stands
-/// in no log: its own number counts, behind any that a log has.
+/// What is proposed by a result is named by the number of its event in a log. A client's call
+/// stands in no log: its own number counts, behind any that a log has.
 const BEHIND_ANY_LOG: u64 = 1_000_000_000;
 
 const REVOKED: &str = "the owner has revoked the client";
@@ -30,9 +30,10 @@ impl Calls {
             choices.iter().find(|choice| choice.answer == exact).map(|choice| choice.key.clone());
     }
 
-    /// What this end of a client's call has proposed, frozen, to be written with that end, as at the
-    /// end of a turn. A client has no conversation of its owner's, so it is asked about where the
-    /// client's calls are; the answer wakes a session that whoever serves the client keeps going.
+    /// What this end of a client's call has proposed, frozen, to be written with that end,
+    /// as at the end of a turn. A client has no conversation of its owner's, so it is asked
+    /// about where the client's calls are; the answer wakes a session that whoever serves
+    /// the client keeps going.
     pub fn stage_of_client(&self, call: &CallId, outcome: &Outcome) -> StagedList {
         let (CallId::Client { principal, number }, Outcome::Ended { output }) = (call, outcome)
         else {

@@ -1,5 +1,5 @@
-//! What the calls of jobs have of their own: a question names the job that asks, "always" is for that
-//! job alone, and what was granted ends with the job. Must not know how a job fires, or doors.
+//! What the calls of jobs have of their own: a question names the job that asks, "always" is for
+//! that job alone, and what was granted ends with the job. Must not know how a job fires, or doors.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -133,8 +133,8 @@ pub struct Grounds {
     pub again: bool,
     /// The grant covers more than one call: nobody has seen which files it changes.
     pub wide: bool,
-    /// The launch form of the server whose hint it rests on, if it does and the owner has said so by
-    /// an answer. That must still count when the call starts.
+    /// The launch form of the server whose hint it rests on, if it does and the owner has said so
+    /// by an answer. That must still count when the call starts.
     pub believed: Option<String>,
 }
 

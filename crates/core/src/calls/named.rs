@@ -1,5 +1,5 @@
-//! The call by which claw fetches what a message names. Must not know who names it, or what comes of
-//! it.
+//! The call by which claw fetches what a message names. Must not know who names it, or what
+//! comes of it.
 
 use serde_json::json;
 

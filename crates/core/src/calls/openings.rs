@@ -122,8 +122,8 @@ pub fn open_in(
     tx.audit(&AuditEntry { kind: "opened", call: String::new(), body })
 }
 
-/// Opens a folder until then, whose real path and cost the caller has found. Takes the place of what
-/// was said of it before.
+/// Opens a folder until then, whose real path and cost the caller has found. Takes the place of
+/// what was said of it before.
 pub fn open_folder_in(
     tx: &Tx<'_>,
     folder: (&Path, bool),

@@ -1,4 +1,5 @@
-//! The files that the workspace has for agents, as they are now. Must not know who is told, or when.
+//! The files that the workspace has for agents, as they are now. Must not know who is
+//! told, or when.
 
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 //! doors.
 //!
 //! A round of a modern server is the result of its call: the call waits in the state
-//! `input_required`, and goes on by the same call with the responses. An older server asks while its
-//! call runs (`in_call`): the call stays `started`, and the round ends with it.
+//! `input_required`, and goes on by the same call with the responses. An older server asks while
+//! its call runs (`in_call`): the call stays `started`, and the round ends with it.
 
 mod answer;
 mod ask;
@@ -93,8 +93,8 @@ impl Answers {
 }
 
 impl Calls {
-    /// Writes down what a server asks. `Err` is why nobody is asked: the call has had its rounds, or
-    /// has its end.
+    /// Writes down what a server asks. `Err` is why nobody is asked: the call has had its
+    /// rounds, or has its end.
     pub async fn begin_round(
         &self,
         call: &CallId,

@@ -26,8 +26,8 @@ struct Told {
 }
 
 impl Calls {
-    /// The arguments of a use of a tool as they are frozen: with the variables that the shell of this
-    /// server keeps, where it is our own. What the call gives itself counts more.
+    /// The arguments of a use of a tool as they are frozen: with the variables that the shell of
+    /// this server keeps, where it is our own. What the call gives itself counts more.
     pub fn with_kept_variables(
         &self,
         (server, tool): (&str, &str),
@@ -58,8 +58,8 @@ impl Calls {
 
     /// The result of a call with what has become of its shell's variables, if it is a command of a
     /// model's in our own bash server and the owner wants that remembered. What another server says
-    /// under that name is data, and so is what a program of the command says in the shell's place: it
-    /// can do no more than be shown with the next command, which no grant covers then.
+    /// under that name is data, and so is what a program of the command says in the shell's place:
+    /// it can do no more than be shown with the next command, which no grant covers then.
     pub fn with_shell_variables(&self, call: &ToolCall, mut output: ToolOutput) -> ToolOutput {
         if !self.leaves_a_shell(call) || !self.catalog.keeps_shell_variables() {
             return output;

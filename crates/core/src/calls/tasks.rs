@@ -1,5 +1,5 @@
-//! The tasks that servers make of calls: the id of each is on the disk before it is asked about, and
-//! a later process follows it by that. Must not know how a task is followed, or doors.
+//! The tasks that servers make of calls: the id of each is on the disk before it is asked about,
+//! and a later process follows it by that. Must not know how a task is followed, or doors.
 
 use serde_json::json;
 
@@ -12,8 +12,8 @@ use crate::killpoint;
 use crate::store::{CallRow, StoreError};
 
 impl Calls {
-    /// Writes down that a server works on a call as a task of this id. Gives back the frozen row, by
-    /// which it is followed; `Err` is why it is not.
+    /// Writes down that a server works on a call as a task of this id. Gives back the frozen row,
+    /// by which it is followed; `Err` is why it is not.
     pub async fn begin_task(
         &self,
         call: &ToolCall,
@@ -70,8 +70,8 @@ impl Calls {
         }))
     }
 
-    /// The frozen row of a call that its server has, and that has no end yet. `None` where it is not
-    /// what was started.
+    /// The frozen row of a call that its server has, and that has no end yet. `None` where it is
+    /// not what was started.
     pub fn row_of_task(&self, call: &CallId) -> Result<Option<CallRow>, StoreError> {
         let row = self.store.read(|tx| tx.call(call))?;
         let open =

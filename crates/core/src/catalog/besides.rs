@@ -1,6 +1,6 @@
 //! What servers have besides their tools: resources, which a model reads by one tool of claw's own,
-//! and prompts. Owns what is remembered of it between two starts, and by what a call of it is judged.
-//! Must not know rules, or who reads what.
+//! and prompts. Owns what is remembered of it between two starts, and by what a call of it is
+//! judged. Must not know rules, or who reads what.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -151,8 +151,8 @@ impl Catalog {
         })
     }
 
-    /// Asks all servers that had prompts when they were up last, side by side. A sentence about each
-    /// that does not answer.
+    /// Asks all servers that had prompts when they were up last, side by side. A sentence about
+    /// each that does not answer.
     pub async fn look_for_all_prompts(&self) -> Vec<String> {
         let had = |server: &String| self.remembered(server).is_some_and(|one| one.has_prompts);
         let servers: Vec<String> = self.strangers().into_iter().filter(had).collect();

@@ -1,7 +1,7 @@
-//! What looks odd in what a server says of its tools, for the owner's first sight of it: words that
-//! are aimed at the model, hidden characters, names that look like others, fields for secrets. A
-//! finding proves nothing, and its absence proves nothing either. Pure; must not know pins, or how a
-//! finding is shown.
+//! What looks odd in what a server says of its tools, for the owner's first sight of it: words
+//! that are aimed at the model, hidden characters, names that look like others, fields for
+//! secrets. A finding proves nothing, and its absence proves nothing either. Pure; must not know
+//! pins, or how a finding is shown.
 
 use serde_json::Value;
 

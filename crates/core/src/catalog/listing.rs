@@ -1,6 +1,6 @@
 //! Which tools stand in a request where a model is not offered all of them: claw's own, the tool
-//! that finds others, and those that the window has loaded, in this order. Owns when that is so. Must
-//! not know logs or models.
+//! that finds others, and those that the window has loaded, in this order. Owns when that is so.
+//! Must not know logs or models.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -129,8 +129,8 @@ fn begin(mut tools: Vec<String>, more: &[String]) -> Load {
 }
 
 impl Snapshot {
-    /// Whether a model is not offered all of them at once. Where all are claw's own there is nothing
-    /// to leave out.
+    /// Whether a model is not offered all of them at once. Where all are claw's own there is
+    /// nothing to leave out.
     fn is_over(&self, room: &ToolRoom) -> bool {
         let has_others = self.tools.iter().any(|tool| !tool.own);
         has_others && (self.specs.len() > room.tools_max || self.tokens() > room.tokens_max)
@@ -148,8 +148,8 @@ impl Snapshot {
         self.tools.iter().filter(|tool| tool.own).count()
     }
 
-    /// The tools of other servers that fit a text, by name. A search that fails finds none: a turn is
-    /// not held up by it.
+    /// The tools of other servers that fit a text, by name. A search that fails finds none: a turn
+    /// is not held up by it.
     fn names_found(&self, text: &str, most: usize) -> Vec<String> {
         let found = self.others_found(text, most).unwrap_or_else(|error| {
             tracing::warn!(%error, "no tools were looked up for a message");
@@ -159,8 +159,8 @@ impl Snapshot {
         specs.map(|spec| spec.name.clone()).collect()
     }
 
-    /// The places of the tools of other servers that fit a text, the best first. Claw's own stand in
-    /// each list anyway. An error is half a sentence.
+    /// The places of the tools of other servers that fit a text, the best first. Claw's own stand
+    /// in each list anyway. An error is half a sentence.
     pub(super) fn others_found(&self, text: &str, most: usize) -> Result<Vec<usize>, String> {
         let is_other = |place: &usize| self.tools.get(*place).is_some_and(|tool| !tool.own);
         let found = self.search(text, most + self.own_count())?;

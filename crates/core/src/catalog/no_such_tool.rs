@@ -4,8 +4,8 @@
 const NAMED_MAX: usize = 100;
 const NEAREST_MAX: usize = 8;
 
-/// Why a call of a tool is not run that is not there. Of many tools those with the nearest names are
-/// named.
+/// Why a call of a tool is not run that is not there. Of many tools those with the
+/// nearest names are named.
 pub(super) fn no_such_tool(name: &str, names: &[String]) -> String {
     if names.len() <= NAMED_MAX {
         return format!("there is no tool `{name}`; there are: {}", names.join(", "));

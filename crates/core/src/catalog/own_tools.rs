@@ -1,5 +1,5 @@
-//! The tools of claw's own, which a model calls by a plain name: which there are, what a use of each
-//! means, and by what such a call is judged. Must not know rules, or who calls.
+//! The tools of claw's own, which a model calls by a plain name: which there are, what a use of
+//! each means, and by what such a call is judged. Must not know rules, or who calls.
 
 use serde_json::Value;
 

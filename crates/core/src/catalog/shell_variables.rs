@@ -1,5 +1,5 @@
-//! What a model is told of the variables that a command has: claw keeps them, and not the server, so
-//! the words are claw's. Must not know which ones a shell keeps.
+//! What a model is told of the variables that a command has: claw keeps them, and not the server,
+//! so the words are claw's. Must not know which ones a shell keeps.
 
 use serde_json::Value;
 

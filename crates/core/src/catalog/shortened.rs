@@ -1,7 +1,7 @@
-//! A definition that fits a request: a schema that takes more than its share loses words first, then
-//! the inside of nested values. Pure. What is left accepts whatever the whole schema accepts, so no
-//! call becomes impossible; the pin, and the check of a call's arguments, stay over the whole. Must
-//! not know models or wires.
+//! A definition that fits a request: a schema that takes more than its share loses words first,
+//! then the inside of nested values. Pure. What is left accepts whatever the whole schema accepts,
+//! so no call becomes impossible; the pin, and the check of a call's arguments, stay over the
+//! whole. Must not know models or wires.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,8 @@ const NAMED: [&str; 4] = ["properties", "patternProperties", "$defs", "definitio
 const SINGLE: [&str; 2] = ["items", "additionalProperties"];
 /// Keywords with schemas of which a value takes one or more. They are parts of that value.
 const CHOICES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
-/// Keywords that refuse what a schema takes, or depend on it. A schema that takes more would refuse more by them.
+/// Keywords that refuse what a schema takes, or depend on it. A schema that takes more would
+/// refuse more by them.
 const REFUSING: [&str; 10] = [
     "not",
     "if",
@@ -55,8 +56,8 @@ const STEPS: [Step; 7] = [
     Step::Inside { depth: 1 },
 ];
 
-/// The same tool in about so many bytes; `None` where it has no more as it is. Names and types of the
-/// tool's own parameters stay, so one with hundreds of them is longer.
+/// The same tool in about so many bytes; `None` where it has no more as it is. Names and types of
+/// the tool's own parameters stay, so one with hundreds of them is longer.
 pub(super) fn spec(whole: &ToolSpec, bytes_max: usize) -> Option<ToolSpec> {
     if whole.bytes() <= bytes_max {
         return None;
@@ -155,8 +156,8 @@ fn lose_inside(keys: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
-    /// A tool like those that are made of an API's description: its body has everything that the API
-    /// ever gives back.
+    /// A tool like those that are made of an API's description: its body has everything that the
+    /// API ever gives back.
     fn made_of_an_api() -> ToolSpec {
         let words = "Words about this field that fill the request. ".repeat(4);
         let user = json!({"type": "object", "properties": {

@@ -63,8 +63,8 @@ pub(super) fn spec(snapshot: &Snapshot) -> ToolSpec {
 }
 
 impl Catalog {
-    /// What the tool of claw itself answers: the names in `tools` of its structured content, and what
-    /// a model has to know to call them.
+    /// What the tool of claw itself answers: the names in `tools` of its structured content, and
+    /// what a model has to know to call them.
     pub async fn answer(&self, arguments: &Value) -> ToolOutput {
         let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
         let query: String = query.chars().take(QUERY_CHARS_MAX).collect();

@@ -213,8 +213,8 @@ pub(super) struct FirstSight<'a> {
 }
 
 impl FirstSight<'_> {
-    /// Asks about a server that was never listed before, and about one whose hints an owner believed
-    /// and that is started in another way now. What was asked, if anything was.
+    /// Asks about a server that was never listed before, and about one whose hints an owner
+    /// believed and that is started in another way now. What was asked, if anything was.
     pub(super) fn ask(
         &self,
         tx: &Tx<'_>,

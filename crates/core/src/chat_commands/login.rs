@@ -29,8 +29,8 @@ impl ChatCommands {
     }
 
     /// What is said to a message that holds the address at which the browser of a login has ended;
-    /// `None` for any other message. Such a message goes nowhere else: it ends here, whoever sent it.
-    /// So does a message that is such an address alone, of a login that claw does not wait for.
+    /// `None` for any other message. Such a message goes nowhere else: it ends here, whoever sent
+    /// it. So does a message that is such an address alone, of a login that claw does not wait for.
     /// Told again, it says the same of a login that has succeeded.
     pub async fn login_answer(&self, visitor: &Visitor, text: &str) -> Option<String> {
         let parts = self.parts();

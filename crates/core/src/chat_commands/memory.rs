@@ -1,6 +1,6 @@
-//! `/remember`, `/forget` and `/memory`: an owner's own words about what is remembered. What changes
-//! something is an order that the session runs, and what only looks is a call like every other.
-//! Owns the words; must not know where notes lie.
+//! `/remember`, `/forget` and `/memory`: an owner's own words about what is remembered. What
+//! changes something is an order that the session runs, and what only looks is a call like every
+//! other. Owns the words; must not know where notes lie.
 
 use serde_json::{Value, json};
 
@@ -133,7 +133,8 @@ async fn page(
     )))
 }
 
-/// Files that only their owner can bring in order. A look that fails says nothing: the page is there.
+/// Files that only their owner can bring in order. A look that fails says nothing: the
+/// page is there.
 async fn to_mend(
     parts: &ChatCommandsParts,
     session: &SessionId,

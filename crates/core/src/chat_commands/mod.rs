@@ -1,9 +1,8 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
-//! `/approvals`, `/grants`, `/digest`, `/login`, `/memory`, `/schedule`, `/mode`, `/here`, `/guests`, `/panic` and
-//! `/undo files`, and
-//! who may pull the stop switch, take back a grant or send an allowed user away. Must not know doors,
-//! how a turn goes, or how a model is picked.
+//! `/approvals`, `/grants`, `/digest`, `/login`, `/memory`, `/schedule`, `/mode`, `/here`,
+//! `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back a grant or
+//! send an allowed user away. Must not know doors, how a turn goes, or how a model is picked.
 
 mod agents;
 mod allowed_users;

@@ -1,4 +1,5 @@
-//! The words behind a prompt's command as its arguments. Pure. Must not know where prompts come from.
+//! The words behind a prompt's command as its arguments. Pure. Must not know where
+//! prompts come from.
 
 use std::collections::BTreeMap;
 

@@ -26,8 +26,9 @@ pub enum PromptLine {
 }
 
 impl ChatCommands {
-    /// Reads `/server:prompt …`, or `/prompt …` where only one server has one of that name. `near` is
-    /// the command of claw's that the word may have been meant as: then it is no prompt by itself.
+    /// Reads `/server:prompt …`, or `/prompt …` where only one server has one of that
+    /// name. `near` is the command of claw's that the word may have been meant as: then it
+    /// is no prompt by itself.
     pub async fn prompt_of(
         &self,
         visitor: &Visitor,

@@ -1,6 +1,6 @@
 //! What an owner answers to a reminder that was told: it is done, or it shall be said again. Each
-//! reminder is answered once, by a button or by `/remind again`. Owns what is said of that; must not
-//! know buttons, or how a time is read.
+//! reminder is answered once, by a button or by `/remind again`. Owns what is said of that; must
+//! not know buttons, or how a time is read.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -23,8 +23,8 @@ const AGAIN: &str = "again";
 pub struct ReminderTold {
     /// For whoever tapped.
     pub words: String,
-    /// What the message of the reminder says from now on, in Markdown. `None` where nobody knows the
-    /// reminder any more.
+    /// What the message of the reminder says from now on, in Markdown. `None` where nobody knows
+    /// the reminder any more.
     pub shown: Option<String>,
 }
 

@@ -295,7 +295,8 @@ impl Shared {
         let (digest, mark) = (digest.to_owned(), mark.map(str::to_owned));
         let alive = waiting.as_ref().map(|row| row.driver == me || self.is_alive(&row.driver));
         killpoint::here("client.begun.before");
-        // The start of the call is synced, and this with it. Before that nothing can have come of it.
+        // The start of the call is synced, and this with it. Before that nothing can
+        // have come of it.
         self.store
             .write_relaxed(move |tx| {
                 if tx.client(&client)?.is_some_and(|row| row.revoked_ms.is_some()) {

@@ -87,8 +87,8 @@ impl Clients {
         })
     }
 
-    /// Whether a client may say something to the agent, which counts as a call of today. To be asked
-    /// before a message of its goes into the inbox.
+    /// Whether a client may say something to the agent, which counts as a call of today. To be
+    /// asked before a message of its goes into the inbox.
     pub fn may_ask<'a>(
         &'a self,
         client: &'a ClientName,
@@ -106,7 +106,8 @@ impl Clients {
         })
     }
 
-    /// Tells the owner, once a day, of each client whose day is used up. True if something was told.
+    /// Tells the owner, once a day, of each client whose day is used up. True if
+    /// something was told.
     pub async fn tell_owner(
         &self,
         session: &SessionId,

@@ -36,8 +36,8 @@ pub struct EventsPart {
 type Read = BTreeMap<String, u64>;
 
 impl Clients {
-    /// What has happened behind a cursor in one session, or in the newest ones of this client. Without
-    /// a cursor nothing has: the cursor of now is given.
+    /// What has happened behind a cursor in one session, or in the newest ones of this client.
+    /// Without a cursor nothing has: the cursor of now is given.
     pub fn events(
         &self,
         client: &ClientName,

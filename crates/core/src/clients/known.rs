@@ -89,8 +89,8 @@ impl Clients {
         Ok(token)
     }
 
-    /// Refuses a client from now on: its token is gone, its grants end, its questions are closed, and
-    /// what runs of it is cut. `None`: there is no such client.
+    /// Refuses a client from now on: its token is gone, its grants end, its questions are closed,
+    /// and what runs of it is cut. `None`: there is no such client.
     pub async fn revoke(
         &self,
         client: &ClientName,
@@ -106,8 +106,8 @@ impl Clients {
         Ok(ended.map(|(grants, questions)| Revoked { token, grants, questions }))
     }
 
-    /// The client that a token belongs to. Its file is looked at anew, so a token that was taken away
-    /// is none.
+    /// The client that a token belongs to. Its file is looked at anew, so a token that
+    /// was taken away is none.
     pub fn client_of_token(&self, token: &str) -> Result<Option<ClientName>, ClientRefusal> {
         let owner = {
             let mut tokens = self.shared.tokens.lock().unwrap_or_else(PoisonError::into_inner);

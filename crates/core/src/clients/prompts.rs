@@ -1,5 +1,5 @@
-//! The prompts of servers as a client gets them: which there are, and the request for one, which is a
-//! call like that of a tool. Must not know MCP's wire, or how a call is judged.
+//! The prompts of servers as a client gets them: which there are, and the request for one, which is
+//! a call like that of a tool. Must not know MCP's wire, or how a call is judged.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,9 @@ impl Clients {
         })
     }
 
-    /// Asks a server for a prompt, by the name under which it is offered or as `server:prompt`. It is
-    /// a call of the client from here on: judged, perhaps asked about, counted, written to the audit.
+    /// Asks a server for a prompt, by the name under which it is offered or as
+    /// `server:prompt`. It is a call of the client from here on: judged, perhaps asked about,
+    /// counted, written to the audit.
     pub fn begin_prompt<'a>(
         &'a self,
         client: &'a ClientName,

@@ -1,4 +1,5 @@
-//! The tools that a client is offered: those of all servers, as pinned. Must not know who calls them.
+//! The tools that a client is offered: those of all servers, as pinned. Must not know
+//! who calls them.
 
 use futures::future::BoxFuture;
 use serde_json::Value;

@@ -8,7 +8,8 @@ use serde::Deserialize;
 pub struct AuditSection {
     /// Tell number and digest of the newest row to `telegram.notify_chat`, once a day.
     pub tell_head: bool,
-    /// When to tell there what ran without a question, in the owner's zone; never if it is left out.
+    /// When to tell there what ran without a question, in the owner's zone; never if it
+    /// is left out.
     pub digest_at: Option<TimeOfDay>,
 }
 

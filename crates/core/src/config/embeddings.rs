@@ -1,6 +1,6 @@
-//! `[memory.embeddings]` in `claw.toml`: where the vectors of notes come from. Owns the keys and which
-//! addresses are refused; must not know how an endpoint is asked. What a value such as `$NAME` stands
-//! for has been filled in before it gets here.
+//! `[memory.embeddings]` in `claw.toml`: where the vectors of notes come from. Owns the keys and
+//! which addresses are refused; must not know how an endpoint is asked. What a value such as
+//! `$NAME` stands for has been filled in before it gets here.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer};

@@ -1,5 +1,5 @@
-//! `heartbeats.toml`: when the agent wakes up by itself, what for, and what that may take. Owns what
-//! may stand there; must not know how a heartbeat fires.
+//! `heartbeats.toml`: when the agent wakes up by itself, what for, and what that may take. Owns
+//! what may stand there; must not know how a heartbeat fires.
 
 mod change;
 mod entry;

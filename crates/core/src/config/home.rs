@@ -215,8 +215,8 @@ impl Home {
     }
 
     /// Makes the home and its folders, owner-only, and writes `mcp.json`, `SOUL.md` and
-    /// `heartbeats.toml` where they are missing; never over what is there. Afterwards the path holds no symbolic link. Gives
-    /// back what was repaired, a sentence each.
+    /// `heartbeats.toml` where they are missing; never over what is there. Afterwards the path
+    /// holds no symbolic link. Gives back what was repaired, a sentence each.
     ///
     /// # Errors
     /// A home that belongs to somebody else, a part of it that is a link or no folder, and every

@@ -47,8 +47,8 @@ pub struct Limits {
     /// Days back in which three equal yeses count, until a question offers the grant that would
     /// have spared them; 0 offers none.
     pub grant_offer_days: u32,
-    /// Seconds after which the store is looked at for what other programs wrote, although the system
-    /// has told of nothing.
+    /// Seconds after which the store is looked at for what other programs wrote, although the
+    /// system has told of nothing.
     pub store_look_s: u64,
     /// Lines of a daily digest in a chat.
     pub digest_lines_max: u32,

@@ -121,8 +121,8 @@ pub struct ModelSection {
     /// Seconds without a byte from the model before the attempt counts as broken; 1 to 3600,
     /// default 90.
     pub timeout_s: Option<u64>,
-    /// The tokens that the model takes at once; 1000 to 100,000,000. Default: what is known of it by
-    /// its name.
+    /// The tokens that the model takes at once; 1000 to 100,000,000. Default: what is
+    /// known of it by its name.
     pub window_tokens: Option<u64>,
     /// Whether the model can see images. Default: what is known of the provider's models; no for a
     /// server of one's own.

@@ -52,8 +52,8 @@ impl PersonaVersions {
         Self { folder, versions_max, bytes_max: kib * 1024 }
     }
 
-    /// Keeps a file as it is now, unless that is the newest version already. One that is longer than
-    /// what a model gets of it is not kept: nobody could put it back whole.
+    /// Keeps a file as it is now, unless that is the newest version already. One that is longer
+    /// than what a model gets of it is not kept: nobody could put it back whole.
     ///
     /// # Errors
     /// Every failure to write; then nothing was kept.

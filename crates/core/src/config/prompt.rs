@@ -1,5 +1,5 @@
-//! The `[prompt]` section of `claw.toml`: what a request holds beside the conversation, and how many
-//! earlier versions of the persona are kept. Must not know how a prompt is packed.
+//! The `[prompt]` section of `claw.toml`: what a request holds beside the conversation, and how
+//! many earlier versions of the persona are kept. Must not know how a prompt is packed.
 
 use std::time::Duration;
 

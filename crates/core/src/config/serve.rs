@@ -1,5 +1,5 @@
-//! The `[serve]` section of `claw.toml`: what MCP clients that call claw are offered, over what, and
-//! how much each may take. Must not know who answers them.
+//! The `[serve]` section of `claw.toml`: what MCP clients that call claw are offered, over what,
+//! and how much each may take. Must not know who answers them.
 
 use std::net::SocketAddr;
 

@@ -143,8 +143,8 @@ impl Tools {
         &self.by_schema
     }
 
-    /// What a running claw can follow: which tools are there and which are hidden. What is pinned and
-    /// which variables are harmless stays as it is in `self`.
+    /// What a running claw can follow: which tools are there and which are hidden. What is pinned
+    /// and which variables are harmless stays as it is in `self`.
     pub fn following(&self, new: &Self) -> Self {
         Self {
             by_schema: self.by_schema.clone(),

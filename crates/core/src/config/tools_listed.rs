@@ -1,5 +1,5 @@
-//! How many tools a model is offered at once: the numbers of `[tools]` in `claw.toml`. Must not know
-//! models, or how tools are found.
+//! How many tools a model is offered at once: the numbers of `[tools]` in `claw.toml`. Must not
+//! know models, or how tools are found.
 
 /// The numbers of `[tools]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What runs without a question because of who asks, where a class would ask about it: claw's own
-//! look at jobs, reminders of words that the owner asks for in their own chat, what the owner names in
-//! a message, and lists of what a server has. Rules of the owner and hard denies are not touched by it. Must not know how a verdict is carried out.
+//! look at jobs, reminders of words that the owner asks for in their own chat, what the owner names
+//! in a message, and lists of what a server has. Rules of the owner and hard denies are not touched
+//! by it. Must not know how a verdict is carried out.
 
 use super::{Gate, Pass};
 use crate::calls::Grounds;

@@ -1,5 +1,5 @@
-//! What is open by name and was handed to commands of this process: looked at for as long as one may
-//! use it, and closed to them when the owner closes it or its time is up. Must not know how a
+//! What is open by name and was handed to commands of this process: looked at for as long as one
+//! may use it, and closed to them when the owner closes it or its time is up. Must not know how a
 //! command is cut off, or who opens what.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ use crate::domain::{Opening, UnixMillis};
 use crate::hub::{Hub, OpenedFolder};
 use crate::store::{Store, StoreError, now_ms, time_until};
 
-/// The longest time between two looks: what is open by `claw.toml`, and until when, is in no commit.
+/// The longest time between two looks: what is open by `claw.toml`, and until when, is
+/// in no commit.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Made with the gate, and lives as long as it.

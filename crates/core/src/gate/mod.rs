@@ -209,8 +209,8 @@ impl Gate {
         }
     }
 
-    /// Gives a call its end whose turn ends before it, and tells its server if that works on it as a
-    /// task ([`Calls::abandon`]). Only the holder of the session's lock may ask.
+    /// Gives a call its end whose turn ends before it, and tells its server if that works on it as
+    /// a task ([`Calls::abandon`]). Only the holder of the session's lock may ask.
     pub async fn abandon(
         &self,
         call: &CallId,

@@ -76,8 +76,9 @@ impl Heartbeats {
         Checked::Fault(why)
     }
 
-    /// The owner has written this call into a file that no tool can write, so it is the owner's own,
-    /// and may do what is done for the owner without a question. `None`: there is no such server.
+    /// The owner has written this call into a file that no tool can write, so it is the
+    /// owner's own, and may do what is done for the owner without a question. `None`:
+    /// there is no such server.
     fn call(
         &self,
         heartbeat: &Heartbeat,

@@ -1,8 +1,9 @@
-//! The agent wakes up by itself, by `heartbeats.toml`. Owns when claw looks, that each time is seen to
-//! once, and that a check decides before a model is asked. Must not know doors, or how a turn goes.
+//! The agent wakes up by itself, by `heartbeats.toml`. Owns when claw looks, that each
+//! time is seen to once, and that a check decides before a model is asked. Must not know
+//! doors, or how a turn goes.
 //!
-//! Times are claw's own and not jobs of the scheduler server: what the file says is all there is, so
-//! nothing has to be kept in step, and no tool of a model can change or cancel a heartbeat.
+//! Times are claw's own and not jobs of the scheduler server: what the file says is all there is,
+//! so nothing has to be kept in step, and no tool of a model can change or cancel a heartbeat.
 
 mod check;
 mod fire;

@@ -1,5 +1,5 @@
-//! A heartbeat in a list of what comes: when next, and what is left of its day. Pure: time and state
-//! are given. Must not know who reads it.
+//! A heartbeat in a list of what comes: when next, and what is left of its day. Pure: time and
+//! state are given. Must not know who reads it.
 
 use jiff::Timestamp;
 

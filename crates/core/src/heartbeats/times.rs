@@ -1,5 +1,5 @@
-//! When a heartbeat fires, also on the days on which clocks change. Pure: the time is given. Must not
-//! know what a firing does.
+//! When a heartbeat fires, also on the days on which clocks change. Pure: the time is given. Must
+//! not know what a firing does.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;

@@ -1,6 +1,6 @@
-//! One look at what is due. Owns the order: words that are in time, then what was missed, told in one
-//! message a conversation, then turns, as many as a minute may have. Must not know how a firing is
-//! written down or taken.
+//! One look at what is due. Owns the order: words that are in time, then what was missed, told in
+//! one message a conversation, then turns, as many as a minute may have. Must not know how a firing
+//! is written down or taken.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What is due becomes a message or a turn, once. Owns when claw looks at its scheduler, that each
-//! firing is written down under its id before it is taken, and how many turns begin in a minute. Must
-//! not know times and patterns (the scheduler computes them), doors, or how a turn goes.
+//! firing is written down under its id before it is taken, and how many turns begin in a minute.
+//! Must not know times and patterns (the scheduler computes them), doors, or how a turn goes.
 
 mod due;
 mod kept;
@@ -26,8 +26,8 @@ const DUE: &str = "schedule://due";
 /// Which jobs there are.
 const JOBS: &str = "schedule://jobs";
 
-/// The scheduler says when something is due. This is for what it cannot say: a subscription that was
-/// refused, a message that was lost.
+/// The scheduler says when something is due. This is for what it cannot say: a subscription that
+/// was refused, a message that was lost.
 const SAFETY_NET: Duration = Duration::from_secs(300);
 /// Until the first job is made there is no file, and no server is started to wait for it.
 const FILE_LOOK: Duration = Duration::from_secs(2);

@@ -22,8 +22,8 @@ use crate::domain::secret::SECRET_BYTES_MIN;
 
 const MARK_START: &str = "[redacted:";
 
-/// Up to so many bytes of patterns the finder may be the fastest one, which takes some hundred bytes
-/// of memory for each of them. The one for more takes a few.
+/// Up to so many bytes of patterns the finder may be the fastest one, which takes some hundred
+/// bytes of memory for each of them. The one for more takes a few.
 const FAST_BYTES_MAX: usize = 16 * 1024;
 
 /// The known secrets could not be compiled; there are too many or they are too long.

@@ -187,8 +187,8 @@ impl Drive<'_> {
         Ok(true)
     }
 
-    /// A turn that a job has begun is the job's alone, and no job speaks in somebody else's turn: it
-    /// would act for the less trusted of both.
+    /// A turn that a job has begun is the job's alone, and no job speaks in somebody else's turn:
+    /// it would act for the less trusted of both.
     fn may_join(&self, row: &InboxRow) -> bool {
         let turn = self.turn();
         self.log.open_turn().is_none()

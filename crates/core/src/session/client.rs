@@ -22,8 +22,8 @@ impl ClientSpent {
 }
 
 impl Drive<'_> {
-    /// The client for whom a model works now: that of the open turn; of a summary between two turns,
-    /// that of the session.
+    /// The client for whom a model works now: that of the open turn; of a summary between two
+    /// turns, that of the session.
     pub(super) fn client(&self) -> Option<ClientName> {
         match self.log.open_turn() {
             Some(turn) => client_of(turn.principal),

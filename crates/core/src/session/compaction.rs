@@ -1,6 +1,6 @@
-//! The steps that make a window smaller: what goes is kept as an artifact first, then one event says
-//! so. A kill in between leaves the window as it was. Tells what it came to. Must not know when such
-//! a step is due, or how a summary is worded.
+//! The steps that make a window smaller: what goes is kept as an artifact first, then one event
+//! says so. A kill in between leaves the window as it was. Tells what it came to. Must not know
+//! when such a step is due, or how a summary is worded.
 
 use super::drive::Drive;
 use super::watch::By;

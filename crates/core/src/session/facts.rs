@@ -1,6 +1,6 @@
 //! Durable facts that a summary has brought, before the part that they are from leaves the window:
-//! each is proposed to our memory server through the gate, like the model's own proposals. Owns where
-//! that is done; must not know how a fact is found, or what a tap does.
+//! each is proposed to our memory server through the gate, like the model's own proposals. Owns
+//! where that is done; must not know how a fact is found, or what a tap does.
 
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ impl Drive<'_> {
             && self.worker.gate.calls().own_server(MEMORY).is_some()
     }
 
-    /// Has them proposed. What the memory does not take (known, asked before, too many of a turn or a
-    /// day) is left, and the summary goes on.
+    /// Has them proposed. What the memory does not take (known, asked before, too many of a turn or
+    /// a day) is left, and the summary goes on.
     pub(super) async fn propose_facts(
         &self,
         facts: &[Fact],
@@ -124,8 +124,8 @@ impl Drive<'_> {
         self.stage(proposed.collect(), told, self.turn_seq())
     }
 
-    /// Also where no turn is open: a summary may be asked for between turns. Nobody is known any more
-    /// once the part has gone.
+    /// Also where no turn is open: a summary may be asked for between turns. Nobody is known any
+    /// more once the part has gone.
     pub(super) fn who_is_here(&self) -> Vec<Address> {
         let mut told = self.addresses();
         if told.is_empty() {

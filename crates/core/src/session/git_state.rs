@@ -1,6 +1,6 @@
 //! Asks git what has changed in the workspace when a message comes in, through the gate, before the
-//! message goes into the log. Owns for whom that is done, and the words about what could not be had.
-//! Must not know how a command is kept in its box.
+//! message goes into the log. Owns for whom that is done, and the words about what could not be
+//! had. Must not know how a command is kept in its box.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ const RUN: &str = "run";
 
 impl Drive<'_> {
     /// What a model is told of the repository that holds the workspace: whoever writes, the branch;
-    /// where the owner is alone with claw, what is under way and what has changed, too. `None`: there
-    /// is no repository.
+    /// where the owner is alone with claw, what is under way and what has changed, too. `None`:
+    /// there is no repository.
     pub(super) async fn git_state(&mut self, row: &InboxRow) -> Option<String> {
         let seen = self.worker.gate.calls().git().await?;
         let branch = seen.branch();

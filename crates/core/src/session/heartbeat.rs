@@ -1,5 +1,5 @@
-//! What is different in a turn that a heartbeat has begun: its own budget of a day, an end that tells
-//! nobody, and a window that stays small. Must not know when a heartbeat fires.
+//! What is different in a turn that a heartbeat has begun: its own budget of a day, an end that
+//! tells nobody, and a window that stays small. Must not know when a heartbeat fires.
 
 use super::drive::Drive;
 use super::worker::SessionError;

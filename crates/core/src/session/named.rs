@@ -1,6 +1,6 @@
-//! Fetches what an owner names in a message, through the gate, before the message goes into the log,
-//! and tells of attached resources that have changed. Owns for whom that is done. Must not know how
-//! a server is asked, or in which words a model is told.
+//! Fetches what an owner names in a message, through the gate, before the message goes into the
+//! log, and tells of attached resources that have changed. Owns for whom that is done. Must not
+//! know how a server is asked, or in which words a model is told.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,8 +28,8 @@ const HEARD_MAX: usize = 32;
 /// By server and URI.
 type Heard = BTreeMap<(String, String), watch::Receiver<u64>>;
 
-/// What is heard of resources that stand in the windows of sessions. A process that was started anew
-/// has heard nothing before.
+/// What is heard of resources that stand in the windows of sessions. A process that was started
+/// anew has heard nothing before.
 #[derive(Debug, Default)]
 pub(super) struct Attached(Mutex<BTreeMap<SessionId, Heard>>);
 
@@ -113,8 +113,8 @@ impl Drive<'_> {
         fetched
     }
 
-    /// Why nothing can be fetched, as half a sentence; `None` for a word that only looks like a name:
-    /// people write `@bob:` to each other.
+    /// Why nothing can be fetched, as half a sentence; `None` for a word that only looks like a
+    /// name: people write `@bob:` to each other.
     fn why_not(&self, named: &Named) -> Option<Result<(), String>> {
         let hub = self.worker.gate.hub();
         let servers: Vec<String> = hub.servers().into_iter().map(|server| server.name).collect();
@@ -174,8 +174,8 @@ impl Drive<'_> {
         }
     }
 
-    /// The attached resources of this window of which their servers say that they have changed, each
-    /// once for each time.
+    /// The attached resources of this window of which their servers say that they have changed,
+    /// each once for each time.
     pub(super) async fn changed(&mut self) -> Vec<EventBody> {
         let attached: Vec<Named> =
             named::attached(&self.log).into_iter().rev().take(HEARD_MAX).cloned().collect();

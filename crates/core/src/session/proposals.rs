@@ -1,5 +1,5 @@
-//! Tells our memory server that a proposal got a no, or no answer in time, so that it is not proposed
-//! again for a week. Must not know what a proposal says, or who may answer.
+//! Tells our memory server that a proposal got a no, or no answer in time, so that it is not
+//! proposed again for a week. Must not know what a proposal says, or who may answer.
 
 use std::time::Duration;
 
@@ -20,8 +20,9 @@ const SKIP: &str = "skip";
 const TIME: Duration = Duration::from_secs(5);
 
 impl Drive<'_> {
-    /// Before the answer of `by` stands in the log: who comes after a kill says it once more, which
-    /// does no harm. A memory that fails changes nothing about the answer; then a sentence about it.
+    /// Before the answer of `by` stands in the log: who comes after a kill says it once
+    /// more, which does no harm. A memory that fails changes nothing about the answer; then
+    /// a sentence about it.
     pub(super) async fn close_proposal(
         &self,
         action: &Action,

@@ -1,6 +1,6 @@
-//! Old results of tools in a window, cut in place to head, tail and where the rest is. Which are cut
-//! stands in the log, so every request shows the same bytes until the next compaction. Pure. Must
-//! not know who keeps the rest.
+//! Old results of tools in a window, cut in place to head, tail and where the rest is. Which are
+//! cut stands in the log, so every request shows the same bytes until the next compaction. Pure.
+//! Must not know who keeps the rest.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

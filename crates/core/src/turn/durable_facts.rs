@@ -1,6 +1,6 @@
 //! Durable facts of the part that a summary replaces: what the model that summarises is asked for
-//! beside it, how its answer is read, and from whose words a fact is. Pure. Must not know how one is
-//! proposed, or who answers.
+//! beside it, how its answer is read, and from whose words a fact is. Pure. Must not know how one
+//! is proposed, or who answers.
 
 use super::kinds::{Seen, meaning};
 use super::log::Log;

@@ -1,5 +1,5 @@
-//! What git says has changed in a workspace: the command by which it is asked, and how its answer is
-//! read. Pure. Must not know how a command is run, or who is told.
+//! What git says has changed in a workspace: the command by which it is asked, and how its answer
+//! is read. Pure. Must not know how a command is run, or who is told.
 //!
 //! A repository can name programs for git to run. The command switches all of them off that
 //! `git status` knows, and is run in the box at level `read` besides.
@@ -12,13 +12,13 @@ const NAMES_MAX: usize = 10;
 const NAME_CHARS_MAX: usize = 120;
 
 /// For a shell in the workspace, which is the root of the repository. Prints the distance from the
-/// upstream if there is one, the counts, and the first entries as `git status --porcelain=v2` writes
-/// them; ends with 3 where a filter has a name by which it cannot be switched off.
+/// upstream if there is one, the counts, and the first entries as `git status --porcelain=v2`
+/// writes them; ends with 3 where a filter has a name by which it cannot be switched off.
 ///
 /// Switched off: the filters, by their names (gitattributes(5)); the watcher of files
-/// (`core.fsmonitor`); hooks, and the writing of the index that calls one; what would fetch a missing
-/// object; the commands of submodules. `GIT_DIR` and `GIT_WORK_TREE` override `core.worktree`, by
-/// which another folder would be listed.
+/// (`core.fsmonitor`); hooks, and the writing of the index that calls one; what would fetch a
+/// missing object; the commands of submodules. `GIT_DIR` and `GIT_WORK_TREE` override
+/// `core.worktree`, by which another folder would be listed.
 pub const COMMAND: &str = r##"f=$TMPDIR/git-state
 export LC_ALL=C GIT_DIR=.git GIT_WORK_TREE=. GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
 set -- -c core.fsmonitor= -c core.hooksPath=/dev/null -c core.quotePath=false
@@ -121,8 +121,8 @@ fn entry(line: &str) -> Option<(String, &'static str)> {
     Some((plain(written), so))
 }
 
-/// A path as git writes it: in quotes like those of C where it holds a control character, a quote or
-/// a backslash (git-config(1), `core.quotePath`). A name that was cut may have lost the end.
+/// A path as git writes it: in quotes like those of C where it holds a control character, a quote
+/// or a backslash (git-config(1), `core.quotePath`). A name that was cut may have lost the end.
 fn plain(written: &str) -> String {
     let Some(inner) = written.strip_prefix('"') else { return written.to_owned() };
     let inner = inner.strip_suffix('"').unwrap_or(inner).as_bytes();

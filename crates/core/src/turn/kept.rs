@@ -1,6 +1,6 @@
-//! What of a conversation survives a summary word for word: what the owner has said as a rule, and
-//! the identifiers in it. Found by their form, never by a model. Pure and bounded. Must not know how
-//! they are shown.
+//! What of a conversation survives a summary word for word: what the owner has said as a rule,
+//! and the identifiers in it. Found by their form, never by a model. Pure and bounded. Must not
+//! know how they are shown.
 
 mod identifiers;
 

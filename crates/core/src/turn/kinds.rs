@@ -175,6 +175,7 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
 
 #[cfg(test)]
 thread_local! {
-    /// How often this thread has asked what an event means: the work of whoever walks through a log.
+    /// How often this thread has asked what an event means: the work of whoever walks
+    /// through a log.
     pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }

@@ -126,7 +126,8 @@ impl Log {
         self.totals.long_results.iter().filter_map(|at| self.events.get(*at))
     }
 
-    /// What stood beside the conversation when a model was asked last, as far as the window says it.
+    /// What stood beside the conversation when a model was asked last, as far as the
+    /// window says it.
     pub(super) fn beside(&self) -> Option<&PromptAccount> {
         match &self.events.get(self.totals.beside_at?)?.body {
             EventBody::PromptPacked { account, .. } => account.as_deref(),

@@ -1,6 +1,6 @@
-//! Which exported variables the shells of a session keep, read from its log: what each command has
-//! made of its own. Pure. Must not know which server is ours, what a call becomes, or what a variable
-//! means.
+//! Which exported variables the shells of a session keep, read from its log: what each
+//! command has made of its own. Pure. Must not know which server is ours, what a call
+//! becomes, or what a variable means.
 //!
 //! What counts stands in `tool.result`, and the gate alone puts it there. Of calls that run side by
 //! side the last one in the order of the reply counts that has changed a variable, for each name by
@@ -91,8 +91,8 @@ fn named(names: &[&String]) -> String {
     }
 }
 
-/// As many as one call can give. Only commands side by side can have left more: then the first ones by
-/// their names are kept.
+/// As many as one call can give. Only commands side by side can have left more: then the first ones
+/// by their names are kept.
 fn values(left: &BTreeMap<String, Left>) -> BTreeMap<String, String> {
     let mut room = Room::default();
     let found = left.iter().filter_map(|(name, (value, _))| Some((name, value.as_ref()?)));

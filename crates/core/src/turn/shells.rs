@@ -1,6 +1,6 @@
-//! What of the shells of a session is gone on with: in which folders they stand, and which variables
-//! they keep. Pure. Owns whose a shell is, and which results count for a call. Must not know which
-//! server is ours, or what a call becomes.
+//! What of the shells of a session is gone on with: in which folders they stand, and which
+//! variables they keep. Pure. Owns whose a shell is, and which results count for a call. Must not
+//! know which server is ours, or what a call becomes.
 
 use super::log::Log;
 use super::{shell_folder, shell_variables};
@@ -31,8 +31,8 @@ pub fn told(log: &Log) -> Option<(String, bool)> {
     (!words.is_empty()).then(|| (words.join("; "), is_news))
 }
 
-/// What the owner wants to be forgotten, and is remembered: `keeps` says whether folders and variables
-/// are kept.
+/// What the owner wants to be forgotten, and is remembered: `keeps` says whether folders
+/// and variables are kept.
 pub fn unwanted(log: &Log, keeps: (bool, bool)) -> Vec<ShellPart> {
     let folder = (!keeps.0 && shell_folder::is_any_elsewhere(log)).then_some(ShellPart::Folder);
     let variables = (!keeps.1 && shell_variables::is_any_kept(log)).then_some(ShellPart::Variables);
@@ -57,8 +57,8 @@ impl Begun {
     }
 }
 
-/// Whether an event counts for these uses of tools: a reply's calls all begin where the calls before
-/// that reply have left the shell.
+/// Whether an event counts for these uses of tools: a reply's calls all begin where the calls
+/// before that reply have left the shell.
 pub(super) fn earlier(uses: &[(CallId, ToolUse)], event: &Event) -> bool {
     let reply = uses.iter().filter_map(|(call, _)| reply_of(call)).min();
     match &event.body {

@@ -1,6 +1,7 @@
-//! What a model reads in the place of the part of a conversation that is not in the window any more:
-//! the owner's rules and the identifiers word for word, then the summary, every line of it marked.
-//! Pure, and the same bytes until the next compaction. Must not know how any of it was chosen.
+//! What a model reads in the place of the part of a conversation that is not in the window
+//! any more: the owner's rules and the identifiers word for word, then the summary, every
+//! line of it marked. Pure, and the same bytes until the next compaction. Must not know how
+//! any of it was chosen.
 
 use super::cut::HANDLE_DIGITS;
 use super::log::Standing;

@@ -320,8 +320,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// No step takes longer: `limits.turn_time_s` is a day at most. Beyond it claw was not running, or the
-/// clock was set.
+/// No step takes longer: `limits.turn_time_s` is a day at most. Beyond it claw was not running,
+/// or the clock was set.
 const WORKING_GAP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
 fn wall_ms(before: &Event, after: &Event) -> i64 {

@@ -23,7 +23,8 @@ use crate::domain::{
 };
 use crate::model::{Delta, Request};
 
-/// What the model is asked when the oldest turns are to be summarised. The demo knows its beginning.
+/// What the model is asked when the oldest turns are to be summarised. The demo knows
+/// its beginning.
 const SUMMARISE: &str = "Summarise the conversation so far for yourself, to go on from it without \
     the original: what the owner wants, decisions and facts (names, paths, numbers exactly), what \
     was done and with what result, what is open. What stands above for an earlier part belongs to \
@@ -57,8 +58,8 @@ pub(super) fn part_bytes(bounds: &Bounds) -> usize {
 }
 
 impl Runner {
-    /// Asks for the summary of everything up to `through_seq`, and `with_facts` for durable facts of
-    /// it in the same request.
+    /// Asks for the summary of everything up to `through_seq`, and `with_facts` for durable facts
+    /// of it in the same request.
     ///
     /// # Errors
     /// Why there is none, as a part of a sentence.

@@ -52,8 +52,8 @@ pub fn fold(log: &Log) -> Vec<Message> {
 }
 
 /// Folds the part that a summary is to replace: everything up to and including `through_seq`, apart
-/// from what was recalled or read of the workspace's own files. A fact that is superseded later must
-/// not live on in a summary.
+/// from what was recalled or read of the workspace's own files. A fact that is superseded later
+/// must not live on in a summary.
 pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
     let looked_up =
         |event: &Event| matches!(meaning(event).seen, Seen::Recalled(_) | Seen::Project(_));

@@ -22,8 +22,8 @@ pub struct Size {
     pub messages: u64,
 }
 
-/// The size of all that a model sees of this log: the estimate, corrected by what the provider of the
-/// model has counted for requests of this window.
+/// The size of all that a model sees of this log: the estimate, corrected by what the provider of
+/// the model has counted for requests of this window.
 pub fn size(log: &Log) -> Size {
     let estimated = estimated(log);
     Size { tokens: Ratio::of(log).of_tokens(estimated.tokens), ..estimated }
@@ -35,8 +35,8 @@ pub fn estimated(log: &Log) -> Size {
     Size { tokens: standing(log) + totals.size.tokens, messages: totals.size.messages }
 }
 
-/// The tokens that a window may have. What stands beside the conversation in each request, as the log
-/// says it, is taken from what the model takes at once, as far as a quarter is left.
+/// The tokens that a window may have. What stands beside the conversation in each request, as the
+/// log says it, is taken from what the model takes at once, as far as a quarter is left.
 pub(super) fn room(log: &Log, bounds: &Bounds) -> u64 {
     let beside = prompt::beside(log).map_or(0, |account| account.tokens());
     let beside = Ratio::of(log).of_tokens(beside);

@@ -1,5 +1,6 @@
-//! Which branch a workspace is on, and what is under way in it, read as data: git itself would run
-//! what a repository configures. Bounded, and through no link that leaves the workspace. Must not know who is told.
+//! Which branch a workspace is on, and what is under way in it, read as data: git itself would
+//! run what a repository configures. Bounded, and through no link that leaves the workspace. Must
+//! not know who is told.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -50,9 +51,9 @@ impl Workspace {
         Some(Repository { checkout, operation: Operation::of(&git), is_inside: kind.is_dir() })
     }
 
-    /// The folder that a worktree's `.git` file names. It lies outside of the workspace as a rule, so
-    /// it counts only if it names this workspace, too, as git writes it (gitrepository-layout(5),
-    /// `worktrees/<id>/gitdir`).
+    /// The folder that a worktree's `.git` file names. It lies outside of the workspace as a rule,
+    /// so it counts only if it names this workspace, too, as git writes it
+    /// (gitrepository-layout(5), `worktrees/<id>/gitdir`).
     fn of_worktree(&self, named: &str) -> Option<Dir> {
         let named = Path::new(named.strip_prefix("gitdir:")?.trim());
         if named.parent()?.file_name()? != "worktrees" {

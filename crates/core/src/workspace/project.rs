@@ -1,5 +1,5 @@
-//! The files that a workspace has for agents, read as data: bounded, and through no link that leaves
-//! the workspace. Must not know who is told, or in which words.
+//! The files that a workspace has for agents, read as data: bounded, and through no link that
+//! leaves the workspace. Must not know who is told, or in which words.
 
 use std::io::{self, Read as _};
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// The root of the innermost git repository that holds this folder. Neither the user's home nor what
-/// lies above it counts, and of the folders above this one none of another user: whoever owns a
-/// folder can put a repository there.
+/// The root of the innermost git repository that holds this folder. Neither the user's home nor
+/// what lies above it counts, and of the folders above this one none of another user: whoever owns
+/// a folder can put a repository there.
 pub fn repository_of(folder: &Path, user_home: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let home = user_home.canonicalize().unwrap_or_else(|_| user_home.to_owned());

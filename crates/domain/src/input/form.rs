@@ -1,6 +1,6 @@
 //! A form as a server sends it, read into the values to ask for. A form is a flat object of plain
-//! values (revision 2025-11-25, "Elicitation Requests"); what claw cannot show, or must not ask for,
-//! is refused as a whole. Must not know rounds or doors.
+//! values (revision 2025-11-25, "Elicitation Requests"); what claw cannot show, or must not ask
+//! for, is refused as a whole. Must not know rounds or doors.
 
 use serde_json::{Map, Value};
 

@@ -9,8 +9,8 @@ const YES: &[&str] = &["y", "yes", "ja", "true", "1", "ok"];
 const NO: &[&str] = &["n", "no", "nein", "false", "0"];
 
 impl Input {
-    /// The same for a text that may be meant otherwise: of options a server has chosen the names, so
-    /// only a number takes one, or its whole name between quotation marks.
+    /// The same for a text that may be meant otherwise: of options a server has chosen the names,
+    /// so only a number takes one, or its whole name between quotation marks.
     pub fn read_strictly(&self, text: &str) -> Result<Value, String> {
         let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
         let mut parts = text.split([' ', ',']).filter(|part| !part.is_empty());

@@ -1,5 +1,5 @@
-//! How a login begins, and how one goes on that an earlier claw has begun. Owns who may be asked for
-//! a login. Must not know how the link is opened, or what is done with the answer.
+//! How a login begins, and how one goes on that an earlier claw has begun. Owns who may be asked
+//! for a login. Must not know how the link is opened, or what is done with the answer.
 
 use claw_kit::killpoint;
 use reqwest::Url;

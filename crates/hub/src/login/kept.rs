@@ -40,8 +40,8 @@ pub(super) struct Kept {
     #[serde(default)]
     pub(super) wanted: Vec<String>,
     pub(super) credentials: Option<StoredCredentials>,
-    /// The `state` of the login that gave them, so that a claw that was killed between this file and
-    /// the end of the other one knows that it was done.
+    /// The `state` of the login that gave them, so that a claw that was killed between this file
+    /// and the end of the other one knows that it was done.
     #[serde(default)]
     pub(super) login: Option<String>,
 }
@@ -205,7 +205,8 @@ fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
     known.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Every secret of the logins in a folder, also of those that are under way. One that cannot be read holds none that is used.
+/// Every secret of the logins in a folder, also of those that are under way. One that cannot be
+/// read holds none that is used.
 pub fn secrets_in(folder: &Path) -> Vec<(String, String)> {
     let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let secrets = |path: PathBuf| match path.extension().and_then(|kind| kind.to_str()) {

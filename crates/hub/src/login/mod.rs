@@ -98,7 +98,8 @@ pub(super) struct Place {
     entry: Destination,
     shelf: Shelf,
     client: Client,
-    /// Of a document at an address of the owner's, where there is one. It is claw's client id there.
+    /// Of a document at an address of the owner's, where there is one. It is claw's
+    /// client id there.
     client_metadata_url: Option<String>,
     /// How long a login may take.
     time: Duration,

@@ -132,8 +132,8 @@ impl StateStore for PendingFile {
         Ok(kept.filter(|kept| !kept.is_sent).map(|kept| kept.checks))
     }
 
-    /// The SDK asks for this once the answer is known to come from the right one, and sends the code
-    /// then. So the file says so before.
+    /// The SDK asks for this once the answer is known to come from the right one, and sends the
+    /// code then. So the file says so before.
     async fn delete(&self, state: &str) -> Result<(), AuthError> {
         killpoint::here("login.sent.before");
         let kept = self.read_for(state).map_err(AuthError::InternalError)?;

@@ -25,8 +25,8 @@ pub(super) fn fault_of_answer(answer: &Value) -> Option<String> {
     TOKENS.iter().find_map(|name| fault(name, answer.get(name)?.as_str()?))
 }
 
-/// Why one secret of a stranger cannot be used. Blanks are in no token (RFC 6750, section 2.1); some
-/// services have other visible characters in theirs than that section, so these are let pass.
+/// Why one secret of a stranger cannot be used. Blanks are in no token (RFC 6750, section 2.1);
+/// some services have other visible characters in theirs than that section, so these are let pass.
 pub(super) fn fault(name: &str, token: &str) -> Option<String> {
     let why = if token.len() > TOKEN_BYTES_MAX {
         "is longer than 16 KiB"

@@ -33,8 +33,9 @@ pub(crate) type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
 
 /// Lives as long as the connection.
 pub(crate) struct RpcState {
-    /// Where the ids of calls begin that go on with answers. A process that was started since counts
-    /// from zero again, and revision 2026-07-28 wants another id than the first one of the call.
+    /// Where the ids of calls begin that go on with answers. A process that was started
+    /// since counts from zero again, and revision 2026-07-28 wants another id than the
+    /// first one of the call.
     later: i64,
     /// Requests without an answer, by our id.
     pending: Mutex<HashMap<RequestId, Pending>>,

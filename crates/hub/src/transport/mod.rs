@@ -43,8 +43,8 @@ pub(crate) trait Transport: Send + Sync + 'static {
     /// know.
     fn queued_bytes(&self) -> watch::Receiver<usize>;
 
-    /// Whether what the server says without being asked arrives, and by the how many-th stream: what
-    /// was said between two of them may be lost.
+    /// Whether what the server says without being asked arrives, and by the how many-th stream:
+    /// what was said between two of them may be lost.
     fn hearing(&self) -> Option<u64> {
         Some(0)
     }

@@ -19,8 +19,8 @@ impl Ticket {
     /// revoked. A message without a ticket is only handed over.
     ///
     /// # Errors
-    /// [`SendError::GivenUp`] without calling `put` if the caller has revoked the ticket; else those
-    /// of `put`.
+    /// [`SendError::GivenUp`] without calling `put` if the caller has revoked the ticket;
+    /// else those of `put`.
     pub(crate) fn settle(
         ticket: Option<&Self>,
         put: impl FnOnce() -> Result<(), SendError>,

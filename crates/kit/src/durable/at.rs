@@ -1,6 +1,6 @@
 //! Durable files by the handle of an open folder, which is never left: a name is a single one, no
-//! path. Owns in which order names change, so that a kill or a power loss leaves every text that was
-//! there under one name or another. Must not know what is in a file.
+//! path. Owns in which order names change, so that a kill or a power loss leaves every text that
+//! was there under one name or another. Must not know what is in a file.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -13,8 +13,8 @@ use super::{Shared, prompt_in_line};
 use crate::domain::Mode;
 use crate::doors::commands;
 
-/// The prompt of a line that began in this mode. rustyline asks for it each time that it draws, which
-/// it does after it has printed what it was given.
+/// The prompt of a line that began in this mode. rustyline asks for it each time that it draws,
+/// which it does after it has printed what it was given.
 pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared, pub(super) Mode);
 
 impl Prompt for DrawnPrompt<'_> {

@@ -1,5 +1,5 @@
-//! The message that asks an owner something beside the calls: what it shows, and which kind says it.
-//! Must not know what an answer does.
+//! The message that asks an owner something beside the calls: what it shows, and which kind says
+//! it. Must not know what an answer does.
 
 mod new_server;
 mod pinned;

@@ -33,8 +33,8 @@ pub(super) fn buttons(firing: &str) -> Vec<Button> {
     all.into_iter().filter_map(button).collect()
 }
 
-/// Carries out an owner's tap. It needs no record of the message: the store knows which reminder was
-/// answered.
+/// Carries out an owner's tap. It needs no record of the message: the store knows which
+/// reminder was answered.
 pub(super) async fn tap(
     ctx: &GatewayContext,
     tapped: &Tapped,

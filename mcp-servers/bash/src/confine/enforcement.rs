@@ -1,5 +1,5 @@
-//! What of the box is in force on this system, and the sentence that says so. Must not know how it is
-//! closed.
+//! What of the box is in force on this system, and the sentence that says so. Must not
+//! know how it is closed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -154,7 +154,8 @@ impl Enforcement {
         self.gaps().is_empty()
     }
 
-    /// A short name for structured results: `landlock-7+seccomp+namespaces+networks+mounts`, `landlock-4`, `none`.
+    /// A short name for structured results: `landlock-7+seccomp+namespaces+networks+mounts`,
+    /// `landlock-4`, `none`.
     pub fn label(self) -> String {
         let landlock = (self.landlock_abi > 0).then(|| format!("landlock-{}", self.landlock_abi));
         let seccomp = self.seccomp.then(|| "seccomp".to_owned());

@@ -33,8 +33,8 @@ use crate::error::StartError;
 #[cfg(target_os = "linux")]
 use crate::network::Access;
 
-/// Whether this process has one thread alone: a box closes around threads, and the first to be there
-/// would stay outside.
+/// Whether this process has one thread alone: a box closes around threads, and the first to be
+/// there would stay outside.
 #[cfg(target_os = "linux")]
 pub fn check_threads() -> Result<(), StartError> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
@@ -162,9 +162,8 @@ pub fn try_box(_words: &[&str]) -> Enforcement {
 
 /// The inner layer: what this thread starts from now on can neither signal nor look into the
 /// processes around it, and writes where `inner` says; the server itself may also write the outputs
-/// that it keeps. A command that may only read opens what `inner` names, and changes no mode, time or
-/// attribute; one without any network makes no
-/// socket. Does nothing where there is no Landlock.
+/// that it keeps. A command that may only read opens what `inner` names, and changes no mode, time
+/// or attribute; one without any network makes no socket. Does nothing where there is no Landlock.
 #[cfg_attr(
     not(target_os = "linux"),
     expect(unused_variables, reason = "there is no box to tell it to")

@@ -183,8 +183,8 @@ mod filter {
         set(&compile([(libc::SYS_socket, Vec::new())].into(), libc::EPERM)?).map(|_| ())
     }
 
-    /// For a command that may only read: takes from this thread and all that it starts what Landlock lets a command change of files that the user owns, where the
-    /// kernel knows filters.
+    /// For a command that may only read: takes from this thread and all that it starts what
+    /// Landlock lets a command change of files that the user owns, where the kernel knows filters.
     pub fn refuse_to_change() -> Result<(), String> {
         let mut refused: Rules = CHANGES.iter().map(|number| (*number, Vec::new())).collect();
         let flags = FLAGS_OF_FILES

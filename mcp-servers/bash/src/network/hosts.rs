@@ -79,8 +79,8 @@ pub fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     Some((host, port))
 }
 
-/// Small letters, without the dot of the root. `None` for what is neither a name in ASCII (RFC 1123,
-/// with the underscore that is in use; others come as Punycode) nor an address.
+/// Small letters, without the dot of the root. `None` for what is neither a name in ASCII (RFC
+/// 1123, with the underscore that is in use; others come as Punycode) nor an address.
 fn normal(host: &str) -> Option<String> {
     if let Ok(address) = host.parse::<std::net::Ipv6Addr>() {
         return Some(address.to_string());

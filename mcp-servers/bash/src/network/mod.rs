@@ -42,7 +42,8 @@ pub enum Access {
 }
 
 impl Access {
-    /// Where the system gives no network namespace, it is all or nothing, and nobody can name hosts.
+    /// Where the system gives no network namespace, it is all or nothing, and nobody
+    /// can name hosts.
     pub fn of(level: Level, is_kept_to_hosts: bool, enforcement: Enforcement) -> Self {
         match (level.has_network(), enforcement.own_networks) {
             (true, true) if is_kept_to_hosts => Self::Proxied,

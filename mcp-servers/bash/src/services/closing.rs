@@ -32,8 +32,8 @@ pub enum WhyClosed {
 /// Lives as long as the server.
 #[derive(Default)]
 pub struct Closings {
-    /// One channel for all that uses a service now. It is said once on each, and who comes later has
-    /// another one.
+    /// One channel for all that uses a service now. It is said once on each, and who comes
+    /// later has another one.
     by_service: Mutex<BTreeMap<Service, watch::Sender<Option<WhyClosed>>>>,
 }
 

@@ -94,8 +94,8 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// From variables of this name. Docker's socket is the one that DOCKER_HOST names, the system's,
-    /// or that of a Docker without root.
+    /// From variables of this name. Docker's socket is the one that DOCKER_HOST names, the
+    /// system's, or that of a Docker without root.
     pub fn find(variable: impl Fn(&str) -> Option<String>) -> Self {
         let named =
             |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());

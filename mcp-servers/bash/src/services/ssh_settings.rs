@@ -20,8 +20,8 @@ const KEYS_MAX: usize = 16;
 /// that a host which uses it is reached by nobody.
 const WAYS: &[&str] = &["proxycommand", "proxyjump"];
 
-/// Left out without a word: they change nothing of where it goes or who signs in, and claw says them
-/// itself where they matter.
+/// Left out without a word: they change nothing of where it goes or who signs in, and claw says
+/// them itself where they matter.
 const NO_MATTER: &[&str] = &[
     "addkeystoagent",
     "addressfamily",
@@ -240,8 +240,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A key is named by its public half: `ssh` outside of the box would sign with a private one that
-    /// the agent does not have.
+    /// A key is named by its public half: `ssh` outside of the box would sign with a private one
+    /// that the agent does not have.
     fn key(&mut self, written: &str) {
         if self.found.keys.len() >= KEYS_MAX || written.eq_ignore_ascii_case("none") {
             return;
@@ -319,8 +319,8 @@ fn others_write(meta: &Metadata) -> bool {
     meta.mode() & 0o022 != 0 || (owner != own && owner != 0)
 }
 
-/// The keyword in small letters, and its arguments. `Some(None)` for a line that says nothing; `None`
-/// for one whose quotes do not end.
+/// The keyword in small letters, and its arguments. `Some(None)` for a line that says nothing;
+/// `None` for one whose quotes do not end.
 fn split(line: &str) -> Option<Option<(String, Vec<String>)>> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
@@ -358,8 +358,8 @@ fn is_of(patterns: &[String], host: &str) -> bool {
     patterns.iter().any(|pattern| fits(pattern, host)) && !patterns.iter().any(is_barred)
 }
 
-/// `*` and `?`, ssh_config(5), "PATTERNS". Only the last star is tried again, so that no pattern takes
-/// longer than its length times the name's.
+/// `*` and `?`, ssh_config(5), "PATTERNS". Only the last star is tried again, so that no pattern
+/// takes longer than its length times the name's.
 fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut of, mut star) = (0, 0, None);

@@ -1,5 +1,5 @@
-//! The words behind `ssh` that a command may say: a host, a user, a port and what to run there. Pure.
-//! Must not know settings or connections.
+//! The words behind `ssh` that a command may say: a host, a user, a port and what to run there.
+//! Pure. Must not know settings or connections.
 
 /// What a command asks `ssh` for.
 #[derive(Clone, Debug, PartialEq, Eq)]

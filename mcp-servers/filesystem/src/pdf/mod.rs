@@ -1,6 +1,6 @@
-//! The text of a PDF, page by page. Owns what the two processes say to each other: a stranger's file
-//! is read by a process of its own, which has little memory, little time and nothing to open. Must
-//! not know tools.
+//! The text of a PDF, page by page. Owns what the two processes say to each other: a stranger's
+//! file is read by a process of its own, which has little memory, little time and nothing to open.
+//! Must not know tools.
 
 mod lines;
 mod page;

@@ -1,5 +1,6 @@
-//! One page of a PDF: its operators are followed as far as they place text (ISO 32000-1, 9.4), forms
-//! included. Images, paths and colours are passed over. Must not know processes or limits on time.
+//! One page of a PDF: its operators are followed as far as they place text (ISO 32000-1,
+//! 9.4), forms included. Images, paths and colours are passed over. Must not know
+//! processes or limits on time.
 
 use std::sync::Arc;
 

@@ -32,7 +32,8 @@ pub enum Stopped {
     Full,
     /// The process took all the time that it may.
     Time,
-    /// The process ended before it was done: memory, time of the processor, or a file that breaks it.
+    /// The process ended before it was done: memory, time of the processor, or a file
+    /// that breaks it.
     Died,
     Encrypted,
     Invalid,

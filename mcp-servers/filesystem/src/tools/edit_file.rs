@@ -1,4 +1,5 @@
-//! `edit_file`: exact replacements in a text file, each unique unless all are meant, all or nothing, with a diff.
+//! `edit_file`: exact replacements in a text file, each unique unless all are meant, all or
+//! nothing, with a diff.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

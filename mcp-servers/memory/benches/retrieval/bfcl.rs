@@ -1,5 +1,5 @@
-//! The memory questions of `bfcl-eval`: what five people say in their conversations, and what is asked
-//! later. Owns its format and the least that has to be found; must not know how is searched.
+//! The memory questions of `bfcl-eval`: what five people say in their conversations, and what is
+//! asked later. Owns its format and the least that has to be found; must not know how is searched.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -33,7 +33,8 @@ fn collection(at: usize, conversation: &Value) -> Collection {
     Collection { room, session_of, questions }
 }
 
-/// A note for each turn, named like the turn and dated like its session. Gives the names with their sessions.
+/// A note for each turn, named like the turn and dated like its session. Gives the names
+/// with their sessions.
 fn write_turns(room: &Room, conversation: &Value) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for session in 1..100 {

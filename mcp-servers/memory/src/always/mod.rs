@@ -1,6 +1,6 @@
-//! The file that every prompt of a host holds (`--always FILE`; in claw `MEMORY.md`): small, bounded,
-//! and changed by one line at a time. Owns that no change of somebody else's is overwritten. Must not
-//! know notes, or who says yes.
+//! The file that every prompt of a host holds (`--always FILE`; in claw `MEMORY.md`): small,
+//! bounded, and changed by one line at a time. Owns that no change of somebody else's is
+//! overwritten. Must not know notes, or who says yes.
 
 pub mod lines;
 pub mod proposed;

@@ -1,5 +1,5 @@
-//! A proposal for the file that every prompt holds: how it is kept beside those for notes, and what a
-//! yes does. Must not know how it is asked.
+//! A proposal for the file that every prompt holds: how it is kept beside those for notes, and what
+//! a yes does. Must not know how it is asked.
 
 use claw_kit::killpoint;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Which notes may have changed since the last look. Linux tells by inotify, whose queue holds
-//! every change that was made before it is read, so that nobody has to wait for a thread. Elsewhere,
-//! and where a folder cannot be watched, every look is at all of them. Must not know what is done
-//! with it.
+//! every change that was made before it is read, so that nobody has to wait for a thread.
+//! Elsewhere, and where a folder cannot be watched, every look is at all of them. Must not know
+//! what is done with it.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -4,10 +4,9 @@
 /// Counted up with every change of [`SCHEMA`] or of what is written into it.
 pub const VERSION: i64 = 4;
 
-/// One row of `notes` a file. The texts stand last, because what is behind a long one is slow to read.
-/// `words` is what is searched; its text stands in `notes`, and the
-/// triggers keep the two together. Marks count as letters (`M*`), which the vowels of Indic scripts
-/// are.
+/// One row of `notes` a file. The texts stand last, because what is behind a long one is slow to
+/// read. `words` is what is searched; its text stands in `notes`, and the triggers keep the two
+/// together. Marks count as letters (`M*`), which the vowels of Indic scripts are.
 pub const SCHEMA: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,

@@ -149,7 +149,8 @@ impl Note {
     }
 }
 
-/// Whether a text can be the id of a note: short, one line, and nothing that a path or a link needs.
+/// Whether a text can be the id of a note: short, one line, and nothing that a path or
+/// a link needs.
 pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))

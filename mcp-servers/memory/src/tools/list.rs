@@ -34,8 +34,8 @@ pub fn tool() -> ToolDef {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Notes, only those with a fault and conflict copies, proposals that wait for a yes, or what lies
-    /// in the trash. Default: notes.
+    /// Notes, only those with a fault and conflict copies, proposals that wait for a yes, or what
+    /// lies in the trash. Default: notes.
     #[serde(default)]
     what: What,
     /// Only notes of this kind.

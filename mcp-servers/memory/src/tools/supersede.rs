@@ -69,7 +69,8 @@ fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
         let id = writer.new_id()?;
         note.id = Some(id.clone());
         note.supersedes = Some(old.id.clone());
-        // The new note first: it names the old one, so a kill in between changes nothing for a reader.
+        // The new note first: it names the old one, so a kill in between changes
+        // nothing for a reader.
         let path = writer.create(&note)?;
         proposal::mark_superseded(writer, &old.path, &id)?;
         Ok(path)

@@ -29,7 +29,8 @@ pub fn tool() -> ToolDef {
 struct Input {
     /// The id of the note.
     id: String,
-    /// Its version, as recall, read or list have given it. If the note has changed since, nothing is written.
+    /// Its version, as recall, read or list have given it. If the note has changed
+    /// since, nothing is written.
     version: String,
     /// The whole new text.
     #[serde(default)]

@@ -1,5 +1,5 @@
-//! An embeddings endpoint: texts go out, vectors come back. Owns HTTP, the key, and the sentence for
-//! what goes wrong; must not know notes.
+//! An embeddings endpoint: texts go out, vectors come back. Owns HTTP, the key, and the sentence
+//! for what goes wrong; must not know notes.
 //!
 //! Whoever asks blocks; the requests run on a thread of their own, because a caller may stand in a
 //! runtime or in none.

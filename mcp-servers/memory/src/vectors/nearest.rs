@@ -1,6 +1,6 @@
-//! Which notes are nearest to a query in meaning: every vector is looked at by its sketch, and the
-//! best of these exactly. Owns what is kept between two searches; must not know where a query's vector comes
-//! from.
+//! Which notes are nearest to a query in meaning: every vector is looked at by its sketch, and
+//! the best of these exactly. Owns what is kept between two searches; must not know where a
+//! query's vector comes from.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -157,8 +157,8 @@ impl Sketches {
         Ok(())
     }
 
-    /// For each byte of a sketch what each of its values adds: the numbers of the query whose bit is
-    /// set, less those whose bit is not.
+    /// For each byte of a sketch what each of its values adds: the numbers of the query whose bit
+    /// is set, less those whose bit is not.
     fn tables(&self, query: &[f32]) -> Vec<[f32; SUMS]> {
         let off: Vec<f32> = query.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
         let of_byte = |numbers: &[f32]| {

@@ -1,5 +1,6 @@
-//! A stand-in for an embeddings endpoint on 127.0.0.1: real HTTP, with vectors that know which words
-//! mean the same. It keeps what it was asked, and answers what a test wants. Must not know the server.
+//! A stand-in for an embeddings endpoint on 127.0.0.1: real HTTP, with vectors that know
+//! which words mean the same. It keeps what it was asked, and answers what a test wants. Must
+//! not know the server.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test program uses a part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -38,8 +38,8 @@ pub struct Asked {
     /// Once, so many minutes from now. Fractions are allowed.
     #[serde(default)]
     in_minutes: Option<f64>,
-    /// Once, at this time of day in the zone: `09:00`. Without `date` and `weekday` the next time it
-    /// is so late.
+    /// Once, at this time of day in the zone: `09:00`. Without `date` and `weekday` the
+    /// next time it is so late.
     #[serde(default)]
     at_local: Option<String>,
     /// The day of `at_local`: `2026-12-24`, `today` or `tomorrow`.

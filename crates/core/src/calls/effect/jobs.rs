@@ -1,5 +1,5 @@
-//! What a call of our own scheduler does, in words: the job as it will be, whole. Pure. Must not know
-//! how times are computed.
+//! What a call of our own scheduler does, in words: the job as it will be, whole. Pure. Must not
+//! know how times are computed.
 
 use serde_json::Value;
 

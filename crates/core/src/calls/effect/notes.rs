@@ -15,8 +15,8 @@ pub(super) fn buttons(arguments: &Value) -> (&'static str, &'static str) {
     }
 }
 
-/// The effect of a proposal of our memory server. `by_claw`: no model has called for it, a summary has
-/// brought it.
+/// The effect of a proposal of our memory server. `by_claw`: no model has called for it, a
+/// summary has brought it.
 pub(super) fn of_proposed(facts: &Facts<'_>, by_claw: bool) -> Option<Effect> {
     let mut effect = of_promote(facts)?;
     if by_claw {

@@ -1,5 +1,6 @@
-//! The variables that a command is given, a line each: what the call gives and what its shell keeps
-//! from an earlier command is one thing to whoever answers. Must not know which of them are harmless.
+//! The variables that a command is given, a line each: what the call gives and what its
+//! shell keeps from an earlier command is one thing to whoever answers. Must not know which
+//! of them are harmless.
 
 use std::collections::BTreeMap;
 

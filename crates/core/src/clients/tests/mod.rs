@@ -1,5 +1,5 @@
-//! Clients over a real gate with a real server (`tests/support/stranger.rs`), which keeps an account
-//! of every effect.
+//! Clients over a real gate with a real server (`tests/support/stranger.rs`), which keeps an
+//! account of every effect.
 
 mod calls;
 mod known;

@@ -1,5 +1,5 @@
-//! One entry of `heartbeats.toml` in the place of another, with the comments of its owner kept. Owns
-//! which fields the agent may propose; must not know who is asked, or how the file is written.
+//! One entry of `heartbeats.toml` in the place of another, with the comments of its owner kept.
+//! Owns which fields the agent may propose; must not know who is asked, or how the file is written.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! One entry of `heartbeats.toml` as it is written, and what it means. Must not know the file around
-//! it.
+//! One entry of `heartbeats.toml` as it is written, and what it means. Must not know the
+//! file around it.
 
 use jiff::civil::{Time, Weekday};
 use jiff::tz::TimeZone;

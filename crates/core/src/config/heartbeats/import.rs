@@ -1,6 +1,6 @@
-//! Heartbeats of other agents (`heartbeats.json`) as entries of `heartbeats.toml`. Owns which keys are
-//! understood, and that whatever is left out is named with its reason. Must not know who is asked,
-//! or how the file is written.
+//! Heartbeats of other agents (`heartbeats.json`) as entries of `heartbeats.toml`. Owns which keys
+//! are understood, and that whatever is left out is named with its reason. Must not know who is
+//! asked, or how the file is written.
 
 mod cron;
 mod fields;

@@ -98,7 +98,8 @@ struct Wanted {
 impl Wanted {
     fn of(texts: &[&str]) -> Self {
         let mut wanted = Self::default();
-        // What is said twice in a row is meant once: the same call again and again would end the turn.
+        // What is said twice in a row is meant once: the same call again and again would
+        // end the turn.
         let mut before = "";
         for said in texts.iter().map(|said| said.trim()).filter(|said| !said.is_empty()) {
             if std::mem::replace(&mut before, said) == said {
@@ -267,7 +268,8 @@ impl Command {
     }
 }
 
-/// What a note is about, as far as words alone tell: what stands before a verb that says what is so.
+/// What a note is about, as far as words alone tell: what stands before a verb that
+/// says what is so.
 fn subject(text: &str) -> String {
     let (before, _) = [" is ", " are ", " lives ", " works ", " likes ", " has ", ": "]
         .iter()

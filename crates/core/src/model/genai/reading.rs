@@ -1,6 +1,6 @@
-//! Reads providers' streams on a few threads of their own. `genai` copies all that it has of an event
-//! with each piece that comes, so a long one takes tenths of a second of computing, which the one
-//! thread of the gateway must not pay. Must not know what an event means.
+//! Reads providers' streams on a few threads of their own. `genai` copies all that it has of an
+//! event with each piece that comes, so a long one takes tenths of a second of computing, which the
+//! one thread of the gateway must not pay. Must not know what an event means.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,9 +1,9 @@
 //! 300 turns through several compactions whose summaries are bad on purpose: what of rules,
 //! identifiers and facts a model can still reach, and what it took.
 //!
-//! A fact counts as reached if it stands in the last request, or in what `read_artifact` answers when
-//! it is asked for the words of a question about it, with the handle in that request: by a call
-//! through the gate to the real server, as a model would make it.
+//! A fact counts as reached if it stands in the last request, or in what `read_artifact` answers
+//! when it is asked for the words of a question about it, with the handle in that request: by a
+//! call through the gate to the real server, as a model would make it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
-//! Names, numbers, dates, paths and the like in a text, by their form, with the words that stand
-//! before them. Owns which of them are kept when not all can be. Must not know where a text is from.
+//! Names, numbers, dates, paths and the like in a text, by their form, with the words
+//! that stand before them. Owns which of them are kept when not all can be. Must not know
+//! where a text is from.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,9 +17,9 @@ const USES_MAX: u32 = 6;
 /// Different identifiers of one compaction that are looked at.
 const FOUND_MAX: usize = 20_000;
 
-/// In order: addresses, mail, in backticks, paths, file names, dates, times, what is made of letters
-/// and digits, versions and numbers, a name inside of a sentence, names of more than one word.
-/// `None` cannot be: a test compiles it.
+/// In order: addresses, mail, in backticks, paths, file names, dates, times, what is made of
+/// letters and digits, versions and numbers, a name inside of a sentence, names of more than one
+/// word. `None` cannot be: a test compiles it.
 static IDENTIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let kinds = [
         r#"https?://[^\s<>"'`)\]]+[\w/]"#,

@@ -1,5 +1,5 @@
-//! Packs a request to a model out of a log and what stands beside it, and accounts for it. Pure: the
-//! same log and the same parts give the same bytes. What never changes comes first, so that a
+//! Packs a request to a model out of a log and what stands beside it, and accounts for it. Pure:
+//! the same log and the same parts give the same bytes. What never changes comes first, so that a
 //! provider's cache holds. Must not know a provider, or when a window is made smaller.
 
 mod account;

@@ -52,8 +52,8 @@ struct Hit {
     /// Whose it is, where agents share a folder.
     #[serde(default)]
     of: Option<String>,
-    /// What else than its words has brought it: a name in the message that leads to it, its meaning,
-    /// or a note that was said beside it.
+    /// What else than its words has brought it: a name in the message that leads to it, its
+    /// meaning, or a note that was said beside it.
     #[serde(default)]
     why: Option<String>,
 }

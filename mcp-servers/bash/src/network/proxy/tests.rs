@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A server on this machine that answers each connection with what it was sent, and a proxy in front
-/// of it.
+/// A server on this machine that answers each connection with what it was sent, and a
+/// proxy in front of it.
 async fn echo() -> (u16, tokio::task::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

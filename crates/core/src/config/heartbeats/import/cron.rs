@@ -1,5 +1,5 @@
-//! A pattern of five fields as times, days and hours of a heartbeat, where those can say it. Must not
-//! know the entry around it.
+//! A pattern of five fields as times, days and hours of a heartbeat, where those can say it. Must
+//! not know the entry around it.
 
 /// Times of the day of one heartbeat that came from a pattern.
 const TIMES_MAX: usize = 48;

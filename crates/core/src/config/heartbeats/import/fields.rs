@@ -1,5 +1,5 @@
-//! The fields of an entry beside its times: what each is called elsewhere, and what it is here. Must
-//! not know times.
+//! The fields of an entry beside its times: what each is called elsewhere, and what it is here.
+//! Must not know times.
 
 use serde_json::{Map, Value};
 

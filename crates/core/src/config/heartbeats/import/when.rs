@@ -1,5 +1,5 @@
-//! When an entry of another file fires: a pattern, an interval, or times of the day, under the names
-//! that programs give them. Must not know the fields of a pattern.
+//! When an entry of another file fires: a pattern, an interval, or times of the day, under the
+//! names that programs give them. Must not know the fields of a pattern.
 
 use serde_json::{Map, Value};
 
