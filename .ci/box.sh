@@ -26,7 +26,8 @@ probe() { # USER OPTION...
     if [ "$(id -un)" = "$user" ]; then "${words[@]}"; else setpriv --reuid "$user" --regid "$user" --clear-groups -- "${words[@]}"; fi
 }
 
-# The hosts of a grant have names with dots, so they stand in a hosts file that this probe alone sees.
+# The hosts of a grant have names with dots, so they stand in a hosts file that this
+# probe alone sees.
 granted() { # USER
     local user="$1" folder
     folder="$(mktemp -d "$work/granted.XXXXXX")"
@@ -43,7 +44,8 @@ granted() { # USER
     unshare --mount sh -c 'mount --bind "$1" /etc/hosts && shift && exec "$@"' sh "$work/hosts" "${words[@]}"
 }
 
-# A system that refuses user namespaces, as Ubuntu 24.04 does: what the doctor says of each level is so.
+# A system that refuses user namespaces, as Ubuntu 24.04 does: what the doctor says of each
+# level is so.
 refused() { # USER WHAT ERROR
     local user="$1" folder said
     folder="$(mktemp -d "$work/refused.XXXXXX")"
@@ -58,8 +60,9 @@ refused() { # USER WHAT ERROR
     echo "$user, $2 refused with $3: every level's sentence is so"
 }
 
-# Ubuntu 24.04 gives a user namespaces without powers, and has a setting that says so. No such system is
-# here, so ubuntu.py answers as its AppArmor does. The doctor names the setting, and each level's sentence is so.
+# Ubuntu 24.04 gives a user namespaces without powers, and has a setting that says so. No such
+# system is here, so ubuntu.py answers as its AppArmor does. The doctor names the setting, and each
+# level's sentence is so.
 ubuntu() { # USER ABI LEVELS CODE-OF-A-COMMAND-THAT-LOOKS
     local user="$1" abi="$2" levels="$3" folder said code=0
     folder="$(mktemp -d "$work/ubuntu.XXXXXX")"

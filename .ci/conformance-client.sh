@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The official MCP conformance suite (npm @modelcontextprotocol/conformance) with claw as the client,
-# over HTTP: the whole program, with a stand-in model that calls the suite's tools. Every scenario is
-# run at every revision of the protocol that the suite has it for, both eras. What applies and what
-# does not, and why, stands in fixtures/conformance_scenarios.txt. One that is said not to apply and
-# passes after all, one that nobody has named, and one that has gone, fail this script.
+# The official MCP conformance suite (npm @modelcontextprotocol/conformance) with claw as the
+# client, over HTTP: the whole program, with a stand-in model that calls the suite's tools.
+# Every scenario is run at every revision of the protocol that the suite has it for, both eras.
+# What applies and what does not, and why, stands in fixtures/conformance_scenarios.txt. One
+# that is said not to apply and passes after all, one that nobody has named, and one that has
+# gone, fail this script.
 # Usage: .ci/conformance-client.sh PATH/TO/claw [SCENARIO...]     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -30,7 +31,8 @@ sed -nE 's/^([A-Za-z0-9][^:# ]*)(: .+)?$/\1/p' "$here/fixtures/conformance_scena
 diff "$work/known" "$work/named" || fail "the suite names other scenarios (>) than conformance_scenarios.txt (<)"
 reason() { sed -nE "s|^$1: (.+)$|\1|p" "$here/fixtures/conformance_scenarios.txt"; }
 
-# As many at a time as there are cores: each has a server and a home of its own, and spends most of its time waiting.
+# As many at a time as there are cores: each has a server and a home of its own, and spends most
+# of its time waiting.
 one() {
     local scenario="$1" revision="$2" out code=0 at=()
     out="$work/${scenario//\//-}.$revision"

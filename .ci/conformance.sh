@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The official MCP conformance suite (npm @modelcontextprotocol/conformance) on claw's own servers. It speaks HTTP only, so that the
-# same handlers stand behind rmcp's streamable HTTP on a loopback port, in a build of its own (feature `http`, an example each).
-# Every scenario has to pass or to be named below with the reason why it does not apply; a scenario that is named and passes after
-# all, or that nobody has named, fails this script, so that a newer suite cannot be skipped silently.
+# The official MCP conformance suite (npm @modelcontextprotocol/conformance) on claw's own servers.
+# It speaks HTTP only, so that the same handlers stand behind rmcp's streamable HTTP on a loopback
+# port, in a build of its own (feature `http`, an example each). Every scenario has to pass or to be
+# named below with the reason why it does not apply; a scenario that is named and passes after all,
+# or that nobody has named, fails this script, so that a newer suite cannot be skipped silently.
 # Usage: .ci/conformance.sh FOLDER-WITH-THE-EXAMPLES     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The examples, which `cargo build --workspace --examples` has built, run. Each is a program that ends by itself.
+# The examples, which `cargo build --workspace --examples` has built, run. Each is a program
+# that ends by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . .ci/lib.sh

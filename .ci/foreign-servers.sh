@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Other people's MCP servers behind claw's gate: one file in Claude Desktop's form, used unchanged
-# as the home's mcp.json: the reference server, files, git, a clock, a browser (Playwright with
-# Debian's Chromium), a database (SQLite), one in Go (Kubernetes', which shows its configuration),
-# one for SSH (at Debian's OpenSSH on loopback, as an ordinary user with a key made here), notes,
-# thoughts, workbooks and pages. `claw tools` lists all twelve, and each is called through the whole
-# program: a model (aimock, an independent stand-in for the OpenAI wire, strict: a request that fits
-# no fixture is an error) wishes for the call, the gate asks, `claw approve` answers, the result goes
-# back to the model, and the audit tells the story. What a call should have done is looked at without
-# claw: not there before the yes, there after it. A resource and a prompt of one are used, too.
+# Other people's MCP servers behind claw's gate: one file in Claude Desktop's form, used
+# unchanged as the home's mcp.json: the reference server, files, git, a clock, a browser
+# (Playwright with Debian's Chromium), a database (SQLite), one in Go (Kubernetes', which shows
+# its configuration), one for SSH (at Debian's OpenSSH on loopback, as an ordinary user with a
+# key made here), notes, thoughts, workbooks and pages. `claw tools` lists all twelve, and each
+# is called through the whole program: a model (aimock, an independent stand-in for the OpenAI
+# wire, strict: a request that fits no fixture is an error) wishes for the call, the gate asks,
+# `claw approve` answers, the result goes back to the model, and the audit tells the story. What
+# a call should have done is looked at without claw: not there before the yes, there after it. A
+# resource and a prompt of one are used, too.
 # Usage: .ci/foreign-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

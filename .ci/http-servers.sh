@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Other people's MCP servers over HTTP behind claw's gate, unchanged: the reference server (TypeScript
-# SDK, sessions), a file server and a memory behind supergateway with sessions, a clock, git (both
-# Python) and a thinker behind it without, Playwright with Debian's Chromium, one for clusters in Go,
-# one for workbooks in Python that wants a token, one for web pages behind fastmcp's check of tokens
-# with a login at npm's oidc-provider (pages for login and consent, dynamic registration, PKCE, one
-# resource, JWT), and one with a login by the Python SDK's own authorization server. Notion's is
-# listed alone: it can do nothing without an account. Eleven come from a file in VS Code's form, one
-# by `claw mcp add`, two by `claw mcp login`. `claw tools` lists all, each but Notion's is called
-# through the whole program by a stand-in model as in foreign-servers.sh, one of them again after it
-# was killed and started anew, two after their tokens have ended.
+# Other people's MCP servers over HTTP behind claw's gate, unchanged: the reference server
+# (TypeScript SDK, sessions), a file server and a memory behind supergateway with sessions, a clock,
+# git (both Python) and a thinker behind it without, Playwright with Debian's Chromium, one for
+# clusters in Go, one for workbooks in Python that wants a token, one for web pages behind fastmcp's
+# check of tokens with a login at npm's oidc-provider (pages for login and consent, dynamic
+# registration, PKCE, one resource, JWT), and one with a login by the Python SDK's own authorization
+# server. Notion's is listed alone: it can do nothing without an account. Eleven come from a file in
+# VS Code's form, one by `claw mcp add`, two by `claw mcp login`. `claw tools` lists all, each but
+# Notion's is called through the whole program by a stand-in model as in foreign-servers.sh, one of
+# them again after it was killed and started anew, two after their tokens have ended.
 # Usage: .ci/http-servers.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

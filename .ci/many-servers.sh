@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Twenty-two servers of other people, by `npx` and `uvx` alone, in one mcp.json: all come up from
 # one `claw tools`, on two cores. Each is another program; together they have more than 400 tools.
-# They are fetched first, so that nothing is fetched while the time is taken. Then one harmless tool of
-# each is called through the gate. Then what these tools cost: in the requests of a day, and in a
+# They are fetched first, so that nothing is fetched while the time is taken. Then one harmless tool
+# of each is called through the gate. Then what these tools cost: in the requests of a day, and in a
 # console that is left open.
 # Usage: .ci/many-servers.sh PATH/TO/claw     (needs Python with venv, and node and npm in PATH or
 # from .ci/install.sh)

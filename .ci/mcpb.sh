@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The bundle for Claude Desktop: built of a binary, checked by the format's own program, taken apart
-# again and started as a client would. And the entry for the registry about it, by the registry's schema,
-# which PyPI's mcp-registry-sdk carries.
+# again and started as a client would. And the entry for the registry about it, by the registry's
+# schema, which PyPI's mcp-registry-sdk carries.
 # Usage: .ci/mcpb.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

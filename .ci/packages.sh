@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# packages.sh PROGRAM [TARGET]: all packages of this platform, made of a built program, and each installed
-# where there is no Rust: the .deb in a clean root of Debian, where an ordinary user holds a
-# conversation with the demo, the wheel in a virtual environment, the npm packages in an empty
+# packages.sh PROGRAM [TARGET]: all packages of this platform, made of a built program, and each
+# installed where there is no Rust: the .deb in a clean root of Debian, where an ordinary user holds
+# a conversation with the demo, the wheel in a virtual environment, the npm packages in an empty
 # folder. Prints sizes and times. DEB_LEVEL=0 saves the minute in which a .deb is made small.
 set -euo pipefail
 cd "$(dirname "$0")/.."

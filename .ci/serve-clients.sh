@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# `claw serve` under other people's clients: the official conformance suite over HTTP, mcp-conform over
-# standard streams, the Inspector's command line, and the Python and TypeScript SDKs in both eras of the
-# protocol, which ask, call, cancel, are denied and survive a kill of the gateway, while the owner
-# answers on the stand-in for Telegram (tests/serve_foreign.rs).
-# Usage: .ci/serve-clients.sh FOLDER-WITH-THE-PROGRAMS     (after .ci/install.sh and the tests' build)
+# `claw serve` under other people's clients: the official conformance suite over HTTP, mcp-conform
+# over standard streams, the Inspector's command line, and the Python and TypeScript SDKs in both
+# eras of the protocol, which ask, call, cancel, are denied and survive a kill of the gateway, while
+# the owner answers on the stand-in for Telegram (tests/serve_foreign.rs).
+# Usage: .ci/serve-clients.sh FOLDER-WITH-THE-PROGRAMS   (after .ci/install.sh and the tests' build)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 . "$here/lib.sh"
@@ -39,7 +39,8 @@ inspect() {
 mkdir -p "$HOME/.claw/workspace"
 echo 'hello of the workspace' >"$HOME/.claw/workspace/hello.txt"
 port="$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
-# The suite wants a page of the server's own address to be answered, which claw does where it is told to.
+# The suite wants a page of the server's own address to be answered, which claw does
+# where it is told to.
 printf '[serve]\nanswer_wait_s = 1\nrequests_minute_max = 100000\nresources = true\nallowed_origins = ["http://127.0.0.1:%s"]\n' \
     "$port" >"$HOME/.claw/claw.toml"
 # A server with prompts, about which is not asked here.
@@ -66,8 +67,8 @@ inspect "resources/read" 0 'hello' "${serve[@]}" --method resources/read --uri c
 expect_code "mcp-conform" 0 mcp-conform --command "$bin/claw serve --tools" server
 echo "ok  mcp-conform on claw serve: $(grep -aiE 'pass|total' "$CI_SCRATCH/out" | tail -n 1)"
 
-# Why a scenario does not apply. Those of the suite's own reference server are not tried: each calls a
-# tool, prompt or resource by a name that a real server does not have.
+# Why a scenario does not apply. Those of the suite's own reference server are not tried: each calls
+# a tool, prompt or resource by a name that a real server does not have.
 not_applying() {
     case "$1" in
         completion-complete) echo "no completion is offered" ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # One turn with a real model, offline: SmolLM2-135M-Instruct under llama.cpp's server on a loopback
-# port and on the processor. It proves the loop and not the answers: what the model says is not looked
-# at, only that it has called a tool, that the gate has asked, that the call ran after `claw
-# approve`, that its result went back, and that the turn ended. See docs/small-model.md.
+# port and on the processor. It proves the loop and not the answers: what the model says is not
+# looked at, only that it has called a tool, that the gate has asked, that the call ran after
+# `claw approve`, that its result went back, and that the turn ended. See docs/small-model.md.
 # Usage: .ci/small-model.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# static.sh [TARGET]: the static program (musl) on a machine without rustup: its own Rust has no musl
-# library, so one is built from source in a root of Debian, and Zig from PyPI is the C compiler and
-# the linker. Prints the path of the program. Needs root or sudo, mmdebstrap, about 4 GB and half an
-# hour of two cores. WORK=FOLDER keeps the root and what was built, so that a second run is quicker.
-# With rustup `TARGET=… bash packaging/build.sh` does the same, and needs none of this.
+# static.sh [TARGET]: the static program (musl) on a machine without rustup: its own Rust has no
+# musl library, so one is built from source in a root of Debian, and Zig from PyPI is the C compiler
+# and the linker. Prints the path of the program. Needs root or sudo, mmdebstrap, about 4 GB and
+# half an hour of two cores. WORK=FOLDER keeps the root and what was built, so that a second run is
+# quicker. With rustup `TARGET=… bash packaging/build.sh` does the same, and needs none of this.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"

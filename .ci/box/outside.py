@@ -283,7 +283,8 @@ def ways_beside(house, server, has_docker=NAMESPACES, only=""):
     faults += judged("network with openings", rows, lambda name: OPENED.get(name) or ITS_OWN.get(name) or OPEN.get(name))
     if mark.exists():
         faults.append("a command had something started outside")
-    # Docker is reached by the one way that leads there, and once by the look at whether it is there.
+    # Docker is reached by the one way that leads there, and once by the look at
+    # whether it is there.
     reached = [name for name in house.drain() if name not in ("tcp", "udp", "docker")]
     got = [row["way"] for row in rows if row["said"] == "OPEN"]
     print(f"  with {' and '.join(opens)} open: {len(rows)} ways, {len(rows) - len(got)} held, {len(got)} open and named")

@@ -23,7 +23,8 @@ OPEN_TREE_CLONE = 1
 PATH_BYTES_MAX = 4096
 # What the kernel says under these names.
 SETTINGS = {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": b"1\n", "/proc/self/attr/current": b"unconfined\n"}
-# Opening the first to write and writing the others takes CAP_SYS_ADMIN in the namespace; here all of them fail when they are opened.
+# Opening the first to write and writing the others takes CAP_SYS_ADMIN in the namespace; here all
+# of them fail when they are opened.
 MAPS = {"setgroups": errno.EACCES, "uid_map": errno.EPERM, "gid_map": errno.EPERM}
 
 
@@ -43,7 +44,8 @@ class Ubuntu:
             return self.opened(pid, self.path(pid, arguments[1]), int.from_bytes(self.memory(pid, arguments[2], 8), "little"))
         if number in (NUMBERS["unshare"], NUMBERS["clone"], NUMBERS["clone3"]):
             flags = int.from_bytes(self.memory(pid, arguments[0], 8), "little") if number == NUMBERS["clone3"] else arguments[0]
-            # With a user namespace of its own among them, a process has the others, too, and no powers.
+            # With a user namespace of its own among them, a process has the others, too,
+            # and no powers.
             needs = flags & OTHERS and not flags & NEWUSER
         else:
             needs = number in POWERFUL or number == NUMBERS["open_tree"] and arguments[2] & OPEN_TREE_CLONE

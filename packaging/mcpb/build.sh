@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a bundle for one click in Claude Desktop (.mcpb, a zip) of a binary for this platform. The
 # manifest is checked and the bundle packed by the format's own program (npm @anthropic-ai/mcpb).
-# Usage: packaging/mcpb/build.sh PATH/TO/claw OUT.mcpb      (MCPB: how to call it [npx -y @anthropic-ai/mcpb])
+# Usage: packaging/mcpb/build.sh PATH/TO/claw OUT.mcpb (packed by $MCPB [npx -y @anthropic-ai/mcpb])
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 [ $# = 2 ] || { sed -n 's/^# Usage: //p' "$0" >&2; exit 2; }
