@@ -1,4 +1,4 @@
-//! Secrets stay home: the values of known secrets are in no file of claw's home, no prompt and no
+//! Known secrets are masked: their values are in no file of claw's home, no prompt and no
 //! output; a call that would carry one, or the mark of one, is denied; files on the disk stay as
 //! they are.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
