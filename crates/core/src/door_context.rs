@@ -19,22 +19,27 @@ use crate::mail::{Instance, Mail, MailError};
 use crate::router::{Router, Visitor};
 use crate::session::Worker;
 
-/// Lives as long as the door that has it. Cheap to clone.
+/// Lives as long as the door that has it. Cheap to clone. What it holds of the rooms are
+/// handles: the app of the agent owns them, and they go with the last handle.
 #[derive(Clone)]
 pub struct Context {
-    /// The agent behind the door.
+    /// The agent behind the door. It never changes, and neither do owner and zone.
     pub agent: String,
     /// The principal of the person at this machine.
     pub owner: String,
     /// Where the owner lives.
     pub zone: TimeZone,
+    /// A handle of the app's.
     pub mail: Mail,
+    /// A handle of the app's.
     pub router: Router,
+    /// That of the configured folder. The app holds it until it closes.
     pub worker: Arc<Worker>,
     /// The worker of the folder that a session works in.
     pub worker_of: WorkerOf,
     /// Lets a session work where somebody is.
     pub place: PlaceSession,
+    /// The same for all doors of the process; it follows the settings.
     pub chat_commands: ChatCommands,
     /// Sees to what is due, in the one door of a process that runs it.
     pub jobs: Jobs,
@@ -42,7 +47,9 @@ pub struct Context {
     pub heartbeats: Heartbeats,
     /// MCP clients that call claw.
     pub clients: Clients,
+    /// Asks the app each time, so it holds no value that could grow old.
     pub settings: DoorSettings,
+    /// The workspace as it was at the start, and functions for files that people send.
     pub files: FileAccess,
 }
 

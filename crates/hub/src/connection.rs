@@ -53,6 +53,7 @@ pub(super) struct Connection {
     pub(super) server: String,
     /// What the handshake has agreed on; the same until the end.
     pub(super) era: Era,
+    /// The revision, agreed on in the same way.
     pub(super) protocol: String,
     /// What the server said about itself in its first answer.
     instructions: Option<String>,
@@ -62,9 +63,11 @@ pub(super) struct Connection {
     tells_updates: bool,
     /// Of the entry by which it was started.
     pub(super) launch_pin: String,
+    /// A handle of `service`: after its end each request fails.
     pub(super) peer: Peer<RoleClient>,
     /// Ends with the connection; who else holds it only waits for that.
     pub(super) transport: Arc<dyn Transport>,
+    /// The hub's own, shared by all of its servers.
     pub(super) settings: Arc<HubSettings>,
     /// It is one of claw's own servers, whose texts say all that a model needs.
     pub(super) own: bool,

@@ -65,13 +65,16 @@ struct Written {
     mac: String,
 }
 
-/// Key and head file of one store.
+/// Key and head file of one store, whose handle and writer share this until the last of them goes.
+/// Nothing but `owed` changes.
 #[derive(Debug)]
 pub struct Anchor {
+    /// Read, or made, when the store was opened.
     key: Key,
     /// The path of the store, links resolved.
     store: String,
     head_file: PathBuf,
+    /// Held by a process while it writes the head file.
     lock_file: PathBuf,
     /// This process has added rows since it last noted the head.
     owed: AtomicBool,

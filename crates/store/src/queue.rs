@@ -34,16 +34,20 @@ pub(super) enum Next<W> {
 }
 
 /// A queue with one taker. A patient job does not wake it, unless it is the first: every wake costs
-/// more than a small job.
+/// more than a small job. Shared by the writer and its thread; it goes with the later of both.
 pub(super) struct Queue<W> {
+    /// Never held while a job runs.
     state: Mutex<State<W>>,
+    /// Wakes the taker.
     arrived: Condvar,
 }
 
 struct State<W> {
+    /// In the order in which they came. Each goes when the taker has it.
     jobs: VecDeque<(WriteUrgency, W)>,
     /// How many of them somebody waits for.
     urgent: usize,
+    /// Set once, at the end of the writer.
     closed: bool,
 }
 

@@ -33,6 +33,7 @@ type Work = Box<dyn FnOnce(Result<&Tx<'_>, StoreError>) -> Result<Finish, Report
 /// What the commits of this process have cost so far.
 #[derive(Debug, Default)]
 struct Spent {
+    /// Both only grow.
     commits: AtomicU64,
     micros: AtomicU64,
 }
@@ -41,10 +42,13 @@ struct Spent {
 /// with it.
 type LastFailure = Arc<Mutex<Option<StoreError>>>;
 
+/// Belongs to the store, and goes with its last clone. The first three are shared with the thread.
 pub(super) struct Writer {
+    /// Closed when this is dropped; what is in it is committed first.
     queue: Arc<Queue<Work>>,
     spent: Arc<Spent>,
     failed: LastFailure,
+    /// Has the writing connection, and is joined when this is dropped; `None` only then.
     thread: Option<JoinHandle<()>>,
 }
 

@@ -40,8 +40,10 @@ pub type OpenInstance = Arc<dyn Fn() -> anyhow::Result<Instance> + Send + Sync>;
 
 /// Lives as long as the process. An editor is one connection.
 pub struct Agent {
+    /// Each conversation has a clone.
     context: Context,
     open: OpenInstance,
+    /// Those that are open. One goes when the editor closes it, or when another needs its place.
     talks: Mutex<BTreeMap<SessionId, Talk>>,
 }
 

@@ -15,9 +15,11 @@ use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
 use crate::mail::{AskedQuestion, OutboxMessage, PostedQuestion, time_until};
 
-/// Shared by the tasks of one conversation.
+/// Shared by the tasks of one conversation, which have outbox and door beside it. It goes with the
+/// last of them.
 pub struct Delivery {
     outbox: Arc<InstanceOutbox>,
+    /// A handle of the process's.
     chat_commands: ChatCommands,
     door: Arc<AcpDoor>,
     kept: Mutex<Kept>,
@@ -32,7 +34,9 @@ struct Kept {
     lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
     /// Those whose answer was given here.
     answered_here: BTreeSet<ApprovalId>,
+    /// Of the store, at the last look.
     seen_version: Option<i64>,
+    /// When the first of what was asked expires; `None` once that has passed.
     next_expiry_ms: Option<i64>,
 }
 

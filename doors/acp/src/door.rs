@@ -52,14 +52,20 @@ struct Requested {
 
 /// Lives as long as its conversation is open in the editor.
 pub struct AcpDoor {
+    /// A handle of the connection. It fails when the editor has gone.
     editor: ConnectionTo<Client>,
+    /// Which conversation, whose and where. They never change.
     session: SessionId,
     /// The principal of whoever sits at this machine.
     owner: String,
     workspace: PathBuf,
+    /// A handle of the process's.
     mail: Mail,
+    /// What of the newest steps and calls the editor was shown; the oldest go.
     shown: Mutex<Streaming>,
+    /// The requests that wait for the person. Each goes with its answer, or is taken back.
     requests: Mutex<BTreeMap<ApprovalId, Requested>>,
+    /// To the conversation's task that hears them.
     answers: mpsc::UnboundedSender<PermissionAnswer>,
     /// The number of the newest message. It counts within this conversation alone.
     newest: AtomicI64,

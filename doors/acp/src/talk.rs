@@ -61,14 +61,18 @@ pub struct TalkParts {
 
 /// Dropping it ends its tasks; what was committed goes on from its log.
 pub struct Talk {
+    /// Shared with the tasks, as `inner` is; both go with the last of them.
     pub door: Arc<AcpDoor>,
     inner: Arc<Inner>,
+    /// To the task that takes them, in their order.
     events: mpsc::Sender<TalkEvent>,
     last: Mutex<Instant>,
     _tasks: JoinSet<()>,
 }
 
+/// What the tasks of one conversation share, until it is closed.
 struct Inner {
+    /// The process's own; the next three name this conversation and never change.
     context: Context,
     session: SessionId,
     visitor: Visitor,
@@ -76,6 +80,7 @@ struct Inner {
     outbox: Arc<InstanceOutbox>,
     delivery: Delivery,
     wake: Notify,
+    /// Those that wait for the end of a turn.
     prompts: Prompts,
     /// The mode that the editor was told last.
     mode: Mutex<Mode>,

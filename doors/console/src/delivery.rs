@@ -20,8 +20,11 @@ use crate::doors::questions::closed;
 use crate::doors::staged_questions;
 use crate::mail::{AskedQuestion, PostedQuestion, time_until};
 
+/// Owned by the task that keeps the session going, and gone with it.
 pub struct Delivery {
+    /// The chat's own, as the door is.
     outbox: Arc<InstanceOutbox>,
+    /// A handle of the process's.
     chat_commands: ChatCommands,
     door: Arc<ConsoleDoor>,
     /// The questions that are on the screen and open, each with the message that shows it. They go
@@ -29,7 +32,9 @@ pub struct Delivery {
     asked: BTreeMap<ApprovalId, PostedQuestion>,
     /// What of the lists on the screen is answered.
     lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
+    /// Of the store, at the last look.
     seen_version: Option<i64>,
+    /// When the first of what was asked expires; `None` once that has passed.
     next_expiry_ms: Option<i64>,
     /// Everything that was open when this console came has been asked.
     begun: bool,

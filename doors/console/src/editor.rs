@@ -94,7 +94,9 @@ pub struct EditorSettings {
 /// as it was.
 #[derive(Debug)]
 pub struct Console {
+    /// From the thread that reads. It ends with the input, or at its next line when this is gone.
     pub inputs: mpsc::Receiver<Input>,
+    /// Its thread writes what is left, and ends with it.
     pub painter: Painter,
     /// Both ends are a terminal: there is a prompt, drafts are shown, answers are guarded against
     /// slips of time.
@@ -103,6 +105,7 @@ pub struct Console {
     pub colour: bool,
     /// One token lets the editor read the next line; dropping it ends the editor.
     go_on: Option<SyncSender<()>>,
+    /// Gives the terminal back when it is dropped; `None` where it was never taken.
     restore: Option<Restore>,
     /// Shared with the editor's thread, which ends with the console.
     shared: Option<Arc<Shared>>,

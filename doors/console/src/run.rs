@@ -106,12 +106,17 @@ async fn greet(door: &ConsoleDoor, greeting: String, notices: Vec<String>) {
     }
 }
 
-/// What the tasks of one chat share.
+/// What the tasks of one chat share, until the person leaves: then they are ended, and it goes.
 struct Talk {
+    /// A clone of the door's start.
     context: Context,
+    /// The one that is shown. It never changes.
     session: SessionId,
+    /// Shared with the task that marks what has left, which ends behind the screen.
     outbox: Arc<InstanceOutbox>,
+    /// Holds the way to the screen, which ends when nobody has one any more.
     door: Arc<ConsoleDoor>,
+    /// Wakes the task that keeps the session going.
     wake: Notify,
     /// How many events of the person have been carried out.
     handled: AtomicU64,

@@ -29,7 +29,9 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// It lives until the process ends.
 pub struct Serving {
+    /// Shared with its tasks.
     pub door: Arc<Mcp>,
+    /// When each client was taken in, within a minute; shared by all ways on which one comes.
     pub rate: Rate,
     /// One place for each connection.
     pub room: Arc<Semaphore>,

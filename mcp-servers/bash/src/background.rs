@@ -22,26 +22,35 @@ use crate::tool::Ending;
 /// So many jobs that have ended are remembered.
 const ENDED_MAX: usize = 32;
 
-/// All jobs of one server, the oldest first.
+/// All jobs of one server, the oldest first. Lives as long as the server.
 pub struct Background {
+    /// The same from the start to the end.
     limits: Limits,
+    /// The server's own, for the files of what they write.
     shelf: Arc<Shelf>,
+    /// Never held across an await.
     jobs: Mutex<Jobs>,
+    /// How many of them run.
     running: watch::Sender<usize>,
 }
 
 #[derive(Default)]
 struct Jobs {
+    /// The number of the newest. It is never given twice.
     last: u32,
+    /// Those that run, and the newest [`ENDED_MAX`] that have ended.
     by_number: BTreeMap<u32, Arc<Job>>,
 }
 
-/// One job.
+/// One job. Held by [`Jobs`] until newer ones take its place, and by what runs it or looks at it.
 pub struct Job {
+    /// These three are the same until it goes.
     pub number: u32,
     pub command: String,
     started: Instant,
+    /// Cancelled to end it: by `stop`, or with the server.
     stop: CancellationToken,
+    /// Grows while it runs. Never held across an await.
     output: Mutex<Output>,
     /// How it ended, and after what time; sent once. The number grows with the output.
     news: watch::Sender<(u64, Option<(Ending, Duration)>)>,
@@ -49,7 +58,7 @@ pub struct Job {
     running: watch::Sender<usize>,
 }
 
-/// What a job has written.
+/// What a job has written. Goes with the job; the file stays.
 struct Output {
     /// The newest of it that nobody has looked at.
     unseen: VecDeque<u8>,
@@ -57,7 +66,9 @@ struct Output {
     /// All bytes, and those that were looked at or left out.
     total: u64,
     gone: u64,
+    /// All of it, as far as there is room.
     file: Kept,
+    /// Of the command, and not its output. They stay, and each look gives all of them.
     notes: Vec<String>,
     /// Known at the end.
     network: Option<Vec<HostAccount>>,

@@ -25,8 +25,9 @@ const GRANT_BYTES: u64 = 1024 * 1024;
 
 static SEQUENCE: AtomicU32 = AtomicU32::new(0);
 
-/// The folder with all outputs that are kept.
+/// The folder with all outputs that are kept. Lives as long as the server, the folder longer.
 pub struct Shelf {
+    /// An existing folder.
     path: PathBuf,
     /// Bytes of all of them together.
     bytes_max: u64,
@@ -34,13 +35,17 @@ pub struct Shelf {
     granted: Mutex<u64>,
 }
 
-/// One output, as far as it is kept.
+/// One output, as far as it is kept. Owned by the job that writes it.
 pub struct Kept {
+    /// The server's own.
     shelf: Arc<Shelf>,
+    /// Of this one.
     bytes_max: u64,
+    /// One of [`KINDS`].
     kind: &'static str,
     /// Older outputs that were removed for this one.
     removed: usize,
+    /// Holds the open file. It is closed when this is dropped.
     state: State,
 }
 

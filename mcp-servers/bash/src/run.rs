@@ -42,15 +42,20 @@ const END_PATIENCE: Duration = Duration::from_secs(6);
 /// Where there is one box for all commands of a server.
 const NOT_OPENED: &str = "This system gives commands no namespaces of their own, so what is open for a time is not open to this one.";
 
-/// Starts jobs.
+/// Starts jobs. Lives as long as the server; what is found out before its start never changes.
 pub struct Runner {
     workspace: PathBuf,
+    /// The variables of every command.
     environment: Environment,
+    /// The folders that every command gets.
     given: Given,
+    /// Its folder outlives the server; a look at its size may outlive a call.
     home: Arc<CommandHome>,
+    /// Ends with the runner, and each use of one with its command.
     services: Services,
     /// What a shell reads first, where one can be watched.
     begin: Option<PathBuf>,
+    /// This program.
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
     /// started by.
@@ -58,6 +63,7 @@ pub struct Runner {
     limits: CommandLimits,
     /// Where commands get cgroups of their own. Lives as long as the server.
     cgroups: Option<Folder>,
+    /// What the box holds, as it was closed.
     enforcement: Enforcement,
     /// For commands with namespaces of their own.
     apart: Option<Apart>,
@@ -67,6 +73,7 @@ pub struct Runner {
     commands: AtomicU64,
     /// Whether it was said that some of what others obey is not held.
     not_held: AtomicBool,
+    /// One for each job that runs.
     supervisors: Supervisors,
 }
 

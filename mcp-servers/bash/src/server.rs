@@ -40,23 +40,32 @@ const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
 const LAST_JOBS_PATIENCE: Duration = Duration::from_secs(7);
 
+/// Lives until stdin closes. What is not said to change is the same from the start of the server to
+/// its end; clones share the rest.
 #[derive(Clone)]
 struct BashServer {
+    /// Starts the jobs. [`serve`] holds it, too, and clears up behind the last one.
     runner: Arc<Runner>,
     workspace: PathBuf,
     limits: Limits,
+    /// What the box holds, as it was closed.
     enforcement: Enforcement,
     /// Open to every call that names it.
     open: Vec<Service>,
     tools: Arc<[Tool]>,
+    /// What to say of a refusal.
     refusals: Arc<Refusals>,
     /// What the owner has opened, for a model.
     opened: Option<String>,
     /// What can never be opened.
     protect: Vec<PathBuf>,
+    /// The jobs that outlive their call. They end with the server.
     background: Arc<Background>,
+    /// Shared with every output that is being written.
     shelf: Arc<Shelf>,
+    /// A place for each call of `run`, and given back with it.
     queue: Queue,
+    /// Each until it is concluded. The end of the server waits for them.
     jobs: TaskTracker,
     /// Cancelled when stdin closes.
     closed: CancellationToken,

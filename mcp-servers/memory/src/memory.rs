@@ -89,31 +89,40 @@ fn why_of_index(error: &rusqlite::Error) -> String {
     }
 }
 
+/// All that a server has of the notes. Lives as long as it; one call at a time works with it.
 pub struct Memory {
+    /// Folders by their handles, which stay open until the end.
     pub notes: Folder,
     pub proposals: Folder,
     pub trash: Folder,
+    /// The connection to SQLite. Closed at the end.
     pub index: Index,
+    /// As they were at the start, as `whose` is.
     pub limits: Limits,
     pub whose: Whose,
     /// The file that every prompt of the host holds, if this server was given one.
     pub always: Option<PathBuf>,
     /// `None` if no embeddings endpoint is configured.
+    /// The thread that makes missing ones holds them, too.
     pub vectors: Option<Arc<Vectors>>,
     /// Where index, proposals and trash lie.
     pub state: PathBuf,
     /// From whose words the call came that works here now, if the host has said so.
     pub caller: Option<Caller>,
-    /// What is in the folder and is no note.
+    /// What is in the folder and is no note, as the last look at everything has found it.
     pub passed_over: Vec<PassedOver>,
     /// The names that lead to linked notes. Of the last look that needed them: see
     /// [`Memory::names_fresh`].
     pub names: Names,
+    /// Since the names were made last.
     thesaurus_changed: bool,
     /// When the trash was looked at last, to bound it.
     pub trash_bounded_at: Option<Instant>,
+    /// Open until the end; locked while notes or index are written.
     lock: File,
+    /// What has changed since the last look, as the system tells it.
     watch: Watch,
+    /// When everything was looked at last; `None` where that has to be done again.
     looked_at: Option<Instant>,
 }
 

@@ -29,8 +29,11 @@ pub enum OpenError {
     Zone(ToolError),
 }
 
+/// The jobs and their file. Lives as long as the server, whose calls and waker take turns with it.
 pub struct Schedule {
+    /// Closed at the end.
     pub db: Connection,
+    /// Where that is. It and the next three are as they were at the start.
     pub path: PathBuf,
     pub clock: Clock,
     /// Of jobs that name none.

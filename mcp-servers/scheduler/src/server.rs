@@ -31,13 +31,17 @@ pub const JOBS: &str = "schedule://jobs";
 const INSTRUCTIONS: &str = "Knows what is due when, and runs nothing itself. Fill the fields of `schedule`; the server computes the times. \
     Read back the next firings from the answer. A host takes each firing that is due with `take`, once.";
 
+/// Lives as long as the connection of its one client.
 #[derive(Clone)]
 pub struct Server {
+    /// A handle of the jobs, which the waker has, too.
     shared: Shared,
+    /// The same from the start to the end.
     tools: Tools<Shared>,
-    /// The newest firing there is.
+    /// The newest firing there is, from the waker.
     news: watch::Receiver<i64>,
-    /// Tells the one client of this connection, since it has subscribed (until 2025-11-25).
+    /// Tells the one client of this connection, since it has subscribed (until 2025-11-25). Aborted
+    /// when it subscribes anew or no longer wants to hear; it ends by itself when the client goes.
     teller: Arc<Mutex<Option<AbortHandle>>>,
 }
 

@@ -19,14 +19,18 @@ const LOOK: Duration = Duration::from_secs(10);
 
 /// Those of one agent. They live as long as the agent's own app.
 pub(super) struct Folders {
+    /// That agent's own app, which holds this.
     main: Weak<App>,
+    /// By real path. One goes when it is idle, when another needs its place, or with all.
     open: Mutex<BTreeMap<PathBuf, Folder>>,
 }
 
 struct Folder {
+    /// Closed when the folder goes.
     app: Arc<App>,
     /// Whoever works there holds a clone.
     at_work: Arc<()>,
+    /// When a worker of it was asked for last.
     last: Instant,
 }
 

@@ -100,12 +100,15 @@ pub struct HeartbeatLine {
 /// The heartbeats as they are now.
 pub type HeartbeatsShown = Arc<dyn Fn() -> Result<Vec<HeartbeatLine>, StoreError> + Send + Sync>;
 
-/// What the chat commands are made of.
+/// What the chat commands are made of. Owned by [`ChatCommands`] until the settings change; a
+/// command that runs keeps those with which it began. The functions ask the app each time.
 #[derive(Clone)]
 pub struct ChatCommandsParts {
+    /// A handle of the app's, as gate and router are.
     pub store: Store,
     pub gate: Arc<Gate>,
     pub router: Router,
+    /// What of the chain of models is told; made anew with it, as the next one is.
     pub model: ModelInUse,
     pub not_offered: NotOffered,
     /// Where those stand who may talk by configuration, as a person calls it.

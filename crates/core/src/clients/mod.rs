@@ -77,14 +77,20 @@ pub struct Clients {
     shared: Arc<Shared>,
 }
 
+/// Lives as long as the app that made it, and as the last call that it drives.
 struct Shared {
+    /// A handle of the app's, as the gate is.
     store: Store,
     gate: Arc<Gate>,
+    /// As they were at the start: folder, zone and time.
     locks: PathBuf,
     zone: TimeZone,
-    settings: AskServe,
     call_time: Duration,
+    /// Asks the app, which follows `claw.toml`.
+    settings: AskServe,
+    /// One for all of the process; it is begun once.
     ending: Ending,
+    /// What was read of the tokens' folder; each file is looked at anew for each request.
     tokens: Mutex<Tokens>,
     /// This process among those that serve the home. Made with the first call.
     instance: OnceLock<Arc<Instance>>,

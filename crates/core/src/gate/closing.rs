@@ -18,9 +18,13 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Made with the gate, and lives as long as it.
 pub(super) struct HandedOut {
+    /// A handle of the app's: its commits say when to look.
     store: Store,
+    /// The gate's own, and what knows what is open.
     calls: Arc<Calls>,
+    /// The gate's own, by which servers hear what is closed.
     hub: Arc<Hub>,
+    /// Empty until the first command that uses one.
     openings: Mutex<Openings>,
 }
 
@@ -29,6 +33,7 @@ struct Openings {
     /// With the end that each had at the last look. Not taken out when a command ends: who looks
     /// does not know about jobs in the background.
     until_ms: BTreeMap<Opening, Option<UnixMillis>>,
+    /// A task looks at them. It ends when none is left, or with the gate.
     is_watched: bool,
 }
 

@@ -137,11 +137,15 @@ pub(super) fn in_call(gate: &Gate, pass: &Pass, human: &HumanTime) -> AskSink {
     })
 }
 
-/// Lives as long as its call.
+/// Lives as long as its call: the hub holds it, by the sink that it gets with the permit.
 struct InCall {
+    /// The gate's own.
     calls: Arc<Calls>,
+    /// A copy of what runs.
     call: ToolCall,
+    /// Of whoever waits for the call; `None` where nobody can be asked.
     asks: Option<InputSink>,
+    /// Shared with the call's limit on time, which does not count it.
     human: HumanTime,
     /// Held by the request that is asked about.
     turn: Mutex<()>,

@@ -42,6 +42,7 @@ pub fn time_until(at_ms: UnixMillis) -> Duration {
 /// compiled here, and not once more in each door.
 #[derive(Clone)]
 pub struct Mail {
+    /// A handle of the app's.
     store: Store,
     /// Shared by all clones, because it can change while claw runs.
     queued_messages_max: Arc<AtomicU32>,

@@ -43,7 +43,9 @@ impl RetryPolicy {
 
 /// A model that is asked again when it fails in a way that may pass.
 pub struct Retry {
+    /// Belongs to this alone.
     inner: Arc<dyn Model>,
+    /// Set when the model is picked. It does not change.
     policy: RetryPolicy,
 }
 

@@ -39,8 +39,10 @@ impl ChainLink {
     }
 }
 
-/// The models that answer, best first.
+/// The models that answer, best first. Belongs to the chain that was picked, and goes when the
+/// settings bring another one and no turn uses it any more.
 pub struct Route {
+    /// The same until then.
     links: Vec<ChainLink>,
     /// When and why each of them last failed, if it has not answered since.
     failed: Mutex<Vec<Option<(Instant, String)>>>,

@@ -28,8 +28,11 @@ pub type LoadImage = Arc<dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync>;
 
 /// A model with the images in place.
 pub struct VisionInput {
+    /// Belongs to this alone.
     inner: Arc<dyn Model>,
+    /// Known when the model is picked. It does not change.
     sees: bool,
+    /// Reads from the folder of the artifacts each time, and keeps nothing.
     load: LoadImage,
 }
 

@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 /// log at the next start.
 #[derive(Clone, Debug, Default)]
 pub struct Ending {
+    /// Cancelled once, and never made anew: each clone has the same.
     begun: CancellationToken,
+    /// The same; never cancelled where all calls have ended in time.
     cut: CancellationToken,
 }
 

@@ -93,9 +93,12 @@ pub struct TurnSettings {
     pub serve: ServeSection,
 }
 
-/// Runs any session of a home, one at a time each.
+/// Runs any session of a home, one at a time each. Made at the first turn; the app holds it until
+/// the process ends.
 pub struct Worker {
+    /// A handle of the app's. It commits what is left with the last handle.
     pub(super) store: Store,
+    /// The app's, whose servers end when that closes.
     pub(super) gate: Arc<Gate>,
     /// The folder of the sessions' lock files.
     locks: PathBuf,

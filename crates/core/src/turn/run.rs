@@ -24,13 +24,19 @@ use crate::gate::{CallContext, Gate, InputSink};
 use crate::model::{Delta, Model, ModelError, Request};
 use crate::redact::{Redactor, StreamRedactor};
 
-/// What a turn works with. Shared by all sessions.
+/// What a turn works with. Shared by all sessions: it belongs to the settings of turns that the
+/// worker holds. A change of the settings makes another one, and a turn that has begun keeps its
+/// own until it ends or waits.
 pub struct Runner {
+    /// The chain of models that answers. Its health goes with it.
     pub model: Arc<dyn Model>,
     /// Writes the summaries.
     pub compaction: Arc<dyn Model>,
+    /// The app's, the same before and after a change.
     pub gate: Arc<Gate>,
+    /// Reads the files of the persona anew for each request.
     pub personas: Personas,
+    /// The limits of windows and turns, as numbers of these settings.
     pub bounds: Bounds,
     /// What of the memory a message is given; `None`: nothing is looked for.
     pub recall: Option<RecallLimits>,

@@ -68,10 +68,15 @@ pub(crate) struct News {
 
 /// Owned by `rmcp`'s task, which ends when the connection drops its service.
 pub(crate) struct Bridge<R> {
+    /// The connection's, too, which may end it before.
     transport: Arc<dyn Transport>,
+    /// The reading half, which belongs to this alone.
     receiver: R,
+    /// Shared with the connection.
     state: Arc<RpcState>,
+    /// Counts what the server logs over this connection, and takes so much of it.
     log: ServerLog,
+    /// What to call; it holds nothing of this connection alive.
     news: News,
     /// Where the workspace is, if the server may know.
     root: Option<Root>,

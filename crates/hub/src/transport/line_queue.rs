@@ -10,12 +10,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::SendError;
 
-/// The writing end. Clones share the queue.
+/// The writing end. Clones share the queue, which belongs to one connection.
 #[derive(Clone, Debug)]
 pub(super) struct LineQueue {
+    /// To the writing task; what is in there when that ends is dropped.
     lines: mpsc::UnboundedSender<Vec<u8>>,
+    /// Shared with the task, which takes off what it has written.
     queued_bytes: Arc<watch::Sender<usize>>,
+    /// The same from the start to the end.
     queue_bytes_max: usize,
+    /// Cancelled once, by [`LineQueue::close`] or by the task when writing fails.
     closed: CancellationToken,
 }
 

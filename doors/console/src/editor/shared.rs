@@ -13,15 +13,19 @@ use crate::paint::{MarksWritten, PromptGate};
 /// How long printing waits for the editor to draw.
 const DRAW_WAIT: Duration = Duration::from_secs(1);
 
+/// Held by the console, its painter and the editor's thread; gone with the last of them.
 #[derive(Debug)]
 pub(super) struct Shared {
+    /// The painter's, too: who prints, and who draws the prompt.
     pub(super) gate: Arc<PromptGate>,
+    /// To whoever marks rows as shown.
     written: MarksWritten,
     /// Marks of lines that the editor was given while it had the terminal. They have left when it
     /// draws its prompt below them.
     handed: Mutex<VecDeque<i64>>,
     /// How often the editor has drawn its prompt.
     drawn: Mutex<u64>,
+    /// Wakes who waits for that.
     draws: Condvar,
     /// The editor was given lines that it has not drawn its prompt below yet.
     undrawn: AtomicBool,

@@ -34,9 +34,11 @@ const UNKNOWN_USERS_MAX: usize = 1000;
 /// So many times a chat is told, in the life of a process, why a reaction does not count.
 const REACTIONS_TOLD_MAX: usize = 1000;
 
+/// Lives as long as the bot is at work. What is remembered here is forgotten then.
 pub(super) struct GatewayContext {
     /// What the parts that all doors share have of this one.
     pub(super) shared: Shared<Part>,
+    /// A handle of the agent's app, as the router is; both are in `shared`, too.
     pub(super) mail: Mail,
     pub(super) router: Router,
     /// The settings of this bot, as they were at its start.

@@ -16,11 +16,15 @@ const DOWNLOADS_AT_ONCE: usize = 8;
 /// Files that are sent at the same time. Each is in memory, with up to 50 MiB.
 const UPLOADS_AT_ONCE: usize = 2;
 
+/// Lives as long as the bot is at work.
 pub(super) struct Files {
+    /// The handle of the folder, opened at the start. Whoever hands over a file holds it, too.
     pub(super) workspace: Arc<Workspace>,
     /// What is done with those that come in.
     pub(super) given: FileAccess,
+    /// A place for each file that is fetched, and given back with it.
     pub(super) downloads: Semaphore,
+    /// The same for each that is sent.
     pub(super) uploads: Semaphore,
 }
 

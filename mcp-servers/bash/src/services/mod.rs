@@ -130,9 +130,13 @@ impl Sockets {
 
 /// How the server reaches services for commands. Lives as long as the server.
 pub struct Services {
+    /// The thread outside of the box. What carries a service to a command holds it, too.
     outside: Arc<Outside>,
+    /// Where the services were when the server began.
     sockets: Sockets,
+    /// `None` where there is no `ssh`.
     ssh: Option<ssh::Program>,
+    /// Who uses one now.
     closings: Closings,
 }
 

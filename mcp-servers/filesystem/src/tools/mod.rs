@@ -51,7 +51,9 @@ pub fn all(has_artifacts: bool) -> Vec<ToolDef> {
 /// What every tool works on, as one call sees it. Cheap to clone.
 #[derive(Clone)]
 pub struct Workspace {
+    /// Shared by all calls.
     roots: Arc<Roots>,
+    /// As they were at the start.
     pub limits: Limits,
     /// Names that this one call may not change, as its host says.
     keep_off: Vec<String>,
@@ -59,11 +61,13 @@ pub struct Workspace {
 
 /// The same for all calls, from the start of the server to its end.
 struct Roots {
+    /// By its handle, as all of them, which stays open until the end.
     workspace: Root,
     /// Roots whose files are named by their absolute paths.
     further: Vec<Root>,
     /// Where the host keeps what it has put aside, if it has said so.
     artifacts: Option<Dir>,
+    /// Held by a call while it changes something.
     mutation: Mutex<()>,
 }
 

@@ -46,15 +46,20 @@ const REST_MAX: Duration = Duration::from_secs(3_600);
 pub struct Vectors {
     /// Or why there is none.
     endpoint: Result<Endpoint, String>,
+    /// As they were at the start, as the name of the model is.
     args: EmbeddingsArgs,
     model: String,
     /// Held while SQLite or the processor works, never while the endpoint is waited for.
     inner: Mutex<Inner>,
+    /// A thread makes what is missing; false again when it ends.
     is_filling: AtomicBool,
+    /// Which of several processes does that.
     turn: Turn,
 }
 
+/// Lives as long as [`Vectors`].
 struct Inner {
+    /// The connection to the file of the vectors. Closed at the end.
     store: Store,
     /// `None` until the next query, and after vectors were added.
     rows: Option<Rows>,
@@ -62,6 +67,7 @@ struct Inner {
     fault: Option<String>,
     /// It was said in a result.
     is_told: bool,
+    /// When the endpoint may be asked again after a fault.
     rests_until: Option<Instant>,
     /// Notes that the endpoint does not take, until this process ends.
     refused: HashSet<String>,

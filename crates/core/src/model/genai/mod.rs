@@ -44,10 +44,10 @@ const FRAME_TIMEOUTS: u32 = 2;
 /// time or all at once.
 const REFUSALS_MAX: usize = 8;
 
-/// The clients of one model.
+/// The clients of one model. They go with it, and their idle connections with them.
 struct Clients {
     genai: Client,
-    /// Sends on what `genai` leaves with the relay.
+    /// Sends on what `genai` leaves with the relay, which lives as long as the process.
     relayed: Option<(&'static Relay, reqwest::Client)>,
 }
 
@@ -71,10 +71,12 @@ impl Clients {
 
 /// One model behind one provider's wire.
 pub struct GenaiModel {
+    /// Of the settings by which it was picked. It does not change.
     target: Target,
     /// Built at the first request: reading the system's certificates costs more than a whole cold
     /// start otherwise does.
     clients: OnceLock<Clients>,
+    /// The tools that this model's provider has refused. Forgotten with the model.
     tools: Tools,
 }
 

@@ -79,16 +79,22 @@ impl Times {
 /// Dropping it ends the session.
 pub(crate) struct Http(Arc<Shared>);
 
+/// The reading half, owned by who reads.
 pub(crate) struct HttpReceiver {
+    /// The other end is with [`Shared`].
     inbox: mpsc::Receiver<Received>,
+    /// A clone of that of [`Shared`].
     closing: CancellationToken,
 }
 
-/// Held by the transport and by what is under way, which ends with `closing`.
+/// Held by the transport and by what is under way, which ends with `closing`. What is not said to
+/// change stays what it was when the transport was made.
 struct Shared {
+    /// For everything else; its idle connections go with it.
     client: Client,
     /// For `tools/call` alone.
     calls: Client,
+    /// Where it may go, and whom a name may lead to.
     destination: Destination,
     /// The entry's own headers.
     headers: HeaderMap,
@@ -96,10 +102,11 @@ struct Shared {
     bearer: Option<Arc<Bearer>>,
     limits: Limits,
     times: Times,
-    /// Never held across an await.
+    /// What the server has given out for this connection. Never held across an await.
     session: Mutex<Session>,
     /// Requests without an answer, by their ids. Never held across an await.
     under_way: Mutex<HashMap<i64, UnderWay>>,
+    /// One for each request that may wait for its answer; given back with the answer.
     slots: Semaphore,
     /// Cancelled when what has to be first has arrived; later messages wait for it.
     barrier: Mutex<Option<CancellationToken>>,
@@ -115,9 +122,13 @@ struct Shared {
     hears: AtomicBool,
     /// How many such streams there were.
     streams: AtomicU64,
+    /// Everything that is under way. Waited for at the end.
     tasks: TaskTracker,
+    /// Cancelled once: nothing new is begun, and what is under way ends.
     closing: CancellationToken,
+    /// Cancelled once, when the server was told of the end.
     ended: CancellationToken,
+    /// Why it was closed. The first one stays.
     reason: OnceLock<String>,
 }
 
