@@ -1,5 +1,6 @@
 //! The arrows: which room may name which. Reads the sources; a new arrow is a line in the table
-//! (`arrows/table.rs`) and a reason. Must not know what the rooms do.
+//! (`arrows/table.rs`) and a reason. `arrows/columns.rs` looks at their columns. Must not know what
+//! the rooms do.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
@@ -7,6 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+#[path = "arrows/columns.rs"]
+mod columns;
 #[path = "arrows/sources.rs"]
 mod sources;
 #[path = "arrows/table.rs"]

@@ -1,7 +1,8 @@
 //! The conformance suite for doors: what a person who talks to claw can rely on, whatever the door.
 //! Each scene is written once (`scenes`) and runs for every rig below, through the whole program.
 //!
-//! A new door is one file here with a [`rig::DoorRig`], and one line `scenes_of!`.
+//! A new door is one file here with a [`rig::DoorRig`], and one line `scenes_of!`. A door at which
+//! no scene can be played stands in [`WITHOUT_A_RIG`], with the reason.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
@@ -14,6 +15,14 @@ mod scenes_of_grants;
 mod scenes_of_lists;
 mod scenes_of_text;
 mod telegram;
+
+/// Doors that have no rig, and why.
+const WITHOUT_A_RIG: [(&str, &str); 1] = [(
+    "mcp",
+    "it shows nothing and takes no chat commands: a client reads the log by a handle when it asks, \
+     and its questions come at the owner's doors, or as a request of MCP. Every scene looks at what \
+     a chat shows. What a client can rely on is tried by `serve_*` and `client_calls`",
+)];
 
 /// Every scene for one rig, as tests in a module of its own.
 macro_rules! scenes_of {
@@ -62,6 +71,20 @@ macro_rules! scenes_of {
             )*)*
         }
     };
+}
+
+#[test]
+fn every_door_has_a_rig_or_a_reason() {
+    let mut missing = Vec::new();
+    for entry in std::fs::read_dir(claw_test_kit::root().join("doors")).unwrap() {
+        let door = entry.unwrap().file_name().into_string().unwrap();
+        let rig = claw_test_kit::root().join("tests/doors").join(&door).with_extension("rs");
+        let reason = WITHOUT_A_RIG.iter().find(|(without, _)| *without == door);
+        if rig.exists() == reason.is_some() {
+            missing.push(door);
+        }
+    }
+    assert!(missing.is_empty(), "a rig or a reason, and not both: {missing:?}");
 }
 
 scenes_of!(in_an_editor, crate::doors::acp::Acp);
