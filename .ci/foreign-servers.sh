@@ -5,7 +5,7 @@
 # its configuration), one for SSH (at Debian's OpenSSH on loopback, as an ordinary user with a
 # key made here), notes, thoughts, workbooks and pages. `claw tools` lists all twelve, and each
 # is called through the whole program: a model (aimock, an independent stand-in for the OpenAI
-# wire, strict: a request that fits no fixture is an error) wishes for the call, the gate asks,
+# wire, strict: a request that fits no fixture is an error) asks for the call, the gate asks,
 # `claw approve` answers, the result goes back to the model, and the audit tells the story. What
 # a call should have done is looked at without claw: not there before the yes, there after it. A
 # resource and a prompt of one are used, too.

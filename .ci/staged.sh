@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The propose/confirm example in Python, a real child with the official SDK: the model (aimock,
-# strict) wishes for the proposing tool, the turn ends with a question, and `claw approve` runs the
+# strict) asks for the proposing tool, the turn ends with a question, and `claw approve` runs the
 # tool that no model is offered, without asking the model again.
 # Usage: .ci/staged.sh PATH/TO/claw     (after .ci/install.sh)
 set -euo pipefail

@@ -85,7 +85,7 @@ fn a_file_that_is_no_text_is_named() {
 }
 
 #[test]
-fn a_wish_that_cannot_be_met_names_its_variable() {
+fn a_setting_that_cannot_be_met_names_its_variable() {
     let cases: &[Case] = &[
         (&[("CLAW_AGENT", "chatgpt")], &["CLAW_AGENT", "chatgpt", "openai-compatible"]),
         (&[("CLAW_AGENT", "claude")], &["ANTHROPIC_API_KEY"]),

@@ -108,7 +108,7 @@ fn what_has_changed_is_told_when_it_has_and_leaves_the_bytes_before_it() {
     let story = house.claw(&["audit", "explain", &call]).expect(0).out;
     assert!(story.contains("Claw itself asked git what has changed in the session"), "{story}");
     assert!(story.contains("for the message “one”"), "{story}");
-    // Nobody has wished for it: it is no line of a list, and is not counted.
+    // Nobody has asked for it: it is no line of a list, and is not counted.
     for listed in [&["audit"][..], &["digest"]] {
         let listed = house.claw(listed).expect(0);
         assert!(!listed.out.contains(":git") && !listed.out.contains("level read"), "{listed:?}");

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::effects::server_of;
+use super::findings::Findings;
 use super::log::Use;
 use super::look::{Audited, Look};
 use super::staged_actions::Action;
 use super::strike::Struck;
-use super::verdict::Verdict;
 
 /// The longest that claw may take to see that a server is gone, on a machine that is busy.
 const NOTICE_MS_MAX: i64 = 5_000;
@@ -121,11 +121,11 @@ impl<'a> Doubts<'a> {
 
     /// Judges what a death of a server leaves. `in_hand` are the calls that the server of effects
     /// has got.
-    pub fn judge(&self, in_hand: &BTreeSet<String>, verdict: &mut Verdict) {
+    pub fn judge(&self, in_hand: &BTreeSet<String>, findings: &mut Findings) {
         for end in &self.ends {
             let Ended { id, outcome, .. } = end;
             if outcome["kind"] == "denied" && in_hand.contains(*id) {
-                verdict.other.push(format!(
+                findings.other.push(format!(
                     "{id} was reported as not run ({}), and its server had it in hand",
                     outcome["reason"]
                 ));
@@ -140,10 +140,10 @@ impl<'a> Doubts<'a> {
             let by = self.strikes(end);
             if by.is_empty() {
                 let reason = &outcome["reason"];
-                verdict.other.push(format!("{id}: {reason}, and nobody has killed its server"));
+                findings.other.push(format!("{id}: {reason}, and nobody has killed its server"));
             } else if by.iter().all(|strike| self.was_told(*strike, end)) {
                 let reason = &outcome["reason"];
-                verdict.other.push(format!("{id}: the server was not up again for it ({reason})"));
+                findings.other.push(format!("{id}: the server was not up again for it ({reason})"));
             }
         }
     }

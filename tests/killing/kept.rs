@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::findings::Findings;
 use super::house::House;
 use super::log::Use;
 use super::look::Look;
-use super::verdict::Verdict;
 
 /// In a house.
 const ARTIFACTS: &str = "home/artifacts";
@@ -60,7 +60,7 @@ pub fn judge(
     house: &House,
     look: &Look,
     uses: &[Use],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let rows: Vec<String> = look.all("SELECT digest FROM artifacts", |row| row.get(0))?;
     for one in uses.iter().filter(|one| one.id.starts_with("keep-")) {
@@ -73,9 +73,9 @@ pub fn judge(
                 (whole.get(..64).unwrap_or_default().to_owned(), kept_text(&one.id).into_bytes());
             let file = (digest_of(&kept_file(&one.id)), kept_file(&one.id));
             for (digest, begins) in [text, file] {
-                verdict.kept += 1;
+                findings.kept += 1;
                 if let Err(what) = is_kept(house, &rows, said, &digest, &begins) {
-                    verdict.lost.push(format!("of what {} left: {what}", one.id));
+                    findings.lost.push(format!("of what {} left: {what}", one.id));
                 }
             }
         }
@@ -84,7 +84,7 @@ pub fn judge(
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let bytes = std::fs::read(&path).unwrap_or_default();
         if name.len() == 64 && digest_of(&bytes) != name {
-            verdict.other.push(format!("the kept file {name} holds something else"));
+            findings.other.push(format!("the kept file {name} holds something else"));
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 //! each call that was open, with it and once; it is over with the last of its calls, and not
 //! before. Must not know who answered, or by which door.
 
+use super::findings::Findings;
 use super::look::{Approval, Audited, Look};
-use super::verdict::Verdict;
 
 /// What may not be so at any moment, also not right after a kill: a list that is over while one of
 /// its calls waits, or that waits while none of them does.
@@ -23,19 +23,19 @@ pub fn torn(look: &Look) -> rusqlite::Result<Vec<String>> {
     Ok(torn.collect())
 }
 
-pub fn judge(look: &Look, verdict: &mut Verdict) -> rusqlite::Result<()> {
+pub fn judge(look: &Look, findings: &mut Findings) -> rusqlite::Result<()> {
     let (approvals, audit) = (look.approvals()?, look.audit()?);
-    verdict.other.extend(torn(look)?);
+    findings.other.extend(torn(look)?);
     let is_answer = |row: &Audited| row.kind == "answered";
     for list in approvals.iter().filter(|one| one.is_list()) {
-        verdict.lists += 1;
+        findings.lists += 1;
         let members: Vec<&Approval> = list
             .members
             .iter()
             .filter_map(|id| approvals.iter().find(|one| one.id == *id))
             .collect();
         if members.len() != list.members.len() {
-            verdict.lost.push(format!("questions that the list {} asks", list.id));
+            findings.lost.push(format!("questions that the list {} asks", list.id));
         }
         let of = |id: &str| {
             let answers = audit.iter().enumerate().filter(|(_, row)| is_answer(row));
@@ -44,12 +44,12 @@ pub fn judge(look: &Look, verdict: &mut Verdict) -> rusqlite::Result<()> {
         let (at, answered) = match of(&list.id).as_slice() {
             [(at, row)] => (*at, *row),
             [] => {
-                verdict.lost.push(format!("the audit does not know what closed {}", list.id));
+                findings.lost.push(format!("the audit does not know what closed {}", list.id));
                 continue;
             }
             more => {
                 let times = more.len();
-                verdict.doubled.push(format!("the list {} was answered {times} times", list.id));
+                findings.doubled.push(format!("the list {} was answered {times} times", list.id));
                 continue;
             }
         };
@@ -65,23 +65,23 @@ pub fn judge(look: &Look, verdict: &mut Verdict) -> rusqlite::Result<()> {
             // behind it.
             let last = if answered.body["calls"].is_array() { at } else { at + 1 };
             if answers.iter().any(|(place, _)| *place > last) {
-                verdict.other.push(format!(
+                findings.other.push(format!(
                     "the question {} was answered after its list {} was over",
                     member.id, list.id
                 ));
             }
             if answers.len() > 1 {
                 let (id, times) = (&member.id, answers.len());
-                verdict.doubled.push(format!("the question {id} was answered {times} times"));
+                findings.doubled.push(format!("the question {id} was answered {times} times"));
             }
             let as_list = member.state == list.state && member.by == list.by;
             if with_it.contains(&member.call.as_str()) && !as_list {
-                verdict.other.push(format!(
+                findings.other.push(format!(
                     "the list {} was {} by {}, and its question {} is {} by {}",
                     list.id, list.state, list.by, member.id, member.state, member.by
                 ));
             }
-            verdict.listed += 1;
+            findings.listed += 1;
         }
     }
     Ok(())

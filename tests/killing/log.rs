@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::effects::{has_effect, id_in};
+use super::findings::Findings;
 use super::look::{CallRow, Look};
 use super::recalled::is_recall;
 use super::remembered;
 use super::staged_actions::Action;
-use super::verdict::Verdict;
 
 /// A tool use of the log.
 pub struct Use {
@@ -36,26 +36,28 @@ pub enum Orders {
 }
 
 /// No gap, one open turn at a time, everything inside of a turn.
-pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdict) {
+pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, findings: &mut Findings) {
     let mut open = false;
     for (index, (seq, event)) in events.iter().enumerate() {
         if *seq != index as i64 + 1 {
-            verdict.other.push(format!("the log has event {seq} at place {}", index + 1));
+            findings.other.push(format!("the log has event {seq} at place {}", index + 1));
             return;
         }
         match event["type"].as_str() {
             Some("turn.started") if open => {
-                verdict.other.push(format!("event {seq} starts a turn within a turn"))
+                findings.other.push(format!("event {seq} starts a turn within a turn"))
             }
             Some("turn.started") => open = true,
             Some("turn.ended") if !open => {
-                verdict.other.push(format!("event {seq} ends a turn that is not open"))
+                findings.other.push(format!("event {seq} ends a turn that is not open"))
             }
             Some("turn.ended") => {
                 open = false;
                 let may_stop = orders == Orders::Given && event["end"]["kind"] == "stopped";
                 if event["end"]["kind"] != "answered" && !may_stop {
-                    verdict.other.push(format!("a turn ended without an answer: {}", event["end"]));
+                    findings
+                        .other
+                        .push(format!("a turn ended without an answer: {}", event["end"]));
                 }
             }
             // A tap needs no turn.
@@ -67,13 +69,13 @@ pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdi
             ) => {}
             Some("session.cleared" | "exchange.dropped") if orders == Orders::Given && !open => {}
             _ if !open => {
-                verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"]))
+                findings.other.push(format!("event {seq} is outside of a turn: {}", event["type"]))
             }
             _ => {}
         }
     }
     if open {
-        verdict.lost.push("the end of the last turn".to_owned());
+        findings.lost.push("the end of the last turn".to_owned());
     }
 }
 
@@ -114,15 +116,15 @@ pub fn calls_are_true(
     uses: &[Use],
     actions: &[Action],
     effects: &BTreeMap<String, usize>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
-    verdict.effects = effects.len();
+    findings.effects = effects.len();
     for (id, times) in effects {
         if *times > 1 {
-            verdict.doubled.push(format!("the effect {id} happened {times} times"));
+            findings.doubled.push(format!("the effect {id} happened {times} times"));
         }
         if !uses.iter().any(|one| one.id == *id) && !actions.iter().any(|action| action.id == *id) {
-            verdict
+            findings
                 .other
                 .push(format!("the effect {id} happened, and no tool use of the log asked for it"));
         }
@@ -130,27 +132,27 @@ pub fn calls_are_true(
     for Use { call, id, outcomes } in uses {
         let happened = effects.contains_key(id);
         match outcomes.as_slice() {
-            [] => verdict.lost.push(format!(
+            [] => findings.lost.push(format!(
                 "the tool use {id} ({call}) has no result in the log; it happened: {happened}"
             )),
             [outcome] => match outcome["kind"].as_str() {
                 Some("ended") if outcome["output"]["is_error"] != false => {
-                    verdict.other.push(format!("{id} failed: {}", outcome["output"]["text"]));
+                    findings.other.push(format!("{id} failed: {}", outcome["output"]["text"]));
                 }
                 Some("ended") if !happened && has_effect(id) => {
-                    verdict.lost.push(format!("the effect {id}, which was reported as done"));
+                    findings.lost.push(format!("the effect {id}, which was reported as done"));
                 }
                 Some("denied") if happened => {
-                    verdict.other.push(format!(
+                    findings.other.push(format!(
                         "{id} was reported as not run ({}), and it happened",
                         outcome["reason"]
                     ));
                 }
                 Some("ended" | "denied") => {}
-                Some("unknown") => verdict.unknown += 1,
-                _ => verdict.other.push(format!("{id} has the outcome {outcome}")),
+                Some("unknown") => findings.unknown += 1,
+                _ => findings.other.push(format!("{id} has the outcome {outcome}")),
             },
-            more => verdict
+            more => findings
                 .doubled
                 .push(format!("the tool use {id} has {} results in the log", more.len())),
         }
@@ -158,11 +160,11 @@ pub fn calls_are_true(
     let by_claw = |row: &CallRow| is_recall(&row.id) || remembered::is_claws_own(row);
     for row in look.calls()?.into_iter().filter(|row| !by_claw(row)) {
         if !["ended", "denied", "unknown"].contains(&row.state.as_str()) {
-            verdict.other.push(format!("the call {} is still {}", row.id, row.state));
+            findings.other.push(format!("the call {} is still {}", row.id, row.state));
         }
         let is_staged = row.server == "claw" || actions.iter().any(|action| action.call == row.id);
         if !is_staged && !uses.iter().any(|one| one.call == row.id) {
-            verdict.other.push(format!(
+            findings.other.push(format!(
                 "the call {} is in the store, and no tool use of the log is it",
                 row.id
             ));
@@ -176,14 +178,14 @@ pub fn calls_are_true(
 pub fn the_switch_is_obeyed(
     look: &Look,
     uses: &[Use],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let mut on = false;
     for row in look.audit()? {
         match row.kind.as_str() {
-            "panic.on" => (on, verdict.panics) = (true, verdict.panics + usize::from(!on)),
+            "panic.on" => (on, findings.panics) = (true, findings.panics + usize::from(!on)),
             "panic.off" => on = false,
-            "started" if on => verdict
+            "started" if on => findings
                 .other
                 .push(format!("the call {} was started while the switch was on", row.call)),
             _ => {}
@@ -191,7 +193,7 @@ pub fn the_switch_is_obeyed(
     }
     for one in uses.iter().filter(|one| one.id.starts_with("slow-")) {
         if one.outcomes.iter().any(|outcome| outcome["kind"] == "ended") {
-            verdict.other.push(format!("{} went on to its end through the stop switch", one.id));
+            findings.other.push(format!("{} went on to its end through the stop switch", one.id));
         }
     }
     Ok(())
@@ -202,7 +204,7 @@ pub fn audit_is_true(
     look: &Look,
     uses: &[Use],
     effects: &BTreeMap<String, usize>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let audit = look.audit()?;
     for one in uses {
@@ -213,13 +215,13 @@ pub fn audit_is_true(
         // A proposal is asked for again after a kill, and gives the same one.
         let may_repeat = one.id.starts_with("note-");
         if (started > 1 && !may_repeat) || ended > 1 {
-            verdict.doubled.push(format!(
+            findings.doubled.push(format!(
                 "the audit says that {} was started {started} and ended {ended} times",
                 one.id
             ));
         }
         if started == 0 && effects.contains_key(&one.id) {
-            verdict.lost.push(format!("the audit does not know that {} was started", one.id));
+            findings.lost.push(format!("the audit does not know that {} was started", one.id));
         }
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 pub mod doubt;
 pub mod effects;
+pub mod findings;
 pub mod house;
 pub mod kept;
 pub mod lists;
@@ -19,7 +20,6 @@ pub mod remembered;
 pub mod staged_actions;
 pub mod standing;
 pub mod strike;
-pub mod verdict;
 pub mod window;
 
 pub use random::{number, seed_of_the_clock};

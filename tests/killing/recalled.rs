@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::findings::Findings;
 use super::look::Look;
-use super::verdict::Verdict;
 
 /// What the ids of claw's own looks into the memory end with.
 const OURS: &str = ":recall";
@@ -29,7 +29,7 @@ pub fn judge(
     look: &Look,
     session: &str,
     events: &[(i64, Value)],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let mut stands: BTreeSet<String> = BTreeSet::new();
     for (index, (seq, event)) in events.iter().enumerate() {
@@ -41,17 +41,17 @@ pub fn judge(
                 for note in event["notes"].as_array().into_iter().flatten() {
                     if !stands.insert(format!("{} {}", note["id"], note["version"])) {
                         let id = &note["id"];
-                        verdict
+                        findings
                             .doubled
                             .push(format!("the note {id} stands twice before event {seq}"));
                     }
                 }
                 if event["call"] != format!("{session}:{seq}{OURS}") {
-                    verdict.other.push(format!("event {seq} was recalled by {}", event["call"]));
+                    findings.other.push(format!("event {seq} was recalled by {}", event["call"]));
                 }
                 let next = events.get(index + 1).map(|(_, next)| &next["type"]);
                 if next.is_none_or(|next| next != "user.message") {
-                    verdict.other.push(format!("what event {seq} recalled is for no message"));
+                    findings.other.push(format!("what event {seq} recalled is for no message"));
                 }
             }
             _ => {}
@@ -64,7 +64,7 @@ pub fn judge(
         let kind = at.map_or("", |(_, event)| event["type"].as_str().unwrap_or_default());
         // A kill behind the look, and the message may be told another mode or branch first.
         if !["turn.recalled", "turn.context", "turn.project", "user.message"].contains(&kind) {
-            verdict.other.push(format!("{} was for event {seq}, which is `{kind}`", row.id));
+            findings.other.push(format!("{} was for event {seq}, which is `{kind}`", row.id));
         }
     }
     Ok(())

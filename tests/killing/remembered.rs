@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::findings::Findings;
 use super::look::{CallRow, Look};
-use super::verdict::Verdict;
 
 /// How the word of a note begins. It is one word, so that no message recalls it.
 const KEEPS: &str = "keeps";
@@ -87,7 +87,7 @@ pub fn count(notes: &Path, counts: &mut BTreeMap<String, usize>) {
 
 /// What got a no, or no answer in time, does not wait in the memory any more, unless its owner was
 /// told that the memory could not be told.
-pub fn judge(look: &Look, notes: &Path, verdict: &mut Verdict) -> rusqlite::Result<()> {
+pub fn judge(look: &Look, notes: &Path, findings: &mut Findings) -> rusqlite::Result<()> {
     let untold = look.count(
         "SELECT count(*) FROM outbox WHERE instr(body, 'The memory could not be told') > 0",
     )?;
@@ -99,7 +99,7 @@ pub fn judge(look: &Look, notes: &Path, verdict: &mut Verdict) -> rusqlite::Resu
     let state = notes.with_file_name("notes-state").join("proposals");
     let open = closed.iter().filter(|id| state.join(format!("{id}.md")).exists()).count();
     if open as i64 > untold {
-        verdict.lost.push(format!(
+        findings.lost.push(format!(
             "the no to {open} proposals: the memory has them still, and {untold} were told of"
         ));
     }

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::effects::proposed_by;
+use super::findings::Findings;
 use super::log::Use;
 use super::look::{Approval, Look};
 use super::remembered;
-use super::verdict::Verdict;
 
 /// A staged action, with what the log says of it.
 pub struct Action {
@@ -69,9 +69,9 @@ pub fn judge(
     actions: &[Action],
     effects: &BTreeMap<String, usize>,
     said_yes: impl Fn(&Approval) -> bool,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
-    everything_was_staged(uses, actions, verdict);
+    everything_was_staged(uses, actions, findings);
     let approvals = look.approvals()?;
     let audit = look.audit()?;
     for action in actions {
@@ -81,7 +81,7 @@ pub fn judge(
         let happened = effects.contains_key(id);
         // What an owner orders by a command is confirmed with it.
         if happened && !remembered::is_order(call) && !questions().any(&said_yes) {
-            verdict.other.push(format!("the staged action {id} ran, and nobody has confirmed it"));
+            findings.other.push(format!("the staged action {id} ran, and nobody has confirmed it"));
         }
         let at = |kind: &str| audit.iter().position(|row| row.kind == kind && row.call == *call);
         let times =
@@ -89,22 +89,22 @@ pub fn judge(
         match (at("answered"), at("started")) {
             (Some(answered), Some(started)) if answered < started => {}
             (_, None) if !happened => {}
-            _ => verdict.other.push(format!(
+            _ => findings.other.push(format!(
                 "the audit does not know a yes before the staged action {id} was started"
             )),
         }
         if times("started") > 1 || times("ended") > 1 {
-            verdict.doubled.push(format!(
+            findings.doubled.push(format!(
                 "the audit says that the staged action {id} was started more than once"
             ));
         }
-        ended_as_told(action, questions(), happened, verdict);
+        ended_as_told(action, questions(), happened, findings);
     }
     Ok(())
 }
 
 /// What calls have proposed stands in the list once, and nothing else does.
-fn everything_was_staged(uses: &[Use], actions: &[Action], verdict: &mut Verdict) {
+fn everything_was_staged(uses: &[Use], actions: &[Action], findings: &mut Findings) {
     let mut wanted = BTreeSet::new();
     for one in uses {
         let [outcome] = one.outcomes.as_slice() else { continue };
@@ -114,16 +114,16 @@ fn everything_was_staged(uses: &[Use], actions: &[Action], verdict: &mut Verdict
     }
     for id in &wanted {
         match actions.iter().filter(|action| action.id == *id).count() {
-            0 => verdict.lost.push(format!("the proposed action {id} was never staged")),
+            0 => findings.lost.push(format!("the proposed action {id} was never staged")),
             1 => {}
-            times => verdict.doubled.push(format!("the action {id} is staged {times} times")),
+            times => findings.doubled.push(format!("the action {id} is staged {times} times")),
         }
     }
     for action in actions
         .iter()
         .filter(|action| !wanted.contains(&action.id) && !remembered::is_without_a_use(&action.id))
     {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "the action {} is staged, and no call of the log has proposed it",
             action.id
         ));
@@ -135,7 +135,7 @@ fn ended_as_told<'a>(
     action: &Action,
     mut questions: impl Iterator<Item = &'a Approval>,
     happened: bool,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) {
     let Action { id, answers, outcomes, .. } = action;
     let state = questions
@@ -147,7 +147,7 @@ fn ended_as_told<'a>(
             answers.len(),
             outcomes.len()
         );
-        verdict.doubled.push(text);
+        findings.doubled.push(text);
     }
     let (answer, outcome) = (answers.first(), outcomes.first());
     let ended = outcome.is_some_and(|outcome| outcome["kind"] == "ended");
@@ -155,21 +155,21 @@ fn ended_as_told<'a>(
         ("approved", Some(_), Some("ended" | "unknown" | "denied")) => {}
         ("denied", Some(answer), None) if !answer.is_null() => {}
         ("expired", Some(Value::Null), None) => {}
-        (_, None, _) => verdict.lost.push(format!("what became of the staged action {id}, which is {state}")),
-        ("approved", _, None) => verdict.lost.push(format!("the staged action {id}, which was confirmed")),
-        (state, answer, outcome) => verdict.other.push(format!(
+        (_, None, _) => findings.lost.push(format!("what became of the staged action {id}, which is {state}")),
+        ("approved", _, None) => findings.lost.push(format!("the staged action {id}, which was confirmed")),
+        (state, answer, outcome) => findings.other.push(format!(
             "the staged action {id} is {state}, its answer is {answer:?}, and its result is {outcome:?}"
         )),
     }
     let unknown = action.is_unknown();
     if ended && outcome.is_some_and(|outcome| outcome["output"]["is_error"] != false) {
-        verdict.other.push(format!("the staged action {id} failed: {outcome:?}"));
+        findings.other.push(format!("the staged action {id} failed: {outcome:?}"));
     } else if ended && !happened {
-        verdict.lost.push(format!("the staged action {id}, which was reported as done"));
+        findings.lost.push(format!("the staged action {id}, which was reported as done"));
     } else if happened && !ended && !unknown {
-        verdict.other.push(format!("the staged action {id} ran, and its result is {outcome:?}"));
+        findings.other.push(format!("the staged action {id} ran, and its result is {outcome:?}"));
     }
-    verdict.unknown += usize::from(unknown);
-    verdict.staged += 1;
-    verdict.staged_run += usize::from(happened);
+    findings.unknown += usize::from(unknown);
+    findings.staged += 1;
+    findings.staged_run += usize::from(happened);
 }

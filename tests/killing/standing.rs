@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::effects::asks;
+use super::findings::Findings;
 use super::log::Use;
 use super::look::{Audited, Look};
-use super::verdict::Verdict;
 
 /// A grant of the store.
 struct Grant {
@@ -58,11 +58,11 @@ pub fn judge(
     look: &Look,
     uses: &[Use],
     said_yes: impl Fn(&str) -> bool,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let (grants, audit) = (grants(look)?, look.audit()?);
-    verdict.grants += grants.len();
-    verdict.other.extend(torn(look)?);
+    findings.grants += grants.len();
+    findings.other.extend(torn(look)?);
     let mut given: BTreeMap<i64, usize> = BTreeMap::new();
     for (at, row) in audit.iter().enumerate() {
         let id = match row.kind.as_str() {
@@ -71,23 +71,23 @@ pub fn judge(
             _ => None,
         };
         if let Some(earlier) = id.and_then(|id| given.insert(id, at)) {
-            verdict.doubled.push(format!("the grant of audit row {earlier} was given twice"));
+            findings.doubled.push(format!("the grant of audit row {earlier} was given twice"));
         }
     }
     for grant in &grants {
         if !given.contains_key(&grant.id) {
-            verdict.lost.push(format!("the audit does not know grant {}", grant.id));
+            findings.lost.push(format!("the audit does not know grant {}", grant.id));
         }
         if !said_yes(&grant.approval) {
             let text =
                 format!("there is grant {} ({}), and nobody has given it", grant.id, grant.tool);
-            verdict.other.push(text);
+            findings.other.push(text);
         }
     }
     let approvals = look.approvals()?;
     let lists: BTreeSet<&str> =
         approvals.iter().filter(|one| one.is_list()).map(|one| one.id.as_str()).collect();
-    answers_come_with_their_grant(&audit, &given, &lists, verdict);
+    answers_come_with_their_grant(&audit, &given, &lists, findings);
     for one in uses.iter().filter(|one| asks(&one.id)) {
         let Some(started) =
             audit.iter().position(|row| row.kind == "started" && row.call == one.call)
@@ -104,17 +104,17 @@ pub fn judge(
                     && row.body["answer"]["kind"] == "allow"
             });
             if !yes {
-                verdict.other.push(format!("{} ran by {rule:?}, and nobody has said yes", one.id));
+                findings.other.push(format!("{} ran by {rule:?}, and nobody has said yes", one.id));
             }
             continue;
         };
-        verdict.by_grant += 1;
+        findings.by_grant += 1;
         let holds = given.get(&id).is_some_and(|at| *at < started)
             && grants.iter().any(|grant| {
                 grant.id == id && grant.revoked_ms.is_none_or(|at| audit[started].at_ms <= at)
             });
         if !holds {
-            verdict.other.push(format!("{} ran by grant {id}, which did not hold then", one.id));
+            findings.other.push(format!("{} ran by grant {id}, which did not hold then", one.id));
         }
     }
     Ok(())
@@ -125,7 +125,7 @@ fn answers_come_with_their_grant(
     audit: &[Audited],
     given: &BTreeMap<i64, usize>,
     lists: &BTreeSet<&str>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) {
     // The last call of a list closes it, which has a row of its own.
     let closes_list = |row: &Audited| {
@@ -135,13 +135,13 @@ fn answers_come_with_their_grant(
         |row: &Audited| row.body["covered_by"]["id"].as_i64().filter(|_| row.kind == "answered");
     for (at, row) in audit.iter().enumerate() {
         let Some(id) = by(row) else { continue };
-        verdict.settled += 1;
+        findings.settled += 1;
         let together = given.get(&id).is_some_and(|given| {
             *given < at
                 && audit[given + 1..at].iter().all(|one| by(one) == Some(id) || closes_list(one))
         });
         if !together {
-            verdict.other.push(format!(
+            findings.other.push(format!(
                 "{} was answered by grant {id} at another moment than that was given",
                 row.body["approval"]
             ));

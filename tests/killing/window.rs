@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::findings::Findings;
 use super::model::known;
-use super::verdict::Verdict;
 
 /// What each request tells of. Read once for all sessions, because there are thousands.
 pub fn known_in(requests: &[Value]) -> Vec<BTreeSet<String>> {
@@ -15,7 +15,7 @@ pub fn known_in(requests: &[Value]) -> Vec<BTreeSet<String>> {
 
 /// `events` of one session, `known` of the requests of all. A conversation ends with `/new`; what
 /// was undone may be forgotten.
-pub fn judge(events: &[(i64, Value)], known: &[BTreeSet<String>], verdict: &mut Verdict) {
+pub fn judge(events: &[(i64, Value)], known: &[BTreeSet<String>], findings: &mut Findings) {
     let of = |event: &Value| {
         let text = event["blocks"][0]["text"].as_str().unwrap_or_default().to_owned();
         text.split("TASK ")
@@ -24,7 +24,7 @@ pub fn judge(events: &[(i64, Value)], known: &[BTreeSet<String>], verdict: &mut 
             .map(|(name, _)| name.to_owned())
             .next()
     };
-    verdict.summaries += events.iter().filter(|(_, event)| event["type"] == "summary").count();
+    findings.summaries += events.iter().filter(|(_, event)| event["type"] == "summary").count();
     let (mut earlier, mut lost) = (Vec::<String>::new(), BTreeSet::new());
     let undone = |seq: i64| {
         let covers = |event: &Value| {
@@ -50,6 +50,6 @@ pub fn judge(events: &[(i64, Value)], known: &[BTreeSet<String>], verdict: &mut 
         }
     }
     for name in lost {
-        verdict.lost.push(format!("the model was not told of the message {name} any more"));
+        findings.lost.push(format!("the model was not told of the message {name} any more"));
     }
 }

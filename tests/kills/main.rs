@@ -33,11 +33,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use job::{Aim, Job, Killer, Passed, Script};
+use killing::findings::Findings;
 use killing::house::House;
 use killing::model::StandIn;
 use killing::points::{Rig, points_of};
 use killing::random::Random;
-use killing::verdict::Verdict;
 use killing::{number, seed_of_the_clock};
 use play::{Play, Seen};
 use table::Table;
@@ -124,9 +124,9 @@ async fn worker(series: &RefCell<Series>, single: bool) -> anyhow::Result<()> {
         };
         let house = House::new()?;
         let began = Instant::now();
-        let (seen, verdict) = one(&house, Killer::new(Some(job.clone()), &points), None).await?;
-        let folder = (!verdict.wrong().is_empty()).then(|| keep(house, &seen));
-        series.borrow_mut().table.add(&job, &seen, &verdict, began.elapsed(), folder);
+        let (seen, findings) = one(&house, Killer::new(Some(job.clone()), &points), None).await?;
+        let folder = (!findings.wrong().is_empty()).then(|| keep(house, &seen));
+        series.borrow_mut().table.add(&job, &seen, &findings, began.elapsed(), folder);
     }
 }
 
@@ -134,7 +134,7 @@ async fn one(
     house: &House,
     killer: Killer,
     traced: Option<Script>,
-) -> anyhow::Result<(Seen, Verdict)> {
+) -> anyhow::Result<(Seen, Findings)> {
     let stand_in = StandIn::start(house.db()).await?;
     house.furnish(&stand_in.base_url)?;
     let mut play = match traced {
@@ -142,8 +142,8 @@ async fn one(
         Some(script) => Play::with_trace(house, killer, script),
     };
     play.run().await?;
-    let verdict = oracle::judge(house, &stand_in, &play.seen).await?;
-    Ok((play.seen, verdict))
+    let findings = oracle::judge(house, &stand_in, &play.seen).await?;
+    Ok((play.seen, findings))
 }
 
 fn keep(house: House, seen: &Seen) -> String {
@@ -159,7 +159,7 @@ async fn passed(table: &mut Table) -> anyhow::Result<Passed> {
     let mut passed = Passed::new();
     for script in [Script::Standard, Script::Expire] {
         let house = House::new()?;
-        let (seen, verdict) = one(&house, Killer::new(None, &[]), Some(script)).await?;
+        let (seen, findings) = one(&house, Killer::new(None, &[]), Some(script)).await?;
         for command in 0.. {
             let Ok(trace) = std::fs::read_to_string(house.path(&format!("trace-{command}"))) else {
                 break;
@@ -168,8 +168,8 @@ async fn passed(table: &mut Table) -> anyhow::Result<Passed> {
                 *passed.entry((script, command, point.to_owned())).or_default() += 1;
             }
         }
-        let folder = (!verdict.wrong().is_empty()).then(|| keep(house, &seen));
-        table.add_unharmed(&format!("{script:?} without a kill"), &verdict, folder);
+        let folder = (!findings.wrong().is_empty()).then(|| keep(house, &seen));
+        table.add_unharmed(&format!("{script:?} without a kill"), &findings, folder);
     }
     Ok(passed)
 }

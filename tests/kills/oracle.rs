@@ -1,4 +1,4 @@
-//! The verdict over a run at rest, from outside: the effects that happened, what the model was
+//! The findings over a run at rest, from outside: the effects that happened, what the model was
 //! sent, what was printed, and plain SQL. Must not know what was killed.
 
 use std::collections::BTreeSet;
@@ -6,58 +6,59 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::killing::doubt::{Cause, Doubts};
+use crate::killing::findings::Findings;
 use crate::killing::house::{House, Kill};
 use crate::killing::log::{
     Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
 };
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
-use crate::killing::verdict::Verdict;
 use crate::killing::{kept, lists, recalled, remembered, staged_actions, standing, window};
 use crate::play::Seen;
 
-pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
-    let mut verdict = Verdict {
+pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Findings> {
+    let mut findings = Findings {
         malformed: stand_in.faults(),
         requests: stand_in.requests().len(),
-        ..Verdict::default()
+        ..Findings::default()
     };
     for wrong in &seen.wrong {
-        let list = if wrong.starts_with("lost: ") { &mut verdict.lost } else { &mut verdict.other };
+        let list =
+            if wrong.starts_with("lost: ") { &mut findings.lost } else { &mut findings.other };
         list.push(wrong.trim_start_matches("lost: ").to_owned());
     }
     let look = Look::open(&house.db())?;
     let events = look.events(SESSION)?;
-    log_is_whole(&events, Orders::None, &mut verdict);
-    messages_are_answered(&look, &events, seen, &mut verdict)?;
+    log_is_whole(&events, Orders::None, &mut findings);
+    messages_are_answered(&look, &events, seen, &mut findings)?;
     let uses = uses(SESSION, &events);
     let (actions, effects) = (staged_actions::actions(&look, events.iter())?, house.counted());
-    calls_are_true(&look, &uses, &actions, &effects, &mut verdict)?;
+    calls_are_true(&look, &uses, &actions, &effects, &mut findings)?;
     let said_yes = |approval: &Approval| seen.said_yes.contains(&approval.id);
-    the_switch_is_obeyed(&look, &uses, &mut verdict)?;
-    window::judge(&events, &window::known_in(&stand_in.requests()), &mut verdict);
+    the_switch_is_obeyed(&look, &uses, &mut findings)?;
+    window::judge(&events, &window::known_in(&stand_in.requests()), &mut findings);
     for id in effects.keys().filter(|id| seen.held.contains(*id)) {
-        verdict
+        findings
             .other
             .push(format!("{id}, which waited its turn, ran while the stop switch was on"));
     }
-    verdict.other.extend(seen.torn.iter().map(|torn| format!("at some moment {torn}")));
-    lists::judge(&look, &mut verdict)?;
-    if verdict.panics == 0 {
-        remembered::judge(&look, &house.path("notes"), &mut verdict)?;
+    findings.other.extend(seen.torn.iter().map(|torn| format!("at some moment {torn}")));
+    lists::judge(&look, &mut findings)?;
+    if findings.panics == 0 {
+        remembered::judge(&look, &house.path("notes"), &mut findings)?;
     }
-    recalled::judge(&look, SESSION, &events, &mut verdict)?;
-    standing::judge(&look, &uses, |id| gave(seen, id), &mut verdict)?;
-    kept::judge(house, &look, &uses, &mut verdict)?;
-    staged_actions::judge(&look, &uses, &actions, &effects, said_yes, &mut verdict)?;
+    recalled::judge(&look, SESSION, &events, &mut findings)?;
+    standing::judge(&look, &uses, |id| gave(seen, id), &mut findings)?;
+    kept::judge(house, &look, &uses, &mut findings)?;
+    staged_actions::judge(&look, &uses, &actions, &effects, said_yes, &mut findings)?;
     let doubts = Doubts::new(&look, &uses, &actions, &seen.struck)?;
-    doubts.judge(&house.in_hand(), &mut verdict);
-    doubts_have_a_cause(&doubts, &uses, seen, &mut verdict);
-    questions_are_answered_once(&look, &uses, &doubts, seen, &mut verdict)?;
-    audit_is_true(&look, &uses, &effects, &mut verdict)?;
+    doubts.judge(&house.in_hand(), &mut findings);
+    doubts_have_a_cause(&doubts, &uses, seen, &mut findings);
+    questions_are_answered_once(&look, &uses, &doubts, seen, &mut findings)?;
+    audit_is_true(&look, &uses, &effects, &mut findings)?;
     let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
     if verified.code != Some(0) {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "claw audit verify: {}{}",
             verified.out.trim(),
             verified.err.trim()
@@ -66,7 +67,7 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     let replayed =
         house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
     if replayed.code != Some(0) || replayed.out.contains("other limits") {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "claw sessions replay: {}{}",
             replayed.out.trim(),
             replayed.err.trim()
@@ -74,13 +75,13 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     }
     let integrity = look.integrity()?;
     if integrity != "ok" {
-        verdict.other.push(format!("the database is damaged: {integrity}"));
+        findings.other.push(format!("the database is damaged: {integrity}"));
     }
     let left = house.leftovers().await;
     if !left.is_empty() {
-        verdict.other.push(format!("servers outlived claw: {left:?}"));
+        findings.other.push(format!("servers outlived claw: {left:?}"));
     }
-    Ok(verdict)
+    Ok(findings)
 }
 
 /// Every message is in the log once, answered by the model once, and the answer was shown.
@@ -88,7 +89,7 @@ fn messages_are_answered(
     look: &Look,
     events: &[(i64, Value)],
     seen: &Seen,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let of_type = |wanted: &'static str| {
         events.iter().filter(move |(_, event)| event["type"] == wanted).map(|(_, event)| event)
@@ -96,12 +97,12 @@ fn messages_are_answered(
     for (id, inbound, state) in look.messages()? {
         let times = of_type("user.message").filter(|event| event["inbox_id"] == id).count();
         if times == 0 {
-            verdict.lost.push(format!(
+            findings.lost.push(format!(
                 "the message {} ({state}) is not in the log",
                 inbound["body"]["blocks"]
             ));
         } else if times > 1 {
-            verdict.doubled.push(format!(
+            findings.doubled.push(format!(
                 "the message {} is in the log {times} times",
                 inbound["body"]["blocks"]
             ));
@@ -111,12 +112,14 @@ fn messages_are_answered(
     for task in &seen.tasks {
         let answer = answer_to(task);
         match replies.matches(&answer).count() {
-            0 => verdict.lost.push(format!("the message {task} was never answered")),
+            0 => findings.lost.push(format!("the message {task} was never answered")),
             1 => {}
-            times => verdict.doubled.push(format!("the message {task} was answered {times} times")),
+            times => {
+                findings.doubled.push(format!("the message {task} was answered {times} times"))
+            }
         }
         if !seen.printed.contains(&answer) {
-            verdict.lost.push(format!("the answer to {task} was never shown"));
+            findings.lost.push(format!("the answer to {task} was never shown"));
         }
     }
     Ok(())
@@ -124,7 +127,7 @@ fn messages_are_answered(
 
 /// What nobody knows was cut off by a kill of claw or of a server, or by the stop switch, and the
 /// person was told.
-fn doubts_have_a_cause(doubts: &Doubts<'_>, uses: &[Use], seen: &Seen, verdict: &mut Verdict) {
+fn doubts_have_a_cause(doubts: &Doubts<'_>, uses: &[Use], seen: &Seen, findings: &mut Findings) {
     for (id, call, cause) in doubts.unknown() {
         let killed = !seen.kills.is_empty();
         let explained = match cause {
@@ -133,17 +136,17 @@ fn doubts_have_a_cause(doubts: &Doubts<'_>, uses: &[Use], seen: &Seen, verdict: 
             Cause::ServerEnded => true,
             // The switch cuts the slow calls. What a killed claw had started in a turn that the
             // switch has ended is told in the same words.
-            Cause::Stopped => killed || (verdict.panics > 0 && id.starts_with("slow-")),
-            Cause::StoppedElsewhere => verdict.panics > 0,
+            Cause::Stopped => killed || (findings.panics > 0 && id.starts_with("slow-")),
+            Cause::StoppedElsewhere => findings.panics > 0,
             Cause::Other => false,
         };
         if !explained {
-            verdict.other.push(format!("{id} is unknown ({cause:?}), and nothing has cut it off"));
+            findings.other.push(format!("{id} is unknown ({cause:?}), and nothing has cut it off"));
         }
         // What became of a staged action is told in its message.
         let is_use = uses.iter().any(|one| one.call == call);
         if is_use && !seen.printed.contains(&format!("The call {call} was interrupted")) {
-            verdict.lost.push(format!("nobody was told that {id} may or may not have run"));
+            findings.lost.push(format!("nobody was told that {id} may or may not have run"));
         }
     }
 }
@@ -177,7 +180,7 @@ fn questions_are_answered_once(
     uses: &[Use],
     doubts: &Doubts<'_>,
     seen: &Seen,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let audit = look.audit()?;
     let approvals = look.approvals()?;
@@ -193,7 +196,7 @@ fn questions_are_answered_once(
                 question.id,
                 said.len()
             );
-            verdict.doubled.push(text);
+            findings.doubled.push(text);
         }
         if question.staged || question.is_list() {
             // A list is over with the last of its items; what came of those is judged by itself.
@@ -201,7 +204,7 @@ fn questions_are_answered_once(
         }
         if !is_meant(seen, question) {
             let (id, state) = (&question.id, &question.state);
-            verdict.other.push(format!("the question {id} is {state}, and nobody has said so"));
+            findings.other.push(format!("the question {id} is {state}, and nobody has said so"));
         }
         let id = uses.iter().find(|one| one.call == question.call);
         let outcome =
@@ -217,7 +220,7 @@ fn questions_are_answered_once(
             // A kill came between the question and its line in the log, and its time was over: it
             // was asked again.
             ("superseded", None, _) if asked_again(&approvals, question) => {}
-            (state, said, outcome) => verdict.other.push(format!(
+            (state, said, outcome) => findings.other.push(format!(
                 "the question {} about {id} is {state}, claw said {said:?}, and the call is {outcome:?}",
                 question.id
             )),
@@ -228,7 +231,7 @@ fn questions_are_answered_once(
         uses.iter().filter(|one| one.id.starts_with("ask-") && !asked.contains(one.call.as_str()))
     {
         if one.outcomes.iter().any(|outcome| outcome["kind"] != "denied") {
-            verdict.other.push(format!("{} ran without a question", one.id));
+            findings.other.push(format!("{} ran without a question", one.id));
         }
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::job::Job;
+use crate::killing::findings::{Findings, Sums};
 use crate::killing::strike::Victim;
-use crate::killing::verdict::{Sums, Verdict};
 use crate::play::Seen;
 
 /// After so many failing runs the series ends: more of them say nothing new.
@@ -22,7 +22,7 @@ pub struct Table {
     aims_hit: usize,
     servers_killed: usize,
     supervisors_killed: usize,
-    verdicts: Sums,
+    findings: Sums,
     slowest_run: Duration,
     slowest_command: Duration,
     pub failures: Vec<String>,
@@ -40,7 +40,7 @@ impl Table {
             aims_hit: 0,
             servers_killed: 0,
             supervisors_killed: 0,
-            verdicts: Sums::default(),
+            findings: Sums::default(),
             slowest_run: Duration::ZERO,
             slowest_command: Duration::ZERO,
             failures: Vec::new(),
@@ -51,7 +51,7 @@ impl Table {
         &mut self,
         job: &Job,
         seen: &Seen,
-        verdict: &Verdict,
+        findings: &Findings,
         took: Duration,
         folder: Option<String>,
     ) {
@@ -66,12 +66,12 @@ impl Table {
         }
         self.slowest_run = self.slowest_run.max(took);
         self.slowest_command = self.slowest_command.max(seen.longest);
-        self.add_unharmed(&format!("CLAW_KILL_ONLY={job}"), verdict, folder);
+        self.add_unharmed(&format!("CLAW_KILL_ONLY={job}"), findings, folder);
     }
 
-    pub fn add_unharmed(&mut self, name: &str, verdict: &Verdict, folder: Option<String>) {
-        self.verdicts.add(verdict);
-        let wrong = verdict.wrong();
+    pub fn add_unharmed(&mut self, name: &str, findings: &Findings, folder: Option<String>) {
+        self.findings.add(findings);
+        let wrong = findings.wrong();
         if !wrong.is_empty() {
             let folder = folder.unwrap_or_default();
             let failure = format!("{name}   (kept in {folder})\n    {}", wrong.join("\n    "));
@@ -111,34 +111,34 @@ impl fmt::Display for Table {
             "places of the scripts         {:>6}   of {} (point × ordinal × command)",
             self.aims_hit, self.aims_known
         )?;
-        writeln!(f, "effects                       {:>6}", self.verdicts.effects)?;
-        writeln!(f, "requests to the model         {:>6}", self.verdicts.requests)?;
+        writeln!(f, "effects                       {:>6}", self.findings.effects)?;
+        writeln!(f, "requests to the model         {:>6}", self.findings.requests)?;
         writeln!(
             f,
             "staged actions                {:>6}   {} of them ran",
-            self.verdicts.staged, self.verdicts.staged_run
+            self.findings.staged, self.findings.staged_run
         )?;
-        writeln!(f, "files kept                    {:>6}", self.verdicts.kept)?;
+        writeln!(f, "files kept                    {:>6}", self.findings.kept)?;
         writeln!(
             f,
             "stop switch, summaries        {:>6}, {}",
-            self.verdicts.panics, self.verdicts.summaries
+            self.findings.panics, self.findings.summaries
         )?;
         writeln!(
             f,
             "lists of calls                {:>6}   {} calls in them",
-            self.verdicts.lists, self.verdicts.listed
+            self.findings.lists, self.findings.listed
         )?;
         writeln!(
             f,
             "standing answers              {:>6}   {} questions answered, {} calls by them",
-            self.verdicts.grants, self.verdicts.settled, self.verdicts.by_grant
+            self.findings.grants, self.findings.settled, self.findings.by_grant
         )?;
-        writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
-        writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
-        writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;
-        writeln!(f, "malformed histories           {:>6}", self.verdicts.malformed)?;
-        writeln!(f, "otherwise wrong               {:>6}", self.verdicts.other)?;
+        writeln!(f, "reported as unknown           {:>6}", self.findings.unknown)?;
+        writeln!(f, "lost                          {:>6}", self.findings.lost)?;
+        writeln!(f, "doubled                       {:>6}", self.findings.doubled)?;
+        writeln!(f, "malformed histories           {:>6}", self.findings.malformed)?;
+        writeln!(f, "otherwise wrong               {:>6}", self.findings.other)?;
         writeln!(
             f,
             "slowest run, slowest command  {:>5.1} s, {:.1} s",

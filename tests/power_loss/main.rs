@@ -29,7 +29,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use disk::{Disk, Files, LOSSES, Loss};
-use oracle::Verdict;
+use oracle::Findings;
 use play::Fact;
 use random::{Random, number, seed_of_the_clock};
 use record::{Recorder, Seat};
@@ -110,8 +110,8 @@ fn worker(
         let Some((moment, loss, files)) = state else { return Ok(()) };
         let seat = Seat::new()?;
         seat.load(&files)?;
-        let verdict = oracle::judge(&seat, &files, &disk.seen_before(moment), facts)?;
-        series.lock().expect("no worker panics with it").add(moment, loss, &verdict, seat);
+        let findings = oracle::judge(&seat, &files, &disk.seen_before(moment), facts)?;
+        series.lock().expect("no worker panics with it").add(moment, loss, &findings, seat);
     }
 }
 
@@ -145,17 +145,17 @@ fn digest(files: &Files, seen: usize) -> u64 {
 }
 
 impl Series {
-    fn add(&mut self, moment: usize, loss: Loss, verdict: &Verdict, seat: Seat) {
+    fn add(&mut self, moment: usize, loss: Loss, findings: &Findings, seat: Seat) {
         *self.tried.entry(loss).or_default() += 1;
-        self.promises += verdict.promises;
-        self.lost += verdict.lost.len();
-        self.other += verdict.other.len();
-        if !verdict.lost.is_empty() || !verdict.other.is_empty() {
+        self.promises += findings.promises;
+        self.lost += findings.lost.len();
+        self.other += findings.other.len();
+        if !findings.lost.is_empty() || !findings.other.is_empty() {
             let folder = seat.keep();
-            let said = verdict
+            let said = findings
                 .lost
                 .iter()
-                .chain(&verdict.other)
+                .chain(&findings.other)
                 .fold(String::new(), |all, one| format!("{all}\n  {one}"));
             self.failures
                 .push(format!("step {moment}, {loss:?} lost, see {}:{said}", folder.display()));

@@ -1,4 +1,4 @@
-//! The verdict over claw's start on what a power loss has left: it starts, it has its tools, and
+//! The findings over claw's start on what a power loss has left: it starts, it has its tools, and
 //! what was seen is so. Must not know how the state came about.
 
 use std::fs;
@@ -11,7 +11,7 @@ use crate::record::Seat;
 
 /// What is wrong.
 #[derive(Default)]
-pub struct Verdict {
+pub struct Findings {
     /// Promises that were looked at.
     pub promises: usize,
     /// Acknowledged, and not there.
@@ -19,11 +19,16 @@ pub struct Verdict {
     pub other: Vec<String>,
 }
 
-pub fn judge(seat: &Seat, files: &Files, seen: &[&str], facts: &[Fact]) -> anyhow::Result<Verdict> {
-    let mut verdict = Verdict::default();
-    let stopped = doctor(seat, &mut verdict)?;
+pub fn judge(
+    seat: &Seat,
+    files: &Files,
+    seen: &[&str],
+    facts: &[Fact],
+) -> anyhow::Result<Findings> {
+    let mut findings = Findings::default();
+    let stopped = doctor(seat, &mut findings)?;
     if let Some(stop) = facts.iter().find(|fact| fact.word == "is ON" && promised(fact, seen)) {
-        promise(seat, stop, &mut verdict)?;
+        promise(seat, stop, &mut findings)?;
     }
     if stopped {
         seat.claw(&["panic", "off"])?;
@@ -31,19 +36,19 @@ pub fn judge(seat: &Seat, files: &Files, seen: &[&str], facts: &[Fact]) -> anyho
     // Whatever was under way goes on, and the session takes in something new.
     let (code, said) = seat.claw(&["ask", "list"])?;
     if !matches!(code, Some(0 | 3)) {
-        verdict.other.push(format!("claw ask ended with {code:?}: {said}"));
+        findings.other.push(format!("claw ask ended with {code:?}: {said}"));
     }
     let (code, said) = seat.claw(&["sessions", "replay"])?;
     if code != Some(0) {
-        verdict.other.push(format!("claw sessions replay ended with {code:?}: {said}"));
+        findings.other.push(format!("claw sessions replay ended with {code:?}: {said}"));
     }
     for fact in facts.iter().filter(|fact| fact.word != "is ON" && promised(fact, seen)) {
-        promise(seat, fact, &mut verdict)?;
+        promise(seat, fact, &mut findings)?;
     }
     if seen.iter().any(|seen| seen.starts_with("9: ") && seen.contains(" holds ")) {
-        copy(seat, files, &mut verdict)?;
+        copy(seat, files, &mut findings)?;
     }
-    Ok(verdict)
+    Ok(findings)
 }
 
 fn promised(fact: &Fact, seen: &[&str]) -> bool {
@@ -56,12 +61,12 @@ fn promised(fact: &Fact, seen: &[&str]) -> bool {
     by(fact.by, fact.word) && !fact.until.is_some_and(|until| by(until, "begins"))
 }
 
-fn promise(seat: &Seat, fact: &Fact, verdict: &mut Verdict) -> anyhow::Result<()> {
-    verdict.promises += 1;
+fn promise(seat: &Seat, fact: &Fact, findings: &mut Findings) -> anyhow::Result<()> {
+    findings.promises += 1;
     let db = rusqlite::Connection::open(seat.user().join(".claw/claw.db"))?;
     let holds = db.query_row(&fact.promise, [], |row| row.get::<_, bool>(0));
     if !matches!(holds, Ok(true)) {
-        verdict.lost.push(format!(
+        findings.lost.push(format!(
             "command {} said `{}`, but {holds:?}: {}",
             fact.by, fact.word, fact.promise
         ));
@@ -70,33 +75,33 @@ fn promise(seat: &Seat, fact: &Fact, verdict: &mut Verdict) -> anyhow::Result<()
 }
 
 /// Everything is well, with all tools; the stop switch alone may be on. True if it is.
-fn doctor(seat: &Seat, verdict: &mut Verdict) -> anyhow::Result<bool> {
+fn doctor(seat: &Seat, findings: &mut Findings) -> anyhow::Result<bool> {
     let (_, said) = seat.claw(&["doctor", "--json"])?;
     let rows: Vec<Value> =
         said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     for row in
         rows.iter().filter(|row| row["ok"] == false && row["id"] != "panic" && row["id"] != "box")
     {
-        verdict.other.push(format!("doctor: {}: {}", row["id"], row["text"]));
+        findings.other.push(format!("doctor: {}: {}", row["id"], row["text"]));
     }
     for server in ["server:bash", "server:filesystem"] {
         if !rows.iter().any(|row| row["id"] == server && row["ok"] == true) {
-            verdict.other.push(format!("doctor: {server} is missing: {said}"));
+            findings.other.push(format!("doctor: {server} is missing: {said}"));
         }
     }
     Ok(rows.iter().any(|row| row["id"] == "panic"))
 }
 
 /// A backup that was told is whole.
-fn copy(seat: &Seat, files: &Files, verdict: &mut Verdict) -> anyhow::Result<()> {
-    verdict.promises += 1;
+fn copy(seat: &Seat, files: &Files, findings: &mut Findings) -> anyhow::Result<()> {
+    findings.promises += 1;
     let kept = seat.path("copy.tar");
     fs::write(&kept, files.get("/copy.tar").and_then(Option::as_deref).unwrap_or_default())?;
     // Where no home is.
     fs::remove_dir_all(seat.user().join(".claw"))?;
     let (code, said) = seat.claw(&["restore", kept.to_str().unwrap_or_default()])?;
     if code != Some(0) {
-        verdict.lost.push(format!("the backup that was told cannot be restored: {said}"));
+        findings.lost.push(format!("the backup that was told cannot be restored: {said}"));
     }
     Ok(())
 }

@@ -96,9 +96,9 @@ async fn worker(
         let seed = only.unwrap_or(seed);
         let mut round = Round::new(seed).await?;
         let seen = round.play(kills, plan).await?;
-        let (verdict, counts) = oracle::judge(&round, &seen).await?;
-        let folder = (!verdict.wrong().is_empty()).then(|| keep(round, &seen));
-        series.borrow_mut().table.add(seed, &seen, &verdict, &counts, folder);
+        let (findings, counts) = oracle::judge(&round, &seen).await?;
+        let folder = (!findings.wrong().is_empty()).then(|| keep(round, &seen));
+        series.borrow_mut().table.add(seed, &seen, &findings, &counts, folder);
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
 
+use crate::killing::findings::{Findings, Sums};
 use crate::killing::strike::Victim;
-use crate::killing::verdict::{Sums, Verdict};
 use crate::oracle::Counts;
 use crate::round::Seen;
 
@@ -23,7 +23,7 @@ pub struct Table {
     supervisors_killed: usize,
     pub hits: BTreeMap<String, usize>,
     sums: Counts,
-    verdicts: Sums,
+    findings: Sums,
     pub failures: usize,
 }
 
@@ -38,7 +38,7 @@ impl Table {
             supervisors_killed: 0,
             hits: BTreeMap::new(),
             sums: Counts::default(),
-            verdicts: Sums::default(),
+            findings: Sums::default(),
             failures: 0,
         }
     }
@@ -47,7 +47,7 @@ impl Table {
         &mut self,
         seed: u64,
         seen: &Seen,
-        verdict: &Verdict,
+        findings: &Findings,
         counts: &Counts,
         folder: Option<String>,
     ) {
@@ -58,8 +58,8 @@ impl Table {
         self.servers_killed += killed(Victim::Server);
         self.supervisors_killed += killed(Victim::Supervisor);
         self.sums.add(counts);
-        self.verdicts.add(verdict);
-        let wrong = verdict.wrong();
+        self.findings.add(findings);
+        let wrong = findings.wrong();
         if !wrong.is_empty() {
             self.failures += 1;
             let more = wrong.len().saturating_sub(FAULTS_MAX);
@@ -89,7 +89,7 @@ impl Table {
 impl Table {
     /// What the standing answers did.
     fn what_they_did(&self) -> String {
-        let (settled, by_them) = (self.verdicts.settled, self.verdicts.by_grant);
+        let (settled, by_them) = (self.findings.settled, self.findings.by_grant);
         format!("{settled} questions answered, {by_them} calls by them")
     }
 
@@ -113,7 +113,7 @@ impl Table {
             ("supervisors killed", self.supervisors_killed, String::new()),
             ("updates", sums.updates, format!("{} messages, {} taps", sums.messages, sums.taps)),
             ("messages of the bot", sums.sent, String::new()),
-            ("calls", self.sums.calls, format!("{} effects", self.verdicts.effects)),
+            ("calls", self.sums.calls, format!("{} effects", self.findings.effects)),
             (
                 "questions",
                 sums.questions,
@@ -124,19 +124,19 @@ impl Table {
             ),
             (
                 "staged actions",
-                self.verdicts.staged,
-                format!("{} of them ran", self.verdicts.staged_run),
+                self.findings.staged,
+                format!("{} of them ran", self.findings.staged_run),
             ),
-            ("files kept, sent, given", self.verdicts.kept, String::new()),
-            ("stop switch turned on", self.verdicts.panics, String::new()),
-            ("summaries", self.verdicts.summaries, String::new()),
+            ("files kept, sent, given", self.findings.kept, String::new()),
+            ("stop switch turned on", self.findings.panics, String::new()),
+            ("summaries", self.findings.summaries, String::new()),
             (
                 "lists of calls",
-                self.verdicts.lists,
-                format!("{} calls in them", self.verdicts.listed),
+                self.findings.lists,
+                format!("{} calls in them", self.findings.listed),
             ),
-            ("standing answers", self.verdicts.grants, self.what_they_did()),
-            ("requests to the model", self.verdicts.requests, String::new()),
+            ("standing answers", self.findings.grants, self.what_they_did()),
+            ("requests to the model", self.findings.requests, String::new()),
             (
                 "duplicates in the window",
                 sums.duplicates,
@@ -154,11 +154,11 @@ impl Table {
             ),
             ("commands answered twice", sums.repeated, String::new()),
             ("taps that Telegram forgot", sums.forgotten_taps, String::new()),
-            ("calls reported as unknown", self.verdicts.unknown, String::new()),
-            ("lost", self.verdicts.lost, String::new()),
-            ("doubled", self.verdicts.doubled, String::new()),
-            ("malformed histories", self.verdicts.malformed, String::new()),
-            ("otherwise wrong", self.verdicts.other, String::new()),
+            ("calls reported as unknown", self.findings.unknown, String::new()),
+            ("lost", self.findings.lost, String::new()),
+            ("doubled", self.findings.doubled, String::new()),
+            ("malformed histories", self.findings.malformed, String::new()),
+            ("otherwise wrong", self.findings.other, String::new()),
         ]
     }
 }

@@ -8,7 +8,7 @@ use super::anchor::{Anchor, AuditHead, Noted};
 use super::audit_damage::{self, unreadable_body};
 use super::audit_stand_in::{AuditPutAside, PUT_ASIDE, StandIns};
 use super::damaged::ROW_NUMBER_MAX;
-use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
+use super::seal::{ACCEPTED, ADOPTED, Anchored, AuditEvidence, BEGUN};
 use super::{RowFault, StoreError, Tx, meta, now_ms};
 use claw_domain::UnixMillis;
 use claw_domain::canonical::{canonical_json, sha256_hex};
@@ -208,8 +208,8 @@ impl Tx<'_> {
         // Before that moment: what is noted later may be of rows that are not seen.
         let noted = self.anchor.map_or(Noted::Nothing, Anchor::noted);
         let walked = self.at_one_moment(|| {
-            let mut witnesses = Witnesses::call(self, noted, told)?;
-            self.walk_audit(&mut witnesses)
+            let mut evidence = AuditEvidence::collect(self, noted, told)?;
+            self.walk_audit(&mut evidence)
         });
         match walked {
             // Its head, or where it begins.
@@ -222,7 +222,7 @@ impl Tx<'_> {
 
     fn walk_audit(
         &self,
-        witnesses: &mut Witnesses<'_>,
+        evidence: &mut AuditEvidence<'_>,
     ) -> Result<Result<Whole, Broken>, StoreError> {
         let mut query = self
             .conn
@@ -234,7 +234,7 @@ impl Tx<'_> {
         let mut told = cut == 0;
         let (mut keyless, mut anew, mut heads) = (Vec::new(), Vec::new(), Vec::new());
         let mut stand_ins = StandIns::default();
-        witnesses.see(last, &prev);
+        evidence.see(last, &prev);
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             if id != last + 1 {
@@ -265,7 +265,7 @@ impl Tx<'_> {
                     _ => {}
                 }
             }
-            witnesses.see(id, row.hash);
+            evidence.see(id, row.hash);
             (last, prev) = (id, row.hash.to_owned());
         }
         if !told {
@@ -281,9 +281,9 @@ impl Tx<'_> {
             );
             return Ok(Err(Broken::damage(last + 1, what)));
         }
-        Ok(witnesses.judge(last).and_then(|anchored| {
+        Ok(evidence.judge(last).and_then(|anchored| {
             if matches!(anchored, Anchored::Yes { sealed, .. } if sealed < last) {
-                keyless.push((witnesses.sealed() + 1, last));
+                keyless.push((evidence.sealed() + 1, last));
             }
             let put_aside = stand_ins.judge(&keyless)?;
             let (rows, cut_through) = ((last - cut) as u64, cut);

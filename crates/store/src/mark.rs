@@ -1,4 +1,4 @@
-//! How far the store had come, in a file beside it: the only witness when its write-ahead log is
+//! How far the store had come, in a file beside it: the only evidence when its write-ahead log is
 //! lost. Owns that file. Must not know who asks.
 
 use std::fs::{self, OpenOptions};

@@ -202,7 +202,7 @@ impl Tx<'_> {
 
 /// What has to be looked up in the chain to compare it with seal, noted head, and what the owner
 /// has noted.
-pub(super) struct Witnesses<'a> {
+pub(super) struct AuditEvidence<'a> {
     anchor: Option<&'a Anchor>,
     seal: Option<Seal>,
     noted: Noted,
@@ -211,9 +211,9 @@ pub(super) struct Witnesses<'a> {
     wanted: BTreeSet<i64>,
 }
 
-impl<'a> Witnesses<'a> {
+impl<'a> AuditEvidence<'a> {
     /// `noted` was read before the moment at which the audit is looked at.
-    pub(super) fn call(
+    pub(super) fn collect(
         tx: &Tx<'a>,
         noted: Noted,
         told: Option<&'a AuditHead>,

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use super::agent::{Agent, initialized};
 use super::lines::{self, Shown};
 use crate::door_context::Context;
-use crate::jobs::Hands;
+use crate::jobs::JobCallbacks;
 use crate::mail::Mail;
 
 pub use super::agent::OpenInstance;
@@ -77,11 +77,11 @@ async fn watch_settings(context: Context, agent: Arc<Agent>) {
 /// Sees to the jobs of the conversations that are open, until it is aborted.
 async fn keep_jobs(context: Context, agent: Arc<Agent>) {
     let waking = agent.clone();
-    let hands = Hands {
+    let callbacks = JobCallbacks {
         place_of: Arc::new(move |session| agent.place_of(session)),
         written: Arc::new(move || waking.wake_all()),
     };
-    context.jobs.keep(hands).await;
+    context.jobs.keep(callbacks).await;
 }
 
 /// A request that takes a while is answered beside the loop that reads, so that it holds up none.

@@ -11,12 +11,12 @@ use crate::doors::live::same_words;
 const KEPT_MAX: usize = 64;
 
 /// (turn, step).
-pub type Step = (u64, u32);
+pub type TurnStep = (u64, u32);
 
 #[derive(Debug, Default)]
 pub struct Streaming {
     /// The words of a step as they were streamed.
-    steps: BTreeMap<Step, String>,
+    steps: BTreeMap<TurnStep, String>,
     /// The calls that the editor knows.
     calls: BTreeSet<CallId>,
     /// What the last thing was that was shown.
@@ -29,14 +29,14 @@ enum Last {
     #[default]
     Apart,
     /// The words of this step go on.
-    Step(Step),
+    Step(TurnStep),
     /// Whole words, which are not to be run into.
     Words,
 }
 
 impl Streaming {
     /// Words of a step that goes on; as they are shown.
-    pub fn goes_on(&mut self, step: Step, text: &str) -> String {
+    pub fn goes_on(&mut self, step: TurnStep, text: &str) -> String {
         let apart = self.last == Last::Apart || self.last == Last::Step(step);
         self.last = Last::Step(step);
         self.steps.entry(step).or_default().push_str(text);
@@ -47,12 +47,12 @@ impl Streaming {
     }
 
     /// The step is asked for again: what it said does not count.
-    pub fn begins_again(&mut self, step: Step) {
+    pub fn begins_again(&mut self, step: TurnStep) {
         self.steps.remove(&step);
     }
 
     /// Whether these words of a step were shown while they were written.
-    pub fn has(&self, step: Step, text: &str) -> bool {
+    pub fn has(&self, step: TurnStep, text: &str) -> bool {
         self.steps.get(&step).is_some_and(|shown| same_words(shown, text))
     }
 

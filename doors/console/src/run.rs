@@ -19,7 +19,7 @@ use crate::doors::Door as _;
 use crate::doors::commands::near;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::editor::{Console, EditorSettings};
-use crate::jobs::{Hands, Place, Spot};
+use crate::jobs::{JobCallbacks, Place, Spot};
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 
@@ -223,7 +223,7 @@ impl Talk {
     async fn keep_jobs(self: Arc<Self>) {
         let (session, at) = (self.session.clone(), self.outbox.address().clone());
         let (own, waking) = (self.session.clone(), self.clone());
-        let hands = Hands {
+        let callbacks = JobCallbacks {
             place_of: Arc::new(move |of| match of {
                 Some(of) if *of == own => {
                     Place::Here(Spot { session: session.clone(), at: at.clone() })
@@ -232,7 +232,7 @@ impl Talk {
             }),
             written: Arc::new(move || waking.wake.notify_one()),
         };
-        self.context.jobs.clone().keep(hands).await;
+        self.context.jobs.clone().keep(callbacks).await;
     }
 
     /// Keeps the session going and the person informed, until it is aborted.

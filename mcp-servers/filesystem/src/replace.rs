@@ -46,9 +46,9 @@ pub fn write(
     bytes: &[u8],
     expected: Option<&Metadata>,
 ) -> Result<Written> {
-    let mut staged = stage(access, place, bytes, expected)?;
-    staged.unchanged()?;
-    staged.put()?;
+    let mut file = write_beside(access, place, bytes, expected)?;
+    file.unchanged()?;
+    file.put()?;
     Ok(Written {
         created: place.metadata.is_none(),
         directories_created: place.missing_parents.len(),
@@ -64,17 +64,17 @@ pub fn write(
 /// # Errors
 /// One of them cannot be put. Nothing has changed then; where even that fails, the error says
 /// which files have changed.
-pub fn put_all(mut staged: Vec<Staged<'_>>, olds: &[Option<String>]) -> Result<()> {
-    staged.iter().try_for_each(Staged::unchanged)?;
-    for at in 0..staged.len() {
-        let Err(error) = staged[at].put() else {
+pub fn put_all(mut files: Vec<WholeFile<'_>>, olds: &[Option<String>]) -> Result<()> {
+    files.iter().try_for_each(WholeFile::unchanged)?;
+    for at in 0..files.len() {
+        let Err(error) = files[at].put() else {
             killpoint::here("patch.put");
             continue;
         };
-        let before = staged[..at].iter().zip(olds);
+        let before = files[..at].iter().zip(olds);
         let stuck: Vec<&str> = before
-            .filter(|(staged, old)| staged.take_back(old.as_deref()).is_err())
-            .map(|(staged, _)| staged.place.shown.as_str())
+            .filter(|(file, old)| file.take_back(old.as_deref()).is_err())
+            .map(|(file, _)| file.place.shown.as_str())
             .collect();
         if stuck.is_empty() {
             return Err(error);
@@ -88,8 +88,8 @@ pub fn put_all(mut staged: Vec<Staged<'_>>, olds: &[Option<String>]) -> Result<(
 }
 
 /// A text that lies beside its place, whole and synced. Dropped without
-/// [`Staged::put`], it is gone.
-pub struct Staged<'a> {
+/// [`WholeFile::put`], it is removed.
+pub struct WholeFile<'a> {
     place: &'a Place,
     parent: Arc<Dir>,
     name: OsString,
@@ -102,12 +102,12 @@ pub struct Staged<'a> {
 ///
 /// # Errors
 /// See [`write`].
-pub fn stage<'a>(
+pub fn write_beside<'a>(
     access: &Access<'_>,
     place: &'a Place,
     bytes: &[u8],
     expected: Option<&'a Metadata>,
-) -> Result<Staged<'a>> {
+) -> Result<WholeFile<'a>> {
     let name = place.file_name()?.to_owned();
     refuse_other_kinds(place)?;
     access.may_replace(place)?;
@@ -119,12 +119,12 @@ pub fn stage<'a>(
     }
     let parent = make_parents(access, place)?;
     let (temporary, mut file) = create_temporary(&parent, place.metadata.is_some(), &place.shown)?;
-    let staged = Staged { place, parent, name, temporary, expected, is_put: false };
+    let whole = WholeFile { place, parent, name, temporary, expected, is_put: false };
     fill(&mut file, bytes, place)?;
-    Ok(staged)
+    Ok(whole)
 }
 
-impl Staged<'_> {
+impl WholeFile<'_> {
     fn unchanged(&self) -> Result<()> {
         unchanged(&self.parent, &self.name, self.expected, &self.place.shown)
     }
@@ -151,7 +151,7 @@ impl Staged<'_> {
     }
 }
 
-impl Drop for Staged<'_> {
+impl Drop for WholeFile<'_> {
     fn drop(&mut self) {
         if !self.is_put {
             // The first error is the one to tell; a leftover is named so that it can be recognised.
@@ -275,8 +275,10 @@ mod tests {
             .map(|name| access.resolve(name, Last::Follow, Missing::Allow).unwrap())
             .into();
         let (_, seen) = access.open_file(&places[1]).unwrap();
-        let lay = |expected| -> Vec<Staged<'_>> {
-            let lay = |at: usize, expected| stage(&access, &places[at], b"ours", expected).unwrap();
+        let lay = |expected| -> Vec<WholeFile<'_>> {
+            let lay = |at: usize, expected| {
+                write_beside(&access, &places[at], b"ours", expected).unwrap()
+            };
             vec![lay(0, None), lay(1, expected), lay(2, None)]
         };
         let olds = [None, Some("old".to_owned()), None];

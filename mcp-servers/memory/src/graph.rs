@@ -1,5 +1,5 @@
 //! The small knowledge graph: notes are its entities, `[[links]]` its relations. Owns which notes
-//! stand one step away from a name, and the words for why. Must not know how a name is found in a
+//! stand one hop away from a name, and the words for why. Must not know how a name is found in a
 //! text, or how a note is shown.
 
 use std::collections::BTreeSet;
@@ -15,9 +15,9 @@ use crate::recall::{self, Hit, Question};
 /// Notes of one name that count, the newest. A name that many notes have says little.
 const SAME_NAME_MAX: usize = 8;
 
-/// A note that stands beside a name.
+/// A note one hop away from a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct Hop {
     pub row: i64,
     /// `it is linked from Anna (works at)`.
     pub why: String,
@@ -34,7 +34,7 @@ pub struct Brought {
     pub names_left_out: u64,
 }
 
-/// Notes one step away from the names of a query, without those that were found anyway. First what
+/// Notes one hop away from the names of a query, without those that were found anyway. First what
 /// the names themselves name, then what is linked, in the order of the names.
 ///
 /// # Errors
@@ -46,13 +46,13 @@ pub fn brought(
     hits: &[Hit],
     max: usize,
 ) -> Result<Brought> {
-    let mut steps = (Vec::new(), Vec::new());
+    let mut hops = (Vec::new(), Vec::new());
     for mention in &mentions.found {
-        of_mention(db, mention, question, max, &mut steps)?;
+        of_mention(db, mention, question, max, &mut hops)?;
     }
     let mut brought = Brought { names_left_out: mentions.left_out, ..Brought::default() };
     let mut seen: BTreeSet<i64> = hits.iter().map(|hit| hit.row).collect();
-    for Step { row, why } in steps.0.into_iter().chain(steps.1) {
+    for Hop { row, why } in hops.0.into_iter().chain(hops.1) {
         if !seen.insert(row) {
             continue;
         }
@@ -67,16 +67,16 @@ pub fn brought(
 }
 
 /// The notes that are named, and those beside them.
-type Steps = (Vec<Step>, Vec<Step>);
+type Hops = (Vec<Hop>, Vec<Hop>);
 
 fn of_mention(
     db: &Connection,
     mention: &Mention,
     question: &Question,
     max: usize,
-    (named, beside): &mut Steps,
+    (named, beside): &mut Hops,
 ) -> Result<()> {
-    let itself = |row, why: &str| Step { row, why: why.to_owned() };
+    let itself = |row, why: &str| Hop { row, why: why.to_owned() };
     for row in of_name(db, &mention.said)? {
         named.push(itself(row, &format!("it is named {}", mention.said)));
     }
@@ -84,8 +84,8 @@ fn of_mention(
     for term in &mention.means {
         let (name, why) = (folded(term), format!("{} means {term}", mention.said));
         let rows = of_name(db, &name)?;
-        let steps = around(db, &name)?;
-        if rows.is_empty() && steps.is_empty() {
+        let hops = around(db, &name)?;
+        if rows.is_empty() && hops.is_empty() {
             let words = Query::of(term);
             if !words.words.is_empty() {
                 let nearest = Vec::new();
@@ -95,7 +95,7 @@ fn of_mention(
             }
         }
         named.extend(rows.into_iter().map(|row| itself(row, &why)));
-        beside.extend(steps);
+        beside.extend(hops);
     }
     Ok(())
 }
@@ -114,32 +114,32 @@ pub fn of_name(db: &Connection, name: &str) -> rusqlite::Result<Vec<i64>> {
     .collect()
 }
 
-/// The notes one step away from a folded name: what its notes link to, and what links to it. A name
+/// The notes one hop away from a folded name: what its notes link to, and what links to it. A name
 /// that only links have has neighbours, too.
-fn around(db: &Connection, name: &str) -> Result<Vec<Step>> {
+fn around(db: &Connection, name: &str) -> Result<Vec<Hop>> {
     let rows = of_name(db, name)?;
     if rows.is_empty() {
         let edges = edges::naming(db, &[name.to_owned()], None)?;
-        return Ok(steps("it links to", name, edges).collect());
+        return Ok(hops("it links to", name, edges).collect());
     }
     let mut around = Vec::new();
     for row in rows {
         let subject: String = db
             .prepare_cached("SELECT subject FROM notes WHERE row = ?")?
             .query_row([row], |row| row.get(0))?;
-        around.extend(steps("it is linked from", &subject, edges::from(db, row)?));
-        around.extend(steps("it links to", &subject, edges::to(db, row)?));
+        around.extend(hops("it is linked from", &subject, edges::from(db, row)?));
+        around.extend(hops("it links to", &subject, edges::to(db, row)?));
     }
     Ok(around)
 }
 
-fn steps(how: &str, subject: &str, edges: Vec<Edge>) -> impl Iterator<Item = Step> {
+fn hops(how: &str, subject: &str, edges: Vec<Edge>) -> impl Iterator<Item = Hop> {
     let how = format!("{how} {subject}");
     edges.into_iter().filter_map(move |edge| {
         let why = match edge.relation.as_str() {
             "" => how.clone(),
             relation => format!("{how} ({relation})"),
         };
-        Some(Step { row: edge.row?, why })
+        Some(Hop { row: edge.row?, why })
     })
 }

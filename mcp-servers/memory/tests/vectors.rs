@@ -213,7 +213,7 @@ fn an_endpoint_that_failed_is_left_alone_as_long_as_it_wants() {
     endpoint.answers(Answer::Vectors(8));
     ask(&mut server, "cat");
     assert_eq!(endpoint.requests(), asked, "it has asked for an hour");
-    // Without a wish it is tried again after the pause.
+    // Without a `retry-after` it is tried again after the pause.
     endpoint.answers(raw(500, "", ""));
     let mut server = start(&room, &endpoint, &["--embeddings-pause-s", "0"]);
     ask(&mut server, "cat");

@@ -11,9 +11,9 @@ pub struct Come {
     pub count: u64,
 }
 
-/// What becomes of them. Together they are all that have come.
+/// What the rule makes of them. The three together are all that have come.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct DueFirings {
     pub due: Vec<i64>,
     /// Missed by the rule of the job.
     pub missed: u64,
@@ -23,7 +23,13 @@ pub struct Verdict {
 
 /// A firing counts as missed when it is found more than `late_s_max` seconds late. Of several that
 /// have come the newest stands for now; the others are missed in any case.
-pub fn judge(plan: &Plan, come: &Come, now: i64, late_s_max: i64, is_due_already: bool) -> Verdict {
+pub fn judge(
+    plan: &Plan,
+    come: &Come,
+    now: i64,
+    late_s_max: i64,
+    is_due_already: bool,
+) -> DueFirings {
     let in_time =
         |at: &i64| plan.not_later_than_s.is_none_or(|most| now - at <= most.max(late_s_max));
     let is_late = |at: &i64| now - at > late_s_max;
@@ -39,7 +45,7 @@ pub fn judge(plan: &Plan, come: &Come, now: i64, late_s_max: i64, is_due_already
         due.clear();
     }
     let missed = come.count - due.len() as u64 - overlapped;
-    Verdict { due, missed, overlapped }
+    DueFirings { due, missed, overlapped }
 }
 
 #[cfg(test)]
@@ -62,8 +68,8 @@ mod tests {
 
     fn due(plan: &Plan, newest: &[i64], count: u64, is_due_already: bool) -> (Vec<i64>, u64, u64) {
         let come = Come { newest: newest.to_vec(), count };
-        let verdict = judge(plan, &come, 1_000, 50, is_due_already);
-        (verdict.due, verdict.missed, verdict.overlapped)
+        let judged = judge(plan, &come, 1_000, 50, is_due_already);
+        (judged.due, judged.missed, judged.overlapped)
     }
 
     #[test]

@@ -103,14 +103,14 @@ fn fire(db: &Connection, job: &Job, now: i64, limits: &Limits) -> Result<()> {
         return move_on(db, job, &times, now, now, limits);
     };
     let late_s_max = i64::try_from(limits.late_s_max).unwrap_or(i64::MAX);
-    let verdict = judge(
+    let judged = judge(
         &job.plan,
         &come,
         now - job.jitter_s(),
         late_s_max,
         firings::has_due(db, job.number)?,
     );
-    for planned in verdict.due {
+    for planned in judged.due {
         let firing = firing(job, planned, now, late_s_max);
         let is_new = firings::insert(db, &firing)?;
         killpoint::here("schedule-firing-one");
@@ -118,8 +118,7 @@ fn fire(db: &Connection, job: &Job, now: i64, limits: &Limits) -> Result<()> {
             history::write(db, &about(&firing, Event::Due, now), limits)?;
         }
     }
-    for (event, count) in [(Event::Missed, verdict.missed), (Event::Overlapped, verdict.overlapped)]
-    {
+    for (event, count) in [(Event::Missed, judged.missed), (Event::Overlapped, judged.overlapped)] {
         if count > 0 {
             let row = Row { count, planned: Some(newest), ..Row::of(job, event, now) };
             history::write(db, &row, limits)?;

@@ -7,25 +7,25 @@ use std::collections::BTreeSet;
 use super::{Counts, Evidence};
 use crate::acts::{Act, paper_of};
 use crate::botapi::Message;
+use crate::killing::findings::Findings;
 use crate::killing::kept::{files_below, judge as kept_files, made, made_path};
-use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::OutboxRow;
 
 pub fn judge(
     evidence: &Evidence<'_>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> rusqlite::Result<()> {
-    papers_came_in_once(evidence, verdict);
+    papers_came_in_once(evidence, findings);
     for seat in evidence.seats() {
-        replies_handed_over(evidence, seat, verdict, counts);
+        replies_handed_over(evidence, seat, findings, counts);
     }
-    kept_files(&evidence.round.house, &evidence.look, &evidence.uses(), verdict)
+    kept_files(&evidence.round.house, &evidence.look, &evidence.uses(), findings)
 }
 
 /// One file in the inbox of the workspace for each that was sent, which its message names.
-fn papers_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict) {
+fn papers_came_in_once(evidence: &Evidence<'_>, findings: &mut Findings) {
     let workspace = evidence.round.house.path("work");
     let folder = workspace.join("inbox");
     let read = |path: &std::path::PathBuf| std::fs::read(path).unwrap_or_default();
@@ -36,12 +36,12 @@ fn papers_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict) {
             .iter()
             .filter_map(|act| if let Act::Paper { name } = act { Some(name) } else { None })
         {
-            verdict.kept += 1;
+            findings.kept += 1;
             let paper = paper_of(name);
             let copies: Vec<_> =
                 there.iter().filter(|(bytes, _)| *bytes == paper).map(|(_, path)| path).collect();
             match copies.as_slice() {
-                [] => verdict.lost.push(format!("the file of {name} is not in the workspace")),
+                [] => findings.lost.push(format!("the file of {name} is not in the workspace")),
                 [path] => {
                     let path = path.strip_prefix(&workspace).unwrap_or(path).to_string_lossy();
                     let wanted = format!("TASK {name} ");
@@ -50,12 +50,12 @@ fn papers_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict) {
                         .iter()
                         .filter_map(|(_, event)| event["blocks"][0]["text"].as_str());
                     if !said.any(|text| text.contains(&wanted) && text.contains(&*path)) {
-                        verdict
+                        findings
                             .lost
                             .push(format!("the message {name} does not name its file {path}"));
                     }
                 }
-                more => verdict
+                more => findings
                     .doubled
                     .push(format!("the file of {name} is in the workspace {} times", more.len())),
             }
@@ -67,7 +67,7 @@ fn papers_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict) {
         bytes.is_empty() || (bytes.starts_with(b"the paper of ") && !whole.contains(bytes))
     };
     for (_, path) in there.iter().filter(|(bytes, _)| half(bytes)) {
-        verdict.other.push(format!("{} is no whole file of anybody", path.display()));
+        findings.other.push(format!("{} is no whole file of anybody", path.display()));
     }
 }
 
@@ -79,7 +79,7 @@ fn paper(act: &Act) -> Option<Vec<u8>> {
 fn replies_handed_over(
     evidence: &Evidence<'_>,
     seat: &Seat,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) {
     let screen = evidence.screen(seat);
@@ -90,9 +90,9 @@ fn replies_handed_over(
     let mut wanted = BTreeSet::new();
     for row in replies {
         for id in linked(row) {
-            verdict.kept += 1;
+            findings.kept += 1;
             wanted.insert(format!("{id}.txt"));
-            arrived(evidence, row, &id, &screen, verdict, counts);
+            arrived(evidence, row, &id, &screen, findings, counts);
         }
     }
     let is_stray = |name: &str| name.starts_with("make-") && !wanted.contains(name);
@@ -101,7 +101,7 @@ fn replies_handed_over(
         .filter_map(|message| message.media.as_ref())
         .filter(|media| is_stray(&media.name))
     {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "{} got the file {}, which no reply hands over",
             seat.session, media.name
         ));
@@ -120,7 +120,7 @@ fn arrived(
     row: &OutboxRow,
     id: &str,
     screen: &[Message],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) {
     let named = format!("{id}.txt");
@@ -131,7 +131,7 @@ fn arrived(
         .map(|media| evidence.round.telegram.file(&media.file_id))
         .collect();
     if copies.iter().any(|bytes| *bytes != made(id)) {
-        verdict.other.push(format!("the file {named} arrived as something else"));
+        findings.other.push(format!("the file {named} arrived as something else"));
     }
     let refused = format!("{} was not sent", made_path(id));
     let was_made = evidence.round.house.path("work").join(made_path(id)).exists();
@@ -145,9 +145,9 @@ fn arrived(
         .count();
     let kills = evidence.seen.left.iter().filter(|left| left.sending.contains(&row.id)).count();
     match copies.len() + told + left_out {
-        0 => verdict.lost.push(format!("the file {named}, and nobody was told")),
-        _ if told > 0 && was_made => verdict.lost.push(format!("the file {named}, which is there to be handed over")),
-        times if times > 1 + kills => verdict
+        0 => findings.lost.push(format!("the file {named}, and nobody was told")),
+        _ if told > 0 && was_made => findings.lost.push(format!("the file {named}, which is there to be handed over")),
+        times if times > 1 + kills => findings
             .doubled
             .push(format!("the file {named} arrived {times} times; {kills} kills came while its reply was on its way")),
         times => counts.duplicates += times - 1,

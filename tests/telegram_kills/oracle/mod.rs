@@ -1,4 +1,4 @@
-//! The verdict over a round at rest, from outside: what people did, what Telegram's stand-in
+//! The findings over a round at rest, from outside: what people did, what Telegram's stand-in
 //! recorded, the effects that happened, what the model was sent, and plain SQL. What came twice is
 //! explained by what a kill left behind, or is wrong. Must not know how kills are chosen.
 
@@ -14,12 +14,12 @@ use serde_json::Value;
 use crate::acts::{Act, Asked};
 use crate::botapi::{Call, Message};
 use crate::killing::doubt::{Cause, Doubts};
+use crate::killing::findings::Findings;
 use crate::killing::house::Kill;
 use crate::killing::log::{
     Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
 };
 use crate::killing::look::{Approval, Look};
-use crate::killing::verdict::Verdict;
 use crate::killing::{lists, recalled, staged_actions, standing, window};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
@@ -30,7 +30,7 @@ use crate::store;
 /// that is one transaction; then this is `false`.
 const COMMAND_ANSWERS_MAY_REPEAT: bool = false;
 
-/// What a round came to, beside the verdict. Nothing here is wrong by itself.
+/// What a round came to, beside the findings. Nothing here is wrong by itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub updates: usize,
@@ -138,14 +138,16 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Counts)> {
-    let mut verdict = Verdict {
+pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Findings, Counts)> {
+    let mut findings = Findings {
         malformed: round.model.faults(),
         requests: round.model.requests().len(),
-        ..Verdict::default()
+        ..Findings::default()
     };
-    verdict.other.extend(seen.watched.wrong.iter().cloned());
-    verdict.lost.extend(seen.restless.iter().map(|what| format!("it never comes to rest: {what}")));
+    findings.other.extend(seen.watched.wrong.iter().cloned());
+    findings
+        .lost
+        .extend(seen.restless.iter().map(|what| format!("it never comes to rest: {what}")));
     let look = Look::open(&round.house.db())?;
     let sessions: Vec<String> =
         look.all("SELECT DISTINCT session FROM events", |row| row.get(0))?;
@@ -161,48 +163,48 @@ pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Count
         round,
     };
     let mut counts = Counts::default();
-    taken::judge(&evidence, &mut verdict, &mut counts)?;
-    said::judge(&evidence, &mut verdict, &mut counts);
-    questions::judge(&evidence, &mut verdict, &mut counts)?;
-    calls_happened_once(&evidence, &mut verdict, &mut counts)?;
-    files::judge(&evidence, &mut verdict, &mut counts)?;
-    the_house_is_whole(&evidence, &mut verdict).await?;
-    Ok((verdict, counts))
+    taken::judge(&evidence, &mut findings, &mut counts)?;
+    said::judge(&evidence, &mut findings, &mut counts);
+    questions::judge(&evidence, &mut findings, &mut counts)?;
+    calls_happened_once(&evidence, &mut findings, &mut counts)?;
+    files::judge(&evidence, &mut findings, &mut counts)?;
+    the_house_is_whole(&evidence, &mut findings).await?;
+    Ok((findings, counts))
 }
 
 fn calls_happened_once(
     evidence: &Evidence<'_>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> anyhow::Result<()> {
     let known = window::known_in(&evidence.round.model.requests());
     for (session, events) in &evidence.logs {
-        log_is_whole(events, Orders::Given, verdict);
-        recalled::judge(&evidence.look, session, events, verdict)?;
-        window::judge(events, &known, verdict);
+        log_is_whole(events, Orders::Given, findings);
+        recalled::judge(&evidence.look, session, events, findings)?;
+        window::judge(events, &known, findings);
     }
     let (uses, effects) = (evidence.uses(), evidence.round.house.counted());
     counts.calls = uses.len();
     let actions = staged_actions::actions(&evidence.look, evidence.logs.values().flatten())?;
-    calls_are_true(&evidence.look, &uses, &actions, &effects, verdict)?;
+    calls_are_true(&evidence.look, &uses, &actions, &effects, findings)?;
     let said_yes =
         |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
-    the_switch_is_obeyed(&evidence.look, &uses, verdict)?;
+    the_switch_is_obeyed(&evidence.look, &uses, findings)?;
     let torn = evidence.seen.torn.iter();
-    verdict.other.extend(torn.map(|torn| format!("at a kill {torn}")));
-    lists::judge(&evidence.look, verdict)?;
+    findings.other.extend(torn.map(|torn| format!("at a kill {torn}")));
+    lists::judge(&evidence.look, findings)?;
     let gave = |question: &str| evidence.seats().iter().any(|seat| seat.has_answered(question));
-    standing::judge(&evidence.look, &uses, gave, verdict)?;
-    staged_actions::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
-    audit_is_true(&evidence.look, &uses, &effects, verdict)?;
+    standing::judge(&evidence.look, &uses, gave, findings)?;
+    staged_actions::judge(&evidence.look, &uses, &actions, &effects, said_yes, findings)?;
+    audit_is_true(&evidence.look, &uses, &effects, findings)?;
     let doubts = Doubts::new(&evidence.look, &uses, &actions, &evidence.seen.watched.struck)?;
-    doubts.judge(&evidence.round.house.in_hand(), verdict);
+    doubts.judge(&evidence.round.house.in_hand(), findings);
     for (id, _, cause) in
         doubts.unknown().filter(|(_, call, cause)| !has_a_cause(evidence, call, *cause))
     {
-        verdict.other.push(format!("{id} is unknown ({cause:?}), and nothing has cut it off"));
+        findings.other.push(format!("{id} is unknown ({cause:?}), and nothing has cut it off"));
     }
-    were_told(evidence, &uses, verdict);
+    were_told(evidence, &uses, findings);
     Ok(())
 }
 
@@ -232,7 +234,7 @@ fn has_a_cause(evidence: &Evidence<'_>, call: &str, cause: Cause) -> bool {
 }
 
 /// Whoever has asked for a call that is unknown was told so, once.
-fn were_told(evidence: &Evidence<'_>, uses: &[Use], verdict: &mut Verdict) {
+fn were_told(evidence: &Evidence<'_>, uses: &[Use], findings: &mut Findings) {
     for one in uses.iter().filter(|one| one.is_unknown()) {
         let reports = evidence.outbox.iter().filter(|row| {
             row.body["text"].as_str().is_some_and(|text| {
@@ -241,21 +243,24 @@ fn were_told(evidence: &Evidence<'_>, uses: &[Use], verdict: &mut Verdict) {
         });
         match reports.count() {
             1 => {}
-            0 => verdict
+            0 => findings
                 .lost
                 .push(format!("nobody was told that {} may or may not have run", one.id)),
-            times => verdict
+            times => findings
                 .doubled
                 .push(format!("that {} may or may not have run was said {times} times", one.id)),
         }
     }
 }
 
-async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> anyhow::Result<()> {
+async fn the_house_is_whole(
+    evidence: &Evidence<'_>,
+    findings: &mut Findings,
+) -> anyhow::Result<()> {
     let house = &evidence.round.house;
     let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
     if verified.code != Some(0) {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "claw audit verify: {}{}",
             verified.out.trim(),
             verified.err.trim()
@@ -264,7 +269,7 @@ async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> a
     let replayed =
         house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
     if replayed.code != Some(0) || replayed.out.contains("other limits") {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "claw sessions replay: {}{}",
             replayed.out.trim(),
             replayed.err.trim()
@@ -272,14 +277,14 @@ async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> a
     }
     let integrity = evidence.look.integrity()?;
     if integrity != "ok" {
-        verdict.other.push(format!("the database is damaged: {integrity}"));
+        findings.other.push(format!("the database is damaged: {integrity}"));
     }
     let left = house.leftovers().await;
     if !left.is_empty() {
-        verdict.other.push(format!("servers outlived claw: {left:?}"));
+        findings.other.push(format!("servers outlived claw: {left:?}"));
     }
     if house.path("work/stolen.txt").exists() {
-        verdict.other.push("a stranger was obeyed".to_owned());
+        findings.other.push("a stranger was obeyed".to_owned());
     }
     Ok(())
 }

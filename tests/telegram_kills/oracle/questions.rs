@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Counts, Evidence};
 use crate::acts::{Act, button_of, is_allowing, number_of};
 use crate::botapi::{MessageId, Outcome};
+use crate::killing::findings::Findings;
 use crate::killing::remembered::is_order;
-use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::Question;
 
@@ -37,7 +37,7 @@ struct Shown {
 
 pub fn judge(
     evidence: &Evidence<'_>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> rusqlite::Result<()> {
     let shown = shown(evidence);
@@ -46,22 +46,22 @@ pub fn judge(
     for question in evidence.questions.iter().filter(|one| !is_order(&one.call)) {
         let Some(seat) = evidence.seats().iter().find(|seat| seat.session == question.session)
         else {
-            verdict.other.push(format!(
+            findings.other.push(format!(
                 "the question {} is of the session {}",
                 question.id, question.session
             ));
             continue;
         };
         let sent = shown.get(&question.id).map_or(&[][..], Vec::as_slice);
-        was_seen(evidence, seat, question, sent, verdict, counts);
-        was_answered(evidence, seat, question, verdict);
+        was_seen(evidence, seat, question, sent, findings, counts);
+        was_answered(evidence, seat, question, findings);
     }
     let found_open: usize = evidence.seen.left.iter().map(|left| left.posted.len()).sum();
     counts.found_open = found_open;
-    what_was_asked_for_ran(evidence, verdict);
-    answers_are_audited(evidence, verdict)?;
-    looks_closed(evidence, &shown, verdict, counts)?;
-    reasons_were_asked_for(evidence, verdict, counts);
+    what_was_asked_for_ran(evidence, findings);
+    answers_are_audited(evidence, findings)?;
+    looks_closed(evidence, &shown, findings, counts)?;
+    reasons_were_asked_for(evidence, findings, counts);
     Ok(())
 }
 
@@ -94,12 +94,12 @@ fn was_seen(
     seat: &Seat,
     question: &Question,
     sent: &[Shown],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) {
     let thread = seat.place.topic.map(i64::from);
     if sent.iter().any(|one| one.chat != seat.place.chat || one.thread != thread) {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "the question {} was shown to others than {}",
             question.id, seat.session
         ));
@@ -110,7 +110,7 @@ fn was_seen(
     if question.number.is_some() {
         // Its list asks it.
         if rows > 0 || !sent.is_empty() {
-            verdict.doubled.push(format!(
+            findings.doubled.push(format!(
                 "the question {} was shown by itself, and in the list {:?}",
                 question.id, question.list
             ));
@@ -118,12 +118,14 @@ fn was_seen(
         return;
     }
     if rows > 1 {
-        verdict.doubled.push(format!("the question {} is in the outbox {rows} times", question.id));
+        findings
+            .doubled
+            .push(format!("the question {} is in the outbox {rows} times", question.id));
     }
     // A standing answer that came first leaves nothing to ask; so does a newer form of the call.
     let answered_unasked = question.state == "superseded" || question.by.starts_with("grant ");
     if sent.is_empty() && (rows > 0 || !answered_unasked) {
-        verdict
+        findings
             .lost
             .push(format!("the question {} ({}) was never shown", question.id, question.state));
     }
@@ -142,7 +144,7 @@ fn was_seen(
                 "the question {} was shown {now} times in one life of claw, {allowed} are explained",
                 question.id
             );
-            verdict.doubled.push(text);
+            findings.doubled.push(text);
         }
         counts.asked_again += now.min(again);
         counts.duplicates += usize::from(unasked && earlier > 0 && now > again);
@@ -172,7 +174,12 @@ fn taps_on<'s>(seat: &'s Seat, question: &str) -> impl Iterator<Item = (&'s str,
 }
 
 /// By its own people, once, as they meant it.
-fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdict: &mut Verdict) {
+fn was_answered(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    question: &Question,
+    findings: &mut Findings,
+) {
     // What is staged is answered by its own message, or by the one about all of its list.
     let of_list = question.list.iter().flat_map(|list| taps_on(seat, list));
     let taps: Vec<(&str, &str)> = taps_on(seat, &question.id).chain(of_list).collect();
@@ -199,7 +206,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
     let decided: Vec<String> =
         own.filter(|words| DECIDED.iter().any(|(said, _)| words.starts_with(said))).collect();
     if decided.len() > 1 {
-        verdict.doubled.push(format!("of the question {} it was said {decided:?}", question.id));
+        findings.doubled.push(format!("of the question {} it was said {decided:?}", question.id));
     }
     let fits = match (question.state.as_str(), &question.answer["kind"]) {
         ("approved", _) => taps.iter().any(|(_, code)| {
@@ -222,7 +229,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
     };
     if question.state == "denied" && taps.iter().any(by_number) {
         let text = format!("the question {} is denied, and its number was allowed", question.id);
-        verdict.other.push(text);
+        findings.other.push(text);
     }
     let owner = format!("telegram:{}", seat.user.id);
     // What a standing answer has answered is judged with those.
@@ -234,11 +241,11 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
             "the question {} is {} by {} ({}), ",
             question.id, question.state, question.by, question.answer
         );
-        verdict.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reasons:?}"));
+        findings.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reasons:?}"));
     }
     let said = decided.first().map_or("", String::as_str);
     if DECIDED.iter().any(|(start, state)| said.starts_with(start) && question.state != *state) {
-        verdict.other.push(format!(
+        findings.other.push(format!(
             "of the question {} it was said {said:?}, and it is {}",
             question.id, question.state
         ));
@@ -246,7 +253,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
 }
 
 /// What was not allowed did not happen; what was asked about did not happen without a yes.
-fn what_was_asked_for_ran(evidence: &Evidence<'_>, verdict: &mut Verdict) {
+fn what_was_asked_for_ran(evidence: &Evidence<'_>, findings: &mut Findings) {
     let effects = evidence.round.house.counted();
     let mut allowed = BTreeSet::new();
     let mut calls = BTreeMap::new();
@@ -260,12 +267,12 @@ fn what_was_asked_for_ran(evidence: &Evidence<'_>, verdict: &mut Verdict) {
         let ran = one.outcomes.iter().any(|outcome| outcome["kind"] != "denied");
         let happened = effects.contains_key(&one.id);
         if (ran || happened) && !allowed.contains(one.call.as_str()) {
-            verdict.other.push(format!("{} ran, and nobody has allowed it", one.id));
+            findings.other.push(format!("{} ran, and nobody has allowed it", one.id));
         }
     }
 }
 
-fn answers_are_audited(evidence: &Evidence<'_>, verdict: &mut Verdict) -> rusqlite::Result<()> {
+fn answers_are_audited(evidence: &Evidence<'_>, findings: &mut Findings) -> rusqlite::Result<()> {
     let mut audited: BTreeMap<String, usize> = BTreeMap::new();
     for row in evidence.look.audit()?.into_iter().filter(|row| row.kind == "answered") {
         *audited
@@ -276,9 +283,9 @@ fn answers_are_audited(evidence: &Evidence<'_>, verdict: &mut Verdict) -> rusqli
         let times = audited.get(&question.id).copied().unwrap_or_default();
         let wanted = usize::from(["approved", "denied"].contains(&question.state.as_str()));
         if times < wanted {
-            verdict.lost.push(format!("the audit does not know the answer to {}", question.id));
+            findings.lost.push(format!("the audit does not know the answer to {}", question.id));
         } else if times > 1 {
-            verdict.doubled.push(format!("the audit has {times} answers to {}", question.id));
+            findings.doubled.push(format!("the audit has {times} answers to {}", question.id));
         }
     }
     Ok(())
@@ -288,7 +295,7 @@ fn answers_are_audited(evidence: &Evidence<'_>, verdict: &mut Verdict) -> rusqli
 fn looks_closed(
     evidence: &Evidence<'_>,
     shown: &BTreeMap<String, Vec<Shown>>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> rusqlite::Result<()> {
     let on_record: BTreeSet<(String, i64)> = evidence
@@ -307,7 +314,7 @@ fn looks_closed(
             match (known, closed) {
                 (_, true) => {}
                 (false, false) if cut_off(evidence, approval, one.call) => counts.orphans += 1,
-                _ => verdict.other.push(format!(
+                _ => findings.other.push(format!(
                     "the message {} still shows {approval}: {:?}",
                     one.message, message.text
                 )),
@@ -328,7 +335,7 @@ fn cut_off(evidence: &Evidence<'_>, approval: &str, call: usize) -> bool {
 }
 
 /// One message that asks for a reason for each tap that promised one.
-fn reasons_were_asked_for(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
+fn reasons_were_asked_for(evidence: &Evidence<'_>, findings: &mut Findings, counts: &mut Counts) {
     for seat in evidence.seats() {
         let asked = evidence
             .screen(seat)
@@ -345,7 +352,7 @@ fn reasons_were_asked_for(evidence: &Evidence<'_>, verdict: &mut Verdict, counts
             }
         }
         if asked > taps + kills {
-            verdict.doubled.push(format!(
+            findings.doubled.push(format!(
                 "{}: {taps} taps promised a reason, and {asked} messages ask for one",
                 seat.session
             ));

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{COMMAND_ANSWERS_MAY_REPEAT, Counts, Evidence, letters, own_words};
 use crate::acts::{Act, Asked, Order, button_of};
 use crate::botapi::{Call, Message, Outcome};
+use crate::killing::findings::Findings;
 use crate::killing::model::answer_to;
-use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::OutboxRow;
 
@@ -21,21 +21,23 @@ const PART_LETTERS_MIN: usize = 20;
 /// Far more than the commit of a row takes.
 const COMMIT_MS_MAX: i64 = 1_000;
 
-pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
+pub fn judge(evidence: &Evidence<'_>, findings: &mut Findings, counts: &mut Counts) {
     let known = |row: &&OutboxRow| evidence.seats().iter().any(|seat| seat.session == row.session);
     for row in evidence.outbox.iter().filter(|row| !known(row)) {
-        verdict.other.push(format!("something was to be said in {}, where nobody is", row.session));
+        findings
+            .other
+            .push(format!("something was to be said in {}, where nobody is", row.session));
     }
     for seat in evidence.seats() {
         let rows: Vec<&OutboxRow> =
             evidence.outbox.iter().filter(|row| row.session == seat.session).collect();
         let screen = evidence.screen(seat);
         counts.sent += screen.len();
-        rows_are_on_the_screen(evidence, seat, &rows, &screen, verdict, counts);
-        turns_are_answered(evidence, seat, &rows, verdict);
-        tasks_are_answered(evidence, seat, &rows, &screen, verdict, counts);
-        commands_are_answered(evidence, seat, &rows, verdict, counts);
-        in_order(evidence, seat, &rows, verdict);
+        rows_are_on_the_screen(evidence, seat, &rows, &screen, findings, counts);
+        turns_are_answered(evidence, seat, &rows, findings);
+        tasks_are_answered(evidence, seat, &rows, &screen, findings, counts);
+        commands_are_answered(evidence, seat, &rows, findings, counts);
+        in_order(evidence, seat, &rows, findings);
     }
 }
 
@@ -60,7 +62,7 @@ fn rows_are_on_the_screen(
     seat: &Seat,
     rows: &[&OutboxRow],
     screen: &[Message],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) {
     let worded: Vec<(&Message, String)> =
@@ -82,7 +84,7 @@ fn rows_are_on_the_screen(
                 Err(_) if as_files > 0 => as_files,
                 Ok(surplus) => rows.len() + surplus,
                 Err(missing) => {
-                    verdict.lost.push(format!("{}: of a long answer {missing}", seat.session));
+                    findings.lost.push(format!("{}: of a long answer {missing}", seat.session));
                     continue;
                 }
             }
@@ -97,7 +99,7 @@ fn rows_are_on_the_screen(
         let allowed =
             kills + drafts.filter(|(message, _)| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
-            verdict.lost.push(format!(
+            findings.lost.push(format!(
                 "{}: {} × {first:?}, and it is there {copies} times",
                 seat.session,
                 rows.len()
@@ -108,7 +110,7 @@ fn rows_are_on_the_screen(
                 seat.session,
                 rows.len()
             );
-            verdict.doubled.push(text);
+            findings.doubled.push(text);
         } else {
             counts.duplicates += copies - rows.len();
         }
@@ -148,7 +150,7 @@ fn turns_are_answered(
     evidence: &Evidence<'_>,
     seat: &Seat,
     rows: &[&OutboxRow],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) {
     let started = evidence.events(seat).iter().filter(|(_, event)| event["type"] == "turn.started");
     for (seq, _) in started {
@@ -158,8 +160,8 @@ fn turns_are_answered(
             .count();
         match replies {
             1 => {}
-            0 => verdict.lost.push(format!("{}: the reply to the turn {seq}", seat.session)),
-            times => verdict
+            0 => findings.lost.push(format!("{}: the reply to the turn {seq}", seat.session)),
+            times => findings
                 .doubled
                 .push(format!("{}: the turn {seq} has {times} replies", seat.session)),
         }
@@ -173,7 +175,7 @@ fn tasks_are_answered(
     seat: &Seat,
     rows: &[&OutboxRow],
     screen: &[Message],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) {
     let events = evidence.events(seat);
@@ -186,10 +188,10 @@ fn tasks_are_answered(
         let with: Vec<&OutboxRow> =
             rows.iter().copied().filter(|row| text(row).contains(&answer)).collect();
         if with.is_empty() && end_of_turn_of(name, events) == Some("answered") {
-            verdict.lost.push(format!("the answer to {name}"));
+            findings.lost.push(format!("the answer to {name}"));
         }
         if with.len() > 1 {
-            verdict.doubled.push(format!("the message {name} was answered {} times", with.len()));
+            findings.doubled.push(format!("the message {name} was answered {} times", with.len()));
         }
         let times = screen.iter().filter(|message| message.text.contains(&answer)).count();
         let allowed = with.len() + window(evidence, &with);
@@ -199,7 +201,7 @@ fn tasks_are_answered(
             })
         };
         if times > allowed && times > allowed + begun().count() {
-            verdict.doubled.push(format!(
+            findings.doubled.push(format!(
                 "the answer to {name} is in {times} messages, {allowed} are explained"
             ));
         }
@@ -212,7 +214,9 @@ fn tasks_are_answered(
             .match_indices("ANSWER:s")
             .find(|(at, _)| !message.text[*at..].starts_with(&mine))
         {
-            verdict.other.push(format!("{} got {:?}, which is not meant for it", seat.session, at));
+            findings
+                .other
+                .push(format!("{} got {:?}, which is not meant for it", seat.session, at));
         }
     }
 }
@@ -285,7 +289,7 @@ fn commands_are_answered(
     evidence: &Evidence<'_>,
     seat: &Seat,
     rows: &[&OutboxRow],
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) {
     let notices = || rows.iter().filter(|row| row.body["type"] == "notice").map(|row| text(row));
@@ -312,12 +316,12 @@ fn commands_are_answered(
         let kept: usize = updates.iter().map(|update| evidence.kills_while_kept(*update)).sum();
         let said = format!("{}: {} × {kind:?}, and {answers} answers", seat.session, updates.len());
         match answers.checked_sub(updates.len()) {
-            None => verdict.lost.push(said),
+            None => findings.lost.push(said),
             Some(0) => {}
             Some(surplus) if COMMAND_ANSWERS_MAY_REPEAT && surplus <= kept => {
                 counts.repeated += surplus
             }
-            Some(_) => verdict.doubled.push(said),
+            Some(_) => findings.doubled.push(said),
         }
     }
     for (order, starts) in [
@@ -340,7 +344,7 @@ fn commands_are_answered(
         let told =
             notices().filter(|notice| starts.iter().any(|start| notice.starts_with(start))).count();
         if told != given {
-            let list = if told < given { &mut verdict.lost } else { &mut verdict.doubled };
+            let list = if told < given { &mut findings.lost } else { &mut findings.doubled };
             list.push(format!(
                 "{}: {given} × {}, and {told} answers",
                 seat.session,
@@ -353,7 +357,7 @@ fn commands_are_answered(
 /// Rows of a chat come in the order in which they were written, by when each was first there whole.
 /// One that was whole before its row was on the disk came as a draft, while its turn went on, and
 /// keeps the place that it had then.
-fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
+fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], findings: &mut Findings) {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut long: Vec<(usize, String)> = Vec::new();
     let mut again: HashSet<String> = HashSet::new();
@@ -401,7 +405,7 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         }
         if at < last.0 {
             let head: String = key.chars().take(60).collect();
-            verdict.other.push(format!(
+            findings.other.push(format!(
                 "{}: {head:?} came before {:?}, which is older",
                 seat.session, last.1
             ));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Counts, Evidence};
 use crate::acts::{Act, Order};
-use crate::killing::verdict::Verdict;
+use crate::killing::findings::Findings;
 use crate::seat::Seat;
 use crate::store::{self, InboxRow};
 
@@ -16,20 +16,20 @@ const DECIDES: [&str; 6] =
 
 pub fn judge(
     evidence: &Evidence<'_>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> rusqlite::Result<()> {
-    updates_were_kept(evidence, verdict, counts)?;
-    messages_came_in_once(evidence, verdict, counts)?;
-    taps_were_answered(evidence, verdict, counts);
-    strangers_heard_nothing(evidence, verdict);
+    updates_were_kept(evidence, findings, counts)?;
+    messages_came_in_once(evidence, findings, counts)?;
+    taps_were_answered(evidence, findings, counts);
+    strangers_heard_nothing(evidence, findings);
     Ok(())
 }
 
 /// What Telegram was told to forget is on the disk, and handled.
 fn updates_were_kept(
     evidence: &Evidence<'_>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> rusqlite::Result<()> {
     let kept = store::updates(&evidence.look)?;
@@ -38,16 +38,16 @@ fn updates_were_kept(
         match kept.get(&i64::from(update.id)).map(String::as_str) {
             _ if update.expired && update.kind == "callback_query" => {}
             None if update.confirmed => {
-                verdict.lost.push(format!(
+                findings.lost.push(format!(
                     "the {} {}, which Telegram was told to forget",
                     update.kind, update.id
                 ));
             }
             None => {
-                verdict.lost.push(format!("the {} {} was never confirmed", update.kind, update.id))
+                findings.lost.push(format!("the {} {} was never confirmed", update.kind, update.id))
             }
             Some(state @ ("kept" | "failed" | "unreadable" | "queue full" | "unknown")) => {
-                verdict.other.push(format!("the {} {} is {state}", update.kind, update.id));
+                findings.other.push(format!("the {} {} is {state}", update.kind, update.id));
             }
             Some(_) => {}
         }
@@ -57,7 +57,7 @@ fn updates_were_kept(
 
 fn messages_came_in_once(
     evidence: &Evidence<'_>,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     counts: &mut Counts,
 ) -> rusqlite::Result<()> {
     let inbox = store::inbox(&evidence.look)?;
@@ -76,9 +76,9 @@ fn messages_came_in_once(
                 .collect();
             explained.extend(rows.iter().map(|row| row.id));
             match rows.as_slice() {
-                [] => verdict.lost.push(format!("the message {name} is not in the inbox")),
+                [] => findings.lost.push(format!("the message {name} is not in the inbox")),
                 [one] if one.session != seat.session => {
-                    verdict
+                    findings
                         .other
                         .push(format!("the message {name} is in the session {}", one.session));
                 }
@@ -88,23 +88,23 @@ fn messages_came_in_once(
                         event["type"] == "user.message" && event["inbox_id"] == one.id
                     });
                     match times.count() {
-                        0 => verdict.lost.push(format!("the message {name} is not in the log")),
+                        0 => findings.lost.push(format!("the message {name} is not in the log")),
                         1 => {}
-                        times => verdict
+                        times => findings
                             .doubled
                             .push(format!("the message {name} is in the log {times} times")),
                     }
                 }
-                more => verdict
+                more => findings
                     .doubled
                     .push(format!("the message {name} is in the inbox {} times", more.len())),
             }
         }
-        orders_came_in_once(&inbox, seat, verdict);
-        was_remembered(evidence, seat, verdict)?;
+        orders_came_in_once(&inbox, seat, findings);
+        was_remembered(evidence, seat, findings)?;
     }
     for row in inbox.iter().filter(|row| row.kind == "message" && !explained.contains(&row.id)) {
-        verdict
+        findings
             .other
             .push(format!("this went to the model, and nobody meant it to: {:?}", row.text));
     }
@@ -115,7 +115,7 @@ fn messages_came_in_once(
 fn was_remembered(
     evidence: &Evidence<'_>,
     seat: &Seat,
-    verdict: &mut Verdict,
+    findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let staged = evidence.look.staged()?;
     let refused = |row: &&store::OutboxRow| {
@@ -130,16 +130,16 @@ fn was_remembered(
         let Act::Remember { word } = act else { continue };
         match staged.iter().filter(|row| row.id == *word).count() {
             0 if refused > 0 => refused -= 1,
-            0 => verdict.lost.push(format!("the order to remember {word}")),
+            0 => findings.lost.push(format!("the order to remember {word}")),
             1 => {}
-            times => verdict.doubled.push(format!("{word} was ordered {times} times")),
+            times => findings.doubled.push(format!("{word} was ordered {times} times")),
         }
     }
     Ok(())
 }
 
 /// Each `/new`, `/stop`, `/undo` and `/compact` of a seat is in the inbox as often as it was given.
-fn orders_came_in_once(inbox: &[InboxRow], seat: &Seat, verdict: &mut Verdict) {
+fn orders_came_in_once(inbox: &[InboxRow], seat: &Seat, findings: &mut Findings) {
     for order in [Order::Clear, Order::Stop, Order::Undo, Order::Compact] {
         let is_it = |act: &&Act| matches!(act, Act::Order { order: one } if *one == order);
         let given = seat.acts.iter().filter(is_it).count();
@@ -148,15 +148,15 @@ fn orders_came_in_once(inbox: &[InboxRow], seat: &Seat, verdict: &mut Verdict) {
         let command = order.command();
         let text = format!("{}: {given} × {command}, and {taken} in the inbox", seat.session);
         match taken.cmp(&given) {
-            Ordering::Less => verdict.lost.push(text),
-            Ordering::Greater => verdict.doubled.push(text),
+            Ordering::Less => findings.lost.push(text),
+            Ordering::Greater => findings.doubled.push(text),
             Ordering::Equal => {}
         }
     }
 }
 
 /// Each tap has its answer, unless Telegram had forgotten it.
-fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
+fn taps_were_answered(evidence: &Evidence<'_>, findings: &mut Findings, counts: &mut Counts) {
     let answer = |query: &str| {
         evidence
             .round
@@ -173,7 +173,7 @@ fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &m
                 if *old
                     && (DECIDES.contains(&words.as_str()) || words.starts_with("Allowed all")) =>
             {
-                verdict
+                findings
                     .other
                     .push(format!("a tap `{code}` on an old message of {approval} counted"));
             }
@@ -181,7 +181,7 @@ fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &m
             None if evidence.seen.absences.iter().any(|absence| absence > at) => {
                 counts.forgotten_taps += 1
             }
-            None => verdict.lost.push(format!(
+            None => findings.lost.push(format!(
                 "a tap `{code}` on {approval} in {} was never answered",
                 seat.session
             )),
@@ -191,14 +191,14 @@ fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &m
         if let Some((words, _)) =
             answer(&tap.query).filter(|(words, _)| words != "Only the owner can answer this.")
         {
-            verdict.other.push(format!("a stranger's tap was answered with {words:?}"));
+            findings.other.push(format!("a stranger's tap was answered with {words:?}"));
         }
     }
 }
 
-fn strangers_heard_nothing(evidence: &Evidence<'_>, verdict: &mut Verdict) {
+fn strangers_heard_nothing(evidence: &Evidence<'_>, findings: &mut Findings) {
     let stranger = &evidence.seen.people.stranger.user;
     for message in evidence.round.telegram.sent(stranger.id) {
-        verdict.other.push(format!("a stranger was told {:?}", message.text));
+        findings.other.push(format!("a stranger was told {:?}", message.text));
     }
 }

@@ -10,12 +10,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::callback::{Callback, Page};
 use crate::app::App;
 use crate::fail::{self, UserError};
-use crate::hub::login::{Earlier, LoggedOut, LoginError, LoginUnderWay, LoginWish, PORT, Revoked};
+use crate::hub::login::{
+    Earlier, LoggedOut, LoginError, LoginRequest, LoginUnderWay, PORT, Revoked,
+};
 use crate::out;
 
 /// What the command was told of the login.
 pub(super) struct Begin {
-    pub(super) wish: LoginWish,
+    pub(super) request: LoginRequest,
     pub(super) port: Option<u16>,
     /// A login that is under way does not go on.
     pub(super) is_new: bool,
@@ -37,7 +39,7 @@ pub(super) async fn run(
         Earlier::Nothing | Earlier::Interrupted => {
             let callback = listen(begin.port).await?;
             let hub = app.gate.hub();
-            let login = hub.begin_login(name, callback.address(), &begin.wish).await;
+            let login = hub.begin_login(name, callback.address(), &begin.request).await;
             let login = login.map_err(known(app))?;
             tell(app, name, &login, true);
             wait(app, &login, Some(callback)).await?

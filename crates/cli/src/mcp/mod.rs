@@ -20,7 +20,7 @@ use super::args::McpAction;
 use super::fail::UserError;
 use crate::app::App;
 use crate::durable;
-use crate::hub::login::LoginWish;
+use crate::hub::login::LoginRequest;
 use crate::hub::manifest::{self, Expansion};
 
 pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -34,8 +34,8 @@ pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow:
         Some(McpAction::Login { name, client_id, client_secret_env, scopes, port, new }) => {
             let client_secret = login::secret_in(app, client_secret_env.as_deref())?;
             let is_new = new || client_id.is_some() || !scopes.is_empty() || port.is_some();
-            let wish = LoginWish { client_id, client_secret, scopes };
-            login::run(app, &name, login::Begin { wish, port, is_new }, as_json).await
+            let request = LoginRequest { client_id, client_secret, scopes };
+            login::run(app, &name, login::Begin { request, port, is_new }, as_json).await
         }
         Some(McpAction::Logout { name }) => login::log_out(app, &name, as_json).await,
         Some(McpAction::Trust { name, level }) => trust::run(app, &name, level, as_json).await,

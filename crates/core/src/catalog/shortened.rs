@@ -37,23 +37,23 @@ const OUTSIDE: [&str; 5] = ["type", "description", "enum", "const", "format"];
 const NOTE: &str = "(Note by claw: to keep requests small, parts of what its parameters say are left \
     out here. It takes them all the same.)";
 
-/// How much a step takes away. The parameters of a tool lie at depth 1.
+/// How much a cut takes away. The parameters of a tool lie at depth 1.
 #[derive(Clone, Copy)]
-enum Step {
+enum Cut {
     /// Words of values that lie this deep or deeper; at most so many characters stay.
     Words { depth: usize, chars: usize },
     /// The inside of values that lie this deep.
     Inside { depth: usize },
 }
 
-const STEPS: [Step; 7] = [
-    Step::Words { depth: 3, chars: 0 },
-    Step::Words { depth: 2, chars: WORDS_MAX },
-    Step::Inside { depth: 4 },
-    Step::Inside { depth: 3 },
-    Step::Inside { depth: 2 },
-    Step::Words { depth: 1, chars: WORDS_MAX },
-    Step::Inside { depth: 1 },
+const CUTS: [Cut; 7] = [
+    Cut::Words { depth: 3, chars: 0 },
+    Cut::Words { depth: 2, chars: WORDS_MAX },
+    Cut::Inside { depth: 4 },
+    Cut::Inside { depth: 3 },
+    Cut::Inside { depth: 2 },
+    Cut::Words { depth: 1, chars: WORDS_MAX },
+    Cut::Inside { depth: 1 },
 ];
 
 /// The same tool in about so many bytes; `None` where it has no more as it is. Names and types of
@@ -76,21 +76,21 @@ pub(super) fn spec(whole: &ToolSpec, bytes_max: usize) -> Option<ToolSpec> {
 
 fn schema(whole: &Value, bytes_max: usize) -> Value {
     let mut short = whole.clone();
-    for step in STEPS {
+    for cut in CUTS {
         if short.to_string().len() <= bytes_max {
             break;
         }
-        take(&mut short, 0, step);
+        take(&mut short, 0, cut);
     }
     short
 }
 
-fn take(schema: &mut Value, depth: usize, step: Step) {
+fn take(schema: &mut Value, depth: usize, cut: Cut) {
     let Some(keys) = schema.as_object_mut() else { return };
-    match step {
-        Step::Words { depth: from, chars } if depth >= from => lose_words(keys, chars),
-        Step::Words { .. } => {}
-        Step::Inside { depth: from } => {
+    match cut {
+        Cut::Words { depth: from, chars } if depth >= from => lose_words(keys, chars),
+        Cut::Words { .. } => {}
+        Cut::Inside { depth: from } => {
             take_all(keys);
             if depth >= from {
                 lose_inside(keys);
@@ -99,17 +99,17 @@ fn take(schema: &mut Value, depth: usize, step: Step) {
     }
     for name in NAMED {
         if let Some(Value::Object(inner)) = keys.get_mut(name) {
-            inner.values_mut().for_each(|value| take(value, depth + 1, step));
+            inner.values_mut().for_each(|value| take(value, depth + 1, cut));
         }
     }
     for name in SINGLE {
         if let Some(inner) = keys.get_mut(name) {
-            take(inner, depth + 1, step);
+            take(inner, depth + 1, cut);
         }
     }
     for name in CHOICES {
         if let Some(Value::Array(inner)) = keys.get_mut(name) {
-            inner.iter_mut().for_each(|value| take(value, depth, step));
+            inner.iter_mut().for_each(|value| take(value, depth, cut));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::login_answer::{LOGIN_HOST, LOGIN_PATH};
 use crate::domain::{escape, is_alone_with_claw};
 use crate::gate::Gate;
 use crate::hub::login::{
-    Earlier, LoginError, LoginUnderWay, LoginWish, PORT, answer_in, is_answer_alone,
+    Earlier, LoginError, LoginRequest, LoginUnderWay, PORT, answer_in, is_answer_alone,
 };
 use crate::router::{Visitor, sentence};
 use crate::store::StoreError;
@@ -105,7 +105,7 @@ async fn link(gate: &Gate, server: &str, is_new: bool) -> Result<String, LoginEr
         }
     }
     let redirect = format!("http://{LOGIN_HOST}{PORT}{LOGIN_PATH}");
-    let login = hub.begin_login(server, &redirect, &LoginWish::default()).await?;
+    let login = hub.begin_login(server, &redirect, &LoginRequest::default()).await?;
     Ok(format!("{interrupted}{}", shown(server, &login)))
 }
 

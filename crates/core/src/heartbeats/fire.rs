@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::check::Checked;
-use super::{HeartbeatHands, Heartbeats, Place, times, words};
+use super::{HeartbeatCallbacks, Heartbeats, Place, times, words};
 use crate::config::{Heartbeat, HeartbeatBudget, end_of_day};
 use crate::domain::{
     Address, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody, SessionId, heartbeat_job,
@@ -39,10 +39,15 @@ struct Seen {
 
 impl Heartbeats {
     /// Sees to everything whose time has come.
-    pub(super) async fn look(&self, all: &[Heartbeat], now: Timestamp, hands: &HeartbeatHands) {
+    pub(super) async fn look(
+        &self,
+        all: &[Heartbeat],
+        now: Timestamp,
+        callbacks: &HeartbeatCallbacks,
+    ) {
         for heartbeat in all {
-            match self.see_to(heartbeat, now, hands).await {
-                Ok(true) => (hands.written)(),
+            match self.see_to(heartbeat, now, callbacks).await {
+                Ok(true) => (callbacks.written)(),
                 Ok(false) => {}
                 Err(error) => {
                     let name = &heartbeat.name;
@@ -57,7 +62,7 @@ impl Heartbeats {
         &self,
         heartbeat: &Heartbeat,
         now: Timestamp,
-        hands: &HeartbeatHands,
+        callbacks: &HeartbeatCallbacks,
     ) -> Result<bool, StoreError> {
         let Some(due) = self.due(heartbeat, now).await? else { return Ok(false) };
         let is_busy = self
@@ -70,7 +75,7 @@ impl Heartbeats {
                 .seen(&due, Seen { fault: due.state.fault.clone(), ..Seen::default() })
                 .await;
         }
-        let at = match (hands.place_of)(heartbeat.chat) {
+        let at = match (callbacks.place_of)(heartbeat.chat) {
             Place::Here(at) => at,
             Place::Nowhere { why, tell } => {
                 return self.faulty(&due, why, tell.as_ref()).await;

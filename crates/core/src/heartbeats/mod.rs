@@ -43,7 +43,7 @@ pub enum Place {
 
 /// What a door does for its heartbeats.
 #[derive(Clone)]
-pub struct HeartbeatHands {
+pub struct HeartbeatCallbacks {
     /// Where the heartbeat tells that names this chat; `None` is the owner's.
     pub place_of: Arc<dyn Fn(Option<i64>) -> Place + Send + Sync>,
     /// Called when something was put into inbox or outbox.
@@ -73,15 +73,15 @@ impl Heartbeats {
 
     /// Sees to them until it is dropped. The gateway runs this once for each agent.
     // Boxed, so that it is compiled here, and not once more in each door that waits for it.
-    pub fn keep(self, hands: HeartbeatHands) -> BoxFuture<'static, ()> {
-        Box::pin(self.keep_on(hands))
+    pub fn keep(self, callbacks: HeartbeatCallbacks) -> BoxFuture<'static, ()> {
+        Box::pin(self.keep_on(callbacks))
     }
 
-    async fn keep_on(self, hands: HeartbeatHands) {
+    async fn keep_on(self, callbacks: HeartbeatCallbacks) {
         let mut entries = self.0.entries.clone();
         loop {
             let all = entries.borrow_and_update().clone();
-            self.look(&all, Timestamp::now(), &hands).await;
+            self.look(&all, Timestamp::now(), &callbacks).await;
             let now = Timestamp::now();
             let next = all.iter().filter_map(|heartbeat| times::next(heartbeat, now)).min();
             let wait = next.map(|at| Duration::try_from(at.duration_since(now)).unwrap_or(LOOK));

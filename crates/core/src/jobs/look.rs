@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::due::{Firing, KnownJobs, Page};
 use super::kept::{self, Kept};
-use super::{AFTER_FAULT, DUE, Hands, JOBS, Jobs, Place, Spot, words};
+use super::{AFTER_FAULT, DUE, JOBS, JobCallbacks, Jobs, Place, Spot, words};
 use crate::domain::{Outbound, OutboundBody};
 use crate::store::{FiringBecame, NewFiring, StoreError, now_ms};
 
@@ -57,7 +57,7 @@ impl Course {
 }
 
 impl Jobs {
-    pub(super) async fn look(&self, server: &str, hands: &Hands) -> Looked {
+    pub(super) async fn look(&self, server: &str, callbacks: &JobCallbacks) -> Looked {
         let mut course = Course::default();
         match self.0.store.read(|tx| tx.panic()) {
             // What is due stays due until somebody turns the switch off.
@@ -69,11 +69,11 @@ impl Jobs {
             course.fail(why);
         }
         match self.due(server).await {
-            Ok(due) => self.see_to(server, due, hands, &mut course).await,
+            Ok(due) => self.see_to(server, due, callbacks, &mut course).await,
             Err(why) => course.fail(why),
         }
         if course.has_written {
-            (hands.written)();
+            (callbacks.written)();
         }
         Looked { again: course.again, failed: course.failed }
     }
@@ -116,10 +116,16 @@ impl Jobs {
         self.0.store.write(move |tx| tx.set_jobs_missed(missed)).await
     }
 
-    async fn see_to(&self, server: &str, due: Vec<Firing>, hands: &Hands, course: &mut Course) {
+    async fn see_to(
+        &self,
+        server: &str,
+        due: Vec<Firing>,
+        callbacks: &JobCallbacks,
+        course: &mut Course,
+    ) {
         let (mut now, mut late, mut turns) = (Vec::new(), Vec::new(), Vec::new());
         for firing in due {
-            let Some(told) = self.placed(server, firing, hands, course).await else { continue };
+            let Some(told) = self.placed(server, firing, callbacks, course).await else { continue };
             match (told.firing.say.is_some(), told.late_ms) {
                 (true, None) => now.push(told),
                 (true, Some(_)) => late.push(told),
@@ -142,13 +148,13 @@ impl Jobs {
         &self,
         server: &str,
         firing: Firing,
-        hands: &Hands,
+        callbacks: &JobCallbacks,
         course: &mut Course,
     ) -> Option<Told> {
         let now = now_ms();
         let late = firing.planned.ago_ms(now);
         let late_ms = (late > LATE_MS).then_some(late);
-        let place = (hands.place_of)(firing.session().as_ref());
+        let place = (callbacks.place_of)(firing.session().as_ref());
         if place == Place::NotMine {
             return None;
         }

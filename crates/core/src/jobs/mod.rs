@@ -63,7 +63,7 @@ pub type PlaceOf = Arc<dyn Fn(Option<&SessionId>) -> Place + Send + Sync>;
 
 /// What a door does for its jobs.
 #[derive(Clone)]
-pub struct Hands {
+pub struct JobCallbacks {
     pub place_of: PlaceOf,
     /// Called when something was put into inbox or outbox.
     pub written: Arc<dyn Fn() + Send + Sync>,
@@ -98,11 +98,11 @@ impl Jobs {
 
     /// Sees to what is due until it is dropped. A door runs this once.
     // Boxed, so that it is compiled here, and not once more in each door that waits for it.
-    pub fn keep(self, hands: Hands) -> BoxFuture<'static, ()> {
-        Box::pin(self.keep_on(hands))
+    pub fn keep(self, callbacks: JobCallbacks) -> BoxFuture<'static, ()> {
+        Box::pin(self.keep_on(callbacks))
     }
 
-    async fn keep_on(self, hands: Hands) {
+    async fn keep_on(self, callbacks: JobCallbacks) {
         let mut has_failed = false;
         loop {
             let Some(server) = self.0.gate.calls().own_server(SCHEDULER) else {
@@ -116,7 +116,7 @@ impl Jobs {
             }
             // Before the look: what comes meanwhile is a reason for another one.
             heard.mark_unchanged();
-            let Looked { again, failed } = self.look(&server, &hands).await;
+            let Looked { again, failed } = self.look(&server, &callbacks).await;
             if let Some(why) = &failed
                 && !has_failed
             {

@@ -111,8 +111,9 @@ async fn the_sixth_turn_of_a_minute_waits_until_the_first_is_a_minute_old() {
 #[tokio::test]
 async fn while_the_stop_switch_is_on_nobody_looks_at_what_is_due() {
     let rig = Rig::new(&[], "");
-    let hands = Hands { place_of: Arc::new(|_| Place::NotMine), written: Arc::new(|| {}) };
-    let look = || async { room(&rig).look("scheduler", &hands).await };
+    let callbacks =
+        JobCallbacks { place_of: Arc::new(|_| Place::NotMine), written: Arc::new(|| {}) };
+    let look = || async { room(&rig).look("scheduler", &callbacks).await };
     rig.store.write(|tx| tx.set_panic(Some("the owner"))).await.unwrap();
     let looked = look().await;
     assert_eq!((looked.again, looked.failed), (Some(AFTER_FAULT), None));

@@ -192,7 +192,7 @@ impl Drive<'_> {
                 });
             }
         }
-        // As the model wished for the calls, and not as their results came in.
+        // In the order in which the model asked for the calls, not as their results came in.
         proposed.sort_by(|one, other| (&one.source, one.index).cmp(&(&other.source, other.index)));
         let (told, turn_seq) = (self.addresses(), self.turn_seq());
         self.stage(proposed, &told, turn_seq)

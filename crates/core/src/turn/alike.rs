@@ -26,22 +26,22 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// How many of the newest replies in a row have the same calls with the same results. Identical
-/// calls side by side in one reply are one. A word of the owner begins anew: what the owner repeats
-/// is a wish.
+/// calls side by side in one reply are one. A message of the owner begins anew: what the owner
+/// repeats is a request.
 pub fn repeated_replies(turn: &Turn<'_>) -> usize {
     let calls = turn.newest_replies().map(|reply| turn.calls_of(reply));
     let mut replies = calls.filter(|calls| !calls.is_empty());
     let Some(newest) = replies.next() else { return 0 };
     let Some(seen) = seen(newest) else { return 1 };
-    let wished = wished(newest);
-    // Comparing what was wished for is cheap, and mostly tells two replies apart.
+    let asked_for = asked_for(newest);
+    // Comparing what was asked for is cheap, and mostly tells two replies apart.
     let again = |calls: &&[Call<'_>]| {
-        self::wished(calls) == wished && self::seen(calls).as_ref() == Some(&seen)
+        self::asked_for(calls) == asked_for && self::seen(calls).as_ref() == Some(&seen)
     };
     1 + replies.take_while(again).count()
 }
 
-fn wished(calls: &[Call<'_>]) -> BTreeSet<(String, String)> {
+fn asked_for(calls: &[Call<'_>]) -> BTreeSet<(String, String)> {
     calls.iter().map(name_and_input).collect()
 }
 

@@ -4,7 +4,7 @@
 
 use super::counted::Ratio;
 use super::cut;
-use super::kinds::Wish;
+use super::kinds::CompactionRequest;
 use super::log::Log;
 use super::next::{Bounds, Step};
 use super::state::Turn;
@@ -24,26 +24,26 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 /// A model works at the results of its newest replies.
 const REPLIES_KEPT: usize = 2;
 
-/// The step of a compaction that is due now, if one is. Without an open turn only what somebody
-/// wishes for is.
+/// The step of a compaction that is due now, if one is. Without an open turn only one that was
+/// requested is.
 pub(super) fn due(log: &Log, turn: Option<&Turn<'_>>, bounds: &Bounds) -> Option<Step> {
     let newest = newest_in_a_row(log);
     if let Some(step) = too_little(log, newest, bounds) {
         return Some(step);
     }
-    let wish = log.wants_compaction();
-    if wish.is_none() && turn.is_none() {
+    let request = log.requested_compaction();
+    if request.is_none() && turn.is_none() {
         return None;
     }
     let size = window::size(log);
     let room = window::room(log, bounds);
     let (is_full, is_cut) = (is_full(size, room, bounds), newest.is_some_and(is_cut_too_little));
-    if wish.is_none() && !is_full && !is_cut {
+    if request.is_none() && !is_full && !is_cut {
         return None;
     }
     let tried = turn.is_some_and(|turn| turn.compacted || turn.compaction_failed);
-    let may_ask = !(tried && wish.is_none()) && may_ask(log);
-    let through = boundary(log, bounds, wish);
+    let may_ask = !(tried && request.is_none()) && may_ask(log);
+    let through = boundary(log, bounds, request);
     let summarises = through.filter(|_| may_ask);
     if newest.is_none() {
         let kept = if summarises.is_some() { REPLIES_KEPT } else { 1 };
@@ -63,7 +63,7 @@ pub(super) fn after_too_long(log: &Log, turn: &Turn<'_>, bounds: &Bounds) -> Opt
     if let Some(step) = cuts(log, Some(turn), 1, window::size(log)) {
         return Some(step);
     }
-    let through_seq = boundary(log, bounds, Some(Wish::Asked))?;
+    let through_seq = boundary(log, bounds, Some(CompactionRequest::Asked))?;
     if turn.compacted || turn.compaction_failed || !may_ask(log) {
         return Some(Step::Drop { through_seq });
     }
@@ -149,10 +149,10 @@ fn cuts(log: &Log, turn: Option<&Turn<'_>>, replies_kept: usize, size: Size) -> 
 
 /// Up to where the oldest ended turns go. The newest of them stay, as far as they are small, unless
 /// the window is to begin anew. `None` if that gains too little, or nothing ended is in the window.
-fn boundary(log: &Log, bounds: &Bounds, wish: Option<Wish>) -> Option<u64> {
+fn boundary(log: &Log, bounds: &Bounds, request: Option<CompactionRequest>) -> Option<u64> {
     let totals = log.totals();
     let last = totals.ended.last()?;
-    if wish == Some(Wish::Idle) {
+    if request == Some(CompactionRequest::Idle) {
         return Some(last.seq);
     }
     let messages_max = match bounds.window_messages {
@@ -167,7 +167,7 @@ fn boundary(log: &Log, bounds: &Bounds, wish: Option<Wish>) -> Option<u64> {
     };
     let goes = totals.ended.partition_point(too_much).checked_sub(1);
     let newest = goes.and_then(|at| totals.ended.get(at)).map(|turn| turn.seq);
-    newest.or(wish.is_some().then_some(last.seq))
+    newest.or(request.is_some().then_some(last.seq))
 }
 
 #[cfg(test)]

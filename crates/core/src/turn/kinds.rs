@@ -81,17 +81,17 @@ pub enum InWindow<'a> {
         through_seq: u64,
     },
     /// The oldest turns are to be summarised.
-    Compacts(Wish),
+    Compacts(CompactionRequest),
     /// They could not be.
     NotCompacted,
 }
 
-/// Who wants a summary.
+/// Why a summary is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// A person.
+pub enum CompactionRequest {
+    /// A person asked for it.
     Asked,
-    /// The next turn, which begins after a long pause: nothing before it stays.
+    /// The next turn begins after a long pause: nothing before it stays.
     Idle,
 }
 
@@ -153,8 +153,12 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
             Meaning { seen: Seen::Action, ..waited(of_session(STEP, InWindow::Stays)) }
         }
         EventBody::StopRequested { .. } | EventBody::LimitReached { .. } => INPUT,
-        EventBody::CompactRequested { .. } => of_session(INPUT, InWindow::Compacts(Wish::Asked)),
-        EventBody::WindowIdle { .. } => of_session(INPUT, InWindow::Compacts(Wish::Idle)),
+        EventBody::CompactRequested { .. } => {
+            of_session(INPUT, InWindow::Compacts(CompactionRequest::Asked))
+        }
+        EventBody::WindowIdle { .. } => {
+            of_session(INPUT, InWindow::Compacts(CompactionRequest::Idle))
+        }
         // It depends on which servers there are. An undo takes nothing out of the list of tools.
         EventBody::ToolsLoaded { .. } => of_session(INPUT, InWindow::Stays),
         EventBody::ResultsCut { .. } => of_session(STEP, InWindow::Stays),

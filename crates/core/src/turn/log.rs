@@ -1,7 +1,7 @@
 //! A session's log in memory: the window of events that a turn needs. Owns the numbering of what is
 //! appended; must not know how events are stored.
 
-use super::kinds::{InWindow, PartOf, Wish, meaning};
+use super::kinds::{CompactionRequest, InWindow, PartOf, meaning};
 use super::state::Turn;
 use super::totals::Totals;
 use crate::domain::{
@@ -135,9 +135,9 @@ impl Log {
         }
     }
 
-    /// Who has asked for a summary of which nothing has come yet.
-    pub(super) fn wants_compaction(&self) -> Option<Wish> {
-        self.totals.wish
+    /// The request for a summary that is still open.
+    pub(super) fn requested_compaction(&self) -> Option<CompactionRequest> {
+        self.totals.request
     }
 
     /// Everybody who has asked by `/compact` since the last compaction, once each.

@@ -132,7 +132,7 @@ fn after_a_failure(log: &Log, turn: &Turn<'_>, bounds: &Bounds) -> Option<Step> 
     Some(Step::Stop(TurnEnd::Failed { text: failure.reason.to_owned() }))
 }
 
-/// The model refused: what it wished for before it did is not called.
+/// The model refused: what it asked for before that is not called.
 fn refused(turn: &Turn<'_>) -> bool {
     turn.replies.last().is_some_and(|reply| matches!(reply.finish, Finish::Refusal { .. }))
 }

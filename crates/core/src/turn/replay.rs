@@ -158,12 +158,12 @@ fn same_results(turn: &Turn<'_>) -> usize {
     let since = turn.messages.last().map_or(0, |message| message.seq);
     let newest_first = turn.results.iter().rev().take_while(|ended| ended.seq > since);
     let mut results =
-        newest_first.filter_map(|ended| Some((wished(turn, ended.call)?, ended.outcome)));
+        newest_first.filter_map(|ended| Some((asked_for(turn, ended.call)?, ended.outcome)));
     let Some(newest) = results.next() else { return 0 };
     1 + results.take_while(|other| *other == newest).count()
 }
 
-fn wished<'a>(turn: &Turn<'a>, call: &CallId) -> Option<(&'a str, &'a serde_json::Value)> {
+fn asked_for<'a>(turn: &Turn<'a>, call: &CallId) -> Option<(&'a str, &'a serde_json::Value)> {
     let known = turn.calls.iter().find(|known| known.id == *call)?;
     Some((&known.tool_use.name, &known.tool_use.input))
 }

@@ -28,7 +28,7 @@ pub struct Turn<'a> {
     pub origin: Option<Origin>,
     pub messages: Vec<Message<'a>>,
     pub replies: Vec<Reply<'a>>,
-    /// All tool uses, in the order in which the model wished for them.
+    /// All tool uses, in the order in which the model asked for them.
     pub calls: Vec<Call<'a>>,
     /// The ends of calls, in the order in which they came.
     pub results: Vec<Ended<'a>>,
@@ -191,7 +191,7 @@ impl<'a> Turn<'a> {
             }
             EventBody::ModelReply { blocks, finish, usage, model, .. } => {
                 let first = self.calls.len();
-                self.wishes(event.seq, blocks);
+                self.asks_for(event.seq, blocks);
                 let calls = first..self.calls.len();
                 (self.failure, self.answered) = (None, calls.is_empty());
                 self.replies.push(Reply { seq: event.seq, blocks, finish, usage, model, calls });
@@ -249,7 +249,7 @@ impl<'a> Turn<'a> {
         self.origin = Some(self.origin.map_or(origin, |least| least.min(origin)));
     }
 
-    fn wishes(&mut self, reply_seq: u64, blocks: &'a [Block]) {
+    fn asks_for(&mut self, reply_seq: u64, blocks: &'a [Block]) {
         for (block, tool_use) in (0..).zip(blocks) {
             let Block::ToolUse(tool_use) = tool_use else { continue };
             let id = CallId::Reply { session: self.session.clone(), reply_seq, block };
@@ -291,7 +291,7 @@ impl<'a> Turn<'a> {
         self.answered = false;
     }
 
-    /// The tool uses without a result, in the order in which the model wished for them.
+    /// The tool uses without a result, in the order in which the model asked for them.
     pub fn unanswered(&self) -> Vec<(CallId, ToolUse)> {
         let open = self.calls.iter().filter(|call| call.outcome.is_none());
         open.map(|call| (call.id.clone(), call.tool_use.clone())).collect()

@@ -5,7 +5,7 @@
 use super::counted::Counting;
 use super::cut::{self, CutSizes};
 use super::estimate;
-use super::kinds::{InWindow, Seen, Wish, meaning};
+use super::kinds::{CompactionRequest, InWindow, Seen, meaning};
 use super::window::{self, Size};
 use crate::domain::{Action, Answer, CallId, Event, EventBody, Outcome};
 
@@ -20,8 +20,8 @@ pub(super) struct Totals {
     pub(super) counting: Counting,
     /// The staged actions that were confirmed and have no result, in the order of their answers.
     pub(super) confirmed: Vec<(CallId, Action)>,
-    /// Who has asked for a summary of which nothing has come yet.
-    pub(super) wish: Option<Wish>,
+    /// The request for a summary that is still open.
+    pub(super) request: Option<CompactionRequest>,
     /// The ended turns, oldest first.
     pub(super) ended: Vec<EndedTurn>,
     /// The places of results that are long enough to be cut.
@@ -78,10 +78,10 @@ impl Totals {
             InWindow::BeginsBehind { summary, made, .. } => {
                 self.standing_at = Some(at);
                 self.standing_tokens = window::of_standing(summary, &made.kept);
-                self.wish = None;
+                self.request = None;
             }
-            InWindow::Compacts(wish) => self.wish = Some(wish),
-            InWindow::NotCompacted => self.wish = None,
+            InWindow::Compacts(request) => self.request = Some(request),
+            InWindow::NotCompacted => self.request = None,
             InWindow::Stays | InWindow::BeginsHere | InWindow::Hides { .. } => {}
         }
         if let Seen::Result(_, Outcome::Ended { output }) = means.seen

@@ -13,9 +13,9 @@ use super::pending::{Pending, PendingFile};
 use super::under_way::LoginUnderWay;
 use super::{LoginError, Place, strength, words};
 
-/// What the owner wants beside the usual.
+/// What the owner asks for in a login, beside the usual.
 #[derive(Clone, Default)]
-pub struct LoginWish {
+pub struct LoginRequest {
     /// Given by the authorization server's owner, where claw cannot register by itself.
     pub client_id: Option<String>,
     /// What belongs to it, where there is one.
@@ -37,7 +37,7 @@ pub enum Earlier {
 pub(super) async fn begin(
     place: Place,
     redirect: &str,
-    wish: &LoginWish,
+    request: &LoginRequest,
 ) -> Result<LoginUnderWay, LoginError> {
     let (mut manager, file, tokens) = parts(&place).await?;
     let metadata = discover(&place, &manager).await?;
@@ -45,12 +45,12 @@ pub(super) async fn begin(
     let registers = metadata.registration_endpoint.is_some();
     let document = document(&place, &metadata);
     manager.set_metadata(metadata);
-    let scopes = scopes(&place, &manager, wish).await?;
+    let scopes = scopes(&place, &manager, request).await?;
     let names: Vec<&str> = scopes.iter().map(String::as_str).collect();
-    let client_secret = match (&wish.client_id, document) {
+    let client_secret = match (&request.client_id, document) {
         (Some(id), _) => {
-            be_client(&mut manager, id, wish.client_secret.as_deref(), redirect)?;
-            wish.client_secret.clone()
+            be_client(&mut manager, id, request.client_secret.as_deref(), redirect)?;
+            request.client_secret.clone()
         }
         (None, Some(document)) => {
             be_client(&mut manager, &document, None, redirect)?;
@@ -213,11 +213,12 @@ fn check(place: &Place, metadata: &AuthorizationMetadata) -> Result<(), LoginErr
     Err(LoginError::Broken(words::of_error(&AuthError::PkceUnsupported)))
 }
 
-/// What the login had, what was missing since, and what is wished; else what the server names.
+/// What the login had, what was missing since, and what the owner asks for; else what the server
+/// names.
 async fn scopes(
     place: &Place,
     manager: &AuthorizationManager,
-    wish: &LoginWish,
+    request: &LoginRequest,
 ) -> Result<Vec<String>, LoginError> {
     let kept = place.shelf.read().map_err(LoginError::Broken)?;
     let mut all = match kept {
@@ -226,7 +227,7 @@ async fn scopes(
         }
         _ => manager.select_initial_scopes(&[]).await,
     };
-    all.extend(wish.scopes.iter().cloned());
+    all.extend(request.scopes.iter().cloned());
     let mut once: Vec<String> = Vec::new();
     for scope in all {
         if !once.contains(&scope) {

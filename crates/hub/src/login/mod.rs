@@ -27,7 +27,7 @@ use crate::settings::HubSettings;
 use crate::transport::http::address::Destination;
 pub(crate) use bearer::Bearer;
 use client::Client;
-pub use flow::{Earlier, LoginWish};
+pub use flow::{Earlier, LoginRequest};
 use kept::Shelf;
 pub use kept::secrets_in;
 pub use pasted::{Finished, answer_in, is_answer_alone};
@@ -169,9 +169,9 @@ impl Hub {
         &self,
         server: &str,
         redirect: &str,
-        wish: &LoginWish,
+        request: &LoginRequest,
     ) -> Result<LoginUnderWay, LoginError> {
-        flow::begin(self.login_place(server)?, redirect, wish).await
+        flow::begin(self.login_place(server)?, redirect, request).await
     }
 
     /// The login to a server that a claw before this one has begun, if it still counts.

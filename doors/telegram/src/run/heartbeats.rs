@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::context::GatewayContext;
 use super::handling::may_talk;
 use crate::api::place::Place as ChatPlace;
-use crate::heartbeats::{HeartbeatHands, Place};
+use crate::heartbeats::{HeartbeatCallbacks, Place};
 
 /// Sees to the heartbeats of the agent until it is dropped.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     let (placing, waking) = (ctx.clone(), ctx.clone());
-    let hands = HeartbeatHands {
+    let callbacks = HeartbeatCallbacks {
         place_of: Arc::new(move |chat| place_of(&placing, chat)),
         written: Arc::new(move || waking.shared.wake()),
     };
-    ctx.shared.context.heartbeats.clone().keep(hands).await;
+    ctx.shared.context.heartbeats.clone().keep(callbacks).await;
 }
 
 fn place_of(ctx: &GatewayContext, chat: Option<i64>) -> Place {

@@ -7,16 +7,16 @@ use super::handling::may_talk;
 use crate::api::place::{DOOR, Place as ChatPlace};
 use crate::domain::SessionId;
 use crate::doors::ChatDoor as _;
-use crate::jobs::{Hands, Place, Spot};
+use crate::jobs::{JobCallbacks, Place, Spot};
 
 /// Sees to the jobs of the home until it is dropped.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     let (placing, waking) = (ctx.clone(), ctx.clone());
-    let hands = Hands {
+    let callbacks = JobCallbacks {
         place_of: Arc::new(move |session| place_of(&placing, session)),
         written: Arc::new(move || waking.shared.wake()),
     };
-    ctx.shared.context.jobs.clone().keep(hands).await;
+    ctx.shared.context.jobs.clone().keep(callbacks).await;
 }
 
 fn place_of(ctx: &GatewayContext, session: Option<&SessionId>) -> Place {

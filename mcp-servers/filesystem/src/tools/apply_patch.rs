@@ -77,15 +77,15 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         }
         plans.push(plan);
     }
-    let mut staged = Vec::with_capacity(plans.len());
+    let mut files = Vec::with_capacity(plans.len());
     for Planned { access, place, old, new } in &plans {
         cancel.check()?;
         let seen = old.as_ref().map(|(_, metadata)| metadata);
-        staged.push(replace::stage(access, place, new.as_bytes(), seen)?);
+        files.push(replace::write_beside(access, place, new.as_bytes(), seen)?);
     }
     let olds: Vec<Option<String>> =
         plans.iter().map(|plan| plan.old.as_ref().map(|(text, _)| text.clone())).collect();
-    replace::put_all(staged, &olds)?;
+    replace::put_all(files, &olds)?;
     Ok(told(&plans))
 }
 

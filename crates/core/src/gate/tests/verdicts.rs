@@ -99,7 +99,7 @@ async fn arguments_with_a_secret_are_denied_and_never_stored() {
 /// A reply that was lost on its way to the disk while its call was not: the next reply has the same
 /// number.
 #[tokio::test]
-async fn the_outcome_of_one_wish_is_no_answer_to_another_one() {
+async fn the_outcome_of_one_call_is_no_answer_to_another_one() {
     let rig = Rig::new(&["legacy"], ALLOW);
     assert_eq!(rig.ended(echo(1, "first")).await, "first");
     assert!(rig.denied(echo(1, "second")).await.contains("another call"));
@@ -107,11 +107,11 @@ async fn the_outcome_of_one_wish_is_no_answer_to_another_one() {
     asking.parked(echo(2, "shown")).await;
     let allowing = rig.again(ALLOW);
     assert_eq!(
-        allowing.ended(echo(2, "wished")).await,
-        "wished",
+        allowing.ended(echo(2, "rerun")).await,
+        "rerun",
         "it is judged for what it is, and that is what runs"
     );
-    assert_eq!(rig.effects("legacy"), ["first", "wished"]);
+    assert_eq!(rig.effects("legacy"), ["first", "rerun"]);
 }
 
 /// A kill between the question and its place in the log: the call is judged again, and this time it

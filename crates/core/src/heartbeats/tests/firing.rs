@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan as _};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::super::{HeartbeatHands, Heartbeats, HeartbeatsParts, Place};
+use super::super::{HeartbeatCallbacks, Heartbeats, HeartbeatsParts, Place};
 use super::when::heartbeat;
 use crate::config::{Heartbeat, HeartbeatCheck, HeartbeatTimes};
 use crate::domain::{
@@ -89,11 +89,11 @@ impl Beats {
 }
 
 async fn look(room: &Heartbeats, heartbeat: &Heartbeat, now: Timestamp) {
-    let hands = HeartbeatHands {
+    let callbacks = HeartbeatCallbacks {
         place_of: Arc::new(|_| Place::Here(Address("console/1".into()))),
         written: Arc::new(|| {}),
     };
-    room.look(std::slice::from_ref(heartbeat), now, &hands).await;
+    room.look(std::slice::from_ref(heartbeat), now, &callbacks).await;
 }
 
 /// Without a message in the inbox no turn begins, and no model is asked.

@@ -134,7 +134,7 @@ async fn long_results_are_cut_in_place_and_kept_whole() {
 
 /// A turn in which a call gave this.
 async fn called_for(gate: &GateRig, result: &str) {
-    let wish = ToolUse {
+    let tool_use = ToolUse {
         id: "1".into(),
         name: "legacy__echo".into(),
         input: serde_json::json!({}),
@@ -145,7 +145,7 @@ async fn called_for(gate: &GateRig, result: &str) {
     let bodies = [
         started(),
         said("look"),
-        replied(Block::ToolUse(wish)),
+        replied(Block::ToolUse(tool_use)),
         EventBody::ToolResult { call, outcome: Outcome::Ended { output } },
         replied(Block::Text { text: "ok".into() }),
         EventBody::TurnEnded { end: TurnEnd::Answered },

@@ -37,7 +37,7 @@ async fn an_exchange_with_calls_goes_with_them_and_what_they_did_stays() {
 async fn what_a_summary_has_swallowed_is_not_undone() {
     let rig = Rig::new(ALLOW, ["one", "they said a", "two"].map(Script::text));
     rig.turn("a").await;
-    // The wish for a summary came first, so the undo waits for it.
+    // The request for a summary came first, so the undo waits for it.
     rig.submit(InboundBody::Compact).await;
     undo(&rig).await;
     assert_eq!(rig.notices().last().unwrap(), NOTHING);

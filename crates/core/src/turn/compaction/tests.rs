@@ -181,10 +181,10 @@ fn a_context_that_is_too_long_is_made_smaller_as_long_as_it_can_be() {
     assert_eq!(next(&on, &BOUNDS), Step::Compact { through_seq: 8 });
     on = gave_up(&on);
     assert_eq!(next(&on, &BOUNDS), Step::Drop { through_seq: 8 });
-    let wish = uses(&["1"]);
+    let calls = uses(&["1"]);
     let long = result(id(7, 0), &tokens(2_000));
     let other = reply(vec![], Finish::Complete);
-    let working = log([exchange("a"), open("c"), vec![wish, long, other, failed(true)]].concat());
+    let working = log([exchange("a"), open("c"), vec![calls, long, other, failed(true)]].concat());
     assert_eq!(next(&working, &BOUNDS), Step::Compact { through_seq: 4 }, "its results are new");
 }
 

@@ -248,14 +248,14 @@ fn a_stop_and_a_limit_end_the_turn_whatever_is_open() {
 
 #[test]
 fn a_refusal_is_delivered_and_calls_nothing() {
-    let wish = Block::ToolUse(ToolUse {
+    let tool_use = Block::ToolUse(ToolUse {
         id: "1".into(),
         name: "t".into(),
         input: json!({}),
         broken_input: None,
     });
     let refusal = Finish::Refusal { reason: "no".into() };
-    assert_eq!(step(vec![started(), said("a"), reply(vec![wish], refusal)]), Step::Deliver);
+    assert_eq!(step(vec![started(), said("a"), reply(vec![tool_use], refusal)]), Step::Deliver);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_full_window_is_compacted_from_the_oldest_turn_on() {
 }
 
 #[test]
-fn a_wish_to_compact_is_carried_out_once() {
+fn a_requested_compaction_is_carried_out_once() {
     let asked =
         vec![started(), said("a"), text("b"), ended(), EventBody::CompactRequested { from: None }];
     assert_eq!(step(asked.clone()), Step::Compact { through_seq: 4 });
@@ -356,9 +356,9 @@ fn a_dropped_exchange_is_no_work_and_no_weight() {
     let small = Bounds { window_tokens: 500, ..BOUNDS };
     let on = [both, vec![started(), said("e")]].concat();
     assert_eq!(next(&log(on.clone()), &small), Step::AskModel, "what was dropped fills no window");
-    let wished = [on, vec![EventBody::CompactRequested { from: None }]].concat();
+    let requested = [on, vec![EventBody::CompactRequested { from: None }]].concat();
     assert_eq!(
-        step(wished),
+        step(requested),
         Step::Compact { through_seq: 4 },
         "what was dropped is not summarised"
     );

@@ -27,9 +27,9 @@ fn started_by(origin: Origin, principal: &str) -> EventBody {
 /// Where the shell stands for a call of the next reply.
 fn stands(events: &[EventBody]) -> Option<String> {
     let log = log(events.to_vec());
-    let wished =
+    let tool_use =
         ToolUse { id: "x".into(), name: "bash__run".into(), input: json!({}), broken_input: None };
-    before(&log, &[(id(log.next_seq(), 0), wished)]).remove("bash")
+    before(&log, &[(id(log.next_seq(), 0), tool_use)]).remove("bash")
 }
 
 /// One turn of the owner's in which two commands run side by side: events 1 to 5.
@@ -53,10 +53,10 @@ fn the_last_one_of_a_reply_that_has_moved_it_counts_whenever_it_ends() {
 fn calls_of_a_reply_begin_where_the_replies_before_it_have_left_the_shell() {
     let events = turn([left(id(3, 0), "a"), left(id(3, 1), "b")]);
     let log = log(events);
-    let wished =
+    let tool_use =
         ToolUse { id: "x".into(), name: "bash__run".into(), input: json!({}), broken_input: None };
     // As it is after a kill, when one of two has ended.
-    assert_eq!(before(&log, &[(id(3, 1), wished)]), Stands::new());
+    assert_eq!(before(&log, &[(id(3, 1), tool_use)]), Stands::new());
 }
 
 #[test]

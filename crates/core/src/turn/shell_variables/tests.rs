@@ -20,14 +20,14 @@ fn started_by(origin: Origin, principal: &str) -> EventBody {
     EventBody::TurnStarted { origin, principal: principal.into(), role: None }
 }
 
-fn wished() -> ToolUse {
+fn tool_use() -> ToolUse {
     ToolUse { id: "x".into(), name: "bash__run".into(), input: json!({}), broken_input: None }
 }
 
 /// What a call of the next reply has: `A=1 B=2`.
 fn keeps(events: &[EventBody]) -> String {
     let log = log(events.to_vec());
-    let kept = before(&log, &[(id(log.next_seq(), 0), wished())]).remove("bash");
+    let kept = before(&log, &[(id(log.next_seq(), 0), tool_use())]).remove("bash");
     let words = kept.unwrap_or_default().into_iter().map(|(name, value)| format!("{name}={value}"));
     words.collect::<Vec<_>>().join(" ")
 }
@@ -59,7 +59,7 @@ fn the_last_one_of_a_reply_that_has_changed_a_name_counts_whenever_it_ends() {
 fn calls_of_a_reply_have_what_the_replies_before_it_have_left() {
     let log = log(usual());
     // As it is after a kill, when one of two has ended.
-    assert_eq!(before(&log, &[(id(3, 1), wished())]), Keeps::new());
+    assert_eq!(before(&log, &[(id(3, 1), tool_use())]), Keeps::new());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn what_a_server_says_by_itself_is_data() {
 }
 
 #[test]
-fn a_new_conversation_an_undo_and_the_owners_wish_take_it_back() {
+fn a_new_conversation_an_undo_and_the_owners_command_take_it_back() {
     let mut events = usual();
     events.extend([text("done"), ended(), started(), said("b"), uses(&["x"])]);
     events.extend([left(id(10, 0), &[("C", "3")], &["A"]), text("done"), ended()]);
@@ -143,7 +143,7 @@ fn commands_side_by_side_leave_no_more_than_one_call_can_give() {
     };
     let events = turn([of(0, &a), of(1, &b)]);
     let log = log(events);
-    let kept = before(&log, &[(id(log.next_seq(), 0), wished())]).remove("bash").unwrap();
+    let kept = before(&log, &[(id(log.next_seq(), 0), tool_use())]).remove("bash").unwrap();
     assert_eq!(kept.len(), claw_kit::variables::COUNT_MAX);
     assert!(claw_kit::variables::check(&kept).is_ok());
     assert!(told(&log).unwrap().0.ends_with("and 52 more, which `export -p` tells"));

@@ -13,7 +13,7 @@ use super::body::Held;
 
 /// One step of reading.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum EventStep {
     Event(Sse),
     /// A line that is none of an event stream; it was left out.
     Odd(String),
@@ -62,16 +62,16 @@ impl Events {
         Self(Box::pin(SseStream::from_bytes_stream(lines.boxed())))
     }
 
-    pub(super) async fn next(&mut self) -> Step {
+    pub(super) async fn next(&mut self) -> EventStep {
         match self.0.next().await {
-            None => Step::End,
-            Some(Ok(event)) => Step::Event(event),
+            None => EventStep::End,
+            Some(Ok(event)) => EventStep::Event(event),
             Some(Err(Error::Body(error))) => match error.downcast::<Fault>().map(|fault| *fault) {
-                Ok(Fault::TooLong) => Step::TooLong,
-                Ok(Fault::Broken(why)) => Step::Broken(why),
-                Err(other) => Step::Broken(other.to_string()),
+                Ok(Fault::TooLong) => EventStep::TooLong,
+                Ok(Fault::Broken(why)) => EventStep::Broken(why),
+                Err(other) => EventStep::Broken(other.to_string()),
             },
-            Some(Err(odd)) => Step::Odd(odd.to_string()),
+            Some(Err(odd)) => EventStep::Odd(odd.to_string()),
         }
     }
 }
@@ -150,11 +150,11 @@ mod tests {
         let mut seen = Vec::new();
         loop {
             match events.next().await {
-                Step::Event(event) => seen.push(event.data.unwrap_or_default()),
-                Step::Odd(why) => seen.push(format!("odd: {why}")),
-                Step::TooLong => seen.push("too long".to_owned()),
-                Step::Broken(why) => seen.push(format!("broken: {why}")),
-                Step::End => break,
+                EventStep::Event(event) => seen.push(event.data.unwrap_or_default()),
+                EventStep::Odd(why) => seen.push(format!("odd: {why}")),
+                EventStep::TooLong => seen.push("too long".to_owned()),
+                EventStep::Broken(why) => seen.push(format!("broken: {why}")),
+                EventStep::End => break,
             }
             if seen.last().is_some_and(|last| last == "too long") {
                 break;

@@ -9,7 +9,7 @@ use reqwest::{Response, StatusCode};
 use tokio::time::{sleep, timeout};
 
 use super::body::Held;
-use super::events::{Events, Step};
+use super::events::{EventStep, Events};
 use super::exchange::{EVENTS, Failure, Post, content_type, forgotten, login_header};
 use super::{Shared, words};
 use crate::transport::Received;
@@ -95,16 +95,16 @@ impl Shared {
         let mut heard = false;
         loop {
             let event = match events.next().await {
-                Step::Event(event) => event,
-                Step::Odd(why) => {
+                EventStep::Event(event) => event,
+                EventStep::Odd(why) => {
                     self.deliver(Received::NoJson(why)).await;
                     continue;
                 }
-                Step::TooLong => return Pause::TooLong,
-                Step::Broken(why) => {
+                EventStep::TooLong => return Pause::TooLong,
+                EventStep::Broken(why) => {
                     return Pause::Cut { why: format!("the connection broke ({why})"), heard };
                 }
-                Step::End => {
+                EventStep::End => {
                     return Pause::Cut { why: "it closed the connection".to_owned(), heard };
                 }
             };

@@ -2,7 +2,7 @@
 
 /// The four lists must be empty; the numbers are only counted.
 #[derive(Debug, Default)]
-pub struct Verdict {
+pub struct Findings {
     pub lost: Vec<String>,
     pub doubled: Vec<String>,
     pub malformed: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Verdict {
     pub by_grant: usize,
 }
 
-impl Verdict {
+impl Findings {
     pub fn wrong(&self) -> Vec<String> {
         let named = |what: &str, list: &[String]| {
             list.iter().map(|one| format!("{what}: {one}")).collect::<Vec<_>>()
@@ -43,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// What all verdicts of a series come to.
+/// What all findings of a series come to.
 #[derive(Debug, Default)]
 pub struct Sums {
     pub lost: usize,
@@ -68,23 +68,23 @@ pub struct Sums {
 }
 
 impl Sums {
-    pub fn add(&mut self, verdict: &Verdict) {
-        self.lost += verdict.lost.len();
-        self.doubled += verdict.doubled.len();
-        self.malformed += verdict.malformed.len();
-        self.other += verdict.other.len();
-        self.unknown += verdict.unknown;
-        self.effects += verdict.effects;
-        self.requests += verdict.requests;
-        self.staged += verdict.staged;
-        self.staged_run += verdict.staged_run;
-        self.kept += verdict.kept;
-        self.panics += verdict.panics;
-        self.summaries += verdict.summaries;
-        self.lists += verdict.lists;
-        self.listed += verdict.listed;
-        self.grants += verdict.grants;
-        self.settled += verdict.settled;
-        self.by_grant += verdict.by_grant;
+    pub fn add(&mut self, findings: &Findings) {
+        self.lost += findings.lost.len();
+        self.doubled += findings.doubled.len();
+        self.malformed += findings.malformed.len();
+        self.other += findings.other.len();
+        self.unknown += findings.unknown;
+        self.effects += findings.effects;
+        self.requests += findings.requests;
+        self.staged += findings.staged;
+        self.staged_run += findings.staged_run;
+        self.kept += findings.kept;
+        self.panics += findings.panics;
+        self.summaries += findings.summaries;
+        self.lists += findings.lists;
+        self.listed += findings.listed;
+        self.grants += findings.grants;
+        self.settled += findings.settled;
+        self.by_grant += findings.by_grant;
     }
 }
