@@ -213,7 +213,7 @@ fn a_command_that_runs_loses_what_is_closed_at_once_and_its_result_says_why() {
     let (_, id) = told.asks(&hold);
     let running = told.house.start(&["approve", &id]);
     told.holds(2);
-    // Longer than the time between two looks: this write is none of claw's, so it rings no bell.
+    // Longer than the time between two looks: this write is none of claw's, so it sends no signal.
     let soon = "UPDATE grants SET expires_ms = unixepoch() * 1000 + 3000 WHERE revoked_ms IS NULL AND tool = 'opening'";
     assert_eq!(told.house.db().execute(soon, []).unwrap(), 1);
     running.ends().expect(0);

@@ -1,5 +1,5 @@
 //! Tells whoever waits that somebody has committed, in this process or in another one. Owns the
-//! bell: behind each commit the writer opens the write-ahead log to read, and closes it. That
+//! wake-up: behind each commit the writer opens the write-ahead log to read, and closes it. That
 //! changes nothing, and the system tells everybody who watches the file (inotify). What the commit
 //! itself writes to that file comes before anybody can see the commit, so it is no sign. Must not
 //! know what was committed.
@@ -13,38 +13,38 @@ use tokio::sync::watch;
 
 /// Where the system tells nothing, the store is looked at this often. A look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Where it does, the store is looked at this often all the same: a program that is not claw rings
-/// no bell.
+/// Where it does, the store is looked at this often all the same: a program that is not claw
+/// sends no signal.
 const LOOK_ANYHOW_MS: u64 = 5_000;
 
 /// One for each open store.
-pub(super) struct Bell {
+pub(super) struct WakeUp {
     /// The write-ahead log. No lock of SQLite's is on this file, so closing it releases none.
     log: PathBuf,
-    /// Counts rings. It never goes back.
-    rung: watch::Sender<u64>,
-    /// Whether a task hears the rings. It ends when nobody waits any more, and with its runtime.
-    heard: Mutex<bool>,
+    /// Counts signals. It never goes back.
+    signals: watch::Sender<u64>,
+    /// Whether a task watches the file. It ends when nobody waits any more, and with its runtime.
+    watched: Mutex<bool>,
     look_anyhow_ms: AtomicU64,
 }
 
-impl Bell {
+impl WakeUp {
     pub(super) fn of(db: &Path) -> Arc<Self> {
         let mut log = db.as_os_str().to_owned();
         log.push("-wal");
         Arc::new(Self {
             log: log.into(),
-            rung: watch::Sender::new(0),
-            heard: Mutex::new(false),
+            signals: watch::Sender::new(0),
+            watched: Mutex::new(false),
             look_anyhow_ms: AtomicU64::new(LOOK_ANYHOW_MS),
         })
     }
 
     /// Tells everybody, in whichever process, to look. What they are to see is committed.
-    pub(super) fn ring(&self) {
+    pub(super) fn signal(&self) {
         drop(std::fs::File::open(&self.log));
-        // Whoever hears has heard this, too.
-        if !*self.heard() {
+        // A task that watches the file counts this one, too.
+        if !*self.watched() {
             self.count();
         }
     }
@@ -55,44 +55,44 @@ impl Bell {
     }
 
     pub(super) fn changes(self: &Arc<Self>) -> Changes {
-        let rung = self.rung.subscribe();
-        self.is_heard();
-        Changes { bell: self.clone(), rung }
+        let signals = self.signals.subscribe();
+        self.ensure_watched();
+        Changes { wake_up: self.clone(), signals }
     }
 
     fn count(&self) {
-        self.rung.send_modify(|count| *count += 1);
+        self.signals.send_modify(|count| *count += 1);
     }
 
-    fn heard(&self) -> MutexGuard<'_, bool> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn watched(&self) -> MutexGuard<'_, bool> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sees to it that somebody hears, if the system tells.
+    /// Sees to it that a task watches the file, if the system tells.
     #[cfg(target_os = "linux")]
-    fn is_heard(self: &Arc<Self>) -> Heard {
-        let ear = {
-            let mut heard = self.heard();
-            if *heard {
-                return Heard::Always;
+    fn ensure_watched(self: &Arc<Self>) -> Watched {
+        let file_watch = {
+            let mut watched = self.watched();
+            if *watched {
+                return Watched::Always;
             }
-            let Some(ear) = linux::Ear::of(&self.log) else { return Heard::Not };
-            *heard = true;
-            ear
+            let Some(file_watch) = linux::FileWatch::of(&self.log) else { return Watched::Not };
+            *watched = true;
+            file_watch
         };
         // Without the lock: a runtime that ends drops it at once, which takes the lock.
-        tokio::spawn(linux::hear(ear, linux::Hearing::of(self.clone())));
-        Heard::FromNow
+        tokio::spawn(linux::watch_file(file_watch, linux::WatchTask::of(self.clone())));
+        Watched::FromNow
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn is_heard(self: &Arc<Self>) -> Heard {
-        Heard::Not
+    fn ensure_watched(self: &Arc<Self>) -> Watched {
+        Watched::Not
     }
 }
 
-/// Since when rings are heard.
-enum Heard {
+/// Since when the file is watched.
+enum Watched {
     Always,
     FromNow,
     Not,
@@ -101,8 +101,8 @@ enum Heard {
 /// Somebody who waits for commits. What is committed after it was made, or after its last
 /// [`Changes::wait`], ends the next one: so it is made first, and then looked.
 pub struct Changes {
-    bell: Arc<Bell>,
-    rung: watch::Receiver<u64>,
+    wake_up: Arc<WakeUp>,
+    signals: watch::Receiver<u64>,
 }
 
 impl Changes {
@@ -114,16 +114,16 @@ impl Changes {
 
     /// The same, but no longer than `longest`.
     pub async fn wait_at_most(&mut self, longest: Duration) {
-        let look = match self.bell.is_heard() {
-            // Who heard it has gone, and nobody knows what was missed.
-            Heard::FromNow => return,
-            Heard::Always => {
-                Duration::from_millis(self.bell.look_anyhow_ms.load(Ordering::Relaxed))
+        let look = match self.wake_up.ensure_watched() {
+            // The task before has gone, and nobody knows what was missed.
+            Watched::FromNow => return,
+            Watched::Always => {
+                Duration::from_millis(self.wake_up.look_anyhow_ms.load(Ordering::Relaxed))
             }
-            Heard::Not => LOOK_EVERY,
+            Watched::Not => LOOK_EVERY,
         };
-        // The bell lives as long as this, so it cannot close.
-        let _rung = tokio::time::timeout(look.min(longest), self.rung.changed()).await;
+        // The wake-up lives as long as this, so it cannot close.
+        let _signals = tokio::time::timeout(look.min(longest), self.signals.changed()).await;
     }
 }
 
@@ -142,14 +142,14 @@ mod linux {
     use tokio::io::Interest;
     use tokio::io::unix::AsyncFd;
 
-    use super::Bell;
+    use super::WakeUp;
 
     /// Commits that come closer together are one sign.
     const APART: Duration = Duration::from_millis(50);
 
-    pub(super) struct Ear(AsyncFd<OwnedFd>);
+    pub(super) struct FileWatch(AsyncFd<OwnedFd>);
 
-    impl Ear {
+    impl FileWatch {
         /// `None` where the system does not tell: a limit on watches, or no file.
         #[expect(deprecated, reason = "what is registered owns its descriptor, so it is sound")]
         pub(super) fn of(file: &Path) -> Option<Self> {
@@ -170,8 +170,8 @@ mod linux {
             }
         }
 
-        /// Waits for a ring. False: the file is gone, or inotify is.
-        async fn rings(&self) -> bool {
+        /// Waits for a signal. False: the file is gone, or inotify is.
+        async fn next(&self) -> bool {
             let Ok(mut ready) = self.0.readable().await else { return false };
             let mut buffer = [MaybeUninit::uninit(); 1024];
             let mut events = inotify::Reader::new(self.0.get_ref(), &mut buffer);
@@ -188,49 +188,49 @@ mod linux {
         }
     }
 
-    /// Somebody hears for as long as this lives.
-    pub(super) struct Hearing {
-        bell: Arc<Bell>,
-        /// It has said already that nobody hears; somebody else may hear now.
+    /// A task watches the file for as long as this lives.
+    pub(super) struct WatchTask {
+        wake_up: Arc<WakeUp>,
+        /// It has said already that no task watches; another one may watch now.
         is_over: bool,
     }
 
-    impl Hearing {
-        pub(super) fn of(bell: Arc<Bell>) -> Self {
-            Self { bell, is_over: false }
+    impl WatchTask {
+        pub(super) fn of(wake_up: Arc<WakeUp>) -> Self {
+            Self { wake_up, is_over: false }
         }
 
-        /// Whether nobody waits any more. Then nobody hears, either.
+        /// Whether nobody waits any more. Then no task watches, either.
         fn ends(&mut self) -> bool {
-            // Whoever comes has subscribed before it takes this lock to look whether
-            // somebody hears.
-            let mut heard = self.bell.heard();
-            self.is_over = self.bell.rung.receiver_count() == 0;
-            *heard = !self.is_over;
+            // Whoever comes has subscribed before it takes this lock to look whether a task
+            // watches.
+            let mut watched = self.wake_up.watched();
+            self.is_over = self.wake_up.signals.receiver_count() == 0;
+            *watched = !self.is_over;
             self.is_over
         }
     }
 
-    impl Drop for Hearing {
+    impl Drop for WatchTask {
         fn drop(&mut self) {
             if !self.is_over {
-                *self.bell.heard() = false;
-                self.bell.count();
+                *self.wake_up.watched() = false;
+                self.wake_up.count();
             }
         }
     }
 
-    pub(super) async fn hear(ear: Ear, mut hearing: Hearing) {
+    pub(super) async fn watch_file(file_watch: FileWatch, mut task: WatchTask) {
         loop {
             tokio::select! {
-                rings = ear.rings() => {
-                    hearing.bell.count();
-                    if !rings {
+                goes_on = file_watch.next() => {
+                    task.wake_up.count();
+                    if !goes_on {
                         return;
                     }
                 }
-                () = hearing.bell.rung.closed() => {
-                    if hearing.ends() {
+                () = task.wake_up.signals.closed() => {
+                    if task.ends() {
                         return;
                     }
                 }

@@ -75,8 +75,8 @@ pub use audit::{AuditEntry, Broken, HeadPutBack, Whole};
 pub use audit_rows::AuditRow;
 pub use audit_stand_in::AuditPutAside;
 pub use calls::CallRow;
-use changes::Bell;
 pub use changes::Changes;
+use changes::WakeUp;
 pub use clients::{ClientCallRow, ClientRow};
 pub use daily_digests::LastDailyDigest;
 pub use damaged::{DamagedRow, RowAt, RowFault};
@@ -129,8 +129,8 @@ struct Inner {
     migrated: Option<Migrated>,
     /// What seals the audit, or why nothing does.
     anchor: Result<Arc<Anchor>, String>,
-    /// Rung by the writer, and held by everybody who waits.
-    bell: Arc<Bell>,
+    /// Signalled by the writer, and held by everybody who waits.
+    wake_up: Arc<WakeUp>,
 }
 
 impl Store {
@@ -168,8 +168,8 @@ impl Store {
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         configure(&reader)?;
         let anchor = anchor(path).map(Arc::new);
-        let bell = Bell::of(path);
-        let writer = Writer::start(conn, anchor.clone().ok(), bell.clone())?;
+        let wake_up = WakeUp::of(path);
+        let writer = Writer::start(conn, anchor.clone().ok(), wake_up.clone())?;
         let reader = Mutex::new(reader);
         Ok(Self {
             inner: Arc::new(Inner {
@@ -178,7 +178,7 @@ impl Store {
                 path: path.to_owned(),
                 migrated,
                 anchor,
-                bell,
+                wake_up,
             }),
         })
     }
@@ -270,19 +270,19 @@ impl Store {
     /// For whoever waits for what others commit: made first, then the store is looked at, then it
     /// waits. Needs a Tokio runtime.
     pub fn changes(&self) -> Changes {
-        self.inner.bell.changes()
+        self.inner.wake_up.changes()
     }
 
     /// How often the store is looked at for commits of which the system has told nothing: those of
     /// programs that are not claw.
     pub fn set_look_anyhow(&self, every: Duration) {
-        self.inner.bell.set_look_anyhow(every);
+        self.inner.wake_up.set_look_anyhow(every);
     }
 
     /// Has everybody look, in whichever process, who waits for changes: something has changed that
     /// is no commit.
     pub(crate) fn tell_others(&self) {
-        self.inner.bell.ring();
+        self.inner.wake_up.signal();
     }
 
     /// A number that changes whenever another connection has committed (`PRAGMA data_version`).

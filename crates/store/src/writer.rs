@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::StoreError;
 use super::anchor::Anchor;
-use super::changes::Bell;
+use super::changes::WakeUp;
 use super::mark;
 use super::queue::{Next, Queue, WriteUrgency};
 use super::tx::Tx;
@@ -56,7 +56,7 @@ impl Writer {
     pub(super) fn start(
         conn: Connection,
         anchor: Option<Arc<Anchor>>,
-        bell: Arc<Bell>,
+        wake_up: Arc<WakeUp>,
     ) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::new());
         let spent = Arc::<Spent>::default();
@@ -65,7 +65,7 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure, &bell))
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure, &wake_up))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
         Ok(Self { queue, spent, failed, thread: Some(thread) })
     }
@@ -135,7 +135,7 @@ fn run(
     queue: &Queue<Work>,
     spent: &Spent,
     failed: &LastFailure,
-    bell: &Bell,
+    wake_up: &WakeUp,
 ) {
     // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody
     // after.
@@ -163,7 +163,7 @@ fn run(
         }
         let began = Instant::now();
         commit(&Tx::sealing(conn, anchor), batch, failed);
-        bell.ring();
+        wake_up.signal();
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
         // What a relaxed batch has written is not on the disk yet, and counts nothing.

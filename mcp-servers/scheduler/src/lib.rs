@@ -5,7 +5,6 @@
 
 mod args;
 mod backup;
-mod bell;
 mod caller;
 mod clock;
 mod error;
@@ -18,6 +17,7 @@ mod schedule;
 mod server;
 mod store;
 mod tick;
+mod timer;
 mod tools;
 mod waker;
 mod when;
@@ -72,7 +72,7 @@ enum StartError {
     #[error(transparent)]
     Open(#[from] schedule::OpenError),
     #[error("the clock cannot be watched: {0}")]
-    Bell(std::io::Error),
+    Timer(std::io::Error),
     #[error(transparent)]
     Serve(#[from] ServeError),
 }
@@ -85,7 +85,7 @@ fn run(args: &Args, grammar: Option<HeartbeatGrammar>) -> Result<(), StartError>
     };
     let schedule = schedule::Schedule::open(args)?;
     let shared = tools::Shared::new(schedule);
-    let news = waker::start(shared.clone()).map_err(StartError::Bell)?;
+    let news = waker::start(shared.clone()).map_err(StartError::Timer)?;
     stdio::serve(server::Server::new(shared, heartbeats, news), &BOUNDS)?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use claw_server_kit::stdio::say;
 use tokio::sync::watch;
 
 use crate::SERVER_NAME;
-use crate::bell::Bell;
+use crate::timer::Timer;
 use crate::tools::Shared;
 
 /// What the thread needs is little: SQLite and a few rows.
@@ -22,14 +22,14 @@ const RETRY_S: i64 = 5;
 /// # Errors
 /// The system gives no timer, no watch or no thread.
 pub fn start(shared: Shared) -> io::Result<watch::Receiver<i64>> {
-    let bell = Bell::new(&shared.with_raw(|schedule| schedule.path.clone()))?;
+    let timer = Timer::new(&shared.with_raw(|schedule| schedule.path.clone()))?;
     let (news, receiver) = watch::channel(0);
-    let run = move || run(&shared, &bell, &news);
+    let run = move || run(&shared, &timer, &news);
     thread::Builder::new().name("waker".into()).stack_size(STACK_BYTES).spawn(run)?;
     Ok(receiver)
 }
 
-fn run(shared: &Shared, bell: &Bell, news: &watch::Sender<i64>) {
+fn run(shared: &Shared, timer: &Timer, news: &watch::Sender<i64>) {
     let mut has_failed = false;
     // Ends with the process.
     loop {
@@ -49,7 +49,7 @@ fn run(shared: &Shared, bell: &Bell, news: &watch::Sender<i64>) {
                 Some(now + RETRY_S)
             }
         };
-        if let Err(error) = bell.wait(next) {
+        if let Err(error) = timer.wait(next) {
             say(&format!(
                 "{SERVER_NAME}: the clock cannot be watched any more: {error}. Call `due` to look."
             ));

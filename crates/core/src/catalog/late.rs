@@ -24,7 +24,7 @@ type Listing = JoinHandle<Result<Arc<ServerTools>, HubError>>;
 #[derive(Clone, Default)]
 pub(super) struct Late {
     state: Arc<Mutex<State>>,
-    /// Rings when a server is not waited for any more.
+    /// Signals when a server is not waited for any more.
     settled: Arc<Notify>,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{Changes, Store};
 
-/// So long nobody looks without being told, so only the bell can end a wait.
+/// So long nobody looks without being told, so only a signal can end a wait.
 const NEVER: Duration = Duration::from_secs(3600);
 
 /// A test that would wait for ever fails instead.

@@ -1,15 +1,15 @@
 //! Waits for a time of the wall clock, or for another process that changes the file. Owns the one
 //! timer of this program; must not know jobs.
 //!
-//! Linux has a timer on the wall clock itself (timerfd, `CLOCK_REALTIME`): it rings when the time
+//! Linux has a timer on the wall clock itself (timerfd, `CLOCK_REALTIME`): it fires when the time
 //! has come, at once after a suspended machine wakes up behind it, and also when somebody sets the
 //! clock (`TFD_TIMER_CANCEL_ON_SET`). Commits of other processes are told by inotify on the folder
 //! of the file. So a process that waits uses no CPU. Elsewhere it looks twice a minute.
 
 #[cfg(target_os = "linux")]
-pub use linux::Bell;
+pub use linux::Timer;
 #[cfg(not(target_os = "linux"))]
-pub use plain::Bell;
+pub use plain::Timer;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -31,18 +31,18 @@ mod linux {
     /// Room for events of one read; a name takes at most 255 bytes.
     const EVENT_BYTES: usize = 4 * 1024;
 
-    /// A timer that is set for no time still rings when the clock is set: the year 36,812.
+    /// A timer that is set for no time still fires when the clock is set: the year 36,812.
     const NEVER_S: i64 = 1 << 40;
 
-    pub struct Bell {
+    pub struct Timer {
         timer: OwnedFd,
         changes: OwnedFd,
         /// The name of the file; those beside it begin with it.
         name: OsString,
     }
 
-    impl Bell {
-        /// From now on changes of this file ring.
+    impl Timer {
+        /// From now on changes of this file end a wait.
         ///
         /// # Errors
         /// The system gives no timer or no watch.
@@ -85,8 +85,8 @@ mod linux {
                     Err(Errno::INTR) => continue,
                     Err(error) => return Err(error.into()),
                 }
-                let has_rung = !fds[0].revents().is_empty();
-                if self.was_changed() || has_rung {
+                let has_fired = !fds[0].revents().is_empty();
+                if self.was_changed() || has_fired {
                     return Ok(());
                 }
             }
@@ -121,9 +121,9 @@ mod plain {
     /// The clock may jump, and other processes may change the file, unnoticed for so long.
     const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-    pub struct Bell;
+    pub struct Timer;
 
-    impl Bell {
+    impl Timer {
         pub fn new(_file: &Path) -> io::Result<Self> {
             Ok(Self)
         }
