@@ -134,7 +134,7 @@ fn what_an_event_means_is_not_decided_anew_in_each_room() {
     };
     let found: BTreeSet<_> = sources().into_iter().filter(decides).map(|one| one.path).collect();
     let known = [
-        "crates/core/src/chat_commands/told.rs",
+        "crates/core/src/chat_commands/conversation.rs",
         "crates/cli/src/explain.rs",
         "crates/cli/src/sessions.rs",
         "crates/core/src/session/drive.rs",

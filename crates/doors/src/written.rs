@@ -13,7 +13,7 @@ use super::commands::{ChatCommand, DoorKind, Parsed, help_markdown, near, parse}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     /// It is done, and this is the answer.
-    Told(String),
+    Notice(String),
     /// Something runs because of it, whose words come by the outbox.
     Runs,
     /// It is a message, and nothing was done with it yet.
@@ -35,18 +35,18 @@ pub async fn command(
     let commands = &context.chat_commands;
     // Before anything else, because its code may be written nowhere.
     if let Some(told) = commands.login_answer(visitor, text).await {
-        return Ok(Written::Told(told));
+        return Ok(Written::Notice(told));
     }
     Ok(match parse(text, kind) {
-        Parsed::Command(ChatCommand::Help, _) => Written::Told(help_markdown(kind)),
+        Parsed::Command(ChatCommand::Help, _) => Written::Notice(help_markdown(kind)),
         Parsed::Command(command, words) => {
             let told = commands.command(visitor, session, command, &words).await?;
-            told.map_or(Written::Runs, Written::Told)
+            told.map_or(Written::Runs, Written::Notice)
         }
-        Parsed::Unknown(sentence) => Written::Told(sentence),
+        Parsed::Unknown(sentence) => Written::Notice(sentence),
         Parsed::Foreign(otherwise) => match commands.prompt_of(visitor, text, near(text)).await {
-            PromptLine::None => Written::Told(otherwise),
-            PromptLine::Wrong(why) => Written::Told(why),
+            PromptLine::None => Written::Notice(otherwise),
+            PromptLine::Wrong(why) => Written::Notice(why),
             PromptLine::Runs(prompt) => {
                 context.router.message_naming(visitor, session, text, vec![prompt]).await?;
                 Written::Runs
@@ -68,7 +68,7 @@ pub async fn take_in(
     (text, kind): (&str, DoorKind),
 ) -> anyhow::Result<Option<String>> {
     Ok(match command(context, visitor, session, (text, kind)).await? {
-        Written::Told(told) => Some(told),
+        Written::Notice(told) => Some(told),
         Written::Runs | Written::NotForUs => None,
         Written::Message => match context.router.message(visitor, session, text).await {
             Ok(_) => None,

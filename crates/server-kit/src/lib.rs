@@ -6,7 +6,7 @@
 pub mod http;
 
 /// The tools without a protocol.
-pub mod said;
+pub mod library_result;
 
 /// Schemas in the small part of JSON Schema that every model provider and host understands.
 pub mod schema;

@@ -106,8 +106,8 @@ impl Agent {
             self.with_talk(session.as_str(), |talk| Ok((talk.door.clone(), talk.said_before())))?;
         // What comes into the log from here on comes by the outbox, too.
         let rows = said.await.map_err(|error| broken(format!("{error:#}")))?;
-        let told = self.context.chat_commands.told(&session).map_err(broken)?;
-        for update in replay::updates(&told, session.as_str(), door.workspace()) {
+        let entries = self.context.chat_commands.entries(&session).map_err(broken)?;
+        for update in replay::updates(&entries, session.as_str(), door.workspace()) {
             door.update(update);
         }
         rows.into_iter().for_each(|row| door.mark(row));

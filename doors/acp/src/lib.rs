@@ -6,6 +6,7 @@
 //! in; each conversation is a [`talk::Talk`], which shows by its [`door::AcpDoor`].
 
 mod agent;
+mod available_commands;
 mod blocks;
 mod call_view;
 mod delivery;
@@ -19,7 +20,6 @@ mod replay;
 pub mod run;
 mod streaming;
 mod talk;
-mod told_commands;
 mod wire_error;
 
 pub use door::AcpDoor;

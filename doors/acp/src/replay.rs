@@ -7,7 +7,7 @@ use agent_client_protocol::v1::schema::{SessionUpdate, ToolCall, ToolCallStatus}
 
 use super::blocks::{content, fenced, persons_words, words};
 use super::call_view::{kind, locations};
-use crate::chat_commands::{Told, ToldCall};
+use crate::chat_commands::{ConversationCall, ConversationEntry};
 use crate::domain::{Outcome, escape};
 
 /// The longest result that is shown again, in characters. The whole is for `claw sessions show`.
@@ -15,24 +15,30 @@ const RESULT_CHARS_MAX: usize = 4_000;
 /// The longest argument in a title, in characters.
 const TITLE_CHARS_MAX: usize = 100;
 
-pub fn updates(told: &[Told], session: &str, workspace: &Path) -> Vec<SessionUpdate> {
-    told.iter().map(|one| update(one, session, workspace)).collect()
+pub fn updates(
+    entries: &[ConversationEntry],
+    session: &str,
+    workspace: &Path,
+) -> Vec<SessionUpdate> {
+    entries.iter().map(|one| update(one, session, workspace)).collect()
 }
 
-fn update(told: &Told, session: &str, workspace: &Path) -> SessionUpdate {
-    match told {
-        Told::Cut => words(&format!(
+fn update(entry: &ConversationEntry, session: &str, workspace: &Path) -> SessionUpdate {
+    match entry {
+        ConversationEntry::Cut => words(&format!(
             "*What was said before is left out; `claw sessions show {session}` has all of it.*\n\n"
         )),
-        Told::Person { text } => persons_words(text),
+        ConversationEntry::Person { text } => persons_words(text),
         // Words of a model and of claw that follow each other stay apart.
-        Told::Model { text } | Told::Claw { text } => words(&format!("{}\n\n", text.trim_end())),
-        Told::Call(call) => SessionUpdate::ToolCall(tool_call(call, workspace)),
+        ConversationEntry::Model { text } | ConversationEntry::Claw { text } => {
+            words(&format!("{}\n\n", text.trim_end()))
+        }
+        ConversationEntry::Call(call) => SessionUpdate::ToolCall(tool_call(call, workspace)),
     }
 }
 
-fn tool_call(told: &ToldCall, workspace: &Path) -> ToolCall {
-    let (status, text) = match &told.outcome {
+fn tool_call(replayed: &ConversationCall, workspace: &Path) -> ToolCall {
+    let (status, text) = match &replayed.outcome {
         None | Some(Outcome::Parked { .. } | Outcome::Left) => {
             (ToolCallStatus::Pending, String::new())
         }
@@ -48,20 +54,20 @@ fn tool_call(told: &ToldCall, workspace: &Path) -> ToolCall {
             format!("May or may not have run: {}", escape::visible(reason)),
         ),
     };
-    let call = ToolCall::new(told.call.to_string(), title(told))
-        .kind(kind(&told.server, &told.tool))
+    let call = ToolCall::new(replayed.call.to_string(), title(replayed))
+        .kind(kind(&replayed.server, &replayed.tool))
         .status(status)
-        .locations(locations(&told.server, &told.arguments, workspace));
+        .locations(locations(&replayed.server, &replayed.arguments, workspace));
     if text.is_empty() { call } else { call.content(vec![content(&text)]) }
 }
 
 /// Server, tool, and the beginning of the most telling argument.
-fn title(told: &ToldCall) -> String {
+fn title(replayed: &ConversationCall) -> String {
     let telling = ["command", "path", "query", "pattern", "url", "name"];
-    let argument = telling.iter().find_map(|name| told.arguments.get(name)?.as_str());
+    let argument = telling.iter().find_map(|name| replayed.arguments.get(name)?.as_str());
     let whole = match argument {
-        Some(text) => format!("{}/{}  {}", told.server, told.tool, escape::visible(text)),
-        None => format!("{}/{}", told.server, told.tool),
+        Some(text) => format!("{}/{}  {}", replayed.server, replayed.tool, escape::visible(text)),
+        None => format!("{}/{}", replayed.server, replayed.tool),
     };
     shortened(&whole, TITLE_CHARS_MAX)
 }
@@ -84,9 +90,9 @@ mod tests {
     use super::*;
     use crate::domain::{CallId, SessionId, ToolOutput};
 
-    fn told(outcome: Option<Outcome>) -> ToolCall {
+    fn shown(outcome: Option<Outcome>) -> ToolCall {
         let session = SessionId::new("acp.a").unwrap();
-        let call = ToldCall {
+        let call = ConversationCall {
             call: CallId::Reply { session, reply_seq: 3, block: 0 },
             server: "filesystem".to_owned(),
             tool: "write_file".to_owned(),
@@ -98,16 +104,16 @@ mod tests {
 
     #[test]
     fn a_call_is_shown_again_with_what_became_of_it() {
-        let waits = told(None);
+        let waits = shown(None);
         assert_eq!(
             (waits.status, &*waits.title),
             (ToolCallStatus::Pending, "filesystem/write_file  a.txt")
         );
         let output = ToolOutput { text: "x".repeat(9_000), ..ToolOutput::default() };
-        let ended = told(Some(Outcome::Ended { output }));
+        let ended = shown(Some(Outcome::Ended { output }));
         assert_eq!(ended.status, ToolCallStatus::Completed);
         assert!(format!("{:?}", ended.content).len() < 5_000);
-        let lost = told(Some(Outcome::Unknown { reason: "claw was ended".into() }));
+        let lost = shown(Some(Outcome::Unknown { reason: "claw was ended".into() }));
         assert_eq!(lost.status, ToolCallStatus::Failed);
     }
 }

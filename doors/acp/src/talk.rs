@@ -12,10 +12,10 @@ use agent_client_protocol::v1::schema::{
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
+use super::available_commands::AvailableCommands;
 use super::delivery::Delivery;
 use super::door::{AcpDoor, AcpDoorParts, PermissionAnswer};
 use super::pending::{End, Prompts};
-use super::told_commands::ToldCommands;
 use super::{question, wire_error};
 use crate::domain::{Answer, Mode, Named, SessionId};
 use crate::door_context::Context;
@@ -84,7 +84,7 @@ struct Inner {
     prompts: Prompts,
     /// The mode that the editor was told last.
     mode: Mutex<Mode>,
-    commands: ToldCommands,
+    commands: AvailableCommands,
 }
 
 impl Talk {
@@ -107,7 +107,7 @@ impl Talk {
         }));
         let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
         let delivery = Delivery::new(&context, outbox.clone(), door.clone());
-        let commands = ToldCommands::new(context.chat_commands.clone(), door.clone());
+        let commands = AvailableCommands::new(context.chat_commands.clone(), door.clone());
         let inner = Arc::new(Inner {
             context,
             session,
@@ -143,7 +143,7 @@ impl Talk {
 
     /// From now on what waits is shown, and what an earlier process has left goes on.
     pub fn go_on(&mut self) {
-        self.inner.commands.tell();
+        self.inner.commands.send();
         self._tasks.spawn(self.inner.clone().keep());
     }
 
@@ -252,7 +252,7 @@ impl Inner {
         let written = written::command(&self.context, visitor, session, line).await?;
         self.tell_mode();
         match written {
-            Written::Told(told) => self.door.say(&told),
+            Written::Notice(told) => self.door.say(&told),
             Written::Runs => return Ok(true),
             Written::Message | Written::NotForUs => return self.message(text, named).await,
         }

@@ -3,7 +3,7 @@
 //! know channels, terminals or layout.
 
 mod lists;
-mod told;
+mod open_notices;
 
 use std::time::{Duration, Instant};
 

@@ -98,9 +98,9 @@ fn task(
     status: TaskStatus,
     words: Option<String>,
 ) -> Option<Task> {
-    let said_ms = caller.clients().said_at(&caller.client, handle.inbox_id()).ok()??;
+    let sent_ms = caller.clients().message_at(&caller.client, handle.inbox_id()).ok()??;
     let now = time(jiff::Timestamp::now().as_millisecond());
-    let mut task = Task::new(handle.to_string(), status, time(said_ms), now);
+    let mut task = Task::new(handle.to_string(), status, time(sent_ms), now);
     task.poll_interval_ms = Some(POLL_MS);
     task.status_message = words;
     Some(task)

@@ -221,7 +221,7 @@ impl Runner {
             begin: self.begin.clone().filter(|_| request.timeout.is_some()),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
-            services: served.told.clone(),
+            services: served.spec.clone(),
         };
         self.home.is_filled().await;
         let in_use = (level > Level::Read).then(|| self.home.in_use());

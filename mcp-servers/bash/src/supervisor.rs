@@ -132,12 +132,12 @@ fn enter_network(spec: &JobSpec, line: &UnixStream) -> Result<Ports, String> {
         own::enter().map_err(failed)?;
     }
     let hand_out = |wanted: bool| wanted.then(|| own::hand_out(line)).transpose().map_err(failed);
-    let told = &spec.services;
+    let services = &spec.services;
     // In the order in which the server takes them.
     let proxy = hand_out(spec.access == Access::Proxied)?;
-    let docker = hand_out(told.docker)?;
-    let made = hand_out(told.ssh.as_ref().is_some_and(|ssh| ssh.port.is_none()))?;
-    let ssh = made.or(told.ssh.as_ref().and_then(|ssh| ssh.port));
+    let docker = hand_out(services.docker)?;
+    let made = hand_out(services.ssh.as_ref().is_some_and(|ssh| ssh.port.is_none()))?;
+    let ssh = made.or(services.ssh.as_ref().and_then(|ssh| ssh.port));
     Ok(Ports { proxy, docker, ssh })
 }
 

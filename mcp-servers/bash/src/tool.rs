@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::args::Limits;
 use crate::capture::Captured;
 use crate::confine::Enforcement;
+use crate::description;
 use crate::level::Level;
 use crate::network::HostAccount;
 use crate::schema;
 use crate::services::Service;
 use crate::shell_folder::EndedIn;
 use crate::shell_variables::VariablesLeft;
-use crate::told;
 
 pub const NAME: &str = "run";
 /// Linux takes 128 KiB for one argument of a program.
@@ -120,11 +120,11 @@ pub fn tool(
     enforcement: Enforcement,
     programs: &[String],
 ) -> Result<Tool, String> {
-    let description = told::description(limits, enforcement);
+    let description = description::tool(limits, enforcement);
     let mut input = arguments::<RunArguments>(enforcement)?;
     let schema = Arc::make_mut(&mut input);
-    schema::describe(schema, "command", told::command(programs));
-    if let Some(words) = told::needs(enforcement) {
+    schema::describe(schema, "command", description::command(programs));
+    if let Some(words) = description::needs(enforcement) {
         schema::describe(schema, "needs", words);
     }
     let annotations = ToolAnnotations::with_title("Run a shell command")

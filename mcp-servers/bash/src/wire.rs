@@ -14,7 +14,7 @@ use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
 use crate::openings::Openings;
-use crate::services::Told;
+use crate::services::ServiceSpec;
 use crate::shell_end::ShellEnd;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct JobSpec {
     pub cgroup: Option<Ticket>,
     /// Of the owner's services, those that it may use.
     #[serde(default)]
-    pub services: Told,
+    pub services: ServiceSpec,
 }
 
 /// What every command of a server gets of the machine beside the system's files. All paths are

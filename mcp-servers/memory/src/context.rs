@@ -32,8 +32,8 @@ const AROUND_TURNS: i64 = 5;
 /// turns, are much the same.
 const OF_WORD: f64 = 0.35;
 
-/// The words of a question.
-pub struct Said<'a> {
+/// The words of a question, and the notes that hold them.
+pub struct QueryWords<'a> {
     /// How many notes there are.
     pub notes: usize,
     /// At most 64, which are the bits of a number here.
@@ -58,7 +58,7 @@ struct Place {
 pub fn ranked(
     db: &Connection,
     found: Vec<(i64, f64)>,
-    said: &Said<'_>,
+    words: &QueryWords<'_>,
 ) -> rusqlite::Result<Vec<(i64, f64)>> {
     let places = places(db, &found)?;
     if places.is_empty() {
@@ -77,16 +77,16 @@ pub fn ranked(
         if best.len() < SESSION_BEST {
             best.push(*score);
         }
-        let words = said.words_of(*row);
-        *words_around.entry(*row).or_default() |= words;
+        let held = words.words_of(*row);
+        *words_around.entry(*row).or_default() |= held;
         for (near, distance) in neighbours(db, session, *turn)? {
-            *words_around.entry(near).or_default() |= words;
+            *words_around.entry(near).or_default() |= held;
             let Some(weight) = BY_DISTANCE.get(distance) else { continue };
             *scores.entry(near).or_default() += weight * gives * score;
             session_of.insert(near, session);
         }
     }
-    let weights = said.weights();
+    let weights = words.weights();
     let mut ranked: Vec<(i64, f64)> = scores
         .into_iter()
         .map(|(row, score)| {
@@ -123,7 +123,7 @@ fn places(db: &Connection, found: &[(i64, f64)]) -> rusqlite::Result<HashMap<i64
     Ok(places)
 }
 
-impl Said<'_> {
+impl QueryWords<'_> {
     /// A bit for each word that a note holds.
     fn words_of(&self, row: i64) -> u64 {
         let bits = (0..u64::BITS).zip(self.holders);

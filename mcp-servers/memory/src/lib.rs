@@ -45,7 +45,7 @@ use std::process::ExitCode;
 use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
-pub use library::{Notes, Said};
+pub use library::{LibraryResult, Notes};
 pub use nodes::{End, Node};
 pub use note::kind_names;
 pub use report::Report;

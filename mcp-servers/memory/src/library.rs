@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-pub use claw_server_kit::said::Said;
+pub use claw_server_kit::library_result::LibraryResult;
 use claw_server_kit::tools::Tools;
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Notes {
     ///
     /// # Errors
     /// What the tool refuses, in its words.
-    pub async fn run(&self, tool: &str, arguments: Value) -> Result<Said, String> {
+    pub async fn run(&self, tool: &str, arguments: Value) -> Result<LibraryResult, String> {
         self.tools.run(tool, self.shared.clone(), arguments).await
     }
 

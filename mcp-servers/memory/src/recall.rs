@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::context::{self, Said};
+use crate::context::{self, QueryWords};
 use crate::copies;
 use crate::dated;
 use crate::days::Days;
@@ -94,22 +94,22 @@ pub fn hits(db: &Connection, question: &Question) -> Result<Vec<Hit>> {
     let words = &question.words.words;
     // One word alone has nothing to be compared with.
     let holders = if words.len() < 2 { Vec::new() } else { Holders::of(db, words)? };
-    let said = Said { notes: holders::notes(db)?, holders: &holders };
-    if let Some(narrow) = narrow::expression(said.notes, &holders, question.limit) {
-        let hits = found(db, question, Some(narrow), &said)?;
+    let words = QueryWords { notes: holders::notes(db)?, holders: &holders };
+    if let Some(narrow) = narrow::expression(words.notes, &holders, question.limit) {
+        let hits = found(db, question, Some(narrow), &words)?;
         if hits.len() >= question.limit {
             return Ok(hits);
         }
         // The filters have left too few of them.
     }
-    found(db, question, question.words.expression(), &said)
+    found(db, question, question.words.expression(), &words)
 }
 
 fn found(
     db: &Connection,
     question: &Question,
     expression: Option<String>,
-    said: &Said<'_>,
+    words: &QueryWords<'_>,
 ) -> Result<Vec<Hit>> {
     let sql = if expression.is_some() { BY_WORDS } else { BY_DATE };
     let mut limit = ROWS_FIRST.max(question.limit);
@@ -122,7 +122,7 @@ fn found(
         let mut by_words: HashSet<i64> = HashSet::new();
         let is_ranked = expression.is_some();
         let rows = match is_ranked {
-            true => ranked(db, question, rows, said, &mut by_words)?,
+            true => ranked(db, question, rows, words, &mut by_words)?,
             false => rows,
         };
         let brought_by = |row: i64| match (is_ranked, question.nearest.contains(&row)) {
@@ -152,20 +152,20 @@ fn ranked(
     db: &Connection,
     question: &Question,
     mut rows: Vec<(i64, f64)>,
-    said: &Said<'_>,
+    words: &QueryWords<'_>,
     by_words: &mut HashSet<i64>,
 ) -> Result<Vec<(i64, f64)>> {
     let spans = dated::spans(db, &question.days)?;
     if question.is_nearest_alone {
         let rows = dated::favoured(db, fused(Vec::new(), &question.nearest), &spans)?;
-        return Ok(context::ranked(db, rows, &Said { holders: &[], ..*said })?);
+        return Ok(context::ranked(db, rows, &QueryWords { holders: &[], ..*words })?);
     }
     if let Some(expression) = question.words.expression() {
         dated::add(db, &mut rows, &spans, &expression, ROWS_FIRST)?;
     }
     by_words.extend(rows.iter().map(|(row, _)| *row));
     let rows = dated::favoured(db, fused(rows, &question.nearest), &spans)?;
-    Ok(context::ranked(db, rows, said)?)
+    Ok(context::ranked(db, rows, words)?)
 }
 
 /// A note as a hit, if it fits the filters and the time that is asked about.

@@ -15,19 +15,19 @@ use crate::error::{Result, ToolError};
 const OWNER_ONLY: u32 = 0o600;
 
 /// What a function of the host gives, or one sentence.
-type Said<T> = std::result::Result<T, String>;
+type GrammarResult<T> = std::result::Result<T, String>;
 
 /// How the host writes its file. Each function gets the text of the file and the name of an entry;
 /// an error is one sentence.
 #[derive(Clone, Copy, Debug)]
 pub struct HeartbeatGrammar {
     /// The entry as it stands there.
-    pub entry: fn(&str, &str) -> Said<Option<String>>,
+    pub entry: fn(&str, &str) -> GrammarResult<Option<String>>,
     /// The entry with these fields in the place of its own.
-    pub drafted: fn(&str, &str, &Map<String, Value>) -> Said<String>,
+    pub drafted: fn(&str, &str, &Map<String, Value>) -> GrammarResult<String>,
     /// The file with this entry in the place of the one of its name, or without it. All of it has
     /// to be in order.
-    pub with: fn(&str, &str, Option<&str>) -> Said<String>,
+    pub with: fn(&str, &str, Option<&str>) -> GrammarResult<String>,
 }
 
 /// What a proposal is about: one entry, as it is and as it would be. `None`: there is none.

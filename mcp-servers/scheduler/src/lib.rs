@@ -34,7 +34,7 @@ use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
 pub use heartbeats::HeartbeatGrammar;
-pub use library::{Jobs, Said};
+pub use library::{Jobs, LibraryResult};
 pub use preview::{Preview, preview};
 
 /// The name under which this server introduces itself.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-pub use claw_server_kit::said::Said;
+pub use claw_server_kit::library_result::LibraryResult;
 use claw_server_kit::tools::Tools;
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ impl Jobs {
     ///
     /// # Errors
     /// What the tool refuses, in its words.
-    pub async fn run(&self, tool: &str, arguments: Value) -> Result<Said, String> {
+    pub async fn run(&self, tool: &str, arguments: Value) -> Result<LibraryResult, String> {
         self.tools.run(tool, self.shared.clone(), arguments).await
     }
 
@@ -65,10 +65,10 @@ impl Jobs {
     ///
     /// # Errors
     /// There is no such job, or too much is due.
-    pub fn fire(&self, id: &str) -> Result<Said, String> {
+    pub fn fire(&self, id: &str) -> Result<LibraryResult, String> {
         let fired = self.shared.with(|schedule| schedule.run(number_of(id)?));
         let (job, firing) = fired.map_err(|error| error.to_string())?;
         let text = format!("Due now: [{}] {}", firing.id, job.plan.what.line());
-        Ok(Said { text, structured: json!({ "id": job.id(), "firing": firing.id }) })
+        Ok(LibraryResult { text, structured: json!({ "id": job.id(), "firing": firing.id }) })
     }
 }

@@ -76,7 +76,7 @@ async fn tool(
     notes: &Notes,
     name: &str,
     mut arguments: Value,
-) -> anyhow::Result<claw_mcp_memory::Said> {
+) -> anyhow::Result<claw_mcp_memory::LibraryResult> {
     if let Value::Object(map) = &mut arguments {
         map.retain(|_, value| !value.is_null());
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use claw_mcp_memory::{Notes, Said};
+use claw_mcp_memory::{LibraryResult, Notes};
 use serde_json::json;
 
 use super::{said, tool};
@@ -26,7 +26,7 @@ pub async fn restore(notes: &Notes, id: &str, as_json: bool) -> anyhow::Result<E
     Ok(ExitCode::from(fail::DONE))
 }
 
-fn tell(done: &Said, as_json: bool) -> Result<(), out::Unwritten> {
+fn tell(done: &LibraryResult, as_json: bool) -> Result<(), out::Unwritten> {
     match as_json {
         true => out::line(&done.structured.to_string()),
         false => out::line(&out::clean(&done.text)),

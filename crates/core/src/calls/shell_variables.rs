@@ -13,9 +13,9 @@ use crate::domain::{ShellVariables, ToolCall, ToolOutput};
 use crate::policy::variables::{self, VARIABLES};
 use crate::redact;
 
-/// What our server says of it, in its structured result.
+/// What our server reports of the variables, in its structured result.
 #[derive(Deserialize)]
-struct Told {
+struct ReportedVariables {
     #[serde(default)]
     set: BTreeMap<String, String>,
     #[serde(default)]
@@ -64,9 +64,9 @@ impl Calls {
         if !self.leaves_a_shell(call) || !self.catalog.keeps_shell_variables() {
             return output;
         }
-        let told = output.structured.as_ref().and_then(|told| told.get("variables_left"));
-        let Some(told) = told.and_then(|told| Told::deserialize(told).ok()) else { return output };
-        let Told { set, mut unset, withheld } = told;
+        let report = output.structured.as_ref().and_then(|all| all.get("variables_left"));
+        let report = report.and_then(|report| ReportedVariables::deserialize(report).ok());
+        let Some(ReportedVariables { set, mut unset, withheld }) = report else { return output };
         unset.extend(withheld);
         let (set, secret) = self.without_secrets(set);
         if !secret.is_empty() {

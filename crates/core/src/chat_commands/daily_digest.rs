@@ -29,9 +29,9 @@ const LOOKED_AT_MAX: u32 = 500;
 /// How much of what a grant says stands in a line, in characters.
 const SAYS_CHARS_MAX: usize = 100;
 
-/// A digest as it was told. It stays so; only what became of its grants is looked up again.
+/// A digest as it was sent. It stays so; only what became of its grants is looked up again.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct StoredDigest {
     /// From when on, in words.
     since: String,
     calls: u64,
@@ -92,14 +92,15 @@ impl ChatCommands {
             let is_behind = last.as_ref().is_some_and(|last| last.day > of.day);
             let after = last.map_or(now - DAY_MS, |last| last.until_ms);
             let after = if after > now { now - DAY_MS } else { after.max(now - TOLD_OF_MS_MAX) };
-            let told = Told::count(tx, &parts.gate, (after, now), since(after, &of.zone))?;
-            let Some(number) = tx.add_daily_digest(Some(&of.day), now, &told.text()?)? else {
+            let digest =
+                StoredDigest::count(tx, &parts.gate, (after, now), since(after, &of.zone))?;
+            let Some(number) = tx.add_daily_digest(Some(&of.day), now, &digest.text()?)? else {
                 return Ok(false);
             };
-            if is_behind || told.lines.is_empty() {
+            if is_behind || digest.lines.is_empty() {
                 return Ok(false);
             }
-            let body = told.body(tx, number, parts.digest_lines_max)?;
+            let body = digest.body(tx, number, parts.digest_lines_max)?;
             tx.add_outbound(&Outbound { session: of.session, to: of.to, body })?;
             Ok(true)
         };
@@ -135,9 +136,10 @@ impl ChatCommands {
                     None => format!("Grant {grant} has ended already."),
                 },
             };
-            let told = tx.daily_digest(digest)?;
-            let told = told.map(|text| serde_json::from_str::<Told>(&text)).transpose()?;
-            let shown = told.map(|told| told.body(tx, digest, parts.digest_lines_max));
+            let stored = tx.daily_digest(digest)?;
+            let stored =
+                stored.map(|text| serde_json::from_str::<StoredDigest>(&text)).transpose()?;
+            let shown = stored.map(|stored| stored.body(tx, digest, parts.digest_lines_max));
             Ok(TakenBack { words, shown: shown.transpose()? })
         };
         store.write(take_back).await
@@ -148,7 +150,7 @@ impl ChatCommands {
 pub async fn digest_lines(store: &Store, gate: &Gate) -> Result<Vec<DigestLine>, StoreError> {
     gate.calls().find_out_box_of_open_calls().await;
     let now = now_ms();
-    Ok(store.read(|tx| Told::count(tx, gate, (now - DAY_MS, now), String::new()))?.lines)
+    Ok(store.read(|tx| StoredDigest::count(tx, gate, (now - DAY_MS, now), String::new()))?.lines)
 }
 
 /// Less time has passed since than a day told needs, whatever the clock says.
@@ -162,12 +164,13 @@ fn asked_for(
     most: usize,
 ) -> Result<OutboundBody, StoreError> {
     let now = now_ms();
-    let told = Told::count(tx, &parts.gate, (now - DAY_MS, now), "the last 24 hours".to_owned())?;
-    if told.lines.is_empty() {
+    let digest =
+        StoredDigest::count(tx, &parts.gate, (now - DAY_MS, now), "the last 24 hours".to_owned())?;
+    if digest.lines.is_empty() {
         return Ok(OutboundBody::Notice { text: NOTHING_RAN.to_owned() });
     }
-    let number = tx.add_daily_digest(None, now, &told.text()?)?.unwrap_or_default();
-    told.body(tx, number, most)
+    let number = tx.add_daily_digest(None, now, &digest.text()?)?.unwrap_or_default();
+    digest.body(tx, number, most)
 }
 
 /// `Fri 20:00`, or with the date where that is more than a week ago.
@@ -176,7 +179,7 @@ fn since(at_ms: UnixMillis, zone: &TimeZone) -> String {
     at.map_or_else(|_| when(at_ms), |at| at.strftime("%a %H:%M").to_string())
 }
 
-impl Told {
+impl StoredDigest {
     fn count(
         tx: &Tx<'_>,
         gate: &Gate,

@@ -7,6 +7,7 @@
 mod agents;
 mod allowed_users;
 mod code;
+mod conversation;
 mod daily_digest;
 mod definitions;
 mod grants;
@@ -27,7 +28,6 @@ mod role;
 mod schedule;
 mod status;
 mod switch;
-mod told;
 mod undo_files;
 mod usage;
 
@@ -44,6 +44,7 @@ use crate::store::{Store, StoreError, Tx};
 use code::{code, code_of};
 
 pub use agents::{AgentState, Agents};
+pub use conversation::{Conversation, ConversationCall, ConversationEntry};
 pub use daily_digest::{
     DigestLine, DigestOfDay, NOTHING_RAN, TakenBack, digest_lines, without_buttons,
 };
@@ -54,7 +55,6 @@ pub use prompts::PromptLine;
 pub use reminder::ReminderTold;
 pub use role::Roles;
 pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
-pub use told::{Conversation, Told, ToldCall};
 pub use undo_files::{UndoTold, undo_line};
 
 /// A chat command as somebody has given it: where, with which words, and where the answer goes.

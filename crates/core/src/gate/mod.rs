@@ -112,7 +112,7 @@ pub enum InputNews {
     /// It has its answer, and the call goes on.
     Answered { call: CallId, approval: ApprovalId },
     /// One sentence: what was refused without a question.
-    Told { text: String },
+    Notice { text: String },
 }
 
 /// A call on its way through the layers.

@@ -114,7 +114,7 @@ pub(super) fn lost(error: &StoreError) -> Outcome {
 fn tell(asks: Option<&InputSink>, told: Vec<String>) {
     for text in told {
         match asks {
-            Some(sink) => sink(InputNews::Told { text }),
+            Some(sink) => sink(InputNews::Notice { text }),
             None => tracing::warn!("{text}"),
         }
     }

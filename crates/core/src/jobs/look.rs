@@ -28,7 +28,7 @@ pub(super) struct Looked {
 }
 
 /// A firing with its place.
-struct Told {
+struct PlacedFiring {
     firing: Firing,
     spot: Spot,
     /// How late it is, if it was missed.
@@ -125,21 +125,23 @@ impl Jobs {
     ) {
         let (mut now, mut late, mut turns) = (Vec::new(), Vec::new(), Vec::new());
         for firing in due {
-            let Some(told) = self.placed(server, firing, callbacks, course).await else { continue };
-            match (told.firing.say.is_some(), told.late_ms) {
-                (true, None) => now.push(told),
-                (true, Some(_)) => late.push(told),
-                (false, _) => turns.push(told),
+            let Some(placed) = self.placed(server, firing, callbacks, course).await else {
+                continue;
+            };
+            match (placed.firing.say.is_some(), placed.late_ms) {
+                (true, None) => now.push(placed),
+                (true, Some(_)) => late.push(placed),
+                (false, _) => turns.push(placed),
             }
         }
-        for told in &now {
-            let written = self.say(told).await;
-            self.taken(server, written.map(|()| Kept::Yes), &told.firing, course).await;
+        for placed in &now {
+            let written = self.say(placed).await;
+            self.taken(server, written.map(|()| Kept::Yes), &placed.firing, course).await;
         }
         self.tell_missed(server, &late, &turns, course).await;
-        for told in &turns {
-            let written = self.begin_turn(told).await;
-            self.taken(server, written, &told.firing, course).await;
+        for placed in &turns {
+            let written = self.begin_turn(placed).await;
+            self.taken(server, written, &placed.firing, course).await;
         }
     }
 
@@ -150,7 +152,7 @@ impl Jobs {
         firing: Firing,
         callbacks: &JobCallbacks,
         course: &mut Course,
-    ) -> Option<Told> {
+    ) -> Option<PlacedFiring> {
         let now = now_ms();
         let late = firing.planned.ago_ms(now);
         let late_ms = (late > LATE_MS).then_some(late);
@@ -167,7 +169,7 @@ impl Jobs {
             }
         }
         match place {
-            Place::Here(spot) => Some(Told { firing, spot, late_ms, instead: false }),
+            Place::Here(spot) => Some(PlacedFiring { firing, spot, late_ms, instead: false }),
             Place::OfAnotherDoor { instead } => {
                 let left = OTHERS_FIRST_MS - firing.since.ago_ms(now);
                 if left > 0 {
@@ -176,7 +178,7 @@ impl Jobs {
                 }
                 let session = firing.session().unwrap_or(instead.session);
                 let spot = Spot { session, at: instead.at };
-                Some(Told { firing, spot, late_ms, instead: true })
+                Some(PlacedFiring { firing, spot, late_ms, instead: true })
             }
             Place::Gone { why, tell } => {
                 let text = self.redacted(&words::gone(&firing, &why));
@@ -195,8 +197,8 @@ impl Jobs {
         self.redacted(&words::title(firing))
     }
 
-    async fn say(&self, told: &Told) -> Result<(), StoreError> {
-        let Told { firing, spot, late_ms, instead } = told;
+    async fn say(&self, placed: &PlacedFiring) -> Result<(), StoreError> {
+        let PlacedFiring { firing, spot, late_ms, instead } = placed;
         let mut text = words::reminder(firing.say.as_deref().unwrap_or_default(), firing, *late_ms);
         if *instead {
             text = words::elsewhere(&text, spot.session.as_str());
@@ -214,25 +216,33 @@ impl Jobs {
 
     /// A few reminders that were missed come each by itself, with its buttons; more of them, and
     /// tasks, in one message for each conversation.
-    async fn tell_missed(&self, server: &str, late: &[Told], turns: &[Told], course: &mut Course) {
+    async fn tell_missed(
+        &self,
+        server: &str,
+        late: &[PlacedFiring],
+        turns: &[PlacedFiring],
+        course: &mut Course,
+    ) {
         let mut spots: Vec<&Spot> = Vec::new();
-        let late_turns: Vec<&Told> = turns.iter().filter(|told| told.late_ms.is_some()).collect();
-        for told in late.iter().chain(late_turns.iter().copied()) {
-            if !spots.contains(&&told.spot) {
-                spots.push(&told.spot);
+        let late_turns: Vec<&PlacedFiring> =
+            turns.iter().filter(|placed| placed.late_ms.is_some()).collect();
+        for placed in late.iter().chain(late_turns.iter().copied()) {
+            if !spots.contains(&&placed.spot) {
+                spots.push(&placed.spot);
             }
         }
         for spot in spots {
-            let words: Vec<&Told> = late.iter().filter(|told| told.spot == *spot).collect();
-            let turns: Vec<&Told> =
-                late_turns.iter().copied().filter(|told| told.spot == *spot).collect();
+            let words: Vec<&PlacedFiring> =
+                late.iter().filter(|placed| placed.spot == *spot).collect();
+            let turns: Vec<&PlacedFiring> =
+                late_turns.iter().copied().filter(|placed| placed.spot == *spot).collect();
             let (alone, together) = match words.len() {
                 0..=ALONE_MAX => (words, Vec::new()),
                 _ => (Vec::new(), words),
             };
-            for told in alone {
-                let written = self.say(told).await.map(|()| Kept::Yes);
-                self.taken(server, written, &told.firing, course).await;
+            for placed in alone {
+                let written = self.say(placed).await.map(|()| Kept::Yes);
+                self.taken(server, written, &placed.firing, course).await;
             }
             // A task that comes alone says itself that it is late.
             if together.is_empty() && turns.len() < 2 {
@@ -240,9 +250,9 @@ impl Jobs {
             }
             let written = self.tell_at(spot, &together, &turns).await;
             let written = written.map_err(|error| error.to_string());
-            for told in together {
+            for placed in together {
                 let written = written.clone().map(|()| Kept::Yes);
-                self.taken(server, written, &told.firing, course).await;
+                self.taken(server, written, &placed.firing, course).await;
             }
             if let Err(why) = written {
                 course.fail(why);
@@ -253,21 +263,23 @@ impl Jobs {
     async fn tell_at(
         &self,
         spot: &Spot,
-        late: &[&Told],
-        turns: &[&Told],
+        late: &[&PlacedFiring],
+        turns: &[&PlacedFiring],
     ) -> Result<(), StoreError> {
         let mut rows: Vec<NewFiring> = late
             .iter()
-            .map(|told| kept::row(&told.firing, FiringBecame::Words, self.title(&told.firing)))
+            .map(|placed| {
+                kept::row(&placed.firing, FiringBecame::Words, self.title(&placed.firing))
+            })
             .collect();
         // The turns are told of once, however many looks it takes until the last of them begins.
-        let newest = turns.last().map(|told| format!("away {}", told.firing.id));
+        let newest = turns.last().map(|placed| format!("away {}", placed.firing.id));
         if let (Some(last), Some(id)) = (turns.last(), &newest) {
             let row = kept::row(&last.firing, FiringBecame::Told, self.title(&last.firing));
             rows.push(NewFiring { id: id.clone(), ..row });
         }
-        let late: Vec<Firing> = late.iter().map(|told| told.firing.clone()).collect();
-        let turns: Vec<Firing> = turns.iter().map(|told| told.firing.clone()).collect();
+        let late: Vec<Firing> = late.iter().map(|placed| placed.firing.clone()).collect();
+        let turns: Vec<Firing> = turns.iter().map(|placed| placed.firing.clone()).collect();
         let (spot, redactor) = (spot.clone(), self.0.gate.redactor().clone());
         let most = (self.0.limits)().turns_minute_max;
         let say = move |new: &[NewFiring]| {
@@ -293,12 +305,12 @@ impl Jobs {
         self.keep_words(rows, say).await
     }
 
-    async fn begin_turn(&self, told: &Told) -> Result<Kept, StoreError> {
-        let firing = &told.firing;
+    async fn begin_turn(&self, placed: &PlacedFiring) -> Result<Kept, StoreError> {
+        let firing = &placed.firing;
         let text = firing.text.as_deref().unwrap_or_default();
-        let body = self.message(firing, text, told.late_ms);
+        let body = self.message(firing, text, placed.late_ms);
         let row = kept::row(firing, FiringBecame::Turn, self.title(firing));
-        let inbound = kept::inbound(firing, told.spot.clone(), body);
+        let inbound = kept::inbound(firing, placed.spot.clone(), body);
         self.keep_turn(row, inbound, (self.0.limits)()).await
     }
 

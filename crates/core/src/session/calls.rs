@@ -143,7 +143,7 @@ impl Drive<'_> {
     /// like that of a call that waits: the time until its answer is not the turn's.
     fn hear(&mut self, news: InputNews) -> Result<(), SessionError> {
         match news {
-            InputNews::Told { text } => self.tell(&OutboundBody::Notice { text }),
+            InputNews::Notice { text } => self.tell(&OutboundBody::Notice { text }),
             InputNews::Asked { call, approval } => {
                 let asked = self.worker.gate.calls().question(&approval)?;
                 let turn_seq = self.turn_seq();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::place::Place;
 use super::record::{Record, State};
-use super::untold::Untold;
+use super::unfinished::UnfinishedUndo;
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::{SessionId, TurnId, UnixMillis};
 use crate::killpoint;
@@ -122,7 +122,7 @@ impl TurnSnapshots {
             "changed": undone.changed.len(), "kept": undone.kept.len(),
         });
         self.audit("undo.ended", body).await?;
-        Untold::remove(&found.place.folder).map_err(found.place.io())?;
+        UnfinishedUndo::remove(&found.place.folder).map_err(found.place.io())?;
         // Nobody else has seen it without its end.
         drop(found);
         killpoint::here("undo.files.told");
@@ -215,7 +215,7 @@ impl Shared {
     fn begin(&self, which: &Which, by: String) -> Result<(Found, Option<Record>), UndoError> {
         let mut found = self.find(which)?;
         let Found { place, snapshots, record } = &mut found;
-        let mut untold = Untold {
+        let mut unfinished = UnfinishedUndo {
             by,
             turn: record.turn.clone(),
             redo: record.undid.is_some(),
@@ -228,8 +228,8 @@ impl Shared {
             audit: self.store.read(|tx| tx.newest_audit())?.number,
         };
         if record.undid.is_some() {
-            untold.put(&place.folder).map_err(place.io())?;
-            record.state = State::Redoing { changed: untold.paths };
+            unfinished.put(&place.folder).map_err(place.io())?;
+            record.state = State::Redoing { changed: unfinished.paths };
             place.records.put(record).map_err(place.io())?;
             return Ok((found, None));
         }
@@ -242,8 +242,8 @@ impl Shared {
             undone: false,
         };
         snapshots.remember(&undo.before()).map_err(UndoError::NotRemembered)?;
-        untold.undo = Some(undo.number);
-        untold.put(&place.folder).map_err(place.io())?;
+        unfinished.undo = Some(undo.number);
+        unfinished.put(&place.folder).map_err(place.io())?;
         place.records.put(&undo).map_err(place.io())?;
         Ok((found, Some(undo)))
     }

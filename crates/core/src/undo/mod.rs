@@ -14,7 +14,7 @@ mod place;
 mod record;
 mod retain;
 mod turn;
-mod untold;
+mod unfinished;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -26,7 +26,7 @@ pub use changing::Changing;
 pub use error::UndoError;
 pub use retain::LetGo;
 pub use turn::Left;
-pub use untold::Finished;
+pub use unfinished::Finished;
 pub use words::{finished_lines, preview_lines, undone_lines};
 
 use crate::domain::TurnId;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::UndoError;
 use super::record::{Record, Records, State};
-use super::untold::Untold;
+use super::unfinished::UnfinishedUndo;
 use crate::domain::canonical;
 use crate::durable;
 use crate::snapshot::{Changes, Limits, RelPath, SnapshotError, Snapshots};
@@ -85,7 +85,7 @@ impl Place {
 
     /// Whether an undo was begun here and has no end, among the files or in the audit.
     pub(super) fn is_cut(&self) -> bool {
-        Snapshots::is_cut(&self.folder) || Untold::is_in(&self.folder)
+        Snapshots::is_cut(&self.folder) || UnfinishedUndo::is_in(&self.folder)
     }
 
     /// Forgets all of it.

@@ -7,8 +7,8 @@
 
 mod brief_question;
 mod call_list;
+mod closed_question;
 mod keyboard;
-mod said;
 mod staged_question;
 mod value;
 
@@ -22,8 +22,8 @@ use crate::doors::staged_questions::in_our_words;
 use super::clean::{cleaned, cleaned_line};
 use super::rich::{Part, Rich, Style, utf16_len};
 use super::split::{CAPTION_UNITS_MAX, MESSAGE_UNITS_MAX, parts};
+use closed_question::{decision, end_words};
 pub use keyboard::{keyboard, menu};
-use said::{decision, end_words};
 use value::{document_value, shown_value};
 
 /// The longest sentence of [`Clock::until`], in UTF-16 units, with some to spare.

@@ -34,8 +34,8 @@ const SAY_TRIES: u32 = 3;
 
 const NOTHING: &str = "This button does nothing any more.";
 
-/// What whoever tapped gets.
-enum Told {
+/// The reply to whoever tapped.
+enum TapReply {
     Words(String),
     /// Other buttons under the same message.
     Menu(Place, i64, Vec<Vec<Button>>),
@@ -60,7 +60,7 @@ pub(super) async fn tap(
     tapped: &Tapped,
     update: i64,
 ) -> anyhow::Result<()> {
-    let told = if ctx.is_owner(tapped.user) {
+    let reply = if ctx.is_owner(tapped.user) {
         match Callback::parse(&tapped.data) {
             Some(Callback::Question(id, tap)) => question_tap(ctx, tapped, &id, tap).await?,
             Some(Callback::Pair(chat)) => about_chat(ctx, tapped, chat, OwnerAnswer::LetIn).await?,
@@ -68,25 +68,25 @@ pub(super) async fn tap(
                 about_chat(ctx, tapped, chat, OwnerAnswer::Ignore).await?
             }
             Some(Callback::Owner(answer, id)) => {
-                Told::Words(owner_questions::tap(ctx, tapped, &id, answer).await?.to_owned())
+                TapReply::Words(owner_questions::tap(ctx, tapped, &id, answer).await?.to_owned())
             }
-            Some(Callback::Stop(_)) => Told::Words(stop(ctx, tapped, update).await?.to_owned()),
+            Some(Callback::Stop(_)) => TapReply::Words(stop(ctx, tapped, update).await?.to_owned()),
             Some(
                 callback @ (Callback::ShowUndo(_) | Callback::UndoFiles(..) | Callback::KeepFiles),
-            ) => Told::Undo(undo_button::tap(ctx, tapped, &callback).await?),
+            ) => TapReply::Undo(undo_button::tap(ctx, tapped, &callback).await?),
             Some(Callback::TakeBack { digest, grant }) => {
-                Told::Digest(digest_button::tap(ctx, tapped, (digest, grant)).await?)
+                TapReply::Digest(digest_button::tap(ctx, tapped, (digest, grant)).await?)
             }
             Some(Callback::Reminder(answer, firing)) => {
-                Told::Reminder(reminder_button::tap(ctx, tapped, (answer, &firing)).await?)
+                TapReply::Reminder(reminder_button::tap(ctx, tapped, (answer, &firing)).await?)
             }
-            None => Told::Words(NOTHING.to_owned()),
+            None => TapReply::Words(NOTHING.to_owned()),
         }
     } else {
         tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
-        Told::Words("Only the owner can answer this.".to_owned())
+        TapReply::Words("Only the owner can answer this.".to_owned())
     };
-    tokio::spawn(answer(ctx.clone(), tapped.query.clone(), told, update));
+    tokio::spawn(answer(ctx.clone(), tapped.query.clone(), reply, update));
     Ok(())
 }
 
@@ -96,9 +96,9 @@ async fn about_chat(
     tapped: &Tapped,
     chat: i64,
     answer: OwnerAnswer,
-) -> anyhow::Result<Told> {
+) -> anyhow::Result<TapReply> {
     let id = OwnerQuestionAbout::access_id(ctx.me.id, chat);
-    Ok(Told::Words(owner_questions::tap(ctx, tapped, &id, answer).await?.to_owned()))
+    Ok(TapReply::Words(owner_questions::tap(ctx, tapped, &id, answer).await?.to_owned()))
 }
 
 /// The button of a running call stops its turn, on the message on record. The order and the end of
@@ -122,8 +122,8 @@ async fn question_tap(
     tapped: &Tapped,
     id: &ApprovalId,
     tap: Tap,
-) -> anyhow::Result<Told> {
-    let words = |text: &str| Ok(Told::Words(text.to_owned()));
+) -> anyhow::Result<TapReply> {
+    let words = |text: &str| Ok(TapReply::Words(text.to_owned()));
     let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
     let posted = ctx.mail.posted_at(&place.address(), message)?;
     let row = ctx.mail.asked_question(id)?;
@@ -140,7 +140,7 @@ async fn question_tap(
         .await?
         {
             Some(adopted) => adopted,
-            None => return Ok(Told::PutRight(place, message, Box::new(row))),
+            None => return Ok(TapReply::PutRight(place, message, Box::new(row))),
         },
     };
     if posted.approval != *id {
@@ -160,7 +160,7 @@ async fn question_tap(
         return words(NOTHING);
     }
     if let Some(keyboard) = question::menu(&row.question, &tap) {
-        return Ok(Told::Menu(place, message, keyboard));
+        return Ok(TapReply::Menu(place, message, keyboard));
     }
     let visitor = Visitor {
         from: place.address(),
@@ -170,11 +170,11 @@ async fn question_tap(
     match tap {
         // No model waits for a word about what was staged.
         Tap::DenyWithWord if row.question.staged.is_none() => {
-            Ok(Told::AskForWord(place, id.clone()))
+            Ok(TapReply::AskForWord(place, id.clone()))
         }
-        Tap::Whole => Ok(Told::Whole(place, Box::new(row.question))),
+        Tap::Whole => Ok(TapReply::Whole(place, Box::new(row.question))),
         Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
-            Some(choice) => Ok(Told::Words(decide(ctx, &visitor, id, &choice.answer).await?)),
+            Some(choice) => Ok(TapReply::Words(decide(ctx, &visitor, id, &choice.answer).await?)),
             None => words("This answer is not offered."),
         },
         Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::Choose | Tap::DenyWithWord => {
@@ -216,34 +216,34 @@ fn closed_words(ctx: &GatewayContext, row: &AskedQuestion) -> Result<String, Mai
 
 /// Shows what a tap has brought, and is then done with its update: if the process ends before, the
 /// tap is handled once more, finds what was decided, and is answered by the next one.
-async fn answer(ctx: Arc<GatewayContext>, query: String, told: Told, update: i64) {
-    say(&ctx, &query, told).await;
+async fn answer(ctx: Arc<GatewayContext>, query: String, reply: TapReply, update: i64) {
+    say(&ctx, &query, reply).await;
     if let Err(error) = ctx.mail.finish_update(ctx.me.id, update, "tap").await {
         // The next start handles it once more.
         tracing::error!(%error, "the end of a tap could not be noted");
     }
 }
 
-async fn say(ctx: &GatewayContext, query: &str, told: Told) {
-    let words = match told {
-        Told::Words(words) => words,
-        Told::Menu(place, message, keyboard) => menu(ctx, &place, message, &keyboard).await,
-        Told::PutRight(place, message, row) => {
+async fn say(ctx: &GatewayContext, query: &str, reply: TapReply) {
+    let words = match reply {
+        TapReply::Words(words) => words,
+        TapReply::Menu(place, message, keyboard) => menu(ctx, &place, message, &keyboard).await,
+        TapReply::PutRight(place, message, row) => {
             if let Err(error) = asking::put_right(ctx, &place.address(), message, &row).await {
                 tracing::error!(%error, "a message that was on nobody's record could not be put right");
             }
             NOTHING.to_owned()
         }
-        Told::Whole(place, question) => {
+        TapReply::Whole(place, question) => {
             match question_message::send_whole(ctx, &place, &question).await {
                 Ok(()) => "All of it is in the message below.".to_owned(),
                 Err(fault) => fault.to_string(),
             }
         }
-        Told::Undo(shows) => undo_button::show(ctx, shows).await,
-        Told::Digest(shows) => digest_button::show(ctx, shows).await,
-        Told::Reminder(shows) => reminder_button::show(ctx, shows).await,
-        Told::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
+        TapReply::Undo(shows) => undo_button::show(ctx, shows).await,
+        TapReply::Digest(shows) => digest_button::show(ctx, shows).await,
+        TapReply::Reminder(shows) => reminder_button::show(ctx, shows).await,
+        TapReply::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),
         },

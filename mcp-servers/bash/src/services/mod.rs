@@ -144,19 +144,19 @@ pub struct Services {
 pub struct Served {
     docker: Option<(docker::Docker, ServiceUse)>,
     ssh: Option<(Arc<ssh::Ssh>, ServiceUse)>,
-    /// The line that its supervisor is told.
-    pub told: Told,
+    /// The line for its supervisor.
+    pub spec: ServiceSpec,
 }
 
-/// What a supervisor is told of the services of its command.
+/// What a supervisor has to know of the services of its command.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Told {
+pub struct ServiceSpec {
     pub docker: bool,
-    pub ssh: Option<TellsOfSsh>,
+    pub ssh: Option<SshSpec>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TellsOfSsh {
+pub struct SshSpec {
     /// What stands in the place of `ssh`: a program in a folder of its own.
     pub program: PathBuf,
     /// By which the command shows that it is the one that may.
@@ -186,7 +186,7 @@ impl Services {
         proxy: Option<&Arc<Proxy>>,
         enforcement: Enforcement,
     ) -> Result<Served, String> {
-        let mut served = Served { docker: None, ssh: None, told: Told::default() };
+        let mut served = Served { docker: None, ssh: None, spec: ServiceSpec::default() };
         for opened in opens {
             let service = opened.service;
             if opened.is_closed() {
@@ -203,17 +203,17 @@ impl Services {
                 Service::Docker => {
                     let docker = docker::Docker::new(self.outside.clone(), socket);
                     served.docker = Some((docker, opened.clone()));
-                    served.told.docker = true;
+                    served.spec.docker = true;
                 }
                 Service::SshAgent => {
                     let program =
                         self.ssh.as_ref().ok_or("there is no program `ssh` on this system")?;
-                    let (ssh, told) =
+                    let (ssh, spec) =
                         ssh::Ssh::new(self.outside.clone(), program, socket, proxy.cloned())
                             .await
                             .map_err(|error| format!("ssh-agent cannot be opened: {error}"))?;
                     served.ssh = Some((Arc::new(ssh), opened.clone()));
-                    served.told.ssh = Some(told);
+                    served.spec.ssh = Some(spec);
                 }
             }
         }
@@ -225,7 +225,7 @@ impl Served {
     /// Serves until the future is dropped, with the command's proxy, if it has one. `line` leads to
     /// the supervisor, which hands out the sockets that it makes.
     pub async fn serve(&self, line: &UnixStream, proxy: Option<&Arc<Proxy>>) {
-        let awaits_ssh = self.told.ssh.as_ref().is_some_and(|ssh| ssh.port.is_none());
+        let awaits_ssh = self.spec.ssh.as_ref().is_some_and(|ssh| ssh.port.is_none());
         // In this order the supervisor hands them out. Without a socket it says in its report why
         // there is none.
         let of_proxy = network::handed_out(line, proxy.is_some()).await;
@@ -270,12 +270,12 @@ impl Served {
 
 /// How a command is told of what it has, at these ports of its loopback.
 pub fn variables(
-    told: &Told,
+    spec: &ServiceSpec,
     docker: Option<u16>,
     ssh: Option<u16>,
 ) -> Vec<(&'static str, OsString)> {
     let mut variables = docker.map(docker::variables).unwrap_or_default();
-    if let (Some(of), Some(port)) = (&told.ssh, ssh) {
+    if let (Some(of), Some(port)) = (&spec.ssh, ssh) {
         variables.extend(ssh_client::variables(port, &of.token, &of.program));
     }
     variables

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use super::ssh_settings::{HostSettings, Places};
 use super::ssh_words::Asked;
-use super::{Outside, TellsOfSsh};
+use super::{Outside, SshSpec};
 use crate::network::{HostAccount, Proxy, Reached};
 use crate::scratch::make_private;
 
@@ -151,7 +151,7 @@ impl Ssh {
         program: &Program,
         agent: PathBuf,
         proxy: Option<Arc<Proxy>>,
-    ) -> io::Result<(Self, TellsOfSsh)> {
+    ) -> io::Result<(Self, SshSpec)> {
         let mut random = [0; 32];
         fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
         let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -161,14 +161,14 @@ impl Ssh {
             None => Some(TcpListener::bind(("127.0.0.1", 0)).await?),
         };
         let port = listener.as_ref().map(TcpListener::local_addr).transpose()?;
-        let told = TellsOfSsh {
+        let spec = SshSpec {
             program: program.stand_in.clone(),
             token: token.clone(),
             port: port.map(|address| address.port()),
         };
         let (ssh, places) = (program.ssh.clone(), program.places.clone());
         let (reached, listener) = (Mutex::default(), Mutex::new(listener));
-        Ok((Self { outside, ssh, places, agent, token, proxy, reached, listener }, told))
+        Ok((Self { outside, ssh, places, agent, token, proxy, reached, listener }, spec))
     }
 
     /// Serves until the future is dropped; all that it has started ends with it.

@@ -17,7 +17,7 @@ pub use reader::main;
 /// then each page, or why there is none.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Said {
+enum ReaderMessage {
     Pages(u64),
     Page(Page),
     /// It opens with a password alone, or is encrypted in a way that is not known.

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::{Page, Said};
+use super::{Page, ReaderMessage};
 use crate::args::Limits;
 use crate::cancel::Cancel;
 use crate::error::Result;
@@ -61,8 +61,8 @@ pub fn read(
             return Ok(Ok(room.stop(Stopped::Time)));
         }
         match process.lines.recv_timeout(LOOK_EVERY) {
-            Ok(said) => {
-                if room.take(said) {
+            Ok(message) => {
+                if room.take(message) {
                     return Ok(Ok(room.read));
                 }
             }
@@ -94,23 +94,23 @@ impl Room {
     }
 
     /// Whether this was the last thing to hear.
-    fn take(&mut self, said: Said) -> bool {
-        let page = match said {
-            Said::Pages(total) => {
+    fn take(&mut self, message: ReaderMessage) -> bool {
+        let page = match message {
+            ReaderMessage::Pages(total) => {
                 self.read.total = total;
                 self.last = self.last.min(total);
                 return false;
             }
-            Said::End => return true,
-            Said::Encrypted => {
+            ReaderMessage::End => return true,
+            ReaderMessage::Encrypted => {
                 self.read.stopped = Some(Stopped::Encrypted);
                 return true;
             }
-            Said::Invalid => {
+            ReaderMessage::Invalid => {
                 self.read.stopped = Some(Stopped::Invalid);
                 return true;
             }
-            Said::Page(page) => page,
+            ReaderMessage::Page(page) => page,
         };
         // The first page always comes: it was cut to a reply by the process.
         let full = page.text.len() > self.bytes_left && !self.read.pages.is_empty();
@@ -129,7 +129,7 @@ impl Room {
 /// The process. Dropping it ends it.
 struct Process {
     child: Child,
-    lines: Receiver<Said>,
+    lines: Receiver<ReaderMessage>,
 }
 
 impl Process {
@@ -175,7 +175,7 @@ impl Drop for Process {
 }
 
 /// Hands on line by line until the process ends, or says what is no line of ours.
-fn hear(stdout: ChildStdout, line_bytes_max: u64, tell: &mpsc::SyncSender<Said>) {
+fn hear(stdout: ChildStdout, line_bytes_max: u64, tell: &mpsc::SyncSender<ReaderMessage>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -183,8 +183,8 @@ fn hear(stdout: ChildStdout, line_bytes_max: u64, tell: &mpsc::SyncSender<Said>)
         if !matches!(read, Ok(1..)) {
             return;
         }
-        let Ok(said) = serde_json::from_slice(&line) else { return };
-        if tell.send(said).is_err() {
+        let Ok(message) = serde_json::from_slice(&line) else { return };
+        if tell.send(message).is_err() {
             return;
         }
     }

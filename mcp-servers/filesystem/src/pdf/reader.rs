@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use hayro_font::hayro_syntax::{LoadPdfError, Pdf};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::Said;
+use super::ReaderMessage;
 use super::page::Reader;
 use crate::args::Limits;
 
@@ -47,24 +47,24 @@ fn tell(first_page: u64, limits: &Limits) -> io::Result<()> {
     io::stdin().lock().take(limits.pdf_bytes_max).read_to_end(&mut bytes)?;
     let pdf = match Pdf::new(bytes) {
         Ok(pdf) => pdf,
-        Err(LoadPdfError::Decryption(_)) => return say(&Said::Encrypted),
-        Err(LoadPdfError::Invalid) => return say(&Said::Invalid),
+        Err(LoadPdfError::Decryption(_)) => return say(&ReaderMessage::Encrypted),
+        Err(LoadPdfError::Invalid) => return say(&ReaderMessage::Invalid),
     };
     let pages = pdf.pages();
-    say(&Said::Pages(pages.len() as u64))?;
+    say(&ReaderMessage::Pages(pages.len() as u64))?;
     let text_bytes_max = usize::try_from(limits.read_reply_bytes_max).unwrap_or(usize::MAX);
     let reader = Reader::new();
     for (number, page) in (1u64..).zip(pages.iter()) {
         if number >= first_page {
-            say(&Said::Page(reader.page(number, page, text_bytes_max)))?;
+            say(&ReaderMessage::Page(reader.page(number, page, text_bytes_max)))?;
         }
     }
-    say(&Said::End)
+    say(&ReaderMessage::End)
 }
 
 /// Each line leaves at once: what was read before a bad page is not lost with it.
-fn say(said: &Said) -> io::Result<()> {
-    let mut line = serde_json::to_vec(said)?;
+fn say(message: &ReaderMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut stdout = io::stdout().lock();
     stdout.write_all(&line)?;

@@ -39,15 +39,15 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     /// One entry for each of `paths`, in their order.
-    files: Vec<Told>,
+    files: Vec<FileResult>,
     /// How many of them could not be read, or did not fit.
     failed: usize,
 }
 
-/// What is told of one file: its text, or why there is none.
+/// The result for one file: its text, or why there is none.
 #[derive(Default, Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Told {
+struct FileResult {
     path: String,
     /// The text from the first line on, without numbers; empty for an image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,11 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
             Err(error) => {
                 let error = error.to_string();
                 text.push(format!("[`{path}` was not read: {error}]"));
-                files.push(Told { path: path.clone(), error: Some(error), ..Told::default() });
+                files.push(FileResult {
+                    path: path.clone(),
+                    error: Some(error),
+                    ..FileResult::default()
+                });
             }
         }
     }
@@ -154,8 +158,8 @@ fn heading(file: &read_file::Output) -> String {
     format!("[file `{}`: {lines}]", file.path)
 }
 
-fn read(file: read_file::Output) -> Told {
-    Told {
+fn read(file: read_file::Output) -> FileResult {
+    FileResult {
         path: file.path,
         content: Some(file.content),
         total_lines: file.total_lines,

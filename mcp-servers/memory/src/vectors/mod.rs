@@ -5,13 +5,13 @@
 //! Nothing here is needed: whatever fails is one sentence, and hits are found by words.
 
 pub mod args;
+mod check_report;
 #[cfg_attr(not(feature = "embeddings"), path = "without.rs")]
 mod endpoint;
 mod fault;
 mod fill;
 mod fuse;
 mod nearest;
-mod said;
 mod sketch;
 mod store;
 mod trial;
@@ -36,8 +36,8 @@ use store::{Store, Trial};
 use trial::ASKED_MIN;
 use turn::Turn;
 
+pub use check_report::{NONE, PROBE_TIME_MAX};
 pub use fuse::fused;
-pub use said::{NONE, PROBE_TIME_MAX};
 
 /// The longest time that an endpoint may ask to be left alone.
 const REST_MAX: Duration = Duration::from_secs(3_600);

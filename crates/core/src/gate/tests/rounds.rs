@@ -218,7 +218,7 @@ async fn a_password_is_never_asked_for_in_either_era() {
         assert_eq!(text(outcome), "login: \"decline\"", "{server}");
         assert!(rig.noted(server, "heard ")[0].starts_with(r#"{"action":"decline"}"#));
         let told = heard.lock().unwrap().clone();
-        let [InputNews::Told { text }] = &told[..] else { panic!("{told:?}") };
+        let [InputNews::Notice { text }] = &told[..] else { panic!("{told:?}") };
         let way = format!("log in with `claw mcp login {server}`");
         assert!(text.contains("“password”") && text.contains(&way), "{text}");
         let open = rig.store.read(|tx| tx.open_approvals(None)).unwrap();

@@ -12,17 +12,17 @@ use crate::domain::{
 use crate::gate::Gate;
 use crate::store::{StoreError, Tx};
 
-/// Of a longer log the newest events are told; the whole is for `claw sessions show`.
-const EVENTS_TOLD_MAX: u64 = 4_000;
+/// Of a longer log the newest events are shown; the whole is for `claw sessions show`.
+const EVENTS_SHOWN_MAX: u64 = 4_000;
 /// Behind the end of a turn stand few events before the next one begins.
 const BEHIND_AN_END: u64 = 32;
 /// The longest name of a conversation, in characters.
 const TITLE_CHARS_MAX: usize = 80;
 
-/// One thing that was said or done, oldest first. Known secrets are replaced.
+/// A message, a call or a notice of a conversation. Known secrets are replaced.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    /// What stands before this is not told.
+pub enum ConversationEntry {
+    /// What stands before this is not shown.
     Cut,
     Person {
         text: String,
@@ -30,7 +30,7 @@ pub enum Told {
     Model {
         text: String,
     },
-    Call(Box<ToldCall>),
+    Call(Box<ConversationCall>),
     /// Words of claw.
     Claw {
         text: String,
@@ -39,7 +39,7 @@ pub enum Told {
 
 /// A call, and what came of it; `None` while it waits or runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldCall {
+pub struct ConversationCall {
     pub call: CallId,
     pub server: String,
     pub tool: String,
@@ -57,21 +57,21 @@ pub struct Conversation {
 }
 
 impl ChatCommands {
-    /// What was said and done in a session.
-    pub fn told(&self, session: &SessionId) -> Result<Vec<Told>, StoreError> {
+    /// What was said and done in a session, oldest first.
+    pub fn entries(&self, session: &SessionId) -> Result<Vec<ConversationEntry>, StoreError> {
         let parts = self.parts();
         parts.store.read(|tx| {
             let last = tx.last_seq(session)?;
-            let from = last.saturating_sub(EVENTS_TOLD_MAX).max(1);
+            let from = last.saturating_sub(EVENTS_SHOWN_MAX).max(1);
             let events = tx.events_from(session, from)?;
-            let mut told = Vec::new();
+            let mut entries = Vec::new();
             if from > 1 {
-                told.push(Told::Cut);
+                entries.push(ConversationEntry::Cut);
             }
             for event in &events {
-                tell(tx, &parts.gate, session, event, &mut told)?;
+                add_event(tx, &parts.gate, session, event, &mut entries)?;
             }
-            Ok(told)
+            Ok(entries)
         })
     }
 
@@ -121,41 +121,43 @@ fn first_words(message: &EventBody) -> Option<String> {
     Some(line.chars().take(TITLE_CHARS_MAX).chain(cut.then_some('…')).collect())
 }
 
-fn tell(
+fn add_event(
     tx: &Tx<'_>,
     gate: &Gate,
     session: &SessionId,
     event: &Event,
-    told: &mut Vec<Told>,
+    entries: &mut Vec<ConversationEntry>,
 ) -> Result<(), StoreError> {
     let redact = |text: &str| gate.redactor().redact(text).into_owned();
-    let claw = |text: &str| Told::Claw { text: redact(text) };
+    let claw = |text: &str| ConversationEntry::Claw { text: redact(text) };
     match &event.body {
         EventBody::UserMessage { blocks, .. } => {
-            told.push(Told::Person { text: redact(&text_of(blocks)) });
+            entries.push(ConversationEntry::Person { text: redact(&text_of(blocks)) });
         }
         EventBody::ModelReply { blocks, notice, .. } => {
             if let Some(notice) = notice {
-                told.push(claw(notice));
+                entries.push(claw(notice));
             }
             let text = text_of(blocks);
             if !text.trim().is_empty() {
-                told.push(Told::Model { text: redact(&text) });
+                entries.push(ConversationEntry::Model { text: redact(&text) });
             }
             for (block, used) in (0..).zip(blocks) {
                 let Block::ToolUse(used) = used else { continue };
                 let call = CallId::Reply { session: session.clone(), reply_seq: event.seq, block };
                 let call = call_of(tx, gate, call, (&used.name, &used.input))?;
-                told.push(Told::Call(Box::new(call)));
+                entries.push(ConversationEntry::Call(Box::new(call)));
             }
         }
         EventBody::ModelPartial { text } => {
-            told.push(Told::Model { text: format!("{}\n\n*[interrupted]*", redact(text)) });
+            entries.push(ConversationEntry::Model {
+                text: format!("{}\n\n*[interrupted]*", redact(text)),
+            });
         }
         EventBody::ToolResult { call, outcome } => {
             let outcome = redacted(gate, outcome);
-            let of = told.iter_mut().rev().find_map(|one| match one {
-                Told::Call(known) if known.call == *call => Some(known),
+            let of = entries.iter_mut().rev().find_map(|one| match one {
+                ConversationEntry::Call(known) if known.call == *call => Some(known),
                 _ => None,
             });
             if let Some(of) = of {
@@ -163,14 +165,14 @@ fn tell(
             }
         }
         EventBody::TurnEnded { end: TurnEnd::Limit { text } | TurnEnd::Failed { text } } => {
-            told.push(claw(text));
+            entries.push(claw(text));
         }
-        EventBody::TurnEnded { end: TurnEnd::Stopped { .. } } => told.push(claw("Stopped.")),
+        EventBody::TurnEnded { end: TurnEnd::Stopped { .. } } => entries.push(claw("Stopped.")),
         EventBody::SessionCleared {} => {
-            told.push(claw("A new conversation: the model knows nothing of what stands above."));
+            entries.push(claw("A new conversation: the model knows nothing of what stands above."));
         }
         EventBody::ExchangeDropped { .. } => {
-            told.push(claw("The exchange above was dropped from what the model sees."));
+            entries.push(claw("The exchange above was dropped from what the model sees."));
         }
         _ => {}
     }
@@ -182,7 +184,7 @@ fn call_of(
     gate: &Gate,
     call: CallId,
     (name, input): (&str, &Value),
-) -> Result<ToldCall, StoreError> {
+) -> Result<ConversationCall, StoreError> {
     let mut arguments = input.clone();
     gate.redactor().redact_json(&mut arguments);
     // A call of a name that nobody offered has no row.
@@ -192,7 +194,7 @@ fn call_of(
         (server.to_owned(), tool.to_owned())
     };
     let (server, tool) = row.unwrap_or_else(unknown);
-    Ok(ToldCall { call, server, tool, arguments, outcome: None })
+    Ok(ConversationCall { call, server, tool, arguments, outcome: None })
 }
 
 fn redacted(gate: &Gate, outcome: &Outcome) -> Outcome {

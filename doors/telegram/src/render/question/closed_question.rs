@@ -1,4 +1,4 @@
-//! What a question that is over says of its answer, and of what came of the call. Must not know who
+//! The words of a closed question about its answer, and about what came of the call. Must not know who
 //! has answered.
 
 use super::keyboard::{shown_command, shown_hosts, shown_path};

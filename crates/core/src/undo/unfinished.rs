@@ -23,7 +23,7 @@ const OWNER_ONLY: u32 = 0o600;
 /// It is written before the audit's first row of the undo, and goes behind the last one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Untold {
+pub(super) struct UnfinishedUndo {
     /// A principal.
     pub(super) by: String,
     pub(super) turn: TurnId,
@@ -50,7 +50,7 @@ pub struct Finished {
     pub rest: Plan,
 }
 
-impl Untold {
+impl UnfinishedUndo {
     pub(super) fn is_in(folder: &Path) -> bool {
         folder.join(NAME).exists()
     }
@@ -106,12 +106,12 @@ impl Shared {
 
     /// The last row of an undo that was cut: at most once, and none without a first one.
     fn tell(&self, place: &Place, snapshots: &Snapshots) -> Result<Option<Finished>, UndoError> {
-        let found = Untold::read(&place.folder).map_err(place.io())?;
-        let Some(untold) = found else { return Ok(None) };
-        let finished = finished(place, snapshots, &untold)?;
-        let (since, turn) = (untold.audit, untold.turn.to_string());
+        let found = UnfinishedUndo::read(&place.folder).map_err(place.io())?;
+        let Some(unfinished) = found else { return Ok(None) };
+        let finished = finished(place, snapshots, &unfinished)?;
+        let (since, turn) = (unfinished.audit, unfinished.turn.to_string());
         let body = json!({
-            "by": untold.by, "turn": turn, "changed": finished.changed,
+            "by": unfinished.by, "turn": turn, "changed": finished.changed,
             "kept": finished.rest.kept.len() + finished.rest.changes.len(), "cut": true,
         });
         let written = self.store.write(move |tx| {
@@ -124,18 +124,22 @@ impl Shared {
         });
         // This thread may wait: nothing else runs on it.
         let is_news = tokio::runtime::Handle::current().block_on(written)?;
-        Untold::remove(&place.folder).map_err(place.io())?;
+        UnfinishedUndo::remove(&place.folder).map_err(place.io())?;
         Ok(is_news.then_some(finished))
     }
 }
 
-fn finished(place: &Place, snapshots: &Snapshots, untold: &Untold) -> Result<Finished, UndoError> {
-    let record = place.records.numbered(untold.record).map_err(place.io())?;
+fn finished(
+    place: &Place,
+    snapshots: &Snapshots,
+    unfinished: &UnfinishedUndo,
+) -> Result<Finished, UndoError> {
+    let record = place.records.numbered(unfinished.record).map_err(place.io())?;
     let rest = match record {
         Some(record) => snapshots.plan(&record.before(), &record.after())?,
         None => Plan { changes: Vec::new(), kept: Vec::new() },
     };
-    let changed = match untold.undo {
+    let changed = match unfinished.undo {
         // One that has changed nothing is forgotten.
         Some(number) => match place.records.numbered(number).map_err(place.io())? {
             Some(undo) => match undo.state {
@@ -144,8 +148,8 @@ fn finished(place: &Place, snapshots: &Snapshots, untold: &Untold) -> Result<Fin
             },
             None => 0,
         },
-        None => untold.paths.saturating_sub(rest.changes.len() + rest.kept.len()),
+        None => unfinished.paths.saturating_sub(rest.changes.len() + rest.kept.len()),
     };
-    let Untold { turn, redo, .. } = untold.clone();
+    let UnfinishedUndo { turn, redo, .. } = unfinished.clone();
     Ok(Finished { turn, workspace: place.workspace.clone(), redo, changed, rest })
 }

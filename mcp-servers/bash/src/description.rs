@@ -1,4 +1,4 @@
-//! What a model is told of the tool `run`: the rules of the levels, the user's programs, the
+//! The description of the tool `run` for a model: the rules of the levels, the user's programs, the
 //! limits. Must not know how a tool is listed or run.
 //!
 //! OpenAI refuses a tool whose description has more than 1,024 characters. So the description has
@@ -11,7 +11,7 @@ const LEVELS: &str = "`needs` says what it may do: `read` (the default) looks an
     `write` changes the workspace, `network` also reaches the network";
 
 /// Of the tool itself.
-pub(crate) fn description(limits: &Limits, enforcement: Enforcement) -> String {
+pub(crate) fn tool(limits: &Limits, enforcement: Enforcement) -> String {
     let levels = match (enforcement.keeps_files(), enforcement.held().levels) {
         (false, _) => "Every command is asked about here. ".to_owned(),
         (true, false) => format!(
@@ -99,7 +99,7 @@ mod tests {
             (signals, false, "so every command is asked about"),
             (Enforcement::NONE, false, "Every command is asked about here"),
         ] {
-            let said = description(&limits, enforcement);
+            let said = tool(&limits, enforcement);
             assert!(said.chars().count() <= 1024, "{}: {said}", said.chars().count());
             assert_eq!(said.contains("operating system holds"), held, "{said}");
             assert!(said.contains(asked), "{said}");

@@ -1,4 +1,5 @@
-//! The tools of a server without a protocol, for a program that is its owner's own hands. Must not
+//! The tools of a server without a protocol, for a program that is its owner's own hands, and what
+//! they return. Must not
 //! know what a tool does, or how it is served.
 
 use rmcp::model::CallToolResponse;
@@ -6,9 +7,9 @@ use serde_json::Value;
 
 use crate::tools::Tools;
 
-/// What a tool has said: text for a person, and the same for a program.
+/// The result of a tool that was used as a library: text for a person, and the same for a program.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct LibraryResult {
     pub text: String,
     pub structured: Value,
 }
@@ -18,7 +19,12 @@ impl<C: Send + 'static> Tools<C> {
     ///
     /// # Errors
     /// What the tool refuses, in its words.
-    pub async fn run(&self, name: &str, context: C, arguments: Value) -> Result<Said, String> {
+    pub async fn run(
+        &self,
+        name: &str,
+        context: C,
+        arguments: Value,
+    ) -> Result<LibraryResult, String> {
         let arguments = match arguments {
             Value::Object(arguments) => Some(arguments),
             _ => None,
@@ -32,7 +38,7 @@ impl<C: Send + 'static> Tools<C> {
         let text = answer["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         match answer["isError"] == true {
             true => Err(text),
-            false => Ok(Said { text, structured: answer["structuredContent"].clone() }),
+            false => Ok(LibraryResult { text, structured: answer["structuredContent"].clone() }),
         }
     }
 }

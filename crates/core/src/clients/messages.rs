@@ -1,11 +1,11 @@
-//! When a client has said something. Must not know what.
+//! When a message of a client came in. Must not know what it says.
 
 use super::{ClientRefusal, Clients};
 use crate::domain::{ClientName, UnixMillis};
 
 impl Clients {
     /// When the message with this number of the inbox came in, if it is this client's.
-    pub fn said_at(
+    pub fn message_at(
         &self,
         client: &ClientName,
         inbox_id: i64,

@@ -1,4 +1,4 @@
-//! What a person is told of the questions that are open beside what they have typed. Must not know
+//! Notices about open questions, beside what a person has typed. Must not know
 //! what a line means.
 
 use super::{ChatState, OpenQuestion, about};

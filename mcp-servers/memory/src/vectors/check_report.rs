@@ -1,4 +1,4 @@
-//! What `--check` says of the vectors: whether they take part in a search, and why not. Owns the
+//! The report of `--check` about the vectors: whether they take part in a search, and why not. Owns the
 //! sentences; must not know where they are printed.
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What of a session's events may be told to whoever takes part in it: what was said, which calls
-//! were made, and what became of them. Pure. Must not know who is told.
+//! The rows of a session that whoever takes part in it may read: messages, replies, calls, and what
+//! became of them. Pure. Must not know who reads them.
 
 use serde::Serialize;
 
