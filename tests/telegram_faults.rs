@@ -377,6 +377,6 @@ fn a_server_that_fails_is_told_to_the_owner_once() {
     assert_eq!(
         rig.count(rig.anna.id, "**cannot** [find](http://x) it"),
         1,
-        "a stranger's words are no Markdown"
+        "an unknown user's words are no Markdown"
     );
 }

@@ -50,7 +50,7 @@ fn the_owner_is_told_of_an_unknown_user_once_also_after_a_restart() {
     rig.stop(gateway);
 }
 
-/// Neither where a guest's conversation works nor what it may do is theirs to set.
+/// Neither where an allowed user's conversation works nor what it may do is theirs to set.
 fn sets_nothing(rig: &Rig, bob: &User) {
     for (number, words) in ["/here /tmp", "/here mode work", "/here"].into_iter().enumerate() {
         bob.says(bob.private(), words);

@@ -15,8 +15,8 @@ use crate::seat::{After, Deed, Seat};
 
 /// People look up at least this often: patience ends without anything changing on the screen.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// One in so many looks a stranger tries something.
-const STRANGER_ONE_IN: u64 = 40;
+/// One in so many looks an unknown user tries something.
+const UNKNOWN_USER_ONE_IN: u64 = 40;
 
 const TALKS: u8 = 0;
 const SETTLES: u8 = 1;
@@ -25,17 +25,17 @@ const GOES: u8 = 2;
 /// Everybody who was there, and what they did.
 pub struct People {
     pub seats: Vec<Seat>,
-    pub stranger: Stranger,
+    pub unknown_user: UnknownUser,
 }
 
 /// Somebody whom nobody has let in.
-pub struct Stranger {
+pub struct UnknownUser {
     pub user: User,
     pub taps: Vec<Tap>,
     random: Random,
 }
 
-impl Stranger {
+impl UnknownUser {
     pub fn new(user: User, seed: u64) -> Self {
         Self { user, taps: Vec::new(), random: Random(seed) }
     }
@@ -86,8 +86,8 @@ impl Crowd {
                     };
                     people.seats.iter_mut().enumerate().filter_map(next).collect()
                 });
-                if mood == TALKS && people.stranger.random.below(STRANGER_ONE_IN) == 0 {
-                    people.stranger.tries(&telegram, &people.seats);
+                if mood == TALKS && people.unknown_user.random.below(UNKNOWN_USER_ONE_IN) == 0 {
+                    people.unknown_user.tries(&telegram, &people.seats);
                 }
                 if deeds.is_empty() {
                     telegram.wait_a_change(LOOK_EVERY);

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use rustix::process::{Signal, kill_process};
 
 use crate::botapi::{BotApi, Place, User};
-use crate::crowd::{Crowd, People, Stranger};
+use crate::crowd::{Crowd, People, UnknownUser};
 use crate::killing::house::{Ended, House, Kill};
 use crate::killing::look::Look;
 use crate::killing::model::StandIn;
@@ -157,7 +157,7 @@ impl Round {
         Ok(left(&look, calls)?)
     }
 
-    /// Everybody with a chat of their own, some of them in the topics of a group, and a stranger.
+    /// Everybody with a chat of their own, some of them in the topics of a group, and an unknown user.
     fn invite(&mut self) -> People {
         let users: Vec<User> =
             (0..CHATS).map(|number| self.telegram.user(&format!("Person{number:02}"))).collect();
@@ -195,8 +195,8 @@ impl Round {
         self.house.set("TELEGRAM_BOT_TOKEN", &self.telegram.token());
         self.house.set("CLAW_TELEGRAM_API", self.telegram.url());
         self.house.set("CLAW_ALLOWED_CHATS", &allowed.join(","));
-        let stranger = Stranger::new(self.telegram.user("Mallory"), seed(CHATS + TOPICS));
-        People { seats, stranger }
+        let unknown_user = UnknownUser::new(self.telegram.user("Mallory"), seed(CHATS + TOPICS));
+        People { seats, unknown_user }
     }
 
     /// Nobody begins anything any more, and the gateway runs until nothing is left to do.

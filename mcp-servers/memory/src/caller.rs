@@ -20,7 +20,7 @@ pub struct Caller {
     /// The number of the turn in that session.
     #[serde(default)]
     pub turn: Option<i64>,
-    /// Whether somebody else than the owner reads what comes of it: a group, a guest.
+    /// Whether somebody else than the owner reads what comes of it: a group, an allowed user.
     #[serde(default)]
     pub heard_by_others: bool,
 }

@@ -284,7 +284,7 @@ async fn the_house_is_whole(
         findings.other.push(format!("servers outlived claw: {left:?}"));
     }
     if house.path("work/stolen.txt").exists() {
-        findings.other.push("a stranger was obeyed".to_owned());
+        findings.other.push("an unknown user was obeyed".to_owned());
     }
     Ok(())
 }

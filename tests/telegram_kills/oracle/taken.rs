@@ -22,7 +22,7 @@ pub fn judge(
     updates_were_kept(evidence, findings, counts)?;
     messages_came_in_once(evidence, findings, counts)?;
     taps_were_answered(evidence, findings, counts);
-    strangers_heard_nothing(evidence, findings);
+    unknown_users_heard_nothing(evidence, findings);
     Ok(())
 }
 
@@ -187,18 +187,18 @@ fn taps_were_answered(evidence: &Evidence<'_>, findings: &mut Findings, counts: 
             )),
         }
     }
-    for tap in &evidence.seen.people.stranger.taps {
+    for tap in &evidence.seen.people.unknown_user.taps {
         if let Some((words, _)) =
             answer(&tap.query).filter(|(words, _)| words != "Only the owner can answer this.")
         {
-            findings.other.push(format!("a stranger's tap was answered with {words:?}"));
+            findings.other.push(format!("an unknown user's tap was answered with {words:?}"));
         }
     }
 }
 
-fn strangers_heard_nothing(evidence: &Evidence<'_>, findings: &mut Findings) {
-    let stranger = &evidence.seen.people.stranger.user;
-    for message in evidence.round.telegram.sent(stranger.id) {
-        findings.other.push(format!("a stranger was told {:?}", message.text));
+fn unknown_users_heard_nothing(evidence: &Evidence<'_>, findings: &mut Findings) {
+    let unknown_user = &evidence.seen.people.unknown_user.user;
+    for message in evidence.round.telegram.sent(unknown_user.id) {
+        findings.other.push(format!("an unknown user was told {:?}", message.text));
     }
 }

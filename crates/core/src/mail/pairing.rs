@@ -62,7 +62,7 @@ impl Mail {
                 {
                     tx.add_outbound(&too_many)?;
                 }
-                tx.finish_update(bot, update, "stranger")?;
+                tx.finish_update(bot, update, "unknown user")?;
                 Ok(requested)
             };
             self.write(request).await

@@ -104,7 +104,7 @@ async fn moved(ctx: &GatewayContext, id: i64, chat: i64, now: Standing) -> anyho
 /// Somebody who may not talk. An album is one request.
 async fn access_requested(ctx: &GatewayContext, ids: &[i64]) -> anyhow::Result<()> {
     let Some((first, others)) = ids.split_first() else { return Ok(()) };
-    finish(ctx, others, "stranger").await?;
+    finish(ctx, others, "unknown user").await?;
     if let Some(body) = ctx.mail.kept_update(ctx.me.id, *first)? {
         pairing::access_requested(ctx, *first, &body).await?;
     }

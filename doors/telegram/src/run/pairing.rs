@@ -38,7 +38,7 @@ pub(super) async fn access_requested(
     let (Some(request), Some(too_many)) =
         (request.filter(|_| wanted), notify::notice(ctx, too_many))
     else {
-        return ctx.mail.finish_update(bot, update, "stranger").await.map(drop);
+        return ctx.mail.finish_update(bot, update, "unknown user").await.map(drop);
     };
     let body = serde_json::to_string(&request)?;
     ctx.mail.request_access((bot, update), request.chat, body, too_many).await.map(drop)

@@ -80,7 +80,7 @@ async fn a_file_that_cannot_be_read_is_told_once_and_to_the_owner_alone() {
     };
     rig.gate.store.write(move |tx| tx.add_inbound(&guest, 64).map(drop)).await.unwrap();
     rig.run().await;
-    assert!(notices(&rig.gate).is_empty(), "a guest is nobody to tell it");
+    assert!(notices(&rig.gate).is_empty(), "an allowed user is nobody to tell it");
     for said in ["one", "two"] {
         rig.turn(said).await;
     }
