@@ -155,8 +155,14 @@ fn ended_as_told<'a>(
         ("approved", Some(_), Some("ended" | "unknown" | "denied")) => {}
         ("denied", Some(answer), None) if !answer.is_null() => {}
         ("expired", Some(Value::Null), None) => {}
-        (_, None, _) => findings.lost.push(format!("what became of the staged action {id}, which is {state}")),
-        ("approved", _, None) => findings.lost.push(format!("the staged action {id}, which was confirmed")),
+        (_, None, _) => {
+            let lost = format!("what became of the staged action {id}, which is {state}");
+            findings.lost.push(lost)
+        }
+        ("approved", _, None) => {
+            let lost = format!("the staged action {id}, which was confirmed");
+            findings.lost.push(lost)
+        }
         (state, answer, outcome) => findings.other.push(format!(
             "the staged action {id} is {state}, its answer is {answer:?}, and its result is {outcome:?}"
         )),

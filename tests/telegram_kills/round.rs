@@ -157,7 +157,8 @@ impl Round {
         Ok(left(&look, calls)?)
     }
 
-    /// Everybody with a chat of their own, some of them in the topics of a group, and an unknown user.
+    /// Everybody with a chat of their own, some of them in the topics of a group, and an unknown
+    /// user.
     fn invite(&mut self) -> People {
         let users: Vec<User> =
             (0..CHATS).map(|number| self.telegram.user(&format!("Person{number:02}"))).collect();

@@ -74,8 +74,8 @@ pub async fn ask(mail: &Mail, question: &Question, owner: &str) -> anyhow::Resul
     }
 }
 
-/// Waits until a question is no longer open, and says how that came. It subscribes to changes at once,
-/// so that none is missed before it waits.
+/// Waits until a question is no longer open, and says how that came. It subscribes to changes at
+/// once, so that none is missed before it waits.
 fn closed_elsewhere(
     mail: &Mail,
     question: &Question,

@@ -146,7 +146,10 @@ fn arrived(
     let kills = evidence.seen.left.iter().filter(|left| left.sending.contains(&row.id)).count();
     match copies.len() + told + left_out {
         0 => findings.lost.push(format!("the file {named}, and nobody was told")),
-        _ if told > 0 && was_made => findings.lost.push(format!("the file {named}, which is there to be handed over")),
+        _ if told > 0 && was_made => {
+            let lost = format!("the file {named}, which is there to be handed over");
+            findings.lost.push(lost)
+        }
         times if times > 1 + kills => findings
             .doubled
             .push(format!("the file {named} arrived {times} times; {kills} kills came while its reply was on its way")),

@@ -77,7 +77,8 @@ pub struct CallContext {
     pub deadline: Instant,
     /// Whose changes are undone together; none for a call of nobody's turn.
     pub turn: Option<TurnId>,
-    /// Whether somebody else than the owner reads what comes of it, or may have: a group, an allowed user.
+    /// Whether somebody else than the owner reads what comes of it, or may have: a group, an
+    /// allowed user.
     pub heard_by_others: bool,
     /// Who hears what a server asks the owner in the middle of the call. `None` where nobody can
     /// answer: then the server is told so.

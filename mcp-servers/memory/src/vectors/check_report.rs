@@ -1,5 +1,5 @@
-//! The report of `--check` about the vectors: whether they take part in a search, and why not. Owns the
-//! sentences; must not know where they are printed.
+//! The report of `--check` about the vectors: whether they take part in a search, and why not. Owns
+//! the sentences; must not know where they are printed.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The words of a closed question about its answer, and about what came of the call. Must not know who
-//! has answered.
+//! The words of a closed question about its answer, and about what came of the call. Must not know
+//! who has answered.
 
 use super::keyboard::{shown_command, shown_hosts, shown_path};
 use super::short;
