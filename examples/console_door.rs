@@ -1,4 +1,4 @@
-//! The console door without a house behind it: a script answers every line with a streamed text, a
+//! The console door without the rest of claw: a script answers every line with a streamed text, a
 //! call and a question. Run it in a terminal with `cargo run --example console_door`, or feed it a
 //! pipe.
 

@@ -1,5 +1,5 @@
 //! The rooms of claw below its doors and its command line: what a door is given, and all behind it.
-//! The modules in reading order are the tour of the house; who may know whom is in
+//! The modules in reading order are the tour of claw; who may know whom is in
 //! `docs/architecture.md` and held by `tests/arrows.rs`. Must not know a door, and prints nothing.
 
 /// The nouns that every room speaks.

@@ -1,4 +1,4 @@
-//! Forwards one call. The only place in the house that sends `tools/call`, and that reads a
+//! Forwards one call. The only place in claw that sends `tools/call`, and that reads a
 //! stranger's resource or prompt. Must not know who allowed it.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The hub: the only MCP client of the house and the only spawner of servers. Reads `mcp.json`,
+//! The hub: the only MCP client of claw and the only spawner of servers. Reads `mcp.json`,
 //! starts each server on first need, keeps its tools with their pins, forwards calls that carry a
 //! [`Permit`], and ends every process group. Must not know turns, SQL, chat or policy.
 
