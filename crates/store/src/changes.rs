@@ -17,7 +17,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// sends no signal.
 const LOOK_ANYHOW_MS: u64 = 5_000;
 
-/// One for each open store.
+/// One for each open store. Its handle, its writer and everybody who waits hold it; it goes with the
+/// last of them.
 pub(super) struct WakeUp {
     /// The write-ahead log. No lock of SQLite's is on this file, so closing it releases none.
     log: PathBuf,
@@ -25,6 +26,7 @@ pub(super) struct WakeUp {
     signals: watch::Sender<u64>,
     /// Whether a task watches the file. It ends when nobody waits any more, and with its runtime.
     watched: Mutex<bool>,
+    /// Of the settings, once the store is open.
     look_anyhow_ms: AtomicU64,
 }
 
@@ -101,7 +103,9 @@ enum Watched {
 /// Somebody who waits for commits. What is committed after it was made, or after its last
 /// [`Changes::wait`], ends the next one: so it is made first, and then looked.
 pub struct Changes {
+    /// The store's own.
     wake_up: Arc<WakeUp>,
+    /// Knows which signals this one has had.
     signals: watch::Receiver<u64>,
 }
 
@@ -190,6 +194,7 @@ mod linux {
 
     /// A task watches the file for as long as this lives.
     pub(super) struct WatchTask {
+        /// The store's own, which it holds as long as somebody waits.
         wake_up: Arc<WakeUp>,
         /// It has said already that no task watches; another one may watch now.
         is_over: bool,
