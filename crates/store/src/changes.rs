@@ -17,8 +17,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// sends no signal.
 const LOOK_ANYHOW_MS: u64 = 5_000;
 
-/// One for each open store. Its handle, its writer and everybody who waits hold it; it goes with the
-/// last of them.
+/// One for each open store. Its handle, its writer and everybody who waits hold it; it goes
+/// with the last of them.
 pub(super) struct WakeUp {
     /// The write-ahead log. No lock of SQLite's is on this file, so closing it releases none.
     log: PathBuf,
