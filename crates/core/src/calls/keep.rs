@@ -2,7 +2,9 @@
 //! model or the log. Artifacts are a sink like the log, so no secret goes into them. Must not know
 //! how a call was made.
 
-use serde_json::Value;
+use std::cmp::Reverse;
+
+use serde_json::{Value, json};
 
 use super::Calls;
 use super::copy::Whence;
@@ -11,6 +13,8 @@ use crate::hub::{ResultFile, STRUCTURED_HEADING};
 
 /// In place of a string that is in the text, too.
 const LEFT_OUT: &str = "[as in the text]";
+/// So many strings of one result are looked for in its text, the longest first.
+const REPEATED_TEXTS_MAX: usize = 64;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -175,21 +179,64 @@ impl Calls {
 }
 
 /// By the protocol the text repeats what is structured (2026-07-28, `CallToolResult`), and twice is
-/// once too often.
+/// once too often. Each text is looked for in all of `text`, so only the longest ones are, and only
+/// if without them the value would be short enough.
 fn shortened(mut value: Value, text: &str, limit: usize) -> Value {
-    if value.to_string().len() > limit {
-        leave_out(&mut value, text);
+    let mut bytes = value.to_string().len();
+    let mut texts = Vec::new();
+    collect_texts(&mut value, &mut texts);
+    texts.sort_by_key(|said| Reverse(said.len()));
+    texts.truncate(REPEATED_TEXTS_MAX);
+    let saves = |said: &str| {
+        json!(said).to_string().len().saturating_sub(json!(LEFT_OUT).to_string().len())
+    };
+    let saved: usize = texts.iter().map(|said| saves(said)).sum();
+    if bytes.saturating_sub(saved) > limit {
+        return value;
+    }
+    for said in texts {
+        if bytes <= limit {
+            break;
+        }
+        if text.contains(said.as_str()) {
+            bytes = bytes.saturating_sub(saves(said));
+            *said = LEFT_OUT.into();
+        }
     }
     value
 }
 
-fn leave_out(value: &mut Value, text: &str) {
+/// The texts that are longer than what would stand in their place.
+fn collect_texts<'a>(value: &'a mut Value, texts: &mut Vec<&'a mut String>) {
     match value {
-        Value::String(said) if said.len() > LEFT_OUT.len() && text.contains(said.as_str()) => {
-            *said = LEFT_OUT.into()
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| leave_out(item, text)),
-        Value::Object(map) => map.values_mut().for_each(|inner| leave_out(inner, text)),
+        Value::String(said) if said.len() > LEFT_OUT.len() => texts.push(said),
+        Value::Array(items) => items.iter_mut().for_each(|item| collect_texts(item, texts)),
+        Value::Object(map) => map.values_mut().for_each(|inner| collect_texts(inner, texts)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_stands_in_the_result_already_is_left_out_of_its_rows() {
+        let long = "line\n".repeat(1_000);
+        let value = json!({"content": long, "path": "notes.txt"});
+        let left = shortened(value.clone(), &format!("Read it.\n{long}"), 4_000);
+        assert_eq!(left, json!({"content": LEFT_OUT, "path": "notes.txt"}));
+        assert_eq!(shortened(value.clone(), "Read it.", 4_000), value, "it stands here alone");
+        assert_eq!(shortened(value.clone(), &long, 10_000), value, "it is short enough");
+    }
+
+    /// Each of them in all of the text would be so many times the text.
+    #[test]
+    fn many_short_texts_are_not_looked_for() {
+        let rows: Vec<String> =
+            (0..2_000).map(|row| format!("row {row} of a list that has very many rows")).collect();
+        assert!(rows[0].len() > LEFT_OUT.len());
+        let text = rows.join("\n");
+        assert_eq!(shortened(json!(rows), &text, 10_000), json!(rows));
     }
 }
