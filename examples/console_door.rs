@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
     let session = SessionId::new("main")?;
     let (show, shows) = mpsc::channel(64);
     let (events, mut inbox) = mpsc::channel(64);
-    let house = async move {
+    let script = async move {
         let (mut turn, mut taken) = (0, 0);
         while let Some(event) = inbox.recv().await {
             taken += 1;
@@ -53,9 +53,9 @@ async fn main() -> anyhow::Result<()> {
         }
         anyhow::Ok(())
     };
-    // A person who leaves ends the house with it, whatever it was about to say.
+    // A person who leaves ends the script with it, whatever it was about to say.
     tokio::select! {
-        result = house => result,
+        result = script => result,
         ended = run(console, session, shows, events) => Ok(ended.map(drop)?),
     }
 }

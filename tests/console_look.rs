@@ -73,7 +73,7 @@ fn question() -> Question {
             allow("y", Term::Once, Scope::Exact, "allow once: exactly these arguments, this one time"),
             allow("10m", Term::TenMinutes, Scope::Exact, "allow exactly these arguments for 10 minutes"),
             allow("sb", Term::Session, below, "allow write_file at or below src until this session ends"),
-            Choice { key: "never".into(), label: "deny these arguments for good".into(), answer: Answer::Never },
+            Choice { key: "never".into(), label: "deny these arguments permanently".into(), answer: Answer::Never },
             Choice {
                 key: "n".into(),
                 label: "deny; `n because …` tells the model why".into(),

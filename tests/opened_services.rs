@@ -1,5 +1,5 @@
-//! What is opened to commands by name, through the whole program: for good, for a time, asked about
-//! at each use, reached by the call that names it and by no other, and closed again.
+//! What is opened to commands by name, through the whole program: permanently, for a time, asked
+//! about at each use, reached by the call that names it and by no other, and closed again.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -163,7 +163,7 @@ fn docker_is_opened_for_a_time_asked_about_at_each_use_reached_and_closed() {
 }
 
 #[test]
-fn the_stop_switch_closes_what_is_open_for_a_time_and_claw_toml_opens_for_good() {
+fn the_stop_switch_closes_what_is_open_for_a_time_and_claw_toml_opens_permanently() {
     let told = Told::new();
     let is_open = || told.house.claw(&["open", "--json"]).expect(0).rows();
     told.house.claw(&["open", "docker", "--for", "2d"]).expect(0);

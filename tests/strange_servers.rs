@@ -21,7 +21,7 @@ const ALLOW: &str =
 /// A line may take 16 MiB, and claw without one takes 8; the servers send
 /// much more than the rest.
 const MEMORY_KIB_MAX: u64 = 32 * 1024;
-/// Far more than it takes, because the machine may be busy; a process that is left stays for ever.
+/// Far more than it takes, because the machine may be busy; a process that is left stays forever.
 const GONE_WITHIN: Duration = Duration::from_secs(20);
 /// How long an answer is waited for, where none comes.
 const NO_ANSWER_MS: u32 = 1_500;

@@ -143,7 +143,7 @@ fn an_unknown_user_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
 }
 
 #[test]
-fn a_group_is_announced_when_the_bot_is_added_and_ignored_for_good() {
+fn a_group_is_announced_when_the_bot_is_added_and_ignored_permanently() {
     let rig = Rig::new();
     let mallory = rig.telegram.user("Mallory");
     let gateway = rig.start();

@@ -1,4 +1,4 @@
-//! A fresh home for a measurement, and the house in it. Must not know what is measured.
+//! A fresh home for a measurement, and claw in it. Must not know what is measured.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -36,7 +36,7 @@ impl Home {
         std::fs::write(folder.join(name), text).unwrap();
     }
 
-    /// The house in this process.
+    /// Claw in this process.
     pub fn app(&self) -> Arc<App> {
         let env: Env = self.env(&[("CLAW_AGENT", "demo")]).into_iter().collect();
         Arc::new(App::open(Config::load_from(env, Overrides::default()).unwrap()).unwrap())

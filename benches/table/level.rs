@@ -61,7 +61,7 @@ pub fn rows() -> Vec<Row> {
 }
 
 /// A server, and its process, which ends with it.
-#[expect(clippy::disallowed_methods, reason = "the server is measured without a house around it")]
+#[expect(clippy::disallowed_methods, reason = "the server is measured without claw around it")]
 async fn server(workspace: &std::path::Path, more: &[&str]) -> (Client, tokio::process::Child) {
     let program = std::env::var("CLAW_BENCH_PROGRAM");
     let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_claw").to_owned());

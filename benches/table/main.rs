@@ -20,7 +20,7 @@ mod wires;
 
 fn main() {
     let arguments: Vec<_> = std::env::args_os().collect();
-    // The house in this process starts servers of others behind a supervisor, which is the same
+    // Claw in this process starts servers of others behind a supervisor, which is the same
     // program.
     let server = claw_cli::server::run_if_asked(&arguments);
     if server.or_else(|| claw_cli::supervise::run_if_asked(&arguments)).is_some() {

@@ -24,7 +24,7 @@ pub struct UpdateRecord {
     pub kind: String,
     /// In how many answers it was.
     pub delivered: usize,
-    /// An offset above it was sent: it is gone for good.
+    /// An offset above it was sent: it is gone forever.
     pub confirmed: bool,
     /// It became too old before that.
     pub expired: bool,

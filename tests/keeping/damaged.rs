@@ -1,4 +1,4 @@
-//! One row that cannot be read never locks a session for ever: what is said, and what the doctor
+//! One row that cannot be read never locks a session forever: what is said, and what the doctor
 //! does about it.
 
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! Rows of the audit that cannot be read: the proof names them, the doctor puts a note in their
-//! place, and from then on the proof tells of it for good. Nobody else can.
+//! place, and from then on the proof tells of it forever. Nobody else can.
 
 use std::fs;
 

@@ -215,7 +215,7 @@ fn piped(bytes_max: u64) -> anyhow::Result<String> {
 
 /// What is piped in beside a text. `None` where whoever holds the other end neither writes nor
 /// closes it: a shell without a terminal, such as one of a CI or of `ssh HOST claw ask TEXT`. To
-/// wait for its end would be to wait for ever.
+/// wait for its end would be to wait forever.
 async fn beside() -> anyhow::Result<Option<String>> {
     let (something, heard) = oneshot::channel();
     let (all, whole) = oneshot::channel();

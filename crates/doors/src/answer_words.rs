@@ -33,7 +33,7 @@ pub fn in_words(answer: &Answer, question: &Question) -> String {
         Answer::Deny { .. } => format!("Denied: {}", about()),
         Answer::Never => match offered("deny ") {
             Some(what) => format!("Denied: {what} (/grants)."),
-            None => format!("Denied for good: {}", about()),
+            None => format!("Denied permanently: {}", about()),
         },
         Answer::Press { .. } => format!("Pressed: {}", about()),
         Answer::Pick { .. } | Answer::Give { .. } | Answer::Skip => {
@@ -73,7 +73,7 @@ pub fn closed(how: &Closed, question: &Question, owner: &str) -> String {
                 }
                 Answer::Allow { term, .. } => format!(" {}", for_how_long(*term)),
                 Answer::Deny { word: Some(word) } => format!(" (“{}”)", clean_line(word)),
-                Answer::Never => " for good".to_owned(),
+                Answer::Never => " permanently".to_owned(),
                 _ => String::new(),
             };
             format!("was {}{term}{}", decided(answer, question), whom(by, owner))

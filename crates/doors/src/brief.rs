@@ -2,7 +2,7 @@
 //! of the call what there is room for. Owns what is left out and that it is said; must not know
 //! how a door paints, or what an answer does.
 //!
-//! Nothing is left out for good: where something is, [`Brief::left_out`] says so, and each door has
+//! Nothing is lost: where something is, [`Brief::left_out`] says so, and each door has
 //! a way to all of it.
 
 use unicode_width::UnicodeWidthStr as _;

@@ -62,7 +62,7 @@ pub(super) fn prefix<D: ChatDoor>() -> String {
 
 /// The sessions with something to take in, and those with a question whose time is over. Each of
 /// the latter is tried now and then, because a question that its session does not know any more
-/// would otherwise keep it busy for ever.
+/// would otherwise keep it busy forever.
 fn waiting<D: ChatDoor>(
     door: &D,
     tried: &mut HashMap<ApprovalId, Instant>,

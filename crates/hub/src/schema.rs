@@ -280,7 +280,7 @@ mod tests {
         ));
     }
 
-    /// Each of these would take for ever, more memory than there is, or the whole stack.
+    /// Each of these would take forever, more memory than there is, or the whole stack.
     #[test]
     fn a_hostile_schema_takes_neither_time_nor_stack() {
         let began = Instant::now();

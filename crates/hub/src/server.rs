@@ -84,7 +84,7 @@ impl Server {
         Self { health: Mutex::new(Health::new(None)), behind, ..self }
     }
 
-    /// Ends it for good, behind the calls that it works on.
+    /// Ends it permanently, behind the calls that it works on.
     pub(super) async fn leave(&self) {
         self.calls.all_done().await;
         self.closing.cancel();

@@ -61,7 +61,7 @@ struct Failed {
 }
 
 impl Failed {
-    fn for_good(reason: String) -> Self {
+    fn permanently(reason: String) -> Self {
         Self { why: StartFailed { reason, was_silent: false }, again: false }
     }
 }
@@ -106,8 +106,10 @@ impl Start<'_> {
         let settings = self.settings;
         let spawned = spawn(&self.entry.name, launch, settings, self.reapers);
         let spawned = match timeout_at(by, spawned).await {
-            Ok(spawned) => spawned.map_err(Failed::for_good)?,
-            Err(_) => return Err(Failed::for_good("its process did not start in time".to_owned())),
+            Ok(spawned) => spawned.map_err(Failed::permanently)?,
+            Err(_) => {
+                return Err(Failed::permanently("its process did not start in time".to_owned()));
+            }
         };
         let (stdio, mut receiver) = Stdio::new(spawned, settings.limits());
         let (claw, probe_timeout) = (self.introduction(), settings.probe_timeout);
@@ -131,7 +133,7 @@ impl Start<'_> {
         let bearer = login::bearer(&self.entry.name, launch, settings);
         let lookup = settings.lookup.clone();
         let http = Http::new(launch, settings.limits(), times, lookup, bearer);
-        let (http, mut receiver) = http.map_err(Failed::for_good)?;
+        let (http, mut receiver) = http.map_err(Failed::permanently)?;
         let (claw, probe_timeout) = (self.introduction(), settings.probe_timeout);
         let agreed = open(&mut receiver, &http, opening, claw, probe_timeout, by).await;
         let error = match agreed {

@@ -16,7 +16,7 @@ const GAP_ROWS_MAX: i64 = 1_000;
 const ONE: &str = "SELECT * FROM audit WHERE id = ?1";
 /// What to do about a row that is damaged and not merely changed.
 pub(super) const NEXT: &str = "If a disk, a crash or an editor explains it, `claw doctor \
-    --repair` puts a note in its place, and this proof tells of it for good. Otherwise keep the \
+    --repair` puts a note in its place, and this proof tells of it forever. Otherwise keep the \
     home as it is, and ask who else can write to it";
 
 /// What is wrong with a row as a whole, by the reader that `claw audit` uses.

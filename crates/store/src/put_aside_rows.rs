@@ -132,7 +132,7 @@ impl Tx<'_> {
     }
 
     /// The head of the audit, or where what is left of it begins. Both are put back by what the
-    /// rows themselves say, and a row tells of it for good: it may be that others were behind them.
+    /// rows themselves say, and a row tells of it forever: it may be that others were behind them.
     ///
     /// # Errors
     /// [`StoreError::NoKey`] where the audit is sealed and the key is not here, and

@@ -33,7 +33,7 @@ pub fn render(source: &str, look: Look) -> Rendered {
     let Document { blocks, links, last_block } = Document::of_normalised(source);
     let mut painter = Painter { look, links, ..Painter::default() };
     blocks.iter().for_each(|block| painter.block(block));
-    // A blank line ends a paragraph and a table for good.
+    // A blank line ends a paragraph and a table.
     let blank_end = source.lines().last().is_some_and(is_blank);
     if blank_end && matches!(painter.last_begun, Kind::Paragraph | Kind::Table) {
         painter.stable = painter.lines.len();

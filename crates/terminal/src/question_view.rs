@@ -175,7 +175,7 @@ fn is_once(answer: &Answer) -> bool {
     matches!(answer, Answer::Allow { term: Term::Once, .. })
 }
 
-/// What stands beside a key. The widest grants, and what forbids for good, are read first: they
+/// What stands beside a key. The widest grants, and what forbids permanently, are read first: they
 /// stand behind `?` alone, but for the one that claw offers.
 fn key_label(answer: &Answer, is_offered: bool) -> Option<String> {
     let (term, scope) = match answer {

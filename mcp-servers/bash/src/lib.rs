@@ -91,8 +91,8 @@ use server::Serving;
 use services::Services;
 use wire::Given;
 
-/// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
-/// it is the last thing that a program does, and it must be called before any thread exists.
+/// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** permanently,
+/// so it is the last thing that a program does, and it must be called before any thread exists.
 ///
 /// Exit code 0 after an orderly end, 2 for arguments that cannot be served (one sentence on
 /// stderr), 1 for a broken environment. Nothing but MCP is written to stdout.

@@ -135,7 +135,7 @@ impl Refusals {
             );
         };
         format!(
-            "The box keeps {shown} closed. The owner can open {folder} to commands: `claw open {folder} --for 1h` (`--write` for changes, too), or for good \
+            "The box keeps {shown} closed. The owner can open {folder} to commands: `claw open {folder} --for 1h` (`--write` for changes, too), or permanently \
              `open_read = [\"{folder}\"]` under [box] in claw.toml (`open_write`; arguments of this server: --open-read, --open-write). Say so, and go \
              on without it."
         )

@@ -300,7 +300,7 @@ impl Runner {
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer));
         // The command goes with it: our copies of the job's ends of the pipes would keep them open
-        // for ever.
+        // forever.
         let child = self.start(command).await?;
         let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
         let output = pipe::Receiver::from_owned_fd(reader.into())?;

@@ -87,7 +87,7 @@ pub struct Limits {
     #[arg(long, value_name = "COUNT", default_value_t = 500)]
     pub list_notes_max: u64,
 
-    /// What is kept in the trash, in files. The oldest go for good, and `--check` says how many
+    /// What is kept in the trash, in files. The oldest are removed, and `--check` says how many
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub trash_files_max: u64,
 

@@ -9,14 +9,14 @@ use crate::error::{Result, ToolError};
 use crate::memory::Memory;
 use crate::note::time;
 
-/// What has left the trash for good since there is one.
+/// What was removed from the trash permanently since there is one.
 const FILE: &str = "trash-gone.json";
 const MODE: u32 = 0o600;
 const DAY_S: i64 = 86_400;
 
 /// Counted over all times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GoneForGood {
+pub struct RemovedFromTrash {
     pub entries: u64,
     pub bytes: u64,
     /// When the last one went, in seconds since 1970.
@@ -31,7 +31,7 @@ pub struct Thrown {
 }
 
 impl Memory {
-    /// Throws away for good what the trash has no room or time for, the oldest first. The caller
+    /// Removes permanently what the trash has no room or time for, the oldest first. The caller
     /// holds the lock.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Memory {
         if going.is_empty() {
             return Ok(());
         }
-        let mut gone = self.gone_for_good();
+        let mut gone = self.removed();
         for one in going {
             self.trash.remove_top(&one.name).map_err(|error| io(&error))?;
             gone.entries += 1;
@@ -56,7 +56,7 @@ impl Memory {
     }
 
     /// A file that is not understood counts as none: it is only told.
-    pub fn gone_for_good(&self) -> GoneForGood {
+    pub fn removed(&self) -> RemovedFromTrash {
         let text = std::fs::read_to_string(self.state.join(FILE)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
@@ -70,7 +70,7 @@ impl Memory {
         let thrown =
             self.trash.tops().map_err(|error| ToolError::io("read", "the trash", &error))?;
         let bytes: u64 = thrown.iter().map(|one| one.bytes).sum();
-        let gone = self.gone_for_good();
+        let gone = self.removed();
         if thrown.is_empty() && gone.entries == 0 {
             return Ok(None);
         }
@@ -78,7 +78,7 @@ impl Memory {
             format!("The trash holds {}, {} KiB", files(thrown.len() as u64), bytes.div_ceil(1024));
         if gone.entries > 0 {
             told.push_str(&format!(
-                "; {}, {} KiB, left it for good, the last on {} ({})",
+                "; removed permanently: {}, {} KiB, the last on {} ({})",
                 files(gone.entries),
                 gone.bytes.div_ceil(1024),
                 time::day(gone.last),

@@ -348,7 +348,7 @@ fn a_proposal_that_nobody_answers_is_thrown_away_after_a_week() {
     let created = file.lines().find(|line| line.starts_with("created: ")).unwrap();
     std::fs::write(&path, file.replace(created, "created: 2001-01-01T00:00:00Z")).unwrap();
     propose(&mut server, 2, "owner", "Bob", "Sails.");
-    assert!(!path.exists(), "it waits for ever");
+    assert!(!path.exists(), "it waits forever");
     assert!(server.err("promote", arguments).contains("there is no proposal"));
     assert_eq!(server.ok("list", json!({"what": "proposals"})).0["total"], 1);
 }

@@ -1,5 +1,5 @@
-//! The trash over a real child process: what it has no room for goes for good, the oldest first,
-//! and a check says so.
+//! The trash over a real child process: what it has no room for is removed permanently, the oldest
+//! first, and a check says so.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;
@@ -36,5 +36,5 @@ fn the_trash_is_bounded_and_what_has_gone_is_said() {
     assert!(trash.join(gone["trash"].as_str().unwrap()).exists(), "the newest stays");
     assert!(room.temp.path().join("outside.md").exists(), "no link is followed");
     let (is_equal, said) = room.check();
-    assert!(is_equal && said.contains("1 file, 2 KiB, left it for good"), "{said}");
+    assert!(is_equal && said.contains("removed permanently: 1 file, 2 KiB"), "{said}");
 }

@@ -17,7 +17,7 @@ pub enum ScheduleAction {
     },
     /// Make a job: words that are said (`--say`), or a task for claw (`--text`)
     Add(Box<AddArgs>),
-    /// End a job for good
+    /// End a job permanently
     Cancel { id: String },
     /// Stop a job until it is resumed; nothing of that time is made up
     Pause { id: String },

@@ -61,7 +61,7 @@ impl Repair {
                 match (table.as_str(), fault) {
                     ("meta", _) if at.to_string() == "the head of the audit" => {
                         "Let the newest row of the audit that is left be its head? Rows behind it may \
-                         be lost, and `claw audit verify` tells of it for good."
+                         be lost, and `claw audit verify` tells of it forever."
                             .to_owned()
                     }
                     ("sessions", RowFault::Missing) => format!("Put {at} back into the list?"),
@@ -74,7 +74,7 @@ impl Repair {
                 }
                 _ => format!(
                     "Put a note in the place of {at}? Its place and its hash stay proven, and \
-                     `claw audit verify` tells of it for good."
+                     `claw audit verify` tells of it forever."
                 ),
             },
             Self::PutAside(DamagedRow { at, fault: RowFault::Missing, .. }) => {

@@ -58,7 +58,7 @@ fn answer_words(body: &Value, answer: &serde_json::Map<String, Value>) -> String
         ("allow", _) => "allowed it until that is revoked".to_owned(),
         ("press", _) => "pressed its button".to_owned(),
         ("pick", _) => "answered some of it".to_owned(),
-        ("never", _) => "denied it, and these arguments for good".to_owned(),
+        ("never", _) => "denied it, and these arguments permanently".to_owned(),
         _ => match get("word") {
             word if word.is_empty() => "denied it".to_owned(),
             word => format!("denied it, with the word “{word}”"),

@@ -72,7 +72,7 @@ fn a_call_that_was_approved_and_ran() {
 }
 
 #[test]
-fn a_call_that_was_denied_with_a_word_and_one_for_good() {
+fn a_call_that_was_denied_with_a_word_and_one_permanently() {
     let denied = |answer: Value| {
         let [verdict, question] = asked("k8");
         let answered = (

@@ -154,8 +154,8 @@ fn why_nothing_fires(app: &App) -> Option<String> {
     }
     let runs = Instance::runs(&app.config.home.root().join("locks"), "gateway");
     (!runs).then(|| {
-        "No gateway runs, so nothing comes until one does: `claw gateway`, or `claw service install` \
-         for good."
+        "No gateway runs, so nothing comes until one does: `claw gateway`, or permanently by \
+         `claw service install`."
             .to_owned()
     })
 }

@@ -1,5 +1,5 @@
 //! What an answer to several calls leaves standing: a mode of the session, given once, or for a job
-//! or a client each of them for good. Must not know how a list is made, or doors.
+//! or a client each of them permanently. Must not know how a list is made, or doors.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub(super) fn always_for_asker(joined: &[ApprovalRow]) -> Option<Choice> {
     always?.first().map(|choice| Choice { label, ..(*choice).clone() })
 }
 
-/// Exactly this call, for good.
+/// Exactly this call, permanently.
 pub(super) fn is_always(answer: &Answer) -> bool {
     matches!(answer, Answer::Allow { term: Term::Always, scope: Scope::Exact })
 }

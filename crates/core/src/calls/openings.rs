@@ -1,6 +1,6 @@
-//! What is open to commands by name: for good by `claw.toml`, or for a time, as a grant of a shape
-//! of its own under a name that no server has. It is opened, found, and closed here. Must not know
-//! how a command reaches it.
+//! What is open to commands by name: permanently by `claw.toml`, or for a time, as a grant of a
+//! shape of its own under a name that no server has. It is opened, found, and closed here. Must not
+//! know how a command reaches it.
 
 use std::path::{Path, PathBuf};
 

@@ -191,7 +191,7 @@ impl Worker {
             }
             let left: Vec<i64> = left.iter().map(|row| row.id).collect();
             if left == left_before {
-                // A row that cannot come in stays where it is; trying for ever would only burn a
+                // A row that cannot come in stays where it is; trying forever would only burn a
                 // processor.
                 return Err(SessionError::Stuck { session: session.to_string() });
             }

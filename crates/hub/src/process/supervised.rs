@@ -90,7 +90,7 @@ pub(super) fn start(
         .stdout(Stdio::null())
         .stderr(Stdio::from(stderr_there));
     let (child, kept) = strays::start(|| command.spawn(), Child::id)?;
-    // Our copies of its ends of socket and stderr would keep them open for ever.
+    // Our copies of its ends of socket and stderr would keep them open forever.
     drop(command);
     let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
     let spec = Spec { program: launch.command.clone(), args: launch.args.clone(), grace_ms };

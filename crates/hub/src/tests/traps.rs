@@ -103,7 +103,7 @@ async fn a_supervisor_that_is_killed_or_broken_leaves_nothing_behind() {
     }
 }
 
-/// A server that works on a call for ever, whatever it is told, is ended and starts anew; one that
+/// A server that works on a call forever, whatever it is told, is ended and starts anew; one that
 /// only forgets a call goes on.
 #[tokio::test]
 async fn a_server_that_ignores_a_cancel_and_everything_else_is_ended() {

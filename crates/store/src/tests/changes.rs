@@ -9,7 +9,7 @@ use crate::{Changes, Store};
 /// So long nobody looks without being told, so only a signal can end a wait.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// A test that would wait for ever fails instead.
+/// A test that would wait forever fails instead.
 async fn in_time<T>(wait: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), wait).await.expect("nothing was heard")
 }

@@ -90,7 +90,7 @@ fn mended(tx: &Tx<'_>, what: &str) -> usize {
             tx.put_aside(&row, "put aside", "p").unwrap_or_else(|error| panic!("{what}: {error}"));
         }
     }
-    panic!("{what}: it is found for ever: {:?}", tx.damaged_rows().unwrap());
+    panic!("{what}: it is found forever: {:?}", tx.damaged_rows().unwrap());
 }
 
 #[test]
@@ -228,9 +228,9 @@ fn what_protects_protects_no_less_once_it_was_put_aside() {
     });
 }
 
-/// The head is put back by the rows themselves, and a row tells of it for good.
+/// The head is put back by the rows themselves, and a row tells of it forever.
 #[tokio::test]
-async fn a_lost_head_of_the_audit_is_put_back_and_told_for_good() {
+async fn a_lost_head_of_the_audit_is_put_back_and_told_forever() {
     let rig = Rig::new();
     let place = AnchorPlace { folder: rig.dir.path().join("state"), credential: None };
     let entry = || AuditEntry { kind: "received", call: String::new(), body: json!({}) };

@@ -236,7 +236,7 @@ fn name_line(name: &str) -> String {
     }
 }
 
-/// Each button that allows something, or forbids it for good, with what exactly.
+/// Each button that allows something, or forbids it permanently, with what exactly.
 fn legend(rich: &mut Rich, question: &Question) {
     if let Some(staged) = &question.staged {
         for (index, (label, does)) in

@@ -60,7 +60,7 @@ pub struct GivenNamespaces {
     pub sealed: bool,
 }
 
-/// Closes the box around this thread and all that it starts, for good. Of the process only the
+/// Closes the box around this thread and all that it starts, permanently. Of the process only the
 /// launcher stays outside (`launcher.rs`).
 #[cfg(target_os = "linux")]
 pub fn apply(boundary: &Boundary, given: GivenNamespaces) -> Result<Enforcement, StartError> {

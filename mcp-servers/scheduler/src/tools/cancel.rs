@@ -13,7 +13,7 @@ pub fn tool() -> ToolDef {
     About {
         name: "cancel",
         title: "Cancel a job",
-        description: "Ends a job for good and takes back its firings that wait to be taken. To stop it for a while use pause.",
+        description: "Ends a job permanently and takes back its firings that wait to be taken. To stop it for a while use pause.",
         effect: Effect::Changes { destructive: true, idempotent: false },
     }
     .tool(on_jobs(run))

@@ -31,7 +31,7 @@ pub(super) fn of_job_tool(facts: &Facts<'_>) -> Option<Effect> {
             effect.notes.push("What was allowed to this job before ends".to_owned());
             Some(effect)
         }
-        "cancel" => says("End", " for good"),
+        "cancel" => says("End", " permanently"),
         "pause" => says("Stop", " until it is resumed"),
         "resume" => says("Let", " go on"),
         _ => None,

@@ -235,7 +235,7 @@ impl GenaiModel {
 }
 
 /// The next event. An error if a frame goes on for so long that it is never to be whole: what was
-/// read of it is kept until then, so it may not grow for ever. Frames without an event are signs of
+/// read of it is kept until then, so it may not grow forever. Frames without an event are signs of
 /// life.
 async fn next(
     events: &mut tokio::sync::mpsc::Receiver<reading::StreamEvent>,

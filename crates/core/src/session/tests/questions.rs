@@ -40,7 +40,7 @@ async fn an_answer_that_comes_with_a_message_counts() {
 }
 
 /// The store closes a question before the log says so. A holder that is killed in between leaves
-/// the two apart; what comes after it must neither wait for ever nor spin.
+/// the two apart; what comes after it must neither wait forever nor spin.
 #[tokio::test]
 async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
     for by_time in [false, true] {

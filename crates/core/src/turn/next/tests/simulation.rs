@@ -12,7 +12,7 @@ struct Luck {
     calls: Vec<u8>,
 }
 
-/// The events that a runner would add after `step`; `None` when the turn is let go for good.
+/// The events that a runner would add after `step`; `None` when the turn is let go permanently.
 fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
     Some(match step {
         Step::Done => return None,
