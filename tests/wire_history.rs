@@ -7,7 +7,7 @@
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Wire, asking};
 use claw_core::domain::{
-    Address, Block, CallId, CutResult, DeniedBy, EventBody, Finish, Kept, Origin, Outcome,
+    Address, Block, CallId, CutResult, DeniedBy, EventBody, Finish, KeptWords, Origin, Outcome,
     ProjectFile, SessionId, ToolOutput, ToolUse, TurnEnd, Usage,
 };
 use claw_core::model::Model as _;
@@ -117,7 +117,8 @@ fn any_body() -> impl Strategy<Value = EventBody> {
             EventBody::ResultsCut { cut, bytes: 2, before_tokens: 2, after_tokens: 1 }
         }),
         1 => (0_u64..EVENTS_MAX as u64, words()).prop_map(|(through_seq, text)| {
-            let made = claw_core::domain::Compaction { kept: Kept::default(), ..Default::default() };
+            let kept = KeptWords::default();
+            let made = claw_core::domain::Compaction { kept, ..Default::default() };
             EventBody::Summary { text, through_seq, spent: None, made }
         }),
         1 => (0_u64..EVENTS_MAX as u64, 0_u64..EVENTS_MAX as u64).prop_map(

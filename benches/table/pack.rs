@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use claw_core::domain::{
-    Address, Block, EventBody, Finish, Kept, Origin, PromptPart, PromptTools, SessionId, ToolSpec,
-    TurnEnd, Usage,
+    Address, Block, EventBody, Finish, KeptWords, Origin, PromptPart, PromptTools, SessionId,
+    ToolSpec, TurnEnd, Usage,
 };
 use claw_core::turn::persona::Persona;
 use claw_core::turn::prompt::{Parts, pack};
@@ -90,7 +90,7 @@ fn packed(events: u64) -> (f64, usize) {
         said(log.next_seq()).into_iter().for_each(|body| drop(log.push(at_ms, body)));
         if let Step::Compact { through_seq } = next(&log, &bounds) {
             let text = "What we talked about. ".repeat(100);
-            let made = made(&log, through_seq, &text, Kept::default(), Some(at_ms));
+            let made = made(&log, through_seq, &text, KeptWords::default(), Some(at_ms));
             log.push(at_ms, EventBody::Summary { text, through_seq, spent: None, made });
         }
         let is_late = log.next_seq() + 400 > events;

@@ -23,13 +23,13 @@ use claw_doors::chat_door::{ChatDoor, DoorPiece, File, Paint};
 use claw_doors::chat_queue::{ChatQueues, Handler};
 use claw_doors::clock::Clock;
 use claw_doors::commands::DoorKind;
-use claw_doors::door::{Asked, Closed, Door, DoorFault};
+use claw_doors::door::{Closed, Door, DoorFault, QuestionMessage};
 use claw_doors::entry::DoorEntry;
 use claw_doors::gateway::bot::WithoutNotices;
 use claw_doors::gateway::fleet::{Fleet, State};
 use claw_doors::gateway::member::Member;
 use claw_doors::pieces::{PieceLimits, cut, pieces};
-use claw_doors::shared::Shared;
+use claw_doors::shared::DoorState;
 use claw_doors::{handed_over, keyed_answer, live, parts, written};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ static DOOR: DoorEntry = DoorEntry::of_bots(&SECTION, |fleet, member| Box::pin(r
 type Client = Arc<tokio::sync::Mutex<OwnedWriteHalf>>;
 
 struct Lines {
-    shared: Shared<String>,
+    shared: DoorState<String>,
     workspace: Arc<Workspace>,
     file_bytes_max: u64,
     /// Who is connected. Whoever goes is forgotten by its own task.
@@ -138,7 +138,12 @@ impl Door for Lines {
         Ok(message)
     }
 
-    async fn ask(&self, to: &Address, _: u64, question: &Question) -> Result<Asked, DoorFault> {
+    async fn ask(
+        &self,
+        to: &Address,
+        _: u64,
+        question: &Question,
+    ) -> Result<QuestionMessage, DoorFault> {
         let message = self.number();
         let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
         let line = json!({
@@ -146,7 +151,7 @@ impl Door for Lines {
             "arguments": question.arguments, "why": question.why, "keys": keys,
         });
         self.write(to, line).await?;
-        Ok(Asked { message, at_s: 0, file: false })
+        Ok(QuestionMessage { message, at_s: 0, file: false })
     }
 
     async fn show_answered(
@@ -184,7 +189,7 @@ impl Door for Lines {
 }
 
 impl ChatDoor for Lines {
-    fn shared(&self) -> &Shared<String> {
+    fn shared(&self) -> &DoorState<String> {
         &self.shared
     }
 
@@ -355,7 +360,7 @@ async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
     let context = (member.open)().await?;
     let workspace = Arc::new(Workspace::open(&context.files.workspace)?);
     let newest = AtomicI64::new(Clock::system().now_ms.saturating_mul(1_000));
-    let (shared, clients) = (Shared::new(context), Mutex::default());
+    let (shared, clients) = (DoorState::new(context), Mutex::default());
     let door = Arc::new(Lines { shared, workspace, file_bytes_max, clients, newest });
     // Nothing waits outside that this door would have to ask for.
     door.shared.catch_up();

@@ -14,7 +14,7 @@ use crate::domain::telegram_principal;
 
 mod asked;
 
-pub use asked::{Found, Seen, set_allowed_chats, set_bot_token};
+pub use asked::{ExistingBot, FoundSetting, set_allowed_chats, set_bot_token};
 
 /// Where bots are served, unless `telegram.api` or `CLAW_TELEGRAM_API` says otherwise.
 const API: &str = "https://api.telegram.org";

@@ -13,7 +13,7 @@ use super::ask_progress::on_stderr;
 use super::fail::{self, UserError};
 use super::{ask_person, ask_words, out, staged_report, turn_report};
 use crate::app::App;
-use crate::ask_person::Asked;
+use crate::ask_person::QuestionOutcome;
 use crate::chat_commands::{PromptLine, undo_line};
 use crate::domain::{Mode, Named, Question, SessionId, TurnEnd, TurnId, named_in};
 use crate::doors::commands::near;
@@ -308,9 +308,11 @@ pub async fn unless_answered(
     for question in questions {
         let asked = ask_person::ask(&app.mail, &question, &visitor.principal).await?;
         let answer = match asked {
-            Asked::Answered(answer) => answer,
-            Asked::Closed => continue,
-            Asked::LeftOpen => return Ok(Some(Followed::Waits(follow.open_questions()?))),
+            QuestionOutcome::Answered(answer) => answer,
+            QuestionOutcome::Closed => continue,
+            QuestionOutcome::LeftOpen => {
+                return Ok(Some(Followed::Waits(follow.open_questions()?)));
+            }
         };
         if let Err(error) = app.router.answer(visitor, &question.approval, &answer).await {
             out::err_line(&format!("claw: {error}"));

@@ -26,7 +26,7 @@ use crate::terminal::style::Look;
 const EXPIRED_STANDS: Duration = Duration::from_secs(1);
 
 /// What came of a question.
-pub enum Asked {
+pub enum QuestionOutcome {
     Answered(Answer),
     /// It was answered elsewhere, or closed; the person was told.
     Closed,
@@ -41,7 +41,7 @@ pub fn possible() -> bool {
 
 /// Asks until the answer is clear, or the question is open no more. `owner` is the principal of
 /// whoever sits here.
-pub async fn ask(mail: &Mail, question: &Question, owner: &str) -> anyhow::Result<Asked> {
+pub async fn ask(mail: &Mail, question: &Question, owner: &str) -> anyhow::Result<QuestionOutcome> {
     let look = Look::new(terminal_size().columns, false);
     for line in question_lines(question, None, look) {
         out::err_line(&line);
@@ -53,11 +53,11 @@ pub async fn ask(mail: &Mail, question: &Question, owner: &str) -> anyhow::Resul
             biased;
             how = &mut closed => {
                 say_closed(&how?, question, owner);
-                return Ok(Asked::Closed);
+                return Ok(QuestionOutcome::Closed);
             }
             line = typed() => line?,
         };
-        let Some(line) = line else { return Ok(Asked::LeftOpen) };
+        let Some(line) = line else { return Ok(QuestionOutcome::LeftOpen) };
         if line.trim() == "?" {
             for line in whole_lines(question, None, look, &Clock::system()) {
                 out::err_line(&line);
@@ -65,7 +65,7 @@ pub async fn ask(mail: &Mail, question: &Question, owner: &str) -> anyhow::Resul
             continue;
         }
         match parse_answer(&line, question) {
-            ParsedAnswer::Answer(answer) => return Ok(Asked::Answered(answer)),
+            ParsedAnswer::Answer(answer) => return Ok(QuestionOutcome::Answered(answer)),
             ParsedAnswer::Unclear(sentence) => out::err_line(&sentence),
             ParsedAnswer::NotAnAnswer => {
                 out::err_line("Please answer with one of the letters above; Ctrl-D leaves it open.")

@@ -10,7 +10,7 @@ use super::out;
 use super::sessions::{events, note_words};
 use crate::app::App;
 use crate::domain::{SessionId, TurnId, Usage};
-use crate::turn::prompt::{Given, NotGiven, Shares};
+use crate::turn::prompt::{LastRequest, NotGiven, Shares};
 
 /// The word for the turn that began last.
 const NEWEST: &str = "newest";
@@ -27,7 +27,7 @@ pub fn run(app: &App, name: &str, which: &str, as_json: bool) -> anyhow::Result<
             ))
         })?),
     };
-    let given = Given::of(&session, &events, number).map_err(|why| {
+    let given = LastRequest::of(&session, &events, number).map_err(|why| {
         UserError::because(match why {
             NotGiven::NoTurn => format!(
                 "no turn of the session `{session}` holds the event {which}; `claw sessions show \
@@ -48,7 +48,7 @@ pub fn run(app: &App, name: &str, which: &str, as_json: bool) -> anyhow::Result<
     Ok(ExitCode::from(fail::DONE))
 }
 
-fn lines(turn: &TurnId, given: &Given) -> Vec<String> {
+fn lines(turn: &TurnId, given: &LastRequest) -> Vec<String> {
     let which = match given.requests {
         1 => "one request".to_owned(),
         many => format!("the last of {many} requests"),
@@ -80,7 +80,7 @@ fn lines(turn: &TurnId, given: &Given) -> Vec<String> {
     lines
 }
 
-fn parts(given: &Given) -> Vec<(&'static str, u64, String)> {
+fn parts(given: &LastRequest) -> Vec<(&'static str, u64, String)> {
     let mut parts = Vec::new();
     if let Some(beside) = &given.beside {
         parts.push(("persona", beside.persona.tokens, String::new()));
@@ -119,7 +119,7 @@ fn counted_by(model: &str, usage: &Usage) -> Option<String> {
     (input > 0).then(|| format!("\nAnswered by {model},\nwhich counted {input} tokens{cached}"))
 }
 
-fn object(turn: &TurnId, given: &Given) -> Value {
+fn object(turn: &TurnId, given: &LastRequest) -> Value {
     let Shares { summary, messages, results, recalled, project, told } = given.shares;
     let answer = given.answer.as_ref();
     json!({

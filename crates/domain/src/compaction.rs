@@ -8,7 +8,7 @@ use super::{ShellKeeps, ShellStands, UnixMillis};
 /// What of the replaced part of a conversation a model sees word for word.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kept {
+pub struct KeptWords {
     /// What the owner has said as a rule, oldest first.
     pub rules: Vec<String>,
     /// Names, numbers, paths and the like, each with some of the words before it.
@@ -25,7 +25,7 @@ pub struct Compaction {
     pub after_tokens: u64,
     /// When a model was asked for a summary, newest last; as far back as the limit on that looks.
     pub asked_ms: Vec<UnixMillis>,
-    pub kept: Kept,
+    pub kept: KeptWords,
     /// Where shells stand that do not stand in the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shells: Vec<ShellStands>,

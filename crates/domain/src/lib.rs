@@ -66,7 +66,7 @@ pub use client::{
 };
 pub use command::ChatCommand;
 pub use command_line::command_line;
-pub use compaction::{Compaction, CutResult, Kept};
+pub use compaction::{Compaction, CutResult, KeptWords};
 pub use denied_by::DeniedBy;
 pub use effect::Effect;
 pub use event::{Event, EventBody, LoadedBy, Spent, TurnEnd};

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::ChatDoor;
 use super::call_list;
-use super::door::{Asked, Closed, DoorFault};
+use super::door::{Closed, DoorFault, QuestionMessage};
 use super::patience::patiently;
 use super::questions::is_asked_in;
 use super::sessions::place_of_question;
@@ -88,7 +88,7 @@ pub async fn adopt<D: ChatDoor>(
     {
         return Ok(None);
     }
-    let posted = Asked { message, at_s: 0, file }.posted(&row.id, to);
+    let posted = QuestionMessage { message, at_s: 0, file }.posted(&row.id, to);
     mail.arrived(posted.clone()).await?;
     Ok(Some(posted))
 }
@@ -105,7 +105,7 @@ pub async fn put_right<D: ChatDoor>(
     if place_of_question(door, &row.question).as_ref() != Some(to) {
         return Ok(());
     }
-    let posted = Asked { message, at_s: 0, file: false }.posted(&row.id, to);
+    let posted = QuestionMessage { message, at_s: 0, file: false }.posted(&row.id, to);
     if row.state != ApprovalState::Waiting {
         // A question that is over is brought in step like any other.
         return door.shared().mail().add_posted(posted).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::door::{Door, DoorFault};
-use super::shared::Shared;
+use super::shared::DoorState;
 use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, SessionId};
 use crate::mail::{AskedQuestion, MailError};
 
@@ -70,7 +70,7 @@ pub struct UndoButton {
 /// when: [`super::delivery`], [`super::questions`], [`super::sessions`], [`super::live`]. The names
 /// of its sessions begin with [`Door::NAME`].
 pub trait ChatDoor: Door + Paint<<Self as Door>::Text> {
-    fn shared(&self) -> &Shared<Self::Text>;
+    fn shared(&self) -> &DoorState<Self::Text>;
 
     // Who is where.
 

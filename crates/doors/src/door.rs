@@ -47,7 +47,7 @@ impl crate::domain::Blamed for DoorFault {
 
 /// The message that a question went out in.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
+pub struct QuestionMessage {
     pub message: i64,
     /// When the service had it, in its own seconds since 1970; 0 if that is not known.
     pub at_s: i64,
@@ -55,7 +55,7 @@ pub struct Asked {
     pub file: bool,
 }
 
-impl Asked {
+impl QuestionMessage {
     /// As it goes on record.
     pub fn posted(&self, approval: &ApprovalId, to: &Address) -> PostedQuestion {
         PostedQuestion {
@@ -124,7 +124,7 @@ pub trait Door: Send + Sync + Sized + 'static {
         to: &Address,
         turn_seq: u64,
         question: &Question,
-    ) -> impl Future<Output = Result<Asked, DoorFault>> + Send;
+    ) -> impl Future<Output = Result<QuestionMessage, DoorFault>> + Send;
 
     /// Makes the message of a list, which is still open, show what of it is answered. It may be
     /// done twice.

@@ -1,7 +1,7 @@
 //! An answer that names its question and the key of one of its choices. Must not know a door, or
 //! what an answer does.
 
-use super::shared::Shared;
+use super::shared::DoorState;
 use crate::domain::{Answer, ApprovalId};
 use crate::mail::MailError;
 use crate::router::Visitor;
@@ -12,7 +12,7 @@ use crate::router::Visitor;
 /// # Errors
 /// The question cannot be read.
 pub async fn answer<T>(
-    shared: &Shared<T>,
+    shared: &DoorState<T>,
     visitor: &Visitor,
     id: &ApprovalId,
     (key, why): (&str, Option<&str>),

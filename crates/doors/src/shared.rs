@@ -22,7 +22,7 @@ pub const GRACE: Duration = Duration::from_secs(10);
 pub const LAST: Duration = Duration::from_secs(5);
 
 /// Made when the door opens, and gone with its last task. `T` is one message of the door.
-pub struct Shared<T> {
+pub struct DoorState<T> {
     /// All that the door knows of claw.
     pub context: Context,
     /// No new work.
@@ -46,7 +46,7 @@ pub struct Shared<T> {
     ended: Notify,
 }
 
-impl<T> Shared<T> {
+impl<T> DoorState<T> {
     pub fn new(context: Context) -> Self {
         Self {
             context,

@@ -22,7 +22,7 @@ use super::method::Method;
 use super::output::{read_answer_of, read_result};
 use super::refused::{read_error, read_refusal};
 use super::rpc::{
-    ANSWER_TOO_LONG, AskSink, Asked, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED,
+    ANSWER_TOO_LONG, AskSink, CallAsker, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED,
 };
 use super::task;
 use super::transport::Ticket;
@@ -119,7 +119,7 @@ pub(super) async fn forward(
     let over = CancellationToken::new();
     let _ends = over.clone().drop_guard();
     let name = permit.tool().to_owned();
-    let asked = context.ask.clone().map(|sink| Asked { sink, over, tool: name });
+    let asked = context.ask.clone().map(|sink| CallAsker { sink, over, tool: name });
     let mirrored = tool.map(|tool| mirror::of_arguments(&tool.input_schema, permit.arguments()));
     let keeps = tool.and_then(|tool| task::asked_for(connection, &tool.raw, permit.timeout()));
     let mirrored = mirrored.unwrap_or_default();

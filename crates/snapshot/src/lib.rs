@@ -26,7 +26,7 @@ pub use at_work::AtWork;
 pub use entry::{Entry, RelPath};
 pub use error::SnapshotError;
 pub use limits::Limits;
-pub use plan::{Change, Kept, KeptBecause, Plan};
+pub use plan::{Change, KeptBecause, KeptPath, Plan};
 pub use store::Snapshots;
 pub use tree::{Changes, LeftOut, Tree, Why};
 pub use undo::Undone;

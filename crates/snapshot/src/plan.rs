@@ -12,7 +12,7 @@ pub struct Plan {
     /// In the order of paths, so that a folder stands before what is in it.
     pub changes: Vec<Change>,
     /// What the turn changed and stays as it is now.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptPath>,
 }
 
 /// One path that is put back.
@@ -27,7 +27,7 @@ pub struct Change {
 
 /// One path that the turn changed and that an undo leaves alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptPath {
     pub path: RelPath,
     pub why: KeptBecause,
 }
@@ -73,7 +73,7 @@ impl Plan {
             };
             will_be.insert(path.clone(), if why.is_some() { is } else { was }.cloned());
             match why {
-                Some(why) => plan.kept.push(Kept { path: path.clone(), why }),
+                Some(why) => plan.kept.push(KeptPath { path: path.clone(), why }),
                 None => plan.changes.push(Change {
                     path: path.clone(),
                     now: is.cloned(),
@@ -94,11 +94,11 @@ impl Plan {
     fn name_others(&mut self, after: &Tree, now: &Tree) {
         let named: BTreeSet<&RelPath> = self.kept.iter().map(|kept| &kept.path).collect();
         let is_there = |path: &&RelPath| now.entries.contains_key(*path) && !named.contains(path);
-        let others: Vec<Kept> = after
+        let others: Vec<KeptPath> = after
             .others
             .iter()
             .filter(is_there)
-            .map(|path| Kept { path: path.clone(), why: KeptBecause::ChangedMeanwhile })
+            .map(|path| KeptPath { path: path.clone(), why: KeptBecause::ChangedMeanwhile })
             .collect();
         self.kept.extend(others);
         self.kept.sort_by(|one, other| one.path.cmp(&other.path));
@@ -137,7 +137,8 @@ impl Plan {
                             && change.path.as_path().starts_with(path.as_path())
                 });
             self.changes = changes;
-            let because = |change: Change| Kept { path: change.path, why: KeptBecause::NotEmpty };
+            let because =
+                |change: Change| KeptPath { path: change.path, why: KeptBecause::NotEmpty };
             self.kept.extend(Vec::into_iter(kept).map(because));
         }
         self.kept.sort_by(|one, other| one.path.cmp(&other.path));

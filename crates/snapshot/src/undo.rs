@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::{Entry, MODE_BITS, RelPath};
 use crate::error::SnapshotError;
-use crate::plan::{Change, Kept, KeptBecause, Plan};
+use crate::plan::{Change, KeptBecause, KeptPath, Plan};
 use crate::store::Snapshots;
 use crate::sync::Sync;
 
@@ -24,7 +24,7 @@ const OWNER_WRITES: u32 = 0o700;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
     pub changed: Vec<Change>,
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptPath>,
 }
 
 /// An undo that is under way. Doing it twice is doing it once: what is back already is no change
@@ -153,7 +153,9 @@ fn perform(snapshots: &Snapshots, journal: &Journal, plan: Plan) -> Result<Undon
     let failed: BTreeSet<RelPath> = failed.into_iter().cloned().collect();
     let (changed, not): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|change| !failed.contains(&change.path));
-    kept.extend(not.into_iter().map(|change| Kept { path: change.path, why: KeptBecause::Failed }));
+    kept.extend(
+        not.into_iter().map(|change| KeptPath { path: change.path, why: KeptBecause::Failed }),
+    );
     Ok(Undone { changed, kept })
 }
 
@@ -282,7 +284,7 @@ mod tests {
         }
         let undone = perform(&snapshots, &journal, plan).unwrap();
         assert_eq!(undone.changed, []);
-        let kept = |name: &str| Kept {
+        let kept = |name: &str| KeptPath {
             path: RelPath::from(PathBuf::from(name)),
             why: KeptBecause::Failed,
         };

@@ -25,7 +25,7 @@ use crate::domain::{Mode, SessionId};
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::clean::clean_line;
-use crate::jobs::{Place, Spot};
+use crate::jobs::{JobPlace, Spot};
 use crate::mail::Instance;
 
 /// Conversations that one editor has open at once.
@@ -305,13 +305,13 @@ impl Agent {
     }
 
     /// Where the jobs of a session are seen to, if it is open here.
-    pub fn place_of(&self, session: Option<&SessionId>) -> Place {
+    pub fn place_of(&self, session: Option<&SessionId>) -> JobPlace {
         let talks = self.talks();
         match session.and_then(|session| Some((session, talks.get(session)?))) {
             Some((session, talk)) => {
-                Place::Here(Spot { session: session.clone(), at: talk.address().clone() })
+                JobPlace::Here(Spot { session: session.clone(), at: talk.address().clone() })
             }
-            None => Place::NotMine,
+            None => JobPlace::NotMine,
         }
     }
 

@@ -24,7 +24,7 @@ use crate::domain::{Address, ApprovalId, CallId, Live, LiveSink, Mode, Question,
 use crate::doors::answer_words;
 use crate::doors::call_list;
 use crate::doors::clock::Clock;
-use crate::doors::door::{Asked, Closed, Door, DoorFault};
+use crate::doors::door::{Closed, Door, DoorFault, QuestionMessage};
 use crate::mail::{CallSubject, Mail, PostedQuestion};
 
 /// What came back for one request for permission.
@@ -202,8 +202,12 @@ impl AcpDoor {
     }
 
     /// Puts a question, and marks a row as shown when it has left.
-    pub fn ask_row(&self, question: &Question, row: Option<i64>) -> Result<Asked, DoorFault> {
-        Ok(Asked { message: self.request(question, row)?, at_s: 0, file: false })
+    pub fn ask_row(
+        &self,
+        question: &Question,
+        row: Option<i64>,
+    ) -> Result<QuestionMessage, DoorFault> {
+        Ok(QuestionMessage { message: self.request(question, row)?, at_s: 0, file: false })
     }
 
     /// An answer that was given here says itself what it was.
@@ -327,7 +331,12 @@ impl Door for AcpDoor {
         self.notify(words(&whole), text.row)
     }
 
-    async fn ask(&self, _: &Address, _: u64, question: &Question) -> Result<Asked, DoorFault> {
+    async fn ask(
+        &self,
+        _: &Address,
+        _: u64,
+        question: &Question,
+    ) -> Result<QuestionMessage, DoorFault> {
         self.ask_row(question, None)
     }
 

@@ -16,7 +16,7 @@ const LINES_QUEUED_MAX: usize = 16;
 pub const ROW: &str = "claw/row";
 
 /// Where the rows go whose lines have left.
-pub type Shown = mpsc::UnboundedSender<i64>;
+pub type ShownRows = mpsc::UnboundedSender<i64>;
 
 /// The lines of standard input, to its end.
 pub fn incoming() -> io::Result<impl Stream<Item = io::Result<String>> + Send + 'static> {
@@ -55,7 +55,9 @@ fn read_lines(mut from: impl io::BufRead, lines: &mpsc::Sender<io::Result<String
 type Leaving = (String, oneshot::Sender<io::Result<()>>);
 
 /// Standard output. Nothing else in this process writes to it.
-pub fn outgoing(shown: Shown) -> io::Result<impl Sink<String, Error = io::Error> + Send + 'static> {
+pub fn outgoing(
+    shown: ShownRows,
+) -> io::Result<impl Sink<String, Error = io::Error> + Send + 'static> {
     let (send, lines) = mpsc::channel::<Leaving>(1);
     std::thread::Builder::new().name("acp-output".into()).spawn(move || write_lines(lines))?;
     Ok(leaving(send, shown))
@@ -64,7 +66,7 @@ pub fn outgoing(shown: Shown) -> io::Result<impl Sink<String, Error = io::Error>
 /// Hands each line on, and its row when it has left.
 fn leaving(
     send: mpsc::Sender<Leaving>,
-    shown: Shown,
+    shown: ShownRows,
 ) -> impl Sink<String, Error = io::Error> + Send + 'static {
     futures::sink::unfold(send, move |send, line: String| {
         let shown = shown.clone();

@@ -16,7 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::agent::{Agent, initialized};
-use super::lines::{self, Shown};
+use super::lines::{self, ShownRows};
 use crate::door_context::Context;
 use crate::jobs::JobCallbacks;
 use crate::mail::Mail;
@@ -100,7 +100,7 @@ macro_rules! beside {
     }};
 }
 
-async fn serve(agent: Arc<Agent>, shown: Shown) -> anyhow::Result<()> {
+async fn serve(agent: Arc<Agent>, shown: ShownRows) -> anyhow::Result<()> {
     let transport = Lines::new(lines::outgoing(shown)?, lines::incoming()?);
     let (listing, closing) = (agent.clone(), agent.clone());
     let (prompting, cancelling, setting) = (agent.clone(), agent.clone(), agent.clone());

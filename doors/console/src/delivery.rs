@@ -14,7 +14,7 @@ use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged, c
 use crate::door_context::Context;
 use crate::doors::Door as _;
 use crate::doors::clock::Clock;
-use crate::doors::door::Asked;
+use crate::doors::door::QuestionMessage;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::questions::closed;
 use crate::doors::staged_questions;
@@ -226,7 +226,7 @@ impl Delivery {
         }
         let staged = row.question.staged.is_some();
         let asked = match staged {
-            true => Asked::default(),
+            true => QuestionMessage::default(),
             // A screen that is gone ends the chat by itself.
             false => {
                 let asked = self.door.ask(self.outbox.address(), turn_seq, &row.question).await;

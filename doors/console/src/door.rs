@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::chat::ConsoleShow;
 use crate::domain::{Address, ApprovalId, LiveSink, OutboundBody, Question, SessionId};
 use crate::doors::answer_words;
-use crate::doors::door::{Asked, Closed, Door, DoorFault};
+use crate::doors::door::{Closed, Door, DoorFault, QuestionMessage};
 use crate::mail::PostedQuestion;
 
 /// Lives as long as its chat; the screen ends when the last of what holds it has gone.
@@ -55,11 +55,16 @@ impl Door for ConsoleDoor {
         self.show(ConsoleShow::Out(text.clone())).await
     }
 
-    async fn ask(&self, _: &Address, turn: u64, question: &Question) -> Result<Asked, DoorFault> {
+    async fn ask(
+        &self,
+        _: &Address,
+        turn: u64,
+        question: &Question,
+    ) -> Result<QuestionMessage, DoorFault> {
         let question = Box::new(question.clone());
         let body = OutboundBody::Question { turn_seq: turn, question };
         let message = self.show(ConsoleShow::Out(body)).await?;
-        Ok(Asked { message, at_s: 0, file: false })
+        Ok(QuestionMessage { message, at_s: 0, file: false })
     }
 
     async fn show_answered(

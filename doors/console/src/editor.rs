@@ -18,7 +18,7 @@ use rustyline::{Config, ExternalPrinter as _};
 use tokio::sync::mpsc;
 
 use helper::{ConsoleHelper, DrawnPrompt, join_continued};
-use shared::Shared;
+use shared::EditorState;
 
 use crate::domain::Mode;
 use crate::domain::login_answer::may_hold_login_answer;
@@ -108,7 +108,7 @@ pub struct Console {
     /// Gives the terminal back when it is dropped; `None` where it was never taken.
     restore: Option<Restore>,
     /// Shared with the editor's thread, which ends with the console.
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<EditorState>>,
 }
 
 impl Console {
@@ -154,7 +154,7 @@ impl Console {
             .build();
         let mut editor: LineEditor = rustyline::Editor::with_config(config)?;
         let Ok(mut printer) = editor.create_external_printer() else { return Ok(None) };
-        let shared = Arc::new(Shared::new(written, settings.mode));
+        let shared = Arc::new(EditorState::new(written, settings.mode));
         editor.set_helper(Some(ConsoleHelper(Arc::clone(&shared))));
         let history = settings.history.clone().filter(|path| prepare_history(path).is_ok());
         if let Some(path) = &history {
@@ -220,7 +220,7 @@ impl Drop for Console {
 #[derive(Debug)]
 struct Restore {
     before: Termios,
-    shared: Arc<Shared>,
+    shared: Arc<EditorState>,
 }
 
 impl Drop for Restore {
@@ -240,7 +240,7 @@ type LineEditor = rustyline::Editor<ConsoleHelper, FileHistory>;
 fn edit_lines(
     mut editor: LineEditor,
     history: Option<&Path>,
-    shared: &Shared,
+    shared: &EditorState,
     inputs: &mpsc::Sender<Input>,
     acks: &Acks<()>,
 ) {

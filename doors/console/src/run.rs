@@ -19,7 +19,7 @@ use crate::doors::Door as _;
 use crate::doors::commands::near;
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::editor::{Console, EditorSettings};
-use crate::jobs::{JobCallbacks, Place, Spot};
+use crate::jobs::{JobCallbacks, JobPlace, Spot};
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
 
@@ -226,9 +226,9 @@ impl Talk {
         let callbacks = JobCallbacks {
             place_of: Arc::new(move |of| match of {
                 Some(of) if *of == own => {
-                    Place::Here(Spot { session: session.clone(), at: at.clone() })
+                    JobPlace::Here(Spot { session: session.clone(), at: at.clone() })
                 }
-                _ => Place::NotMine,
+                _ => JobPlace::NotMine,
             }),
             written: Arc::new(move || waking.wake.notify_one()),
         };

@@ -31,7 +31,7 @@ pub(super) struct StagedAnswers {
 
 /// An answer that a line has given.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Given {
+pub(super) struct GivenAnswer {
     pub(super) number: usize,
     pub(super) approval: ApprovalId,
     pub(super) answer: Answer,
@@ -40,7 +40,7 @@ pub(super) struct Given {
 /// What a line is to what is staged.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Read {
-    Answers(Vec<Given>),
+    Answers(Vec<GivenAnswer>),
     /// It looks like an answer, and nothing is guessed: the sentence says what to type.
     Unclear(String),
     NotAnAnswer,
@@ -122,7 +122,7 @@ impl StagedAnswers {
 
     /// A yes or no in words, if nothing else is open that it could mean. A no with words behind it
     /// is a message: what is staged has nobody who would read them.
-    pub(super) fn by_word(&self, line: &str) -> Option<Given> {
+    pub(super) fn by_word(&self, line: &str) -> Option<GivenAnswer> {
         let [only] = &self.open[..] else { return None };
         if only.is_buttons() || line.starts_with(char::is_whitespace) {
             return None;
@@ -163,7 +163,7 @@ impl StagedAnswers {
         else {
             return Read::NotAnAnswer;
         };
-        let mut given: Vec<Given> = Vec::new();
+        let mut given: Vec<GivenAnswer> = Vec::new();
         for (number, cancels) in numbers {
             let Some(open) = self.open.iter().find(|open| open.numbers().contains(&number)) else {
                 let left = self.left().unwrap_or_default();
@@ -188,7 +188,7 @@ impl StagedAnswers {
                         "The line says two things about one question, at {number}. {HINT}"
                     ));
                 }
-                None => given.push(Given { number, ..open.given(answer) }),
+                None => given.push(GivenAnswer { number, ..open.given(answer) }),
             }
         }
         if given.is_empty() { Read::NotAnAnswer } else { Read::Answers(given) }
@@ -217,8 +217,8 @@ impl Open {
         self.number + if self.is_buttons() { self.question.choices.len() } else { 1 }
     }
 
-    fn given(&self, answer: Answer) -> Given {
-        Given { number: self.number, approval: self.question.approval.clone(), answer }
+    fn given(&self, answer: Answer) -> GivenAnswer {
+        GivenAnswer { number: self.number, approval: self.question.approval.clone(), answer }
     }
 }
 

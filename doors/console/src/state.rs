@@ -14,7 +14,7 @@ use crate::doors::list_answers;
 
 use super::chat::ConsoleEvent;
 use super::editor::Input;
-use super::staged_answers::{Given, Read, StagedAnswers};
+use super::staged_answers::{GivenAnswer, Read, StagedAnswers};
 use crate::doors::answer_words::in_words;
 use crate::doors::clean::clean_line;
 use crate::terminal::question::{ParsedAnswer, parse_answer};
@@ -239,8 +239,8 @@ impl ChatState {
     }
 
     /// All of them or, where one has not been read, none: half of a line is not what was meant.
-    fn answer_staged(&mut self, given: Vec<Given>, now: Instant, now_ms: i64) -> Vec<Effect> {
-        let unread = |given: &Given| {
+    fn answer_staged(&mut self, given: Vec<GivenAnswer>, now: Instant, now_ms: i64) -> Vec<Effect> {
+        let unread = |given: &GivenAnswer| {
             let read = self
                 .staged
                 .find(&given.approval)
@@ -253,7 +253,7 @@ impl ChatState {
             )];
         }
         let mut effects = Vec::new();
-        for Given { number, approval, answer } in given {
+        for GivenAnswer { number, approval, answer } in given {
             let Some(open) = self.staged.close(&approval) else { continue };
             let about = numbered(number, &open.question);
             if open.is_over(now_ms) {

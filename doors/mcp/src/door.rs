@@ -9,8 +9,8 @@ use crate::domain::{
 };
 use crate::doors::ChatDoor;
 use crate::doors::chat_door::{DoorPiece, File, Paint};
-use crate::doors::door::{Asked, Closed, Door, DoorFault};
-use crate::doors::shared::Shared;
+use crate::doors::door::{Closed, Door, DoorFault, QuestionMessage};
+use crate::doors::shared::DoorState;
 use crate::mail::{MailError, PostedQuestion};
 
 /// What the process serves.
@@ -24,7 +24,7 @@ pub enum Serves {
 
 /// The door. It lives as long as the process serves clients.
 pub struct Mcp {
-    pub shared: Shared<Nothing>,
+    pub shared: DoorState<Nothing>,
     pub serves: Serves,
     pub watched: Watched,
 }
@@ -57,8 +57,8 @@ impl Door for Mcp {
     }
 
     /// No client answers a question of its own here: it is asked at the owner's doors.
-    async fn ask(&self, _: &Address, _: u64, _: &Question) -> Result<Asked, DoorFault> {
-        Ok(Asked::default())
+    async fn ask(&self, _: &Address, _: u64, _: &Question) -> Result<QuestionMessage, DoorFault> {
+        Ok(QuestionMessage::default())
     }
 
     async fn show_answered(&self, _: &PostedQuestion, _: &Question) -> Result<(), DoorFault> {
@@ -75,7 +75,7 @@ impl Door for Mcp {
 }
 
 impl ChatDoor for Mcp {
-    fn shared(&self) -> &Shared<Nothing> {
+    fn shared(&self) -> &DoorState<Nothing> {
         &self.shared
     }
 

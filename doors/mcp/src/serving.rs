@@ -22,7 +22,7 @@ use super::socket::{self, Hello, Socket};
 use super::watched::Watched;
 use crate::door_context::Context;
 use crate::doors::parts;
-use crate::doors::shared::Shared;
+use crate::doors::shared::DoorState;
 
 /// After a fault of the socket.
 const RETRY: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ impl Serving {
     /// Begins to serve.
     pub fn start(context: Context, serves: Serves) -> Arc<Self> {
         let room = context.clients.settings().clients_max as usize;
-        let shared = Shared::new(context);
+        let shared = DoorState::new(context);
         let door = Arc::new(Mcp { shared, serves, watched: Watched::default() });
         // Nothing waits outside that this door would have to ask for.
         door.shared.catch_up();

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Limits;
 use crate::capture::whole_characters;
-use crate::kept::{self, Kept, Shelf};
+use crate::kept::{self, KeptOutput, Shelf};
 use crate::level::Scope;
 use crate::network::HostAccount;
 use crate::run::{RunRequest, Runner, Sink};
@@ -67,7 +67,7 @@ struct Output {
     total: u64,
     gone: u64,
     /// All of it, as far as there is room.
-    file: Kept,
+    file: KeptOutput,
     /// Of the command, and not its output. They stay, and each look gives all of them.
     notes: Vec<String>,
     /// Known at the end.
@@ -119,7 +119,7 @@ impl Background {
             jobs.by_number.remove(&oldest);
         }
         jobs.last += 1;
-        let mut file = Kept::new(self.shelf.clone(), kept::JOB, self.limits.file_bytes_max);
+        let mut file = KeptOutput::new(self.shelf.clone(), kept::JOB, self.limits.file_bytes_max);
         file.open();
         let output = Output {
             unseen: VecDeque::new(),
@@ -264,7 +264,7 @@ mod tests {
             unseen_max: 8,
             total: 0,
             gone: 0,
-            file: Kept::new(Arc::new(Shelf::new(PathBuf::new(), 0)), kept::JOB, 0),
+            file: KeptOutput::new(Arc::new(Shelf::new(PathBuf::new(), 0)), kept::JOB, 0),
             notes: Vec::new(),
             network: None,
         };

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::kept::{self, Kept, Shelf};
+use crate::kept::{self, KeptOutput, Shelf};
 use crate::network::HostAccount;
 use crate::shell_end::ShellEnd;
 
@@ -19,7 +19,7 @@ pub struct Capture {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
-    file: Kept,
+    file: KeptOutput,
 }
 
 /// What a result tells about the output.
@@ -44,7 +44,13 @@ impl Capture {
     pub fn new(shelf: Arc<Shelf>, text_bytes_max: usize, file_bytes_max: u64) -> Self {
         let shown_max = text_bytes_max.saturating_sub(WORDS_BYTES);
         let (head, tail) = (Vec::new(), VecDeque::new());
-        Self { shown_max, head, tail, total: 0, file: Kept::new(shelf, kept::RUN, file_bytes_max) }
+        Self {
+            shown_max,
+            head,
+            tail,
+            total: 0,
+            file: KeptOutput::new(shelf, kept::RUN, file_bytes_max),
+        }
     }
 
     pub fn push(&mut self, chunk: &[u8]) {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::confine::PROGRAMS;
-use crate::wire::Given;
+use crate::wire::CommandAccess;
 
 const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -52,7 +52,7 @@ const SETTINGS: &[(&str, &str)] = &[
 pub fn search_path_of_jobs(
     workspace: &Path,
     scratch: &Path,
-    given: &Given,
+    given: &CommandAccess,
     readable: &[PathBuf],
 ) -> OsString {
     search_path(env::var_os("PATH"), readable, &[workspace, scratch, &given.home])

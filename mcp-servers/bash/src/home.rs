@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::openings::Openings;
 use crate::scratch::make_private;
 use crate::shared;
-use crate::toolchains::Shared;
+use crate::toolchains::SharedFolder;
 
 /// A look at the size takes at most this share of the time between two looks.
 const LOOK_SHARE: u32 = 50;
@@ -31,7 +31,7 @@ pub struct CommandHome {
     path: PathBuf,
     bytes_max: u64,
     /// What of the user's appears in it.
-    shared: Arc<[Shared]>,
+    shared: Arc<[SharedFolder]>,
     /// Cancelled when that is linked for the first time: no command runs before. Set when the
     /// linking begins.
     filled: OnceLock<CancellationToken>,
@@ -83,7 +83,7 @@ fn check_private(folder: &Path) -> io::Result<()> {
 }
 
 impl CommandHome {
-    pub fn new(path: PathBuf, bytes_max: u64, shared: Vec<Shared>) -> Self {
+    pub fn new(path: PathBuf, bytes_max: u64, shared: Vec<SharedFolder>) -> Self {
         let next_look = Mutex::new(Instant::now());
         Self { path, bytes_max, shared: shared.into(), filled: OnceLock::new(), next_look }
     }

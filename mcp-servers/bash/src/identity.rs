@@ -26,9 +26,9 @@ pub struct Identity {
 }
 
 /// git at work on its answer.
-pub struct Asked(Option<Child>);
+pub struct IdentityQuery(Option<Child>);
 
-impl Asked {
+impl IdentityQuery {
     /// Waits for it. Nothing where git says nothing.
     pub fn answer(self) -> Identity {
         let said = self.0.and_then(|git| git.wait_with_output().ok());
@@ -41,9 +41,9 @@ impl Identity {
     /// Asks git for the user's own settings, with the conditions that hold in this workspace. It
     /// answers beside whatever else the server begins with. `None` where there is no git. `search`
     /// holds no folder that a command can write to.
-    pub fn ask(search: &[PathBuf], workspace: &Path) -> Option<Asked> {
+    pub fn ask(search: &[PathBuf], workspace: &Path) -> Option<IdentityQuery> {
         let git = search.iter().map(|dir| dir.join("git")).find(|path| path.is_file())?;
-        Some(Asked(start(&git, workspace)))
+        Some(IdentityQuery(start(&git, workspace)))
     }
 
     /// Writes the file and gives its path.

@@ -36,7 +36,7 @@ pub struct Shelf {
 }
 
 /// One output, as far as it is kept. Owned by the job that writes it.
-pub struct Kept {
+pub struct KeptOutput {
     /// The server's own.
     shelf: Arc<Shelf>,
     /// Of this one.
@@ -139,7 +139,7 @@ impl Shelf {
     }
 }
 
-impl Kept {
+impl KeptOutput {
     /// No file yet; one that is opened holds at most `bytes_max`, and its name begins with `kind`.
     pub fn new(shelf: Arc<Shelf>, kind: &'static str, bytes_max: u64) -> Self {
         Self { shelf, bytes_max, kind, removed: 0, state: State::None }
@@ -311,10 +311,10 @@ mod tests {
     #[test]
     fn a_file_that_still_grows_takes_no_space_once_it_is_removed() {
         let (_dir, shelf) = shelf(3000);
-        let mut old = Kept::new(shelf.clone(), JOB, 9999);
+        let mut old = KeptOutput::new(shelf.clone(), JOB, 9999);
         old.open();
         old.write(&[b'x'; 2000]);
-        let mut new = Kept::new(shelf.clone(), RUN, 9999);
+        let mut new = KeptOutput::new(shelf.clone(), RUN, 9999);
         new.open();
         new.write(&[b'y'; 2000]);
         let State::Open { file, .. } = &old.state else { panic!("nobody has looked yet") };

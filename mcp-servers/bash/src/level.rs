@@ -52,7 +52,7 @@ pub struct Scope {
 }
 
 /// What a model has said of it, and what the host has opened for the call.
-pub struct Asked<'a> {
+pub struct ScopeRequest<'a> {
     pub needs: Option<Level>,
     pub hosts: Option<&'a [String]>,
     pub opens: Option<&'a [Service]>,
@@ -63,7 +63,7 @@ pub struct Asked<'a> {
 
 impl Scope {
     /// Reads what a model has said; the error tells it what to change.
-    pub fn parse(asked: Asked<'_>, enforcement: Enforcement) -> Result<Self, String> {
+    pub fn parse(asked: ScopeRequest<'_>, enforcement: Enforcement) -> Result<Self, String> {
         let level = asked.needs.unwrap_or_default();
         let hosts = asked.hosts.unwrap_or_default();
         let mut named = asked.opens.unwrap_or_default().to_vec();

@@ -80,16 +80,16 @@ use cgroup::{Folder, Settled};
 use confine::{Boundary, GivenNamespaces};
 use error::StartError;
 use home::CommandHome;
-use identity::{Asked, Identity};
+use identity::{Identity, IdentityQuery};
 #[cfg(target_os = "linux")]
 use launcher::Launcher;
 #[cfg(target_os = "linux")]
-use namespace::Place;
+use namespace::NamespacePlace;
 use run::{Apart, Machine};
 use scratch::Scratch;
 use server::Serving;
 use services::Services;
-use wire::Given;
+use wire::CommandAccess;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** permanently,
 /// so it is the last thing that a program does, and it must be called before any thread exists.
@@ -121,9 +121,9 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let room = if args.try_box { None } else { cgroup_room(args) };
     #[cfg(target_os = "linux")]
     let namespaces = match namespace::enter(args, room.as_ref())? {
-        Place::Served(code) => return Ok(code),
-        Place::Inside => true,
-        Place::Without => false,
+        NamespacePlace::Served(code) => return Ok(code),
+        NamespacePlace::Inside => true,
+        NamespacePlace::Without => false,
     };
     #[cfg(not(target_os = "linux"))]
     let namespaces = false;
@@ -162,7 +162,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let asked = asked.or_else(|| Identity::ask(&search, &settings.workspace));
     let untold = |source| StartError::Home { path: given.told.clone(), source };
     let git = asked
-        .map(Asked::answer)
+        .map(IdentityQuery::answer)
         .unwrap_or_default()
         .write(&given.told, &settings.workspace)
         .map_err(untold)?;
@@ -196,7 +196,7 @@ fn given(
     settings: &Settings,
     scratch: &Path,
     own_home: Option<&Scratch>,
-) -> Result<(Given, Toolchains), StartError> {
+) -> Result<(CommandAccess, Toolchains), StartError> {
     let parts = match (&settings.home, own_home) {
         (Some(parts), _) => parts.clone(),
         (None, own) => {
@@ -209,7 +209,7 @@ fn given(
     let programs = toolchains.readable.clone();
     let opened = settings.openings.clone();
     toolchains.shared.extend(shared::of_openings(&opened));
-    Ok((Given { home: parts.home, told: parts.told, programs, opened }, toolchains))
+    Ok((CommandAccess { home: parts.home, told: parts.told, programs, opened }, toolchains))
 }
 
 /// Closes a box around nothing, and says on stdout what came of it.

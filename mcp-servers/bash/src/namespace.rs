@@ -39,7 +39,7 @@ const NEEDED: [CapabilitySet; 2] = [CapabilitySet::SYS_ADMIN, CapabilitySet::NET
 const INSIDE: &str = "--inside";
 
 /// Where this process stands.
-pub enum Place {
+pub enum NamespacePlace {
     /// In the namespaces: it serves.
     Inside,
     /// There are none for it: it serves without them.
@@ -49,15 +49,15 @@ pub enum Place {
 }
 
 /// Must run before a second thread exists.
-pub fn enter(args: &Args, room: Option<&Settled>) -> Result<Place, StartError> {
+pub fn enter(args: &Args, room: Option<&Settled>) -> Result<NamespacePlace, StartError> {
     if args.inside {
         arrive().map_err(StartError::Namespace)?;
-        return Ok(Place::Inside);
+        return Ok(NamespacePlace::Inside);
     }
     if args.without_namespaces || withheld().is_some() || prepare().is_err() {
-        return Ok(Place::Without);
+        return Ok(NamespacePlace::Without);
     }
-    serve_inside(room).map(Place::Served).map_err(StartError::Namespace)
+    serve_inside(room).map(NamespacePlace::Served).map_err(StartError::Namespace)
 }
 
 /// Why the system gives no namespaces to this user, with what its administrator can do.

@@ -7,7 +7,7 @@ use crate::credentials;
 use crate::level::{Level, has_refusal};
 use crate::openings::{self, Openings};
 use crate::services::Service;
-use crate::wire::Given;
+use crate::wire::CommandAccess;
 
 /// Words by which programs speak of a service that lies behind a Unix socket.
 const SERVICES: &[(&[&str], Service)] = &[
@@ -51,7 +51,7 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    pub fn new(workspace: &Path, given: &Given, protect: &[PathBuf]) -> Self {
+    pub fn new(workspace: &Path, given: &CommandAccess, protect: &[PathBuf]) -> Self {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         let mut open = vec![workspace.to_owned(), given.home.clone()];
         open.extend(given.programs.iter().chain(given.opened.all()).cloned());

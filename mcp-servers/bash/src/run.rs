@@ -34,7 +34,7 @@ use crate::services::{Service, Services};
 use crate::shell_end::ShellEnd;
 use crate::supervisors::Supervisors;
 use crate::tool::Ending;
-use crate::wire::{Given, JobEnd, JobReport, JobSpec};
+use crate::wire::{CommandAccess, JobEnd, JobReport, JobSpec};
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
 /// leaves to us.
@@ -48,7 +48,7 @@ pub struct Runner {
     /// The variables of every command.
     environment: Environment,
     /// The folders that every command gets.
-    given: Given,
+    given: CommandAccess,
     /// Its folder outlives the server; a look at its size may outlive a call.
     home: Arc<CommandHome>,
     /// Ends with the runner, and each use of one with its command.
@@ -80,7 +80,7 @@ pub struct Runner {
 /// What every command finds: variables, HOME, programs.
 pub struct Machine {
     pub environment: Environment,
-    pub given: Given,
+    pub given: CommandAccess,
     pub home: CommandHome,
     pub services: Services,
     pub begin: Option<PathBuf>,
@@ -251,14 +251,14 @@ impl Runner {
         folders: Openings,
         level: Level,
         sink: &mut dyn Sink,
-    ) -> (Given, Option<Boundary>, Vec<PathBuf>) {
+    ) -> (CommandAccess, Option<Boundary>, Vec<PathBuf>) {
         let folders = self.opened_now(folders, sink);
         let opened = self.given.opened.and(&folders);
         let gone = opened.gone();
         gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
         let boundary = self.apart.as_ref().map(|apart| apart.boundary.clone());
         let boundary = boundary.map(|boundary| boundary.and(&folders, level).without(&gone));
-        let given = Given { opened: opened.without(&gone), ..self.given.clone() };
+        let given = CommandAccess { opened: opened.without(&gone), ..self.given.clone() };
         (given, boundary, folders.without(&gone).write)
     }
 

@@ -10,11 +10,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::openings::Openings;
-use crate::toolchains::{How, Shared};
+use crate::toolchains::{How, SharedFolder};
 
 /// Makes what is missing. What cannot be made is fetched again by whoever needs it.
-pub fn link(shared: &[Shared], home: &Path) {
-    for Shared { from, to, how } in shared {
+pub fn link(shared: &[SharedFolder], home: &Path) {
+    for SharedFolder { from, to, how } in shared {
         let to = home.join(to);
         let _ = to.parent().map_or(Ok(()), fs::create_dir_all);
         let _ = match how {
@@ -27,11 +27,11 @@ pub fn link(shared: &[Shared], home: &Path) {
 
 /// What the owner has opened appears in the HOME of commands where it is in the user's, so that
 /// `~/Documents` means both.
-pub fn of_openings(opened: &Openings) -> Vec<Shared> {
+pub fn of_openings(opened: &Openings) -> Vec<SharedFolder> {
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     let in_home = |(name, folder): (&PathBuf, &PathBuf)| {
         let to = name.strip_prefix(home.as_ref()?).ok()?.to_owned();
-        Some(Shared { from: folder.clone(), to, how: How::Link })
+        Some(SharedFolder { from: folder.clone(), to, how: How::Link })
     };
     let all = opened.all().map(|folder| (folder, folder));
     all.chain(opened.links.iter().map(|(name, folder)| (name, folder)))
@@ -90,7 +90,7 @@ mod tests {
         fs::write(owner.join("src/index/one-1.0/lib.rs"), "1").unwrap();
         fs::write(owner.join("settings"), "a").unwrap();
         fs::create_dir(&home).unwrap();
-        let shared = |from: &str, how| Shared {
+        let shared = |from: &str, how| SharedFolder {
             from: owner.join(from),
             to: PathBuf::from("kept").join(from),
             how,

@@ -24,7 +24,7 @@ use rustix::net::SendFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::shell_folder::{self, EndedIn, folder_of, link};
-use crate::shell_variables::{self, Given, VariablesLeft};
+use crate::shell_variables::{self, InitialVariables, VariablesLeft};
 
 /// The file in the folder of what commands are told that bash reads first (`BASH_ENV`).
 const FILE: &str = "begin.bash";
@@ -93,7 +93,7 @@ pub struct WatchedShell {
     started: Sender<OwnedFd>,
     seen: Arc<Mutex<Option<Seen>>>,
     /// The variables with which it has begun.
-    given: Given,
+    given: InitialVariables,
 }
 
 impl WatchedShell {
@@ -111,12 +111,12 @@ impl WatchedShell {
         let found = seen.clone();
         thread::Builder::new().spawn(move || watch(ours, &process, &shell, &found)).ok()?;
         rustix::io::fcntl_setfd(&theirs, FdFlags::empty()).ok()?;
-        Some(Self { theirs: Some(theirs), started, seen, given: Given::new() })
+        Some(Self { theirs: Some(theirs), started, seen, given: InitialVariables::new() })
     }
 
     /// The shell is this process, which nobody has waited for yet, and has begun with these
     /// variables.
-    pub fn started(&mut self, pid: i32, given: Given) {
+    pub fn started(&mut self, pid: i32, given: InitialVariables) {
         self.theirs = None;
         self.given = given;
         // The folder of this very process, whoever has its number later.

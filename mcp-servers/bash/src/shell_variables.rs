@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the shell began with, by name.
-pub type Given = BTreeMap<Vec<u8>, Vec<u8>>;
+pub type InitialVariables = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What has become of a shell's exported variables since it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,7 +63,7 @@ impl VariablesLeft {
 /// what of that the call had given.
 pub fn compare(
     said: &[u8],
-    given: &Given,
+    given: &InitialVariables,
     by_call: &BTreeMap<String, String>,
 ) -> Option<VariablesLeft> {
     let Some(exported) = read(said) else {

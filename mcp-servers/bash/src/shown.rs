@@ -8,7 +8,7 @@ use crate::run::Sink;
 use crate::shell_end::ShellEnd;
 
 /// The output of a command that somebody waits for.
-pub struct Shown {
+pub struct CommandOutput {
     pub capture: Capture,
     pub progress: Option<Progress>,
     pub notes: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Shown {
     pub shell: ShellEnd,
 }
 
-impl Sink for Shown {
+impl Sink for CommandOutput {
     fn account(&mut self, hosts: Vec<HostAccount>) {
         self.network = Some(hosts);
     }

@@ -31,7 +31,7 @@ use crate::obeyed::Obeyed;
 use crate::own_namespaces;
 use crate::services;
 use crate::shell_end::{ShellEnd, WatchedShell};
-use crate::shell_variables::Given;
+use crate::shell_variables::InitialVariables;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 use crate::work_folder;
 
@@ -204,7 +204,7 @@ fn start(
     let started = spawn(spec, ports, leaf.is_some(), shell.is_some());
     let (pid, given) = match started {
         Ok((pid, given)) => (Ok(pid), given),
-        Err(why) => (Err(why), Given::new()),
+        Err(why) => (Err(why), InitialVariables::new()),
     };
     if let (Ok(pid), Some(shell)) = (&pid, shell) {
         shell.started(*pid, given);
@@ -225,7 +225,7 @@ fn spawn(
     ports: Ports,
     in_cgroup: bool,
     is_watched: bool,
-) -> Result<(i32, Given), String> {
+) -> Result<(i32, InitialVariables), String> {
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
     // dash a command.
@@ -251,9 +251,9 @@ fn spawn(
 }
 
 /// The variables with which a program begins.
-fn given(command: &Command) -> Given {
+fn given(command: &Command) -> InitialVariables {
     let bytes = |text: &OsStr| text.as_encoded_bytes().to_vec();
-    let mut given: Given =
+    let mut given: InitialVariables =
         env::vars_os().map(|(name, value)| (bytes(&name), bytes(&value))).collect();
     let own = command.get_envs().filter_map(|(name, value)| Some((bytes(name), bytes(value?))));
     given.extend(own);

@@ -29,7 +29,7 @@ pub struct JobSpec {
     pub cwd: PathBuf,
     /// The command's TMPDIR.
     pub scratch: PathBuf,
-    pub given: Given,
+    pub given: CommandAccess,
     pub level: Level,
     /// What others obey on sight is read-only to it.
     pub keeps_obeyed: bool,
@@ -65,7 +65,7 @@ pub struct JobSpec {
 /// What every command of a server gets of the machine beside the system's files. All paths are
 /// real.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Given {
+pub struct CommandAccess {
     /// Its HOME.
     pub home: PathBuf,
     /// A folder with what it is told, which it cannot change.

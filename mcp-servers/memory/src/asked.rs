@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::always::proposed::Kept;
+use crate::always::proposed::ProposedChange;
 use crate::error::{Result, ToolError};
 use crate::index::Entry;
 use crate::memory::Memory;
@@ -21,7 +21,7 @@ pub const OPEN_S: i64 = 7 * DAY_S;
 
 /// One question that was put to the owner.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Asked {
+pub struct AskedProposal {
     /// Seconds since 1970.
     pub at: i64,
     /// The id of the proposal.
@@ -42,7 +42,7 @@ pub struct Asked {
     pub closed_at: Option<i64>,
 }
 
-impl Asked {
+impl AskedProposal {
     fn is_of_turn_of(&self, note: &Note) -> bool {
         self.is_of_conversation_of(note) && self.turn == note.source.turn
     }
@@ -70,7 +70,7 @@ pub enum May {
     /// The same was asked in this very turn: the call is made again.
     Again(Box<Entry>),
     /// The same was asked before, and is no note.
-    AskedAlready(Asked),
+    AskedAlready(AskedProposal),
 }
 
 /// # Errors
@@ -88,7 +88,7 @@ pub fn may_ask(memory: &Memory, note: &Note, is_always: bool) -> Result<May> {
         open.source == note.source && open.supersedes == note.supersedes && is_near(&open.body)
     };
     let of_turn = |(open, file): &(Entry, String)| {
-        is_same_call(&open.note) && Kept::of(file).is_some() == is_always
+        is_same_call(&open.note) && ProposedChange::of(file).is_some() == is_always
     };
     if let Some((open, _)) = proposal::open(memory)?.into_iter().find(of_turn) {
         return Ok(May::Again(Box::new(open)));
@@ -137,7 +137,7 @@ fn is_note(memory: &Memory, id: &str) -> Result<bool> {
 /// The file cannot be written.
 pub fn note_down(memory: &Memory, note: &Note) -> Result<()> {
     let mut asked = recent(memory)?;
-    asked.push(Asked {
+    asked.push(AskedProposal {
         at: time::now(),
         id: note.id.clone().unwrap_or_default(),
         text: note.body.clone(),
@@ -175,7 +175,7 @@ pub fn close(memory: &Memory, id: &str) -> Result<bool> {
     Ok(true)
 }
 
-fn write(memory: &Memory, asked: &[Asked]) -> Result<()> {
+fn write(memory: &Memory, asked: &[AskedProposal]) -> Result<()> {
     let lines: Vec<String> =
         asked.iter().filter_map(|one| serde_json::to_string(one).ok()).collect();
     let path = memory.state.join(FILE);
@@ -184,13 +184,13 @@ fn write(memory: &Memory, asked: &[Asked]) -> Result<()> {
 }
 
 /// A line that is not understood is passed over: at worst something is asked twice.
-fn recent(memory: &Memory) -> Result<Vec<Asked>> {
+fn recent(memory: &Memory) -> Result<Vec<AskedProposal>> {
     let text = match std::fs::read_to_string(memory.state.join(FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(ToolError::io("read", FILE, &error)),
     };
     let after = time::now() - OPEN_S;
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<Asked>(line).ok());
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<AskedProposal>(line).ok());
     Ok(lines.filter(|one| one.rests_since() > after).collect())
 }

@@ -11,12 +11,12 @@ use crate::args::Args;
 use crate::memory::Memory;
 use crate::nodes::{self, Node};
 use crate::report::{Depth, Report};
-use crate::tools::{self, Shared};
+use crate::tools::{self, SharedMemory};
 
 /// The notes of one folder.
 pub struct Notes {
-    shared: Shared,
-    tools: Tools<Shared>,
+    shared: SharedMemory,
+    tools: Tools<SharedMemory>,
     folder: std::path::PathBuf,
 }
 
@@ -26,7 +26,7 @@ impl Notes {
     pub fn open(args: &Args) -> Result<Self, String> {
         let memory = Memory::open(args).map_err(|error| error.to_string())?;
         let folder = memory.notes.path.clone();
-        let shared = Shared::new(memory).read_by_owner();
+        let shared = SharedMemory::new(memory).read_by_owner();
         Ok(Self { shared, tools: Tools::new(tools::all()), folder })
     }
 

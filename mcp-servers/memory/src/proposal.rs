@@ -228,7 +228,7 @@ pub fn open(memory: &Memory) -> Result<Vec<(Entry, String)>> {
 
 /// What a promotion was shown as. What is `None` was not shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shown<'a> {
+pub struct ShownProposal<'a> {
     pub version: &'a str,
     pub subject: Option<&'a str>,
     pub text: Option<&'a str>,
@@ -240,7 +240,7 @@ pub struct Shown<'a> {
 ///
 /// # Errors
 /// There is no such proposal, it is not what was shown, or it cannot be written.
-pub fn promote(writer: &mut Writer<'_>, id: &str, shown: &Shown<'_>) -> Result<Entry> {
+pub fn promote(writer: &mut Writer<'_>, id: &str, shown: &ShownProposal<'_>) -> Result<Entry> {
     let Some((proposal, file)) = find_one(writer.memory, id)? else {
         return promoted_before(writer.memory, id);
     };
@@ -302,7 +302,7 @@ pub fn is_gone(id: &str) -> ToolError {
 ///
 /// # Errors
 /// It is not.
-pub fn check(proposal: &Entry, shown: &Shown<'_>) -> Result<()> {
+pub fn check(proposal: &Entry, shown: &ShownProposal<'_>) -> Result<()> {
     let is_shown = proposal.version() == shown.version
         && shown.subject.is_none_or(|subject| subject == proposal.note.subject)
         && shown.text.is_none_or(|text| text == proposal.note.body);

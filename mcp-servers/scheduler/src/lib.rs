@@ -84,7 +84,7 @@ fn run(args: &Args, grammar: Option<HeartbeatGrammar>) -> Result<(), StartError>
         (Some(path), Some(grammar)) => Some(Heartbeats::new(path.clone(), grammar)),
     };
     let schedule = schedule::Schedule::open(args)?;
-    let shared = tools::Shared::new(schedule);
+    let shared = tools::SharedSchedule::new(schedule);
     let news = waker::start(shared.clone()).map_err(StartError::Timer)?;
     stdio::serve(server::Server::new(shared, heartbeats, news), &BOUNDS)?;
     Ok(())

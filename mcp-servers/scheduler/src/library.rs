@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::args::Args;
 use crate::job::number_of;
 use crate::schedule::Schedule;
-use crate::tools::{self, Shared};
+use crate::tools::{self, SharedSchedule};
 
 /// The jobs of one file.
 pub struct Jobs {
-    shared: Shared,
-    tools: Tools<Shared>,
+    shared: SharedSchedule,
+    tools: Tools<SharedSchedule>,
 }
 
 impl Jobs {
@@ -26,7 +26,7 @@ impl Jobs {
     /// One sentence: the file cannot be used, or there is no such zone.
     pub fn open(args: &Args) -> Result<Self, String> {
         let schedule = Schedule::open(args).map_err(|error| error.to_string())?;
-        Ok(Self { shared: Shared::new(schedule), tools: Tools::new(tools::all(None)) })
+        Ok(Self { shared: SharedSchedule::new(schedule), tools: Tools::new(tools::all(None)) })
     }
 
     /// Where the jobs lie.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::args::Limits;
 use crate::clock::Clock;
 use crate::schedule::Schedule;
-use crate::tools::Asked;
+use crate::tools::JobRequest;
 use crate::zone::Zone;
 
 /// Firings that are named.
@@ -29,7 +29,7 @@ pub fn preview(fields: &Value, zone: &str) -> Option<Preview> {
         fields.remove(name);
     }
     fields.insert("say".to_owned(), json!("-"));
-    let asked: Asked = serde_json::from_value(Value::Object(fields)).ok()?;
+    let asked: JobRequest = serde_json::from_value(Value::Object(fields)).ok()?;
     let schedule = Schedule {
         db: Connection::open_in_memory().ok()?,
         path: "-".into(),

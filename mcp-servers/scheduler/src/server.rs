@@ -20,7 +20,7 @@ use tokio::task::AbortHandle;
 use crate::SERVER_NAME;
 use crate::caller::Caller;
 use crate::heartbeats::Heartbeats;
-use crate::tools::{self, Shared};
+use crate::tools::{self, SharedSchedule};
 
 /// The firings that are due, with a cursor.
 pub const DUE: &str = "schedule://due";
@@ -35,9 +35,9 @@ const INSTRUCTIONS: &str = "Knows what is due when, and runs nothing itself. Fil
 #[derive(Clone)]
 pub struct Server {
     /// A handle of the jobs, which the waker has, too.
-    shared: Shared,
+    shared: SharedSchedule,
     /// The same from the start to the end.
-    tools: Tools<Shared>,
+    tools: Tools<SharedSchedule>,
     /// The newest firing there is, from the waker.
     news: watch::Receiver<i64>,
     /// Tells the one client of this connection, since it has subscribed (until 2025-11-25). Aborted
@@ -46,7 +46,11 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(shared: Shared, heartbeats: Option<Heartbeats>, news: watch::Receiver<i64>) -> Self {
+    pub fn new(
+        shared: SharedSchedule,
+        heartbeats: Option<Heartbeats>,
+        news: watch::Receiver<i64>,
+    ) -> Self {
         Self { shared, tools: Tools::new(tools::all(heartbeats)), news, teller: Arc::default() }
     }
 

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::job::Job;
 use crate::schedule::Schedule;
 use crate::store::firings::{self, Firing};
-use crate::tools::Asked;
+use crate::tools::JobRequest;
 
 /// A schedule whose clock is moved by hand.
 struct Held {
@@ -52,7 +52,7 @@ impl Held {
     }
 
     fn try_add(&mut self, fields: Value) -> Result<Job> {
-        let asked: Asked = serde_json::from_value(fields).unwrap();
+        let asked: JobRequest = serde_json::from_value(fields).unwrap();
         let plan = asked.plan(&self.schedule)?;
         self.schedule.add(plan)
     }

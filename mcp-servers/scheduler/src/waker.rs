@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::SERVER_NAME;
 use crate::timer::Timer;
-use crate::tools::Shared;
+use crate::tools::SharedSchedule;
 
 /// What the thread needs is little: SQLite and a few rows.
 const STACK_BYTES: usize = 512 * 1024;
@@ -21,7 +21,7 @@ const RETRY_S: i64 = 5;
 ///
 /// # Errors
 /// The system gives no timer, no watch or no thread.
-pub fn start(shared: Shared) -> io::Result<watch::Receiver<i64>> {
+pub fn start(shared: SharedSchedule) -> io::Result<watch::Receiver<i64>> {
     let timer = Timer::new(&shared.with_raw(|schedule| schedule.path.clone()))?;
     let (news, receiver) = watch::channel(0);
     let run = move || run(&shared, &timer, &news);
@@ -29,7 +29,7 @@ pub fn start(shared: Shared) -> io::Result<watch::Receiver<i64>> {
     Ok(receiver)
 }
 
-fn run(shared: &Shared, timer: &Timer, news: &watch::Sender<i64>) {
+fn run(shared: &SharedSchedule, timer: &Timer, news: &watch::Sender<i64>) {
     let mut has_failed = false;
     // Ends with the process.
     loop {

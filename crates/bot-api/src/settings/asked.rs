@@ -10,7 +10,7 @@ use claw_core::config::{ConfigDraft, ConfigError, DoorTexts, Env};
 use super::{SECTION, TelegramSection, ids};
 
 /// A setting, and where it is written.
-pub struct Found<T> {
+pub struct FoundSetting<T> {
     pub value: T,
     /// The variable, or the key of `claw.toml`.
     pub place: Cow<'static, str>,
@@ -19,19 +19,19 @@ pub struct Found<T> {
 }
 
 /// What is set of the main agent's bot.
-pub struct Seen<'a> {
+pub struct ExistingBot<'a> {
     section: TelegramSection,
     env: &'a Env,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ExistingBot<'a> {
     /// # Errors
     /// A section that cannot be read.
     pub fn of(texts: &'a DoorTexts) -> Result<Self, ConfigError> {
         Ok(Self { section: TelegramSection::of(texts)?, env: texts.env() })
     }
 
-    pub fn bot_token(&self) -> Option<Found<SecretString>> {
+    pub fn bot_token(&self) -> Option<FoundSetting<SecretString>> {
         // In the order in which the gateway looks for it.
         let listed = self.section.token_from.iter().map(String::as_str);
         let mut variables = std::iter::once("TELEGRAM_BOT_TOKEN").chain(listed);
@@ -41,19 +41,19 @@ impl<'a> Seen<'a> {
             || Some((self.section.token.as_deref()?, Cow::Borrowed("`token` in claw.toml"), false));
         let (text, place, is_variable) = variable.or_else(written)?;
         let value = SecretString::from(text.trim().to_owned());
-        (!text.trim().is_empty()).then_some(Found { value, place, is_variable })
+        (!text.trim().is_empty()).then_some(FoundSetting { value, place, is_variable })
     }
 
     /// Who may talk to the bot. None if nobody is named.
     ///
     /// # Errors
     /// A variable that lists what is no id.
-    pub fn allowed_chats(&self) -> Result<Option<Found<Vec<i64>>>, ConfigError> {
+    pub fn allowed_chats(&self) -> Result<Option<FoundSetting<Vec<i64>>>, ConfigError> {
         let (value, place, is_variable) = match self.env.get("CLAW_ALLOWED_CHATS") {
             Some(text) => (ids(text)?, "CLAW_ALLOWED_CHATS", true),
             None => (self.section.allowed_chats.clone(), "`allowed_chats` in claw.toml", false),
         };
-        Ok((!value.is_empty()).then_some(Found { value, place: place.into(), is_variable }))
+        Ok((!value.is_empty()).then_some(FoundSetting { value, place: place.into(), is_variable }))
     }
 
     /// Who may decide beside those who may talk: user ids.

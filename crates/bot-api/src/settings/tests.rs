@@ -9,13 +9,13 @@ use claw_core::config::{self, Config, ConfigDraft, DoorSections, Overrides};
 use super::*;
 
 /// What is set in a home of this folder.
-fn seen(dir: &Path, toml: Option<&str>, variables: &[(&str, &str)]) -> config::Seen {
+fn seen(dir: &Path, toml: Option<&str>, variables: &[(&str, &str)]) -> config::ExistingSettings {
     if let Some(toml) = toml {
         std::fs::write(dir.join("claw.toml"), toml).unwrap();
     }
     let home = [("CLAW_HOME", dir.to_str().unwrap())];
     let env = variables.iter().copied().chain(home).collect();
-    config::Seen::load_from(env, &DoorSections(vec![&SECTION])).unwrap()
+    config::ExistingSettings::load_from(env, &DoorSections(vec![&SECTION])).unwrap()
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn with_those_who_may_talk_go_those_who_decide_and_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let before = "[telegram]\ntoken = \"1:a\"\nallowed_chats = [1]\nowners = [2]\nnotify_chat = 3\npairing = \"off\"\n";
     let seen_before = seen(dir.path(), Some(before), &[]);
-    let bot = Seen::of(&seen_before.doors).unwrap();
+    let bot = ExistingBot::of(&seen_before.doors).unwrap();
     assert_eq!((bot.further_owners(), bot.notify_chat()), ([2].as_slice(), Some(3)));
     let mut draft = ConfigDraft::of(&seen_before).unwrap();
     set_allowed_chats(&mut draft, &[42]).unwrap();
@@ -153,7 +153,7 @@ fn a_token_is_found_where_the_gateway_finds_it() {
     .unwrap();
     let found = |variables: &[(&str, &str)]| {
         let seen = seen(dir.path(), None, variables);
-        let found = Seen::of(&seen.doors).unwrap().bot_token().unwrap();
+        let found = ExistingBot::of(&seen.doors).unwrap().bot_token().unwrap();
         (found.value.expose_secret().to_owned(), found.place.into_owned(), found.is_variable)
     };
     let told =

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::fail::UserError;
 use super::{fail, out};
 use crate::bot_api::settings::{set_allowed_chats, set_bot_token};
-use crate::config::{self, ConfigDraft, DoorSections, Seen};
+use crate::config::{self, ConfigDraft, DoorSections, ExistingSettings};
 use person::Person;
 use telegram::Bot;
 
@@ -40,7 +40,7 @@ pub async fn run(doors: &DoorSections) -> anyhow::Result<ExitCode> {
         )));
     }
     let mut interrupts = Interrupts::new()?;
-    let seen = Seen::load(doors)?;
+    let seen = ExistingSettings::load(doors)?;
     let Plan { draft, bot, has_bot } = tokio::select! {
         plan = converse(&seen) => plan?,
         () = interrupts.next() => {
@@ -66,7 +66,7 @@ pub async fn run(doors: &DoorSections) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(fail::DONE))
 }
 
-async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
+async fn converse(seen: &ExistingSettings) -> anyhow::Result<Plan> {
     let mut person = Person::default();
     out::line(&format!(
         "claw init asks for a model and a Telegram bot, tries both, and writes {} at the end. \
@@ -101,7 +101,7 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
 }
 
 fn summarise(
-    seen: &Seen,
+    seen: &ExistingSettings,
     model: Option<&model::ModelAnswer>,
     bot: Option<&Bot>,
 ) -> Result<(), out::Unwritten> {

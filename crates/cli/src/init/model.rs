@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::person::Person;
 use crate::config::model::{Agent, ModelSection};
-use crate::config::{ModelKeys, Seen};
+use crate::config::{ExistingSettings, ModelKeys};
 use crate::domain::escape;
 use crate::fail::UserError;
 use crate::model::{
@@ -61,7 +61,10 @@ impl ModelAnswer {
 }
 
 /// `None` if nothing is to be written.
-pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<ModelAnswer>> {
+pub async fn ask(
+    person: &mut Person,
+    seen: &ExistingSettings,
+) -> anyhow::Result<Option<ModelAnswer>> {
     if seen.names_a_model(key_variables()) && keeps(person, seen).await? {
         return Ok(None);
     }
@@ -74,7 +77,7 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Mode
 }
 
 /// Shows who answers now, and whether that works.
-async fn keeps(person: &mut Person, seen: &Seen) -> anyhow::Result<bool> {
+async fn keeps(person: &mut Person, seen: &ExistingSettings) -> anyhow::Result<bool> {
     let variables = seen.variables();
     let works = match choose(&seen.model, &variables, RetryPolicy::default()).await {
         Ok(chosen) => {
@@ -154,7 +157,7 @@ async fn address(person: &mut Person, usual: Option<&str>) -> anyhow::Result<Str
 /// Asks for the key and the model's name, and tries them. False goes back to the choice.
 async fn complete(
     person: &mut Person,
-    seen: &Seen,
+    seen: &ExistingSettings,
     answer: &mut ModelAnswer,
 ) -> anyhow::Result<bool> {
     let mut key_is_wanted = answer.agent != Agent::Ollama;
@@ -228,7 +231,7 @@ async fn key(
 /// What is wrong, as a sentence.
 async fn tried(
     person: &mut Person,
-    seen: &Seen,
+    seen: &ExistingSettings,
     answer: &mut ModelAnswer,
 ) -> anyhow::Result<Result<(), String>> {
     out::line("Trying it…")?;

@@ -9,9 +9,9 @@ use super::person::Person;
 use crate::bot_api::Part;
 use crate::bot_api::fault::ApiFault;
 use crate::bot_api::place::Place;
-use crate::bot_api::settings::{self, Found};
+use crate::bot_api::settings::{self, FoundSetting};
 use crate::bot_api::{Api, Me};
-use crate::config::Seen;
+use crate::config::ExistingSettings;
 use crate::domain::escape;
 use crate::fail::UserError;
 use crate::mail::Instance;
@@ -70,12 +70,12 @@ impl Bot {
 }
 
 /// `None` without Telegram.
-pub async fn ask(person: &mut Person, all: &Seen) -> anyhow::Result<Option<Bot>> {
-    let seen = &settings::Seen::of(&all.doors)?;
+pub async fn ask(person: &mut Person, all: &ExistingSettings) -> anyhow::Result<Option<Bot>> {
+    let seen = &settings::ExistingBot::of(&all.doors)?;
     let base = seen.bot_api()?;
     let Some(mut bot) = bot(person, seen, &base).await? else { return Ok(None) };
     // A new bot with the old bot's people is a usual choice: it is asked about as well.
-    if let Some(Found { value, place, is_variable }) = seen.allowed_chats()? {
+    if let Some(FoundSetting { value, place, is_variable }) = seen.allowed_chats()? {
         let who = value.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         if is_variable {
             out::line(&format!("Who may talk to it is said by {place}: {who}."))?;
@@ -97,7 +97,7 @@ pub async fn ask(person: &mut Person, all: &Seen) -> anyhow::Result<Option<Bot>>
 }
 
 /// Who has a part in it without being one of those who may talk: they stay and go with them.
-fn beside(seen: &settings::Seen<'_>) -> String {
+fn beside(seen: &settings::ExistingBot<'_>) -> String {
     let owners = seen.further_owners().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let owners = if owners.is_empty() {
         owners
@@ -113,10 +113,10 @@ fn beside(seen: &settings::Seen<'_>) -> String {
 
 async fn bot(
     person: &mut Person,
-    seen: &settings::Seen<'_>,
+    seen: &settings::ExistingBot<'_>,
     base: &str,
 ) -> anyhow::Result<Option<Bot>> {
-    if let Some(Found { value, place, is_variable }) = seen.bot_token() {
+    if let Some(FoundSetting { value, place, is_variable }) = seen.bot_token() {
         let tried = tried(&value, base).await;
         match &tried {
             Ok((_, me)) => {
@@ -206,7 +206,11 @@ async fn tried(token: &SecretString, base: &str) -> Result<(Api, Me), String> {
 }
 
 /// The owner's id, and up to where what was heard is the owner's alone.
-async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i64, Option<i64>)> {
+async fn owner(
+    person: &mut Person,
+    seen: &ExistingSettings,
+    bot: &Bot,
+) -> anyhow::Result<(i64, Option<i64>)> {
     let _alone = nobody_else_polls(seen)?;
     webhook(person, &bot.api).await?;
     let name = escape::visible(&bot.me.username);
@@ -257,7 +261,7 @@ fn said(heard: &Heard) -> String {
 }
 
 /// The lock of this home's gateway, which would take every message away, and would lose some to us.
-fn nobody_else_polls(seen: &Seen) -> anyhow::Result<Option<Instance>> {
+fn nobody_else_polls(seen: &ExistingSettings) -> anyhow::Result<Option<Instance>> {
     let locks = seen.home.locks();
     if !locks.is_dir() {
         return Ok(None);

@@ -30,7 +30,7 @@ const KEYS: [&str; 12] = [
 ];
 
 /// One server of another program.
-pub(super) struct Found {
+pub(super) struct FoundServer {
     /// The program, and whether it is what a folder says, which may come from somebody else.
     pub(super) of: &'static str,
     pub(super) name: String,
@@ -88,7 +88,7 @@ pub(super) fn named(config: &Config, path: &Path, here: &Path) -> Source {
 ///
 /// # Errors
 /// Why the file cannot be read.
-pub(super) fn read(source: &Source, here: &Path) -> Result<Option<Vec<Found>>, String> {
+pub(super) fn read(source: &Source, here: &Path) -> Result<Option<Vec<FoundServer>>, String> {
     let said = |why: String| format!("{}: {why}", source.path.display());
     let Ok(about) = std::fs::metadata(&source.path) else { return Ok(None) };
     if about.len() > FILE_BYTES_MAX {
@@ -114,12 +114,12 @@ pub(super) fn read(source: &Source, here: &Path) -> Result<Option<Vec<Found>>, S
     Ok(Some(servers.map(|(name, entry)| found(source, name, entry, is_toml)).collect()))
 }
 
-fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> Found {
+fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> FoundServer {
     let Source { of, of_stranger, .. } = *source;
     let name = name.to_owned();
     let Some(fields) = entry.as_object() else {
         let entry = Err("it is no object".to_owned());
-        return Found { of, name, entry, left_out: Vec::new(), of_stranger };
+        return FoundServer { of, name, entry, left_out: Vec::new(), of_stranger };
     };
     let mut fields = fields.clone();
     // Claw's own key, which no other program knows: only somebody who is after claw writes it.
@@ -144,7 +144,7 @@ fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> Found {
         let kept = KEYS.iter().filter_map(|key| Some((*key, fields.get(*key)?.clone())));
         Ok(kept.collect())
     };
-    Found { of, name, entry, left_out, of_stranger }
+    FoundServer { of, name, entry, left_out, of_stranger }
 }
 
 /// Codex names the same things otherwise.
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::mcp::entry;
 
-    fn read_as(file: &str, text: &str) -> Vec<Found> {
+    fn read_as(file: &str, text: &str) -> Vec<FoundServer> {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join(file);
         std::fs::write(&path, text).unwrap();

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
-use super::found::{self, Found};
+use super::found::{self, FoundServer};
 use super::{File, entry};
 use crate::app::App;
 use crate::ask_person::{self, agreed};
@@ -76,7 +76,7 @@ pub(super) fn run(
 }
 
 /// The file with this server, as far as claw could use it.
-fn added(text: &str, one: &Found) -> Result<String, String> {
+fn added(text: &str, one: &FoundServer) -> Result<String, String> {
     let entry = one.entry.clone()?;
     if is_claw(&entry) {
         return Err("it is claw itself, which would call itself".to_owned());
@@ -95,7 +95,7 @@ fn added(text: &str, one: &Found) -> Result<String, String> {
 }
 
 /// Why `--yes` alone takes it not in: somebody else's file that reaches for the owner's secrets.
-fn unasked(one: &Found) -> Option<String> {
+fn unasked(one: &FoundServer) -> Option<String> {
     let names = entry::secret_variables(one.entry.as_ref().ok().filter(|_| one.of_stranger)?);
     (!names.is_empty()).then(|| {
         format!(
@@ -115,7 +115,7 @@ fn is_claw(entry: &NewEntry) -> bool {
     is_claw && matches!(first, Some("serve" | "acp"))
 }
 
-fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Found>> {
+fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<FoundServer>> {
     let sources = match only {
         Some(path) => {
             if !path.exists() {
@@ -142,7 +142,7 @@ fn gather(app: &App, only: Option<&Path>, here: &Path) -> anyhow::Result<Vec<Fou
     Ok(all)
 }
 
-fn shown(one: &Found) -> String {
+fn shown(one: &FoundServer) -> String {
     let mut text = match &one.entry {
         Ok(entry) => format!("{} ({}): {}", one.name, one.of, entry::shown(entry)),
         Err(_) => format!("{} ({})", one.name, one.of),
@@ -153,7 +153,7 @@ fn shown(one: &Found) -> String {
     text
 }
 
-fn summary(file: &File, found: &[Found], taken: &[&str]) -> String {
+fn summary(file: &File, found: &[FoundServer], taken: &[&str]) -> String {
     match (found.len(), taken.len()) {
         (0, _) => {
             "Claude Desktop, Claude Code, VS Code, Cursor and Codex have no MCP servers here."

@@ -14,7 +14,7 @@ use super::difference::{Around, Changed, between};
 use crate::domain::{Effect, Level, Opening, Origin, escape};
 use crate::hub::Method;
 use crate::policy::{Facts, level, mode, openings};
-use crate::workspace::{FILES_COUNTED_MAX, Last, Seen};
+use crate::workspace::{FILES_COUNTED_MAX, Last, PathContents};
 
 pub(super) use jobs::say_when;
 pub(super) use proposed::{buttons, of_proposed};
@@ -38,7 +38,11 @@ pub(super) fn looks_at<'a>(facts: &Facts<'a>) -> Option<(&'a str, Last)> {
 
 /// The effect of a call. `seen` is what the path of [`looks_at`] leads to; without it the sentence
 /// says less, and is still true.
-pub(super) fn effect_of(facts: &Facts<'_>, seen: Option<&Seen>, title: Option<&str>) -> Effect {
+pub(super) fn effect_of(
+    facts: &Facts<'_>,
+    seen: Option<&PathContents>,
+    title: Option<&str>,
+) -> Effect {
     let effect = match facts.builtin {
         Some("filesystem") => of_file_tool(facts, seen),
         Some("bash") => of_command(facts),
@@ -48,7 +52,7 @@ pub(super) fn effect_of(facts: &Facts<'_>, seen: Option<&Seen>, title: Option<&s
     };
     let effect = effect.or_else(|| of_method(facts));
     let mut effect = effect.unwrap_or_else(|| of_strange_tool(facts, title));
-    effect.seen = seen.map(Seen::mark);
+    effect.seen = seen.map(PathContents::mark);
     effect.asker = asker(facts.origin);
     effect
 }
@@ -70,7 +74,7 @@ fn asker(origin: Origin) -> Option<String> {
 }
 
 /// What a file tool does, and who acts by the file: its mode alone would not say why it asks.
-fn of_file_tool(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
+fn of_file_tool(facts: &Facts<'_>, seen: Option<&PathContents>) -> Option<Effect> {
     let mut effect = of_file(facts, seen)?;
     if let Some((path, by)) = mode::acted_by(facts).filter(|_| !flag(facts, "dry_run")) {
         let which = match facts.tool {
@@ -84,7 +88,7 @@ fn of_file_tool(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
     Some(effect)
 }
 
-fn of_file(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
+fn of_file(facts: &Facts<'_>, seen: Option<&PathContents>) -> Option<Effect> {
     match facts.tool {
         "write_file" => Some(of_write(facts, seen)),
         "edit_file" => Some(of_edits(facts)),
@@ -95,7 +99,7 @@ fn of_file(facts: &Facts<'_>, seen: Option<&Seen>) -> Option<Effect> {
     }
 }
 
-fn of_write(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
+fn of_write(facts: &Facts<'_>, seen: Option<&PathContents>) -> Effect {
     let mut told = Vec::new();
     let (path, content) = (place(facts, "path", &mut told), text(facts, "content").unwrap_or(""));
     let lines = count(content.lines().count() as u64, "line");
@@ -103,8 +107,8 @@ fn of_write(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
     let may_show = facts.origin >= Origin::Button;
     let mut effect = Effect::default();
     effect.says = match seen {
-        Some(Seen::Nothing) => format!("Create {path} ({lines})"),
-        Some(Seen::Text(old)) => {
+        Some(PathContents::Nothing) => format!("Create {path} ({lines})"),
+        Some(PathContents::Text(old)) => {
             let changed = between(old, content, Around::One);
             if may_show {
                 told.push("content".to_owned());
@@ -112,7 +116,7 @@ fn of_write(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
             }
             format!("Replace {path} ({})", changed_lines(&changed))
         }
-        Some(Seen::Bytes { size, .. }) => {
+        Some(PathContents::Bytes { size, .. }) => {
             effect.danger = true;
             format!("Replace {path} ({} that cannot be compared) by {lines}", bytes(*size))
         }
@@ -196,7 +200,7 @@ fn of_edits(facts: &Facts<'_>) -> Effect {
     Effect { says, told, difference: texts.join("@ elsewhere\n"), ..Effect::default() }
 }
 
-fn of_delete(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
+fn of_delete(facts: &Facts<'_>, seen: Option<&PathContents>) -> Effect {
     let mut told = Vec::new();
     let path = place(facts, "path", &mut told);
     let recursive = flag(facts, "recursive");
@@ -207,13 +211,15 @@ fn of_delete(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
     if facts.arguments.get("recursive").is_some_and(Value::is_boolean) {
         told.push("recursive".to_owned());
     }
-    if matches!(seen, Some(Seen::Folder { empty: true, .. })) {
+    if matches!(seen, Some(PathContents::Folder { empty: true, .. })) {
         let says = format!("Delete {folder}, an empty folder");
         return Effect { says, told, ..Effect::default() };
     }
     let what = match seen {
-        Some(Seen::Folder { .. }) if !recursive => format!("Delete {folder} if it is empty"),
-        Some(Seen::Folder { files, more, .. }) => {
+        Some(PathContents::Folder { .. }) if !recursive => {
+            format!("Delete {folder} if it is empty")
+        }
+        Some(PathContents::Folder { files, more, .. }) => {
             let files = match (files, more) {
                 (_, true) => format!("more than {FILES_COUNTED_MAX} files"),
                 (0, false) => "folders".to_owned(),
@@ -222,18 +228,18 @@ fn of_delete(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
             };
             format!("Delete {folder} and the {files} in it").replace("the one", "one")
         }
-        Some(Seen::Link) => format!("Delete the link {path}"),
-        Some(Seen::Text(text)) => {
+        Some(PathContents::Link) => format!("Delete the link {path}"),
+        Some(PathContents::Text(text)) => {
             format!("Delete {path} ({})", count(text.lines().count() as u64, "line"))
         }
-        Some(Seen::Bytes { size, .. }) => format!("Delete {path} ({})", bytes(*size)),
+        Some(PathContents::Bytes { size, .. }) => format!("Delete {path} ({})", bytes(*size)),
         _ if recursive => format!("Delete {path} and everything in it"),
         _ => format!("Delete {path}"),
     };
     Effect { says: what, danger: true, told, ..Effect::default() }
 }
 
-fn of_move(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
+fn of_move(facts: &Facts<'_>, seen: Option<&PathContents>) -> Effect {
     let mut told = Vec::new();
     let (from, to) = (place(facts, "source", &mut told), place(facts, "destination", &mut told));
     let (from_folder, from_name) = from.rsplit_once('/').unwrap_or(("", &from));
@@ -247,9 +253,9 @@ fn of_move(facts: &Facts<'_>, seen: Option<&Seen>) -> Effect {
     };
     let mut danger = false;
     if flag(facts, "overwrite") {
-        danger = !matches!(seen, Some(Seen::Nothing));
+        danger = !matches!(seen, Some(PathContents::Nothing));
         says.push_str(match seen {
-            Some(Seen::Nothing) => "",
+            Some(PathContents::Nothing) => "",
             Some(_) => " and replace what is there",
             None => " and replace what may be there",
         });

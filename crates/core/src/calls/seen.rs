@@ -13,7 +13,7 @@ use crate::domain::{Effect, Mode, ToolCall, ToolHints, Trust, escape};
 use crate::hub::names::look;
 use crate::policy::Facts;
 use crate::store::{ApprovalRow, CallRow, PinRow, StoreError, Tx};
-use crate::workspace::{Seen, Workspace};
+use crate::workspace::{PathContents, Workspace};
 
 /// How long a question waits for a look. Without it the sentence says less.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(2);
@@ -27,10 +27,12 @@ impl Calls {
     pub(super) async fn effect(&self, call: &ToolCall, tool: &Tool, grounds: &Grounds) -> Effect {
         let facts = self.facts(call, tool.hints.destructive);
         let seen = self.look(call).await;
-        let mark = seen.as_ref().map(Seen::mark);
+        let mark = seen.as_ref().map(PathContents::mark);
         // A file may hold a secret that claw knows.
         let seen = seen.map(|seen| match seen {
-            Seen::Text(text) => Seen::Text(self.redactor.redact(&text).into_owned()),
+            PathContents::Text(text) => {
+                PathContents::Text(self.redactor.redact(&text).into_owned())
+            }
             seen => seen,
         });
         let mut effect = effect::effect_of(&facts, seen.as_ref(), tool.title.as_deref());
@@ -89,7 +91,7 @@ impl Calls {
         }
         match &effect.seen {
             None => true,
-            mark => self.look(call).await.as_ref().map(Seen::mark) == *mark,
+            mark => self.look(call).await.as_ref().map(PathContents::mark) == *mark,
         }
     }
 
@@ -113,7 +115,7 @@ impl Calls {
         Ok(false)
     }
 
-    async fn look(&self, call: &ToolCall) -> Option<Seen> {
+    async fn look(&self, call: &ToolCall) -> Option<PathContents> {
         let facts = self.facts(call, None);
         let (path, last) = effect::looks_at(&facts)?;
         let (path, workspace) = (path.to_owned(), self.surroundings.workspace.clone());
@@ -139,7 +141,7 @@ impl Calls {
 }
 
 /// What a look brings, if it is not too long about it. It goes on behind the question then.
-async fn in_time(look: impl Future<Output = Option<Seen>>) -> Option<Seen> {
+async fn in_time(look: impl Future<Output = Option<PathContents>>) -> Option<PathContents> {
     let seen = tokio::time::timeout(LOOK_TIME_MAX, look).await;
     seen.unwrap_or_else(|_| {
         tracing::warn!("the workspace takes long; a question says less");
@@ -167,8 +169,8 @@ mod tests {
         assert!(asked.elapsed() <= LOOK_TIME_MAX + Duration::from_millis(1));
         let slow = async {
             tokio::time::sleep(LOOK_TIME_MAX / 2).await;
-            Some(Seen::Nothing)
+            Some(PathContents::Nothing)
         };
-        assert!(matches!(in_time(slow).await, Some(Seen::Nothing)));
+        assert!(matches!(in_time(slow).await, Some(PathContents::Nothing)));
     }
 }

@@ -11,7 +11,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
 use super::agents::MAIN;
 use super::error::ConfigError;
 use super::model::Agent;
-use super::seen::Seen;
+use super::seen::ExistingSettings;
 use super::{file, read_if_there};
 use crate::durable;
 
@@ -35,7 +35,7 @@ pub struct ConfigDraft {
 }
 
 impl ConfigDraft {
-    pub fn of(seen: &Seen) -> Result<Self, ConfigError> {
+    pub fn of(seen: &ExistingSettings) -> Result<Self, ConfigError> {
         let path = seen.home.claw_toml();
         let document = seen.text.as_deref().unwrap_or(HEAD).parse().map_err(
             |error: toml_edit::TomlError| {
@@ -97,7 +97,7 @@ impl ConfigDraft {
     /// # Errors
     /// Settings that mean nothing together, a file that was changed meanwhile, and every failure to
     /// write; nothing is changed then.
-    pub fn write(self, seen: Seen) -> Result<(), ConfigError> {
+    pub fn write(self, seen: ExistingSettings) -> Result<(), ConfigError> {
         let text = self.document.to_string();
         let place = self.path.display().to_string();
         file::read((&place, &text), &seen.env, MAIN, seen.doors.sections())?.doors.notes()?;

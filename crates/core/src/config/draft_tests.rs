@@ -8,12 +8,12 @@ use super::*;
 use crate::config::Env;
 use crate::config::doors::tests::{Chat, with_chat};
 
-fn seen(dir: &Path, toml: Option<&str>) -> Seen {
+fn seen(dir: &Path, toml: Option<&str>) -> ExistingSettings {
     if let Some(toml) = toml {
         fs::write(dir.join("claw.toml"), toml).unwrap();
     }
     let env: Env = [("CLAW_HOME", dir.to_str().unwrap())].into_iter().collect();
-    Seen::load_from(env, &with_chat()).unwrap()
+    ExistingSettings::load_from(env, &with_chat()).unwrap()
 }
 
 fn keys<'a>(agent: Agent, model: Option<&'a str>, key: Option<&'a SecretString>) -> ModelKeys<'a> {
@@ -96,7 +96,7 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().join("new");
     let env: Env = [("CLAW_HOME", home.to_str().unwrap())].into_iter().collect();
-    let seen_before = Seen::load_from(env, &with_chat()).unwrap();
+    let seen_before = ExistingSettings::load_from(env, &with_chat()).unwrap();
     assert!(!home.exists());
     let mut draft = ConfigDraft::of(&seen_before).unwrap();
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();

@@ -78,7 +78,7 @@ pub use prompt::PromptSection;
 pub use retention::Retention;
 pub use roles::PersonaRole;
 pub use secrets::secret_values;
-pub use seen::Seen;
+pub use seen::ExistingSettings;
 pub use serve::ServeSection;
 pub use tools::Tools;
 pub use tools_listed::ToolsListed;

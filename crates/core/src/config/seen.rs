@@ -13,7 +13,7 @@ use super::{Home, file, home_of, read_if_there};
 /// The variables that go before `[model]`.
 const BEFORE_MODEL: [&str; 3] = ["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"];
 
-pub struct Seen {
+pub struct ExistingSettings {
     pub home: Home,
     pub model: ModelSection,
     /// What the sections of doors say.
@@ -23,7 +23,7 @@ pub struct Seen {
     pub(super) text: Option<String>,
 }
 
-impl Seen {
+impl ExistingSettings {
     /// # Errors
     /// A `claw.toml` that cannot be read or does not mean anything.
     pub fn load(doors: &DoorSections) -> Result<Self, ConfigError> {

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::check::Checked;
-use super::{HeartbeatCallbacks, Heartbeats, Place, times, words};
+use super::{HeartbeatCallbacks, HeartbeatPlace, Heartbeats, times, words};
 use crate::config::{Heartbeat, HeartbeatBudget, end_of_day};
 use crate::domain::{
     Address, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody, SessionId, heartbeat_job,
@@ -76,8 +76,8 @@ impl Heartbeats {
                 .await;
         }
         let at = match (callbacks.place_of)(heartbeat.chat) {
-            Place::Here(at) => at,
-            Place::Nowhere { why, tell } => {
+            HeartbeatPlace::Here(at) => at,
+            HeartbeatPlace::Nowhere { why, tell } => {
                 return self.faulty(&due, why, tell.as_ref()).await;
             }
         };

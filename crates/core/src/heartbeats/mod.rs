@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_secs(60);
 
 /// Where a heartbeat tells what it has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum HeartbeatPlace {
     Here(Address),
     /// Half a sentence about why nowhere, and where that is said.
     Nowhere {
@@ -45,7 +45,7 @@ pub enum Place {
 #[derive(Clone)]
 pub struct HeartbeatCallbacks {
     /// Where the heartbeat tells that names this chat; `None` is the owner's.
-    pub place_of: Arc<dyn Fn(Option<i64>) -> Place + Send + Sync>,
+    pub place_of: Arc<dyn Fn(Option<i64>) -> HeartbeatPlace + Send + Sync>,
     /// Called when something was put into inbox or outbox.
     pub written: Arc<dyn Fn() + Send + Sync>,
 }

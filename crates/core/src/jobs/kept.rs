@@ -13,7 +13,7 @@ const MINUTE_MS: i64 = 60_000;
 
 /// What became of writing one down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum WriteOutcome {
     /// Now, or before, by whichever process.
     Yes,
     /// As many turns as may have begun in this minute: there is room after so many milliseconds.
@@ -67,10 +67,10 @@ impl Jobs {
         row: NewFiring,
         inbound: Inbound,
         limits: JobLimits,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         let write = move |tx: &Tx<'_>| {
             if tx.knows_firing(&row.id)? {
-                return Ok(Kept::Yes);
+                return Ok(WriteOutcome::Yes);
             }
             let now = now_ms();
             let begun = tx.job_turns_since(now - MINUTE_MS)?;
@@ -79,11 +79,11 @@ impl Jobs {
             let most = limits.turns_minute_max.max(1) as usize;
             if begun.len() >= most {
                 let frees = begun[begun.len() - most] + MINUTE_MS;
-                return Ok(Kept::NotBefore((frees - now).max(1)));
+                return Ok(WriteOutcome::NotBefore((frees - now).max(1)));
             }
             tx.add_inbound(&inbound, limits.queued_messages_max)?;
             tx.add_firing(&row)?;
-            Ok(Kept::Yes)
+            Ok(WriteOutcome::Yes)
         };
         killpoint::here("jobs.row.before");
         let written = self.0.store.write(write).await;

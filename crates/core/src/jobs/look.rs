@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::due::{Firing, KnownJobs, Page};
-use super::kept::{self, Kept};
-use super::{AFTER_FAULT, DUE, JOBS, JobCallbacks, Jobs, Place, Spot, words};
+use super::kept::{self, WriteOutcome};
+use super::{AFTER_FAULT, DUE, JOBS, JobCallbacks, JobPlace, Jobs, Spot, words};
 use crate::domain::{Outbound, OutboundBody};
 use crate::store::{FiringBecame, NewFiring, StoreError, now_ms};
 
@@ -136,7 +136,7 @@ impl Jobs {
         }
         for placed in &now {
             let written = self.say(placed).await;
-            self.taken(server, written.map(|()| Kept::Yes), &placed.firing, course).await;
+            self.taken(server, written.map(|()| WriteOutcome::Yes), &placed.firing, course).await;
         }
         self.tell_missed(server, &late, &turns, course).await;
         for placed in &turns {
@@ -157,20 +157,20 @@ impl Jobs {
         let late = firing.planned.ago_ms(now);
         let late_ms = (late > LATE_MS).then_some(late);
         let place = (callbacks.place_of)(firing.session().as_ref());
-        if place == Place::NotMine {
+        if place == JobPlace::NotMine {
             return None;
         }
         // Somebody has written it down and was killed before it was taken.
         match self.0.store.read(|tx| tx.knows_firing(&firing.id)) {
             Ok(false) => {}
             known => {
-                self.taken(server, known.map(|_| Kept::Yes), &firing, course).await;
+                self.taken(server, known.map(|_| WriteOutcome::Yes), &firing, course).await;
                 return None;
             }
         }
         match place {
-            Place::Here(spot) => Some(PlacedFiring { firing, spot, late_ms, instead: false }),
-            Place::OfAnotherDoor { instead } => {
+            JobPlace::Here(spot) => Some(PlacedFiring { firing, spot, late_ms, instead: false }),
+            JobPlace::OfAnotherDoor { instead } => {
                 let left = OTHERS_FIRST_MS - firing.since.ago_ms(now);
                 if left > 0 {
                     course.again_in(left);
@@ -180,16 +180,16 @@ impl Jobs {
                 let spot = Spot { session, at: instead.at };
                 Some(PlacedFiring { firing, spot, late_ms, instead: true })
             }
-            Place::Gone { why, tell } => {
+            JobPlace::Gone { why, tell } => {
                 let text = self.redacted(&words::gone(&firing, &why));
                 let row = kept::row(&firing, FiringBecame::Told, self.title(&firing));
                 let body = OutboundBody::Notice { text };
                 let outbound = Outbound { session: tell.session, to: tell.at, body };
                 let written = self.keep_words(vec![row], move |_| Some(outbound)).await;
-                self.taken(server, written.map(|()| Kept::Yes), &firing, course).await;
+                self.taken(server, written.map(|()| WriteOutcome::Yes), &firing, course).await;
                 None
             }
-            Place::NotMine => None,
+            JobPlace::NotMine => None,
         }
     }
 
@@ -241,7 +241,7 @@ impl Jobs {
                 _ => (Vec::new(), words),
             };
             for placed in alone {
-                let written = self.say(placed).await.map(|()| Kept::Yes);
+                let written = self.say(placed).await.map(|()| WriteOutcome::Yes);
                 self.taken(server, written, &placed.firing, course).await;
             }
             // A task that comes alone says itself that it is late.
@@ -251,7 +251,7 @@ impl Jobs {
             let written = self.tell_at(spot, &together, &turns).await;
             let written = written.map_err(|error| error.to_string());
             for placed in together {
-                let written = written.clone().map(|()| Kept::Yes);
+                let written = written.clone().map(|()| WriteOutcome::Yes);
                 self.taken(server, written, &placed.firing, course).await;
             }
             if let Err(why) = written {
@@ -305,7 +305,7 @@ impl Jobs {
         self.keep_words(rows, say).await
     }
 
-    async fn begin_turn(&self, placed: &PlacedFiring) -> Result<Kept, StoreError> {
+    async fn begin_turn(&self, placed: &PlacedFiring) -> Result<WriteOutcome, StoreError> {
         let firing = &placed.firing;
         let text = firing.text.as_deref().unwrap_or_default();
         let body = self.message(firing, text, placed.late_ms);
@@ -318,18 +318,18 @@ impl Jobs {
     async fn taken<E: std::fmt::Display>(
         &self,
         server: &str,
-        written: Result<Kept, E>,
+        written: Result<WriteOutcome, E>,
         firing: &Firing,
         course: &mut Course,
     ) {
         match written {
-            Ok(Kept::Yes) => {
+            Ok(WriteOutcome::Yes) => {
                 course.has_written = true;
                 if let Err(why) = self.take(server, firing).await {
                     course.fail(format!("the firing {} could not be taken: {why}", firing.id));
                 }
             }
-            Ok(Kept::NotBefore(ms)) => course.again_in(ms),
+            Ok(WriteOutcome::NotBefore(ms)) => course.again_in(ms),
             Err(error) => {
                 course.fail(format!("the firing {} could not be kept: {error}", firing.id));
             }

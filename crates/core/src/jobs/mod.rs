@@ -43,7 +43,7 @@ pub struct Spot {
 
 /// Where a job is told, as the door sees it that looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum JobPlace {
     Here(Spot),
     /// Another door's, which sees to it first. After a while it is told here instead.
     OfAnotherDoor {
@@ -59,7 +59,7 @@ pub enum Place {
 }
 
 /// Where the job of a session is told; `None` is a job of no session.
-pub type PlaceOf = Arc<dyn Fn(Option<&SessionId>) -> Place + Send + Sync>;
+pub type PlaceOf = Arc<dyn Fn(Option<&SessionId>) -> JobPlace + Send + Sync>;
 
 /// What a door does for its jobs.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::due::Firing;
-use super::kept::{Kept, inbound, row};
+use super::kept::{WriteOutcome, inbound, row};
 use super::*;
 use crate::domain::{Outbound, OutboundBody};
 use crate::gate::tests::rig::Rig;
@@ -47,7 +47,7 @@ impl Jobs {
         self.keep_words(rows.collect(), say).await.unwrap();
     }
 
-    async fn begins(&self, number: usize) -> Kept {
+    async fn begins(&self, number: usize) -> WriteOutcome {
         let firing = firing(number);
         let body = self.message(&firing, "Look.", None);
         let row = row(&firing, FiringBecame::Turn, "Look.".into());
@@ -85,7 +85,7 @@ async fn a_firing_that_is_known_begins_no_second_turn_by_whichever_process() {
     let rig = Rig::new(&[], "");
     let other = rig.again("");
     for room in [room(&rig), room(&other), room(&rig)] {
-        assert_eq!(room.begins(1).await, Kept::Yes, "it is taken, but not done again");
+        assert_eq!(room.begins(1).await, WriteOutcome::Yes, "it is taken, but not done again");
     }
     assert_eq!(begun(&rig), 1);
 }
@@ -96,9 +96,11 @@ async fn the_sixth_turn_of_a_minute_waits_until_the_first_is_a_minute_old() {
     let other = rig.again("");
     for number in 1..=5 {
         let of = if number % 2 == 0 { room(&other) } else { room(&rig) };
-        assert_eq!(of.begins(number).await, Kept::Yes, "{number}");
+        assert_eq!(of.begins(number).await, WriteOutcome::Yes, "{number}");
     }
-    let Kept::NotBefore(ms) = room(&other).begins(6).await else { panic!("a sixth has begun") };
+    let WriteOutcome::NotBefore(ms) = room(&other).begins(6).await else {
+        panic!("a sixth has begun")
+    };
     assert!((1..=60_000).contains(&ms), "{ms}");
     assert_eq!(begun(&rig), 5);
     let knows = rig.store.read(|tx| tx.knows_firing("j1.1-6")).unwrap();
@@ -112,7 +114,7 @@ async fn the_sixth_turn_of_a_minute_waits_until_the_first_is_a_minute_old() {
 async fn while_the_stop_switch_is_on_nobody_looks_at_what_is_due() {
     let rig = Rig::new(&[], "");
     let callbacks =
-        JobCallbacks { place_of: Arc::new(|_| Place::NotMine), written: Arc::new(|| {}) };
+        JobCallbacks { place_of: Arc::new(|_| JobPlace::NotMine), written: Arc::new(|| {}) };
     let look = || async { room(&rig).look("scheduler", &callbacks).await };
     rig.store.write(|tx| tx.set_panic(Some("the owner"))).await.unwrap();
     let looked = look().await;

@@ -1,7 +1,7 @@
 //! The part of a conversation that a compaction takes out of the window, as a text that can be read
 //! and searched. Pure. Must not know where it is kept.
 
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
 use super::{actions, cut};
 use crate::domain::{Block, Event, Outcome, text_of};
@@ -28,8 +28,8 @@ pub fn text(log: &Log, through_seq: u64) -> String {
 fn in_words(event: &Event) -> Option<String> {
     let seq = event.seq;
     let said = match meaning(event).seen {
-        Seen::Person(blocks) => format!("a person: {}", text_of(blocks)),
-        Seen::Model(blocks) => {
+        ModelView::Person(blocks) => format!("a person: {}", text_of(blocks)),
+        ModelView::Model(blocks) => {
             let words = text_of(blocks);
             let calls = blocks.iter().filter_map(|block| match block {
                 Block::ToolUse(tool_use) => Some(format!("{} {}", tool_use.name, tool_use.input)),
@@ -38,9 +38,9 @@ fn in_words(event: &Event) -> Option<String> {
             let calls: Vec<String> = calls.map(|call| format!("\ncalls {call}")).collect();
             format!("the model: {words}{}", calls.concat())
         }
-        Seen::Named(text, _) => text.to_owned(),
-        Seen::Partial(text) => format!("the model, stopped: {text}"),
-        Seen::Result(call, outcome) => {
+        ModelView::Named(text, _) => text.to_owned(),
+        ModelView::Partial(text) => format!("the model, stopped: {text}"),
+        ModelView::Result(call, outcome) => {
             let of =
                 cut::key(call).map_or(String::new(), |(seq, block)| format!(" of {seq}.{block}"));
             let text = match outcome {
@@ -51,8 +51,11 @@ fn in_words(event: &Event) -> Option<String> {
             };
             format!("the result{of}: {text}")
         }
-        Seen::Action => actions::told(&event.body)?,
-        Seen::Context(_) | Seen::Recalled(_) | Seen::Project(_) | Seen::Nothing => return None,
+        ModelView::Action => actions::told(&event.body)?,
+        ModelView::Context(_)
+        | ModelView::Recalled(_)
+        | ModelView::Project(_)
+        | ModelView::Nothing => return None,
     };
     Some(format!("[{seq}] {said}"))
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
 use super::state::Turn;
 use crate::domain::{CallId, Event, EventBody, Outcome};
@@ -92,7 +92,9 @@ pub(super) fn candidates<'e>(
     });
     let (mut found, mut spared) = (Vec::new(), 0);
     for event in log.long_results() {
-        let Seen::Result(call, Outcome::Ended { output }) = meaning(event).seen else { continue };
+        let ModelView::Result(call, Outcome::Ended { output }) = meaning(event).seen else {
+            continue;
+        };
         let is_kept = call.seq().zip(kept_from).is_some_and(|(seq, from)| seq >= from);
         let seen = cuts.seen_bytes(call, &output.text);
         if key(call).is_some() && !is_kept && seen > WORTH_BYTES {

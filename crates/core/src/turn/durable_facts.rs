@@ -2,7 +2,7 @@
 //! beside it, how its answer is read, and from whose words a fact is. Pure. Must not know how one
 //! is proposed, or who answers.
 
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
 use crate::domain::{EventBody, Origin, text_of};
 
@@ -90,7 +90,7 @@ impl Spoken {
                 EventBody::TurnStarted { origin: of, .. } => origin = origin.min(*of),
                 _ if matches!(
                     meaning(event).seen,
-                    Seen::Result(..) | Seen::Named(..) | Seen::Action
+                    ModelView::Result(..) | ModelView::Named(..) | ModelView::Action
                 ) =>
                 {
                     origin = Origin::Forwarded;

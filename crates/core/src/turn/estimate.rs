@@ -1,7 +1,7 @@
 //! How many tokens a text may be. An estimate on purpose: every provider counts in its own way, and
 //! the window only has to stay clear of its limit. Must not know providers.
 
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use crate::domain::{Block, Event, Outcome};
 
 /// English and code come to about four bytes a token; other scripts to fewer characters but also
@@ -36,8 +36,8 @@ pub fn of_block(block: &Block) -> u64 {
 /// Estimated tokens that an event adds to what a model sees, as long as it is not cut.
 pub fn of_event(event: &Event) -> u64 {
     match meaning(event).seen {
-        Seen::Person(blocks) | Seen::Model(blocks) => blocks.iter().map(of_block).sum(),
-        Seen::Result(_, outcome) => match outcome {
+        ModelView::Person(blocks) | ModelView::Model(blocks) => blocks.iter().map(of_block).sum(),
+        ModelView::Result(_, outcome) => match outcome {
             Outcome::Ended { output } => {
                 let staged = super::actions::staged(output).map_or(0, |text| of_text(&text));
                 of_text(&output.text) + staged + (output.images.len() * TOKENS_PER_IMAGE) as u64
@@ -45,11 +45,12 @@ pub fn of_event(event: &Event) -> u64 {
             Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => of_text(reason),
             Outcome::Parked { .. } | Outcome::Left => 0,
         },
-        Seen::Action => super::actions::told(&event.body).map_or(0, |text| of_text(&text)),
-        Seen::Partial(text) | Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {
-            of_text(text)
-        }
-        Seen::Named(text, images) => of_text(text) + (images.len() * TOKENS_PER_IMAGE) as u64,
-        Seen::Nothing => 0,
+        ModelView::Action => super::actions::told(&event.body).map_or(0, |text| of_text(&text)),
+        ModelView::Partial(text)
+        | ModelView::Context(text)
+        | ModelView::Recalled(text)
+        | ModelView::Project(text) => of_text(text),
+        ModelView::Named(text, images) => of_text(text) + (images.len() * TOKENS_PER_IMAGE) as u64,
+        ModelView::Nothing => 0,
     }
 }

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
 use super::next::Bounds;
 use super::replay::replay;
@@ -204,7 +204,7 @@ impl Exported {
     /// The artifacts that the log refers to by digest: images.
     pub fn images(&self) -> Vec<String> {
         let blocks = self.events.iter().filter_map(|event| match meaning(event).seen {
-            Seen::Person(blocks) | Seen::Model(blocks) => Some(blocks),
+            ModelView::Person(blocks) | ModelView::Model(blocks) => Some(blocks),
             _ => None,
         });
         let digests = blocks.flatten().filter_map(|block| match block {

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use self::identifiers::Identifiers;
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
-use crate::domain::{Block, Event, EventBody, Kept, Origin, Outcome};
+use crate::domain::{Block, Event, EventBody, KeptWords, Origin, Outcome};
 
 /// A longer sentence is no rule that somebody gave in passing.
 const RULE_BYTES_MAX: usize = 500;
@@ -34,7 +34,7 @@ static RULE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// What is kept of everything up to `through_seq`, with what was kept before: rules and identifiers
 /// of `part_bytes` each.
-pub(super) fn of(log: &Log, through_seq: u64, part_bytes: usize) -> Kept {
+pub(super) fn of(log: &Log, through_seq: u64, part_bytes: usize) -> KeptWords {
     let before = log.standing().map(|standing| standing.kept);
     let events = || log.events().iter().filter(|event| event.seq <= through_seq);
     let mut rules: Vec<String> = before.map_or(Vec::new(), |kept| kept.rules.clone());
@@ -43,7 +43,7 @@ pub(super) fn of(log: &Log, through_seq: u64, part_bytes: usize) -> Kept {
     for event in events() {
         let owner = is_of_owner(event);
         match meaning(event).seen {
-            Seen::Person(blocks) => {
+            ModelView::Person(blocks) => {
                 for text in blocks.iter().filter_map(text_in) {
                     if owner {
                         rules.extend(rules_in(text));
@@ -51,17 +51,17 @@ pub(super) fn of(log: &Log, through_seq: u64, part_bytes: usize) -> Kept {
                     found.look(text, owner);
                 }
             }
-            Seen::Model(blocks) => {
+            ModelView::Model(blocks) => {
                 blocks.iter().filter_map(text_in).for_each(|text| found.look(text, false));
             }
-            Seen::Result(_, Outcome::Ended { output }) => {
+            ModelView::Result(_, Outcome::Ended { output }) => {
                 let end = output.text.floor_char_boundary(RESULT_BYTES_MAX.min(output.text.len()));
                 found.look(output.text.get(..end).unwrap_or_default(), false);
             }
             _ => {}
         }
     }
-    Kept {
+    KeptWords {
         rules: newest_once(rules, part_bytes),
         identifiers: found.best(part_bytes),
         archive: before.and_then(|kept| kept.archive.clone()),

@@ -9,7 +9,7 @@ use crate::domain::{Block, CallId, Compaction, Event, EventBody, ImageRef, Outco
 pub struct Meaning<'a> {
     pub written: Written,
     pub time: Time,
-    pub seen: Seen<'a>,
+    pub seen: ModelView<'a>,
     pub window: InWindow<'a>,
     pub part_of: PartOf,
 }
@@ -38,7 +38,7 @@ pub enum Time {
 
 /// What a model sees of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Seen<'a> {
+pub enum ModelView<'a> {
     Nothing,
     /// Where the calls run: the mode, the branch.
     Context(&'a str),
@@ -107,7 +107,7 @@ pub enum PartOf {
 const INPUT: Meaning<'static> = Meaning {
     written: Written::Input,
     time: Time::Working,
-    seen: Seen::Nothing,
+    seen: ModelView::Nothing,
     window: InWindow::Stays,
     part_of: PartOf::Exchange,
 };
@@ -128,29 +128,35 @@ pub fn of_body(body: &EventBody) -> Meaning<'_> {
     match body {
         EventBody::TurnStarted { .. } => Meaning { window: InWindow::TurnBegins, ..INPUT },
         EventBody::TurnEnded { .. } => Meaning { window: InWindow::TurnEnds, ..STEP },
-        EventBody::TurnContext { text } => Meaning { seen: Seen::Context(text), ..waited(INPUT) },
-        EventBody::TurnRecalled { text, .. } => Meaning { seen: Seen::Recalled(text), ..INPUT },
-        EventBody::TurnProject { text, .. } => Meaning { seen: Seen::Project(text), ..INPUT },
+        EventBody::TurnContext { text } => {
+            Meaning { seen: ModelView::Context(text), ..waited(INPUT) }
+        }
+        EventBody::TurnRecalled { text, .. } => {
+            Meaning { seen: ModelView::Recalled(text), ..INPUT }
+        }
+        EventBody::TurnProject { text, .. } => Meaning { seen: ModelView::Project(text), ..INPUT },
         EventBody::TurnNamed { text, images, .. } => {
-            Meaning { seen: Seen::Named(text, images), ..waited(INPUT) }
+            Meaning { seen: ModelView::Named(text, images), ..waited(INPUT) }
         }
         EventBody::UserMessage { blocks, .. } => {
-            Meaning { seen: Seen::Person(blocks), ..waited(INPUT) }
+            Meaning { seen: ModelView::Person(blocks), ..waited(INPUT) }
         }
-        EventBody::ModelReply { blocks, .. } => Meaning { seen: Seen::Model(blocks), ..ASKING },
-        EventBody::ModelPartial { text } => Meaning { seen: Seen::Partial(text), ..ASKING },
+        EventBody::ModelReply { blocks, .. } => {
+            Meaning { seen: ModelView::Model(blocks), ..ASKING }
+        }
+        EventBody::ModelPartial { text } => Meaning { seen: ModelView::Partial(text), ..ASKING },
         EventBody::PromptPacked { .. } | EventBody::ModelFailed { .. } => ASKING,
         EventBody::CallParked { .. } => STEP,
         EventBody::CallAnswered { .. } => waited(INPUT),
         EventBody::ToolResult { call, outcome } => {
-            Meaning { seen: Seen::Result(call, outcome), ..STEP }
+            Meaning { seen: ModelView::Result(call, outcome), ..STEP }
         }
         // The turn in which it was staged may be long out of the window.
         EventBody::ActionAnswered { .. } => {
-            Meaning { seen: Seen::Action, ..waited(of_session(INPUT, InWindow::Stays)) }
+            Meaning { seen: ModelView::Action, ..waited(of_session(INPUT, InWindow::Stays)) }
         }
         EventBody::ActionResult { .. } => {
-            Meaning { seen: Seen::Action, ..waited(of_session(STEP, InWindow::Stays)) }
+            Meaning { seen: ModelView::Action, ..waited(of_session(STEP, InWindow::Stays)) }
         }
         EventBody::StopRequested { .. } | EventBody::LimitReached { .. } => INPUT,
         EventBody::CompactRequested { .. } => {

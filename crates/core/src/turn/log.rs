@@ -5,7 +5,7 @@ use super::kinds::{CompactionRequest, InWindow, PartOf, meaning};
 use super::state::Turn;
 use super::totals::Totals;
 use crate::domain::{
-    Action, Address, CallId, Event, EventBody, Kept, PromptAccount, SessionId, ShellKeeps,
+    Action, Address, CallId, Event, EventBody, KeptWords, PromptAccount, SessionId, ShellKeeps,
     ShellStands, UnixMillis,
 };
 
@@ -14,7 +14,7 @@ use crate::domain::{
 pub struct Standing<'a> {
     /// May be empty.
     pub summary: &'a str,
-    pub kept: &'a Kept,
+    pub kept: &'a KeptWords,
 }
 
 /// The events from the newest boundary on, and the number that the next one gets.

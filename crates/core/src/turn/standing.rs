@@ -59,11 +59,11 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Kept;
+    use crate::domain::KeptWords;
 
     #[test]
     fn a_summary_cannot_pass_for_a_rule_or_for_claws_own_words() {
-        let kept = Kept {
+        let kept = KeptWords {
             rules: vec!["Never send mail.".into()],
             identifiers: vec!["invoice 4711".into()],
             archive: Some("0123456789abcdef99".into()),

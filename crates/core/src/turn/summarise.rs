@@ -19,7 +19,7 @@ use super::transcript;
 use super::window;
 use super::{shell_folder, shell_variables};
 use crate::domain::{
-    Block, Compaction, EventBody, Kept, Message, Role, Spent, UnixMillis, text_of,
+    Block, Compaction, EventBody, KeptWords, Message, Role, Spent, UnixMillis, text_of,
 };
 use crate::model::{Delta, Request};
 
@@ -125,7 +125,7 @@ impl Runner {
     }
 
     /// What stands word for word for everything up to `through_seq`, and the text to keep it whole.
-    pub fn keeps(&self, log: &Log, through_seq: u64) -> (Kept, String) {
+    pub fn keeps(&self, log: &Log, through_seq: u64) -> (KeptWords, String) {
         let kept = kept::of(log, through_seq, part_bytes(&self.bounds));
         (kept, self.gate.redactor().redact(&archive::text(log, through_seq)).into_owned())
     }
@@ -145,7 +145,7 @@ pub fn made(
     log: &Log,
     through_seq: u64,
     summary: &str,
-    kept: Kept,
+    kept: KeptWords,
     asked: Option<UnixMillis>,
 ) -> Compaction {
     let rest = log.events().iter().filter(|event| event.seq > through_seq);

@@ -5,7 +5,7 @@
 use super::counted::Counting;
 use super::cut::{self, CutSizes};
 use super::estimate;
-use super::kinds::{CompactionRequest, InWindow, Seen, meaning};
+use super::kinds::{CompactionRequest, InWindow, ModelView, meaning};
 use super::window::{self, Size};
 use crate::domain::{Action, Answer, CallId, Event, EventBody, Outcome};
 
@@ -84,7 +84,7 @@ impl Totals {
             InWindow::NotCompacted => self.request = None,
             InWindow::Stays | InWindow::BeginsHere | InWindow::Hides { .. } => {}
         }
-        if let Seen::Result(_, Outcome::Ended { output }) = means.seen
+        if let ModelView::Result(_, Outcome::Ended { output }) = means.seen
             && output.text.len() > cut::WORTH_BYTES
         {
             self.long_results.push(at);
@@ -118,7 +118,7 @@ impl CutSizes {
     pub(super) fn tokens(&self, event: &Event) -> u64 {
         let whole = estimate::of_event(event);
         match meaning(event).seen {
-            Seen::Result(call, Outcome::Ended { output }) => {
+            ModelView::Result(call, Outcome::Ended { output }) => {
                 let seen = self.seen_bytes(call, &output.text);
                 whole - estimate::of_text(&output.text) + estimate::of_bytes(seen)
             }

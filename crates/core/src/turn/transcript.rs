@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 
 use super::actions;
 use super::cut::Cuts;
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
 use super::standing;
 use crate::domain::{
@@ -55,8 +55,9 @@ pub fn fold(log: &Log) -> Vec<Message> {
 /// from what was recalled or read of the workspace's own files. A fact that is superseded later
 /// must not live on in a summary.
 pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
-    let looked_up =
-        |event: &Event| matches!(meaning(event).seen, Seen::Recalled(_) | Seen::Project(_));
+    let looked_up = |event: &Event| {
+        matches!(meaning(event).seen, ModelView::Recalled(_) | ModelView::Project(_))
+    };
     fold_where(log, None, |event| event.seq <= through_seq && !looked_up(event))
 }
 
@@ -87,7 +88,7 @@ impl<'a> Fold<'a> {
         let results = events
             .iter()
             .filter_map(|event| match meaning(event).seen {
-                Seen::Result(call, outcome) => Some((call, outcome)),
+                ModelView::Result(call, outcome) => Some((call, outcome)),
                 _ => None,
             })
             .collect();
@@ -100,32 +101,32 @@ impl<'a> Fold<'a> {
 
     fn event(&mut self, event: &Event) {
         match meaning(event).seen {
-            Seen::Context(text) | Seen::Recalled(text) | Seen::Project(text) => {
+            ModelView::Context(text) | ModelView::Recalled(text) | ModelView::Project(text) => {
                 self.user(vec![Block::Text { text: text.to_owned() }])
             }
-            Seen::Named(text, images) => {
+            ModelView::Named(text, images) => {
                 let text = Block::Text { text: text.to_owned() };
                 self.user(std::iter::once(text).chain(images.iter().map(image)).collect());
             }
-            Seen::Person(blocks) => {
+            ModelView::Person(blocks) => {
                 let time = self.clock.as_mut().and_then(|clock| clock.read(event.at_ms));
                 let mut said = Vec::with_capacity(blocks.len() + 1);
                 said.extend(time);
                 said.extend_from_slice(blocks);
                 self.user(said);
             }
-            Seen::Model(blocks) => self.reply(event.seq, blocks),
-            Seen::Partial("") => {}
-            Seen::Partial(text) => {
+            ModelView::Model(blocks) => self.reply(event.seq, blocks),
+            ModelView::Partial("") => {}
+            ModelView::Partial(text) => {
                 self.assistant(vec![Block::Text { text: format!("{text}\n[stopped here]") }]);
             }
-            Seen::Action => {
+            ModelView::Action => {
                 if let Some(text) = actions::told(&event.body) {
                     self.user(vec![Block::Text { text }]);
                 }
             }
             // A result stands behind its reply.
-            Seen::Result(..) | Seen::Nothing => {}
+            ModelView::Result(..) | ModelView::Nothing => {}
         }
     }
 

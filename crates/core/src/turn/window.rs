@@ -3,11 +3,11 @@
 
 use super::counted::Ratio;
 use super::estimate;
-use super::kinds::{Seen, meaning};
+use super::kinds::{ModelView, meaning};
 use super::log::Log;
 use super::next::Bounds;
 use super::prompt;
-use crate::domain::{Event, Kept};
+use crate::domain::{Event, KeptWords};
 
 /// Frames and headings around what stands for the earlier part.
 const STANDING_BYTES: usize = 400;
@@ -46,7 +46,7 @@ pub(super) fn room(log: &Log, bounds: &Bounds) -> u64 {
 
 /// Whether an event is a message of a person or of the model.
 pub(super) fn is_message(event: &Event) -> bool {
-    matches!(meaning(event).seen, Seen::Person(_) | Seen::Model(_))
+    matches!(meaning(event).seen, ModelView::Person(_) | ModelView::Model(_))
 }
 
 /// Estimated tokens of what stands for the part before the window.
@@ -55,7 +55,7 @@ pub(super) fn standing(log: &Log) -> u64 {
 }
 
 /// The same of a summary that is not in a log yet.
-pub fn of_standing(summary: &str, kept: &Kept) -> u64 {
+pub fn of_standing(summary: &str, kept: &KeptWords) -> u64 {
     let lines = kept.rules.iter().chain(&kept.identifiers);
     let bytes: usize = lines.map(|line| line.len() + LINE_BYTES).sum();
     estimate::of_bytes(STANDING_BYTES + bytes + summary.len())

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::place::Place;
+use super::place::SnapshotPlace;
 use super::record::{Record, State};
 use super::unfinished::UnfinishedUndo;
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::{SessionId, TurnId, UnixMillis};
 use crate::killpoint;
-use crate::snapshot::{Change, Kept, Plan, Snapshots};
+use crate::snapshot::{Change, KeptPath, Plan, Snapshots};
 use crate::store::{AuditEntry, now_ms};
 
 /// Which turn is meant.
@@ -43,7 +43,7 @@ pub struct UndoneFiles {
     pub workspace: PathBuf,
     pub redo: bool,
     pub changed: Vec<Change>,
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptPath>,
 }
 
 /// A turn that is remembered.
@@ -60,7 +60,7 @@ pub struct TurnRow {
 
 /// A turn with its snapshots, which nobody else works on meanwhile.
 struct Found {
-    place: Place,
+    place: SnapshotPlace,
     snapshots: Snapshots,
     record: Record,
 }
@@ -162,7 +162,7 @@ impl Shared {
         Ok(Found { place, snapshots, record })
     }
 
-    fn meant(&self, which: &Which) -> Result<(Place, Record), UndoError> {
+    fn meant(&self, which: &Which) -> Result<(SnapshotPlace, Record), UndoError> {
         let place = self.place();
         let records = place.records.all().map_err(place.io())?;
         let of_session = |record: &Record, session: &Option<SessionId>| {
@@ -180,9 +180,9 @@ impl Shared {
         found.map(|record| (place, record)).ok_or_else(|| nothing(which))
     }
 
-    fn turn_anywhere(&self, turn: &TurnId) -> Result<(Place, Record), UndoError> {
+    fn turn_anywhere(&self, turn: &TurnId) -> Result<(SnapshotPlace, Record), UndoError> {
         let here = std::iter::once(self.place());
-        for place in here.chain(Place::every(&self.folder)) {
+        for place in here.chain(SnapshotPlace::every(&self.folder)) {
             if let Some(record) = place.records.of_turn(turn).map_err(place.io())? {
                 return Ok((place, record));
             }
@@ -192,7 +192,7 @@ impl Shared {
 
     /// The end of an open turn would take what an undo does for its own. A turn that has changed
     /// nothing yet is none: its first change waits for the undo.
-    fn refuse_while_a_turn_is_open(&self, place: &Place) -> Result<(), UndoError> {
+    fn refuse_while_a_turn_is_open(&self, place: &SnapshotPlace) -> Result<(), UndoError> {
         let records = place.records.all().map_err(place.io())?;
         let has_no_end = |record: &&Record| {
             record.undid.is_none() && !matches!(record.state, State::Noted { .. })

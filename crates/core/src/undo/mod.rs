@@ -33,7 +33,7 @@ use crate::domain::TurnId;
 use crate::snapshot::Limits;
 use crate::store::Store;
 use changing::TurnAtWork;
-use place::Place;
+use place::SnapshotPlace;
 
 /// The most turns whose failure is remembered in memory, because the disk takes no note of it.
 const FAILED_MAX: usize = 64;
@@ -106,7 +106,7 @@ impl Shared {
     }
 
     /// Of the workspace that the tools work in now.
-    fn place(&self) -> Place {
-        Place::of(&self.folder, &self.workspace)
+    fn place(&self) -> SnapshotPlace {
+        SnapshotPlace::of(&self.folder, &self.workspace)
     }
 }

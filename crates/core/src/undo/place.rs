@@ -22,13 +22,13 @@ const NAME_DIGITS: usize = 16;
 const OWNER_ONLY: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-pub(super) struct Place {
+pub(super) struct SnapshotPlace {
     pub(super) folder: PathBuf,
     pub(super) workspace: PathBuf,
     pub(super) records: Records,
 }
 
-impl Place {
+impl SnapshotPlace {
     pub(super) fn of(all: &Path, workspace: &Path) -> Self {
         let digest = canonical::sha256_hex(workspace.as_os_str().as_bytes());
         let folder = all.join(digest.get(..NAME_DIGITS).unwrap_or(&digest));

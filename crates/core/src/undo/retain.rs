@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::place::Place;
+use super::place::SnapshotPlace;
 use super::record::Record;
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::UnixMillis;
@@ -33,8 +33,8 @@ impl TurnSnapshots {
 
     /// The workspaces in which an undo was cut and is not finished.
     pub fn cut(&self) -> Vec<PathBuf> {
-        let places = Place::every(&self.shared.folder).into_iter();
-        places.filter(Place::is_cut).map(|place| place.workspace).collect()
+        let places = SnapshotPlace::every(&self.shared.folder).into_iter();
+        places.filter(SnapshotPlace::is_cut).map(|place| place.workspace).collect()
     }
 
     /// The bytes that all snapshots take.
@@ -47,7 +47,7 @@ impl Shared {
     fn retain(&self, before_ms: UnixMillis, bytes_max: u64) -> Result<LetGo, UndoError> {
         let bytes_before = bytes_of(&self.folder);
         let mut turns = 0;
-        let places = Place::every(&self.folder);
+        let places = SnapshotPlace::every(&self.folder);
         for place in &places {
             turns += self.keep_of(place, |record| record.began_ms >= before_ms)?;
         }
@@ -75,7 +75,11 @@ impl Shared {
     }
 
     /// Forgets all records of a workspace but those, and what only they had. How many went.
-    fn keep_of(&self, place: &Place, keep: impl Fn(&Record) -> bool) -> Result<usize, UndoError> {
+    fn keep_of(
+        &self,
+        place: &SnapshotPlace,
+        keep: impl Fn(&Record) -> bool,
+    ) -> Result<usize, UndoError> {
         if !place.workspace.is_dir() {
             // There is nothing any more that could be put back.
             let count = place.records.all().map_err(place.io())?.len();

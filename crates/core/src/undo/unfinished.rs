@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::place::Place;
+use super::place::SnapshotPlace;
 use super::record::State;
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::TurnId;
@@ -84,7 +84,7 @@ impl TurnSnapshots {
     pub async fn finish_cut(&self) -> Result<Vec<Finished>, UndoError> {
         self.apart(|shared| {
             let mut finished = Vec::new();
-            let places = Place::every(&shared.folder).into_iter();
+            let places = SnapshotPlace::every(&shared.folder).into_iter();
             for place in places.filter(|place| place.is_cut() && place.workspace.is_dir()) {
                 let Some(snapshots) = place.open_at_once(shared.limits())? else { continue };
                 finished.extend(shared.tell(&place, &snapshots)?);
@@ -98,14 +98,18 @@ impl TurnSnapshots {
 impl Shared {
     /// The snapshots of a workspace, when no other process works there and everything that a kill
     /// has cut is finished and in the audit.
-    pub(super) fn open(&self, place: &Place) -> Result<Snapshots, UndoError> {
+    pub(super) fn open(&self, place: &SnapshotPlace) -> Result<Snapshots, UndoError> {
         let snapshots = place.open(self.limits())?;
         self.tell(place, &snapshots)?;
         Ok(snapshots)
     }
 
     /// The last row of an undo that was cut: at most once, and none without a first one.
-    fn tell(&self, place: &Place, snapshots: &Snapshots) -> Result<Option<Finished>, UndoError> {
+    fn tell(
+        &self,
+        place: &SnapshotPlace,
+        snapshots: &Snapshots,
+    ) -> Result<Option<Finished>, UndoError> {
         let found = UnfinishedUndo::read(&place.folder).map_err(place.io())?;
         let Some(unfinished) = found else { return Ok(None) };
         let finished = finished(place, snapshots, &unfinished)?;
@@ -130,7 +134,7 @@ impl Shared {
 }
 
 fn finished(
-    place: &Place,
+    place: &SnapshotPlace,
     snapshots: &Snapshots,
     unfinished: &UnfinishedUndo,
 ) -> Result<Finished, UndoError> {

@@ -3,7 +3,7 @@
 
 use super::{Finished, Preview, UndoneFiles};
 use crate::domain::escape;
-use crate::snapshot::{Change, Kept, KeptBecause};
+use crate::snapshot::{Change, KeptBecause, KeptPath};
 
 /// How many paths of each kind a list names.
 const NAMED_MAX: usize = 12;
@@ -58,7 +58,7 @@ pub fn finished_lines(finished: &Finished) -> Vec<String> {
     lines
 }
 
-fn kept(kept: &[Kept], verb: &str) -> Vec<String> {
+fn kept(kept: &[KeptPath], verb: &str) -> Vec<String> {
     if kept.is_empty() {
         return Vec::new();
     }
@@ -90,7 +90,7 @@ fn in_words(change: &Change) -> String {
     format!("{verb:<8} {path}")
 }
 
-fn why(kept: &Kept) -> &'static str {
+fn why(kept: &KeptPath) -> &'static str {
     match kept.why {
         KeptBecause::ChangedSince => "changed since",
         KeptBecause::ChangedMeanwhile => "changed while others worked here",

@@ -11,7 +11,7 @@ use super::Workspace;
 
 /// A file to hand over, whole in memory.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct FileToSend {
     /// The last part of its path.
     pub name: String,
     pub bytes: Vec<u8>,
@@ -54,7 +54,7 @@ impl Workspace {
     /// Reads a file of at most `bytes_max` bytes. `path` is relative to the workspace, or absolute
     /// and below it; links are followed as long as they stay in it. Blocks for as long as the disk
     /// takes.
-    pub fn give(&self, path: &str, bytes_max: u64) -> Result<Given, NotGiven> {
+    pub fn give(&self, path: &str, bytes_max: u64) -> Result<FileToSend, NotGiven> {
         let written = Path::new(path);
         let relative = match written.strip_prefix(&self.path) {
             Ok(relative) => relative,
@@ -70,7 +70,7 @@ impl Workspace {
         self.read(&real, bytes_max)
     }
 
-    fn read(&self, real: &PathBuf, bytes_max: u64) -> Result<Given, NotGiven> {
+    fn read(&self, real: &PathBuf, bytes_max: u64) -> Result<FileToSend, NotGiven> {
         let found = self.dir.symlink_metadata(real).map_err(|error| fault(&error))?;
         if !found.is_file() {
             return Err(NotGiven::NoFile);
@@ -94,7 +94,7 @@ impl Workspace {
         }
         let name =
             real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Given { name, bytes })
+        Ok(FileToSend { name, bytes })
     }
 }
 

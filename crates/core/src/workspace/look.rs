@@ -19,7 +19,7 @@ const DEPTH_MAX: usize = 64;
 
 /// What there is under a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum PathContents {
     Nothing,
     /// A text of at most [`TEXT_BYTES_MAX`].
     Text(String),
@@ -41,7 +41,7 @@ pub enum Seen {
     Other,
 }
 
-impl Seen {
+impl PathContents {
     /// The same for the same contents. Two marks that differ mean that something has changed.
     pub fn mark(&self) -> String {
         match self {
@@ -65,7 +65,7 @@ pub enum Last {
 impl Workspace {
     /// What is under `path`, which is relative to the workspace, or absolute and below it. `None`
     /// where that lies outside or cannot be read. Blocks for as long as the disk takes.
-    pub fn look(&self, path: &str, last: Last) -> Option<Seen> {
+    pub fn look(&self, path: &str, last: Last) -> Option<PathContents> {
         let written = Path::new(path);
         let relative = match written.strip_prefix(&self.path) {
             Ok(relative) => relative,
@@ -77,7 +77,11 @@ impl Workspace {
                 Ok(real) => real,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     // A link that leads nowhere is no new file.
-                    return self.dir.symlink_metadata(relative).is_err().then_some(Seen::Nothing);
+                    return self
+                        .dir
+                        .symlink_metadata(relative)
+                        .is_err()
+                        .then_some(PathContents::Nothing);
                 }
                 Err(_) => return None,
             },
@@ -85,26 +89,29 @@ impl Workspace {
         };
         let found = match self.dir.symlink_metadata(&real) {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(Seen::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Some(PathContents::Nothing);
+            }
             Err(_) => return None,
         };
         if found.is_symlink() {
-            return Some(Seen::Link);
+            return Some(PathContents::Link);
         }
         if found.is_dir() {
             let mut count = Count::default();
             count.below(&self.dir.open_dir(&real).ok()?, 0).ok()?;
             let Count { files, folders, more } = count;
-            return Some(Seen::Folder { files, more, empty: files + folders == 0 });
+            return Some(PathContents::Folder { files, more, empty: files + folders == 0 });
         }
         if !found.is_file() {
-            return Some(Seen::Other);
+            return Some(PathContents::Other);
         }
-        let bytes = Seen::Bytes { size: found.len(), changed: (found.mtime(), found.mtime_nsec()) };
+        let bytes =
+            PathContents::Bytes { size: found.len(), changed: (found.mtime(), found.mtime_nsec()) };
         if found.len() > TEXT_BYTES_MAX {
             return Some(bytes);
         }
-        Some(self.text(&real)?.map_or(bytes, Seen::Text))
+        Some(self.text(&real)?.map_or(bytes, PathContents::Text))
     }
 
     /// The text of a file; `Some(None)` if it is none.
@@ -159,8 +166,8 @@ mod tests {
 
     use super::*;
 
-    fn text(text: &str) -> Option<Seen> {
-        Some(Seen::Text(text.to_owned()))
+    fn text(text: &str) -> Option<PathContents> {
+        Some(PathContents::Text(text.to_owned()))
     }
 
     #[test]
@@ -177,18 +184,18 @@ mod tests {
         fs::write(root.join("image"), [0xff, 0xfe]).unwrap();
         fs::write(root.join("large"), vec![b'x'; TEXT_BYTES_MAX as usize + 1]).unwrap();
         let workspace = Workspace::open(&root).unwrap();
-        let folder = |files, empty| Some(Seen::Folder { files, more: false, empty });
+        let folder = |files, empty| Some(PathContents::Folder { files, more: false, empty });
         assert_eq!(workspace.look("photos", Last::Keep), folder(3, false), "a link counts as one");
         assert_eq!(workspace.look("photos/2024/empty", Last::Keep), folder(0, true));
-        assert_eq!(workspace.look("link", Last::Keep), Some(Seen::Link));
+        assert_eq!(workspace.look("link", Last::Keep), Some(PathContents::Link));
         assert_eq!(workspace.look("link/a.jpg", Last::Follow), text("x"));
         assert_eq!(workspace.look("note", Last::Follow), text("one\n"));
         let absolute = root.join("note").display().to_string();
         assert_eq!(workspace.look(&absolute, Last::Follow), text("one\n"));
-        assert_eq!(workspace.look("none", Last::Follow), Some(Seen::Nothing));
-        assert_eq!(workspace.look("none/deeper", Last::Follow), Some(Seen::Nothing));
+        assert_eq!(workspace.look("none", Last::Follow), Some(PathContents::Nothing));
+        assert_eq!(workspace.look("none/deeper", Last::Follow), Some(PathContents::Nothing));
         let size = |name| match workspace.look(name, Last::Follow) {
-            Some(Seen::Bytes { size, .. }) => size,
+            Some(PathContents::Bytes { size, .. }) => size,
             other => panic!("{other:?}"),
         };
         assert_eq!((size("image"), size("large")), (2, TEXT_BYTES_MAX + 1));
@@ -217,16 +224,16 @@ mod tests {
         for path in ["out", "folder/secret", "dangling", "../x", &absolute] {
             assert_eq!(workspace.look(path, Last::Follow), None, "{path}");
         }
-        assert_eq!(workspace.look("fifo", Last::Follow), Some(Seen::Other));
-        assert_eq!(workspace.look("folder", Last::Keep), Some(Seen::Link));
+        assert_eq!(workspace.look("fifo", Last::Follow), Some(PathContents::Other));
+        assert_eq!(workspace.look("folder", Last::Keep), Some(PathContents::Link));
         assert_eq!(workspace.look("folder/secret", Last::Keep), None);
     }
 
     #[test]
     fn marks_tell_contents_apart() {
-        let folder = |files| Seen::Folder { files, more: false, empty: false }.mark();
+        let folder = |files| PathContents::Folder { files, more: false, empty: false }.mark();
         assert_ne!(folder(1), folder(2));
-        assert_ne!(Seen::Text("a".into()).mark(), Seen::Text("b".into()).mark());
-        assert_eq!(Seen::Text("a".into()).mark(), Seen::Text("a".into()).mark());
+        assert_ne!(PathContents::Text("a".into()).mark(), PathContents::Text("b".into()).mark());
+        assert_eq!(PathContents::Text("a".into()).mark(), PathContents::Text("a".into()).mark());
     }
 }

@@ -19,8 +19,8 @@ use cap_std::fs::Dir;
 
 pub use git_branch::{Checkout, Repository};
 pub use git_operation::Operation;
-pub use given::{Given, NotGiven};
-pub use look::{FILES_COUNTED_MAX, Last, Seen};
+pub use given::{FileToSend, NotGiven};
+pub use look::{FILES_COUNTED_MAX, Last, PathContents};
 pub use name::safe_name;
 pub use put::{FileDraft, Put};
 pub use repository::repository_of;

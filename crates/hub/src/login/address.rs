@@ -31,7 +31,7 @@ pub(super) struct Expected {
 
 /// An address that was found, or a part of one.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundAddress {
     /// `None` for a part without its beginning.
     pub address: Option<String>,
     pub state: String,
@@ -49,7 +49,7 @@ struct Head {
 }
 
 /// The first address in a text that answers one of these logins.
-pub(super) fn find(text: &str, expected: &[Expected]) -> Option<Found> {
+pub(super) fn find(text: &str, expected: &[Expected]) -> Option<FoundAddress> {
     if expected.is_empty() {
         return None;
     }
@@ -132,7 +132,7 @@ fn codes(compact: &Compact, text: &str, query: usize, end: usize) -> Vec<(usize,
 }
 
 /// The address that begins here, if it answers one of these logins.
-fn at(compact: &Compact, text: &str, head: Head, expected: &[Expected]) -> Option<Found> {
+fn at(compact: &Compact, text: &str, head: Head, expected: &[Expected]) -> Option<FoundAddress> {
     let (words, Head { from, query }) = (compact.text(), head);
     let window = words.get(query..)?.bytes().take(ADDRESS_BYTES_MAX);
     let run = window.take_while(|byte| is_of_url(*byte)).count();
@@ -166,12 +166,12 @@ fn at(compact: &Compact, text: &str, head: Head, expected: &[Expected]) -> Optio
     let before = text.get(..compact.place(begins))?.trim_end_matches(AROUND);
     let after = words.get(end..)?.trim_matches(AROUND);
     let (before, has_more) = (before.to_owned(), !after.is_empty());
-    Some(Found { address: Some(address), state, before, has_more })
+    Some(FoundAddress { address: Some(address), state, before, has_more })
 }
 
 /// A part of an answer, whose beginning came by itself. The link of a login holds its `state`, too,
 /// and is none.
-fn part(text: &str, expected: &[Expected]) -> Option<Found> {
+fn part(text: &str, expected: &[Expected]) -> Option<FoundAddress> {
     if text.contains("code_challenge") {
         return None;
     }
@@ -180,7 +180,7 @@ fn part(text: &str, expected: &[Expected]) -> Option<Found> {
     let mut open = expected.iter().filter(|one| !one.is_done);
     let state = &open.find(|one| states().any(|state| state == one.state))?.state;
     let has_more = text.split_whitespace().count() > 1;
-    Some(Found { address: None, state: state.clone(), before: String::new(), has_more })
+    Some(FoundAddress { address: None, state: state.clone(), before: String::new(), has_more })
 }
 
 /// The text as an address that answers a login, with its `state`. A code without a state is
@@ -241,12 +241,12 @@ mod tests {
         }]
     }
 
-    fn found(text: &str) -> Option<Found> {
+    fn found(text: &str) -> Option<FoundAddress> {
         find(text, &expected())
     }
 
     #[track_caller]
-    fn is_found(text: &str, address: &str) -> Found {
+    fn is_found(text: &str, address: &str) -> FoundAddress {
         let found = found(text).unwrap_or_else(|| panic!("{text}"));
         assert_eq!(found.address.as_deref(), Some(address), "{text}");
         found

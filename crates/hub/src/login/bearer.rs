@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::header::HeaderValue;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, OAuthClientConfig};
 
-use super::Place;
-use super::kept::Kept;
+use super::LoginPlace;
+use super::kept::StoredLogin;
 
 /// Of one connection.
 pub(crate) struct Bearer {
-    pub(super) place: Place,
+    pub(super) place: LoginPlace,
     /// What the server has refused, though it had not ended.
     pub(super) refused: Mutex<Option<HeaderValue>>,
 }
@@ -24,8 +24,9 @@ impl Bearer {
     pub(crate) async fn header(&self) -> Result<Option<HeaderValue>, String> {
         let Some(kept) = self.place.shelf.read()? else { return Ok(None) };
         let header = header_of(&kept)?.ok_or_else(|| self.is_over())?;
-        let is_good =
-            |kept: &Kept, header: &HeaderValue| !kept.ends_soon() && !self.was_refused(header);
+        let is_good = |kept: &StoredLogin, header: &HeaderValue| {
+            !kept.ends_soon() && !self.was_refused(header)
+        };
         if is_good(&kept, &header) {
             return Ok(Some(header));
         }
@@ -105,7 +106,7 @@ impl Bearer {
     }
 }
 
-fn header_of(kept: &Kept) -> Result<Option<HeaderValue>, String> {
+fn header_of(kept: &StoredLogin) -> Result<Option<HeaderValue>, String> {
     let Some(token) = kept.access_token() else { return Ok(None) };
     let value = format!("Bearer {token}");
     let mut header = HeaderValue::from_str(&value)

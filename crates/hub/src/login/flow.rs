@@ -8,10 +8,10 @@ use rmcp::transport::auth::{
     InMemoryCredentialStore, OAuthClientConfig,
 };
 
-use super::kept::Kept;
+use super::kept::StoredLogin;
 use super::pending::{Pending, PendingFile};
 use super::under_way::LoginUnderWay;
-use super::{LoginError, Place, strength, words};
+use super::{LoginError, LoginPlace, strength, words};
 
 /// What the owner asks for in a login, beside the usual.
 #[derive(Clone, Default)]
@@ -35,7 +35,7 @@ pub enum Earlier {
 }
 
 pub(super) async fn begin(
-    place: Place,
+    place: LoginPlace,
     redirect: &str,
     request: &LoginRequest,
 ) -> Result<LoginUnderWay, LoginError> {
@@ -90,7 +90,7 @@ pub(super) async fn begin(
 }
 
 /// What a claw before this one has begun.
-pub(super) async fn resume(place: Place) -> Result<Earlier, LoginError> {
+pub(super) async fn resume(place: LoginPlace) -> Result<Earlier, LoginError> {
     let file = place.shelf.pending(place.time);
     if file.read().map_err(LoginError::Broken)?.is_none() {
         return Ok(Earlier::Nothing);
@@ -102,7 +102,7 @@ pub(super) async fn resume(place: Place) -> Result<Earlier, LoginError> {
             return Ok(Earlier::Nothing);
         };
         let kept = place.shelf.read().map_err(LoginError::Broken)?;
-        let is_done = |kept: &Kept| kept.login.as_deref() == Some(pending.state());
+        let is_done = |kept: &StoredLogin| kept.login.as_deref() == Some(pending.state());
         if let Some(kept) = kept.filter(is_done) {
             file.remove().map_err(LoginError::Broken)?;
             let scopes = kept.credentials.map(|had| had.granted_scopes);
@@ -117,7 +117,7 @@ pub(super) async fn resume(place: Place) -> Result<Earlier, LoginError> {
 }
 
 /// Whom the server trusts is asked anew, and has to be whom the link leads to.
-async fn under_way(place: Place) -> Result<Earlier, LoginError> {
+async fn under_way(place: LoginPlace) -> Result<Earlier, LoginError> {
     let (mut manager, file, tokens) = parts(&place).await?;
     let Some(pending) = file.read().map_err(LoginError::Broken)? else {
         return Ok(Earlier::Nothing);
@@ -141,7 +141,7 @@ async fn under_way(place: Place) -> Result<Earlier, LoginError> {
 
 /// The document that describes claw, if the owner has one and the login reads such documents
 /// (Client ID Metadata Documents).
-fn document(place: &Place, metadata: &AuthorizationMetadata) -> Option<String> {
+fn document(place: &LoginPlace, metadata: &AuthorizationMetadata) -> Option<String> {
     let reads = metadata.additional_fields.get("client_id_metadata_document_supported");
     let reads = reads.and_then(|reads| reads.as_bool()).unwrap_or(false);
     place.client_metadata_url.clone().filter(|_| reads)
@@ -156,7 +156,7 @@ pub(super) fn has_state(link: &str, state: &str) -> bool {
 }
 
 async fn parts(
-    place: &Place,
+    place: &LoginPlace,
 ) -> Result<(AuthorizationManager, PendingFile, InMemoryCredentialStore), LoginError> {
     let mut manager = place.manager().await?;
     let (file, tokens) = (place.shelf.pending(place.time), InMemoryCredentialStore::new());
@@ -181,7 +181,7 @@ fn be_client(
 
 /// Who the server trusts, as far as claw may go there.
 async fn discover(
-    place: &Place,
+    place: &LoginPlace,
     manager: &AuthorizationManager,
 ) -> Result<AuthorizationMetadata, LoginError> {
     // Some servers say how to log in only to those who ask for something.
@@ -200,7 +200,7 @@ async fn discover(
 }
 
 /// What MCP has a client refuse, beyond what the SDK refuses.
-fn check(place: &Place, metadata: &AuthorizationMetadata) -> Result<(), LoginError> {
+fn check(place: &LoginPlace, metadata: &AuthorizationMetadata) -> Result<(), LoginError> {
     let (client, entry) = (&place.client, &place.entry);
     let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint];
     for endpoint in endpoints.into_iter().chain(&metadata.registration_endpoint) {
@@ -216,13 +216,13 @@ fn check(place: &Place, metadata: &AuthorizationMetadata) -> Result<(), LoginErr
 /// What the login had, what was missing since, and what the owner asks for; else what the server
 /// names.
 async fn scopes(
-    place: &Place,
+    place: &LoginPlace,
     manager: &AuthorizationManager,
     request: &LoginRequest,
 ) -> Result<Vec<String>, LoginError> {
     let kept = place.shelf.read().map_err(LoginError::Broken)?;
     let mut all = match kept {
-        Some(Kept { credentials: Some(had), wanted, .. }) if !wanted.is_empty() => {
+        Some(StoredLogin { credentials: Some(had), wanted, .. }) if !wanted.is_empty() => {
             had.granted_scopes.into_iter().chain(wanted).collect()
         }
         _ => manager.select_initial_scopes(&[]).await,

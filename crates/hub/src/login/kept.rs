@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What stands in the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredLogin {
     /// The entry's, when the owner logged in.
     pub(super) url: String,
     /// Where the browser was sent back to.
@@ -46,7 +46,7 @@ pub(super) struct Kept {
     pub(super) login: Option<String>,
 }
 
-impl Kept {
+impl StoredLogin {
     /// One field of what the server has given.
     fn given(&self, key: &str) -> Option<Value> {
         let given = self.credentials.as_ref()?.token_response.as_ref()?;
@@ -105,8 +105,8 @@ impl Shelf {
     ///
     /// # Errors
     /// The file cannot be read, is none of claw's, or holds what cannot be kept secret.
-    pub(super) fn read(&self) -> Result<Option<Kept>, String> {
-        let kept: Option<Kept> = file::read(&self.path)?;
+    pub(super) fn read(&self) -> Result<Option<StoredLogin>, String> {
+        let kept: Option<StoredLogin> = file::read(&self.path)?;
         let mut kept = kept.filter(|kept| kept.url == self.url);
         // Of a claw that took such tokens: the login is over.
         if let Some(kept) = &mut kept
@@ -137,7 +137,7 @@ impl Shelf {
 
     /// # Errors
     /// Its tokens cannot be kept secret, or the file cannot be written.
-    pub(super) fn write(&self, kept: &Kept) -> Result<(), String> {
+    pub(super) fn write(&self, kept: &StoredLogin) -> Result<(), String> {
         if let Some(why) = kept.fault() {
             return Err(why);
         }
@@ -156,7 +156,7 @@ impl Shelf {
     }
 
     /// Changes what is kept, if something is.
-    pub(super) fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), String> {
+    pub(super) fn change(&self, change: impl FnOnce(&mut StoredLogin)) -> Result<(), String> {
         let Some(mut kept) = self.read()? else { return Ok(()) };
         change(&mut kept);
         self.write(&kept)
@@ -196,7 +196,7 @@ impl Shelf {
 }
 
 /// Every secret of one login, with the names by which the redactor knows them.
-fn secrets_of(kept: &Kept) -> Vec<(String, String)> {
+fn secrets_of(kept: &StoredLogin) -> Vec<(String, String)> {
     let is_of_use = kept.fault().is_none();
     let given = |key| Some((key, kept.given(key)?.as_str()?.to_owned()));
     let given = strength::TOKENS.map(given).into_iter().flatten().filter(|_| is_of_use);

@@ -93,7 +93,7 @@ impl claw_domain::Blamed for LoginError {
 
 /// A server to which a login belongs.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct LoginPlace {
     server: String,
     entry: Destination,
     shelf: Shelf,
@@ -105,7 +105,7 @@ pub(super) struct Place {
     time: Duration,
 }
 
-impl Place {
+impl LoginPlace {
     fn new(server: &str, launch: &HttpLaunch, settings: &HubSettings) -> Result<Self, String> {
         let folder = settings.logins.as_ref().ok_or("no logins are kept here")?;
         let entry = Destination::new(&launch.url, &launch.private_hosts)?;
@@ -151,7 +151,7 @@ pub(super) fn bearer(
     if has_token(launch) {
         return None;
     }
-    let place = Place::new(server, launch, settings).ok()?;
+    let place = LoginPlace::new(server, launch, settings).ok()?;
     Some(Arc::new(Bearer { place, refused: Mutex::default() }))
 }
 
@@ -216,14 +216,14 @@ impl Hub {
         self.login_place(server).is_ok_and(|place| place.shelf.is_there())
     }
 
-    fn login_place(&self, server: &str) -> Result<Place, LoginError> {
+    fn login_place(&self, server: &str) -> Result<LoginPlace, LoginError> {
         let found = self.get(server).ok_or_else(|| LoginError::UnknownServer(server.to_owned()))?;
         match &found.entry.launch {
             Launch::Http(launch) if has_token(launch) => Err(LoginError::NoLogin(format!(
                 "the entry `{server}` has a header `Authorization` of its own, which is sent \
                  instead of a login: take it out first"
             ))),
-            Launch::Http(launch) => Place::new(server, launch, &self.settings)
+            Launch::Http(launch) => LoginPlace::new(server, launch, &self.settings)
                 .map_err(|why| LoginError::NoLogin(format!("the server `{server}`: {why}"))),
             Launch::Stdio(_) => Err(LoginError::NoLogin(format!(
                 "the server `{server}` is started here, and claw logs in to servers at a URL \

@@ -8,9 +8,9 @@ use claw_domain::canonical::sha256_hex;
 use claw_domain::login_answer::{LOGIN_HOST, LOGIN_MARK, LOGIN_PATH, may_hold_login_answer};
 use serde::{Deserialize, Serialize};
 
-use super::address::{self, Expected, Found};
+use super::address::{self, Expected, FoundAddress};
 use super::flow::{Earlier, parameter};
-use super::{LoginError, Place, file, strength};
+use super::{LoginError, LoginPlace, file, strength};
 use crate::Hub;
 use crate::manifest::Launch;
 
@@ -93,7 +93,7 @@ fn pasted(path: &Path) -> Vec<Pasted> {
     file::read(path).ok().flatten().unwrap_or_default()
 }
 
-impl Place {
+impl LoginPlace {
     fn answer_file(&self) -> PathBuf {
         self.shelf.file_of_kind(KIND)
     }
@@ -143,14 +143,15 @@ impl Hub {
         if !may_hold_login_answer(text) && !text.contains(STATE) {
             return None;
         }
-        let places: Vec<Place> = self.login_places().collect();
+        let places: Vec<LoginPlace> = self.login_places().collect();
         let known = places.iter().enumerate();
         let known: Vec<(usize, Expected)> = known
             .flat_map(|(nr, place)| place.expected().into_iter().map(move |it| (nr, it)))
             .collect();
         let all: Vec<Expected> = known.iter().map(|(_, expected)| expected.clone()).collect();
         let masked = |text: &str| address::masked(text, CODE_MARK);
-        let Some(Found { address, state, before, has_more }) = address::find(text, &all) else {
+        let Some(FoundAddress { address, state, before, has_more }) = address::find(text, &all)
+        else {
             return masked(text).map(|masked| masked + CODE_NOTE);
         };
         let name = name_of(&state, address.as_deref().unwrap_or_default());
@@ -190,7 +191,7 @@ impl Hub {
     /// No login was begun here that it answers, that login is over, or it has failed.
     pub async fn finish_login(&self, answer: &str) -> Result<Finished, LoginError> {
         let named = |state: &str| answer.starts_with(&half(state));
-        let places: Vec<Place> = self.login_places().collect();
+        let places: Vec<LoginPlace> = self.login_places().collect();
         for place in places {
             let server = place.server.clone();
             // A file that cannot be read is of no login that could be finished.
@@ -221,7 +222,7 @@ impl Hub {
         self.login_places().map(|place| place.server).collect()
     }
 
-    fn login_places(&self) -> impl Iterator<Item = Place> {
+    fn login_places(&self) -> impl Iterator<Item = LoginPlace> {
         let names = self.servers().into_iter().filter(|server| !server.disabled);
         names.filter_map(|server| {
             let found = self.get(&server.name)?;
@@ -231,7 +232,7 @@ impl Hub {
     }
 }
 
-async fn finish(place: Place, address: Option<String>) -> Result<Vec<String>, LoginError> {
+async fn finish(place: LoginPlace, address: Option<String>) -> Result<Vec<String>, LoginError> {
     match super::flow::resume(place).await? {
         Earlier::UnderWay(login) => match address {
             Some(address) => login.finish(&address).await,

@@ -7,8 +7,8 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
-use super::kept::Kept;
-use super::{Place, words};
+use super::kept::StoredLogin;
+use super::{LoginPlace, words};
 
 /// What became of the tokens at the authorization server.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -30,14 +30,14 @@ pub struct LoggedOut {
 
 /// Tells the authorization server that the tokens are no longer used. Only the one that has given
 /// them is told.
-pub(super) async fn revoke(place: &Place, kept: &Kept) -> Revoked {
+pub(super) async fn revoke(place: &LoginPlace, kept: &StoredLogin) -> Revoked {
     match tell(place, kept).await {
         Ok(revoked) => revoked,
         Err(why) => Revoked::No(why),
     }
 }
 
-async fn tell(place: &Place, kept: &Kept) -> Result<Revoked, String> {
+async fn tell(place: &LoginPlace, kept: &StoredLogin) -> Result<Revoked, String> {
     let metadata = metadata(place).await?;
     let Some(credentials) = &kept.credentials else { return Ok(Revoked::NotOffered) };
     if credentials.issuer.is_none() || metadata.issuer != credentials.issuer {
@@ -63,7 +63,7 @@ async fn tell(place: &Place, kept: &Kept) -> Result<Revoked, String> {
     Ok(Revoked::Yes)
 }
 
-async fn metadata(place: &Place) -> Result<AuthorizationMetadata, String> {
+async fn metadata(place: &LoginPlace) -> Result<AuthorizationMetadata, String> {
     let challenge = place.challenge().await.map_err(|error| error.to_string())?;
     let manager = place.manager().await.map_err(|error| error.to_string())?;
     let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
@@ -75,7 +75,7 @@ fn request(
     token: &str,
     hint: &str,
     client_id: &str,
-    kept: &Kept,
+    kept: &StoredLogin,
     metadata: &AuthorizationMetadata,
 ) -> Result<http::Request<Vec<u8>>, String> {
     let mut fields = vec![("token", token), ("token_type_hint", hint)];

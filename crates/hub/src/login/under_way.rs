@@ -10,9 +10,9 @@ use rmcp::transport::auth::{
 };
 
 use super::flow::{broken, has_state, parameter};
-use super::kept::Kept;
+use super::kept::StoredLogin;
 use super::pending::{Pending, PendingFile};
-use super::{LoginError, Place, strength};
+use super::{LoginError, LoginPlace, strength};
 use crate::text::cut;
 
 /// Of what an authorization server says, in bytes.
@@ -20,7 +20,7 @@ const SAID_BYTES_MAX: usize = 300;
 
 /// A login whose answer is awaited, in this process or in one that comes after it.
 pub struct LoginUnderWay {
-    pub(super) place: Place,
+    pub(super) place: LoginPlace,
     pub(super) manager: AuthorizationManager,
     pub(super) file: PendingFile,
     /// What the SDK gets for the code, until it is known to be of use.
@@ -101,7 +101,7 @@ impl LoginUnderWay {
     async fn keep(&self) -> Result<Vec<String>, LoginError> {
         let credentials = self.tokens.load().await.map_err(broken)?;
         let granted = credentials.as_ref().map(|had| had.granted_scopes.clone());
-        let kept = Kept {
+        let kept = StoredLogin {
             url: self.pending.url.clone(),
             redirect: self.pending.redirect.clone(),
             client_secret: self.pending.client_secret.clone(),

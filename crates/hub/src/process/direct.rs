@@ -11,7 +11,7 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::time::timeout;
 
 use super::child::Fate;
-use super::strays::{self, Kept};
+use super::strays::{self, WaitedChild};
 use crate::in_flight::InFlightGuard;
 use crate::manifest::StdioLaunch;
 
@@ -21,7 +21,7 @@ const REAP_TIMEOUT: Duration = Duration::from_millis(500);
 /// The process with its group. Dropping it, also with the runtime, kills what is left of the group.
 pub(super) struct Group(
     pub(super) Box<dyn ChildWrapper>,
-    #[expect(dead_code, reason = "as long as this lives the process is no stray")] Kept,
+    #[expect(dead_code, reason = "as long as this lives the process is no stray")] WaitedChild,
 );
 
 impl Drop for Group {

@@ -22,7 +22,7 @@ const ROUND: Duration = Duration::from_millis(5);
 
 /// A child that somebody waits for. Dropped after its end.
 #[derive(Debug)]
-pub(super) struct Kept(Option<i32>);
+pub(super) struct WaitedChild(Option<i32>);
 
 /// Starts a child that somebody waits for. From now on what loses its parent below this process
 /// comes to this process, where the system knows such a thing.
@@ -32,7 +32,7 @@ pub(super) struct Kept(Option<i32>);
 pub(super) fn start<C>(
     spawn: impl FnOnce() -> io::Result<C>,
     pid: impl FnOnce(&C) -> Option<u32>,
-) -> io::Result<(C, Kept)> {
+) -> io::Result<(C, WaitedChild)> {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // A child that is not in the list is a stray, so nobody may look before it is there.
@@ -40,10 +40,10 @@ pub(super) fn start<C>(
     let child = spawn()?;
     let pid = pid(&child).and_then(|pid| i32::try_from(pid).ok());
     list.extend(pid);
-    Ok((child, Kept(pid)))
+    Ok((child, WaitedChild(pid)))
 }
 
-impl Drop for Kept {
+impl Drop for WaitedChild {
     fn drop(&mut self) {
         if let Some(pid) = self.0 {
             list().remove(&pid);

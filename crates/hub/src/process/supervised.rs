@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use super::child::Fate;
 use super::handover::{Pipes, Report, Spec, Started, send_pipes};
-use super::strays::{self, Kept};
+use super::strays::{self, WaitedChild};
 use crate::in_flight::InFlightGuard;
 use crate::manifest::StdioLaunch;
 
@@ -46,7 +46,7 @@ pub(super) struct Supervised {
 /// The process, and what is said with it.
 pub(super) struct Line {
     supervisor: Child,
-    kept: Kept,
+    kept: WaitedChild,
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     spec: Vec<u8>,

@@ -38,7 +38,7 @@ pub struct ServerAsks {
 
 /// Who answers what the server asks while a call is under way.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct CallAsker {
     pub(crate) sink: AskSink,
     /// The call has its end, and nobody is asked any more.
     pub(crate) over: CancellationToken,
@@ -113,7 +113,7 @@ fn refuse(transport: &dyn Transport, id: &Value, why: &str) {
     let _ = transport.send(answer, Escort::default());
 }
 
-async fn ask(whose: Vec<Asked>, request: &Value) -> Answer {
+async fn ask(whose: Vec<CallAsker>, request: &Value) -> Answer {
     let running: Vec<String> = match whose.as_slice() {
         [] | [_] => Vec::new(),
         several => several.iter().map(|one| one.tool.clone()).collect(),
@@ -171,7 +171,7 @@ mod tests {
     fn state_with_call() -> Arc<RpcState> {
         let state = Arc::new(RpcState::default());
         let sink: AskSink = Arc::new(|_| Box::pin(std::future::pending()));
-        let asked = Asked { sink, over: CancellationToken::new(), tool: "t".to_owned() };
+        let asked = CallAsker { sink, over: CancellationToken::new(), tool: "t".to_owned() };
         let pending = Pending { raw: true, progress: None, asked: Some(asked), goes_on: false };
         state.pending().insert(rmcp::model::RequestId::Number(1), pending);
         state

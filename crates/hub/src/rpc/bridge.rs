@@ -15,7 +15,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::asked::{self, Asked, ELICIT};
+use super::asked::{self, CallAsker, ELICIT};
 use super::roots::{self, Root};
 use super::server_log::ServerLog;
 use super::state::{Pending, ProgressSink, RpcState};
@@ -51,7 +51,7 @@ pub(crate) struct CallTag {
     pub(crate) mirrored: Vec<(String, String)>,
     pub(crate) ticket: Arc<Ticket>,
     /// Who answers what the server asks meanwhile; `None` where nobody can.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<CallAsker>,
     /// It is a call once more, with answers; its id is none that the first one may have had.
     pub(crate) goes_on: bool,
     /// A task of 2025-11-25 is asked for, which its server keeps for so long.

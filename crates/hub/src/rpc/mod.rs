@@ -9,7 +9,7 @@ mod roots;
 mod server_log;
 mod state;
 
-pub(super) use asked::Asked;
+pub(super) use asked::CallAsker;
 pub use asked::{AskSink, ServerAsks};
 pub(super) use bridge::{
     ANSWER_TOO_LONG, Bridge, CallTag, News, REQUEST_FAILED, REQUEST_REFUSED, TASK_RESULT, in_words,

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::asked::Asked;
+use super::asked::CallAsker;
 
 /// Ids below are counted from zero by `rmcp`; those of the handshake are behind all of these.
 const LATER_FROM: i64 = 1_000_000_000;
@@ -51,7 +51,7 @@ pub(crate) struct RpcState {
     /// What the server asks and has no answer to, by its own id as JSON.
     questions: Mutex<HashMap<String, CancellationToken>>,
     /// Who answers for the tasks that are followed, by their ids.
-    tasks: watch::Sender<BTreeMap<String, Asked>>,
+    tasks: watch::Sender<BTreeMap<String, CallAsker>>,
     /// Who takes the progress of tasks, the oldest first.
     task_progress: Mutex<VecDeque<TaskProgress>>,
     /// The tasks that were begun last, until they are followed.
@@ -118,7 +118,7 @@ pub(super) struct Pending {
     /// The progress token and who takes the texts.
     pub(super) progress: Option<(Value, ProgressSink)>,
     /// Of a `tools/call`: who answers what the server asks meanwhile.
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<CallAsker>,
     /// It was sent under [`RpcState::later_id`].
     pub(super) goes_on: bool,
 }
@@ -197,18 +197,18 @@ impl RpcState {
     }
 
     /// Who answers for the calls without an answer, oldest first, and then for the tasks.
-    pub(crate) fn askers(&self) -> Vec<Asked> {
+    pub(crate) fn askers(&self) -> Vec<CallAsker> {
         let number = |id: &RequestId| match id {
             RequestId::Number(number) => *number,
             RequestId::String(_) => i64::MAX,
         };
-        let mut calls: Vec<(i64, Asked)> = self
+        let mut calls: Vec<(i64, CallAsker)> = self
             .pending()
             .iter()
             .filter_map(|(id, pending)| Some((number(id), pending.asked.clone()?)))
             .collect();
         calls.sort_by_key(|(number, _)| *number);
-        let of_tasks: Vec<Asked> = self.tasks.borrow().values().cloned().collect();
+        let of_tasks: Vec<CallAsker> = self.tasks.borrow().values().cloned().collect();
         calls.into_iter().map(|(_, asked)| asked).chain(of_tasks).collect()
     }
 
@@ -238,7 +238,7 @@ impl RpcState {
 
     /// Who answers for this task. It may be on its way to the disk, before it is followed. Where no
     /// call is on its way to one, nobody does.
-    pub(super) async fn asker_of_task(&self, task: &str) -> Option<Asked> {
+    pub(super) async fn asker_of_task(&self, task: &str) -> Option<CallAsker> {
         if !self.may_be_task(task) {
             return None;
         }
@@ -248,7 +248,7 @@ impl RpcState {
     }
 
     /// From now on somebody answers for this task, until what is given back is dropped.
-    pub(crate) fn answer_for_task(self: &Arc<Self>, task: &str, asked: Asked) -> TaskAnswers {
+    pub(crate) fn answer_for_task(self: &Arc<Self>, task: &str, asked: CallAsker) -> TaskAnswers {
         self.begun_tasks().retain(|begun| begun != task);
         self.tasks.send_modify(|tasks| {
             tasks.insert(task.to_owned(), asked);

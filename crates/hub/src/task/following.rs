@@ -25,7 +25,7 @@ use crate::connection::Connection;
 use crate::output::read_result;
 use crate::permit::TaskAt;
 use crate::refused::read_failure;
-use crate::rpc::{ANSWER_TOO_LONG, Asked, REQUEST_FAILED, REQUEST_REFUSED, TASK_RESULT};
+use crate::rpc::{ANSWER_TOO_LONG, CallAsker, REQUEST_FAILED, REQUEST_REFUSED, TASK_RESULT};
 use crate::text::cut;
 
 /// The server hears that nobody waits for a result; a full queue must not hold up the end.
@@ -87,7 +87,7 @@ pub(super) async fn follow(connection: &Connection, way: &mut Way<'_>) -> Option
         ));
     };
     let _answers = way.context.ask.clone().map(|sink| {
-        let asked = Asked { sink, over, tool: way.tool.to_owned() };
+        let asked = CallAsker { sink, over, tool: way.tool.to_owned() };
         connection.state.answer_for_task(&way.task.id, asked)
     });
     let _progress = connection.state.progress_until_end(&way.task.id);

@@ -9,13 +9,13 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Prompt};
 
-use super::{Shared, prompt_in_line};
+use super::{EditorState, prompt_in_line};
 use crate::domain::Mode;
 use crate::doors::commands;
 
 /// The prompt of a line that began in this mode. rustyline asks for it each time that it draws,
 /// which it does after it has printed what it was given.
-pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared, pub(super) Mode);
+pub(super) struct DrawnPrompt<'a>(pub(super) &'a EditorState, pub(super) Mode);
 
 impl Prompt for DrawnPrompt<'_> {
     fn raw(&self) -> &str {
@@ -24,7 +24,7 @@ impl Prompt for DrawnPrompt<'_> {
     }
 }
 
-pub(super) struct ConsoleHelper(pub(super) Arc<Shared>);
+pub(super) struct ConsoleHelper(pub(super) Arc<EditorState>);
 
 impl Helper for ConsoleHelper {}
 

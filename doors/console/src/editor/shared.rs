@@ -15,7 +15,7 @@ const DRAW_WAIT: Duration = Duration::from_secs(1);
 
 /// Held by the console, its painter and the editor's thread; gone with the last of them.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct EditorState {
     /// The painter's, too: who prints, and who draws the prompt.
     pub(super) gate: Arc<PromptGate>,
     /// To whoever marks rows as shown.
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     pub(super) mode: Mutex<Mode>,
 }
 
-impl Shared {
+impl EditorState {
     pub(super) fn new(written: MarksWritten, mode: Mode) -> Self {
         Self {
             gate: Arc::default(),
@@ -132,9 +132,9 @@ mod tests {
     use super::*;
     use tokio::sync::mpsc;
 
-    fn shared() -> (Shared, mpsc::UnboundedReceiver<i64>) {
+    fn shared() -> (EditorState, mpsc::UnboundedReceiver<i64>) {
         let (written, marks) = mpsc::unbounded_channel();
-        let shared = Shared::new(written, Mode::Ask);
+        let shared = EditorState::new(written, Mode::Ask);
         shared.editing.store(true, Ordering::SeqCst);
         (shared, marks)
     }

@@ -2,7 +2,7 @@
 //! know who is let in, or how often the owner is told.
 
 use super::clean::cleaned;
-use super::owner_question::{Shown, button};
+use super::owner_question::{QuestionView, button};
 use super::rich::{Part, Rich, Style};
 use super::split::{MESSAGE_UNITS_MAX, parts};
 use crate::api::access_request::AccessRequest;
@@ -13,24 +13,24 @@ use crate::doors::clock::Clock;
 /// The message for the owner, with the answers as long as it asks.
 pub fn message(
     request: &AccessRequest,
-    shown: Shown<'_>,
+    shown: QuestionView<'_>,
     clock: &Clock,
 ) -> (Part, Vec<Vec<Button>>) {
-    let keyboard = if shown == Shown::Asked { keyboard(request) } else { Vec::new() };
+    let keyboard = if shown == QuestionView::Asked { keyboard(request) } else { Vec::new() };
     (part(request, shown, clock), keyboard)
 }
 
-fn part(request: &AccessRequest, shown: Shown<'_>, clock: &Clock) -> Part {
+fn part(request: &AccessRequest, shown: QuestionView<'_>, clock: &Clock) -> Part {
     let mut rich = Rich::default();
     let (head, tail) = match shown {
-        Shown::Asked => (head(request), Some(what_it_means(request))),
-        Shown::Answered { answer: OwnerAnswer::LetIn, by, at_ms } => {
+        QuestionView::Asked => (head(request), Some(what_it_means(request))),
+        QuestionView::Answered { answer: OwnerAnswer::LetIn, by, at_ms } => {
             (format!("Let in by {by} at {}", clock.at(at_ms)), None)
         }
-        Shown::Answered { by, at_ms, .. } => {
+        QuestionView::Answered { by, at_ms, .. } => {
             (format!("Ignored by {by} at {}", clock.at(at_ms)), None)
         }
-        Shown::Stale => ("Nothing to answer here any more".to_owned(), None),
+        QuestionView::Stale => ("Nothing to answer here any more".to_owned(), None),
     };
     rich.push(&head, Style::BOLD);
     rich.push("\n\nName: ", Style::PLAIN);
@@ -103,7 +103,7 @@ mod tests {
     fn the_name_of_an_unknown_user_is_shown_and_not_believed() {
         let content = json!({"message_id": 5, "from": mallory(), "chat": {"id": 66, "type": "private"}, "text": "hi"});
         let request = read(&update("message", content)).unwrap();
-        let text = part(&request, Shown::Asked, &Clock::system()).text;
+        let text = part(&request, QuestionView::Asked, &Clock::system()).text;
         for shown in ["Mal\\u{202e}lory", "User id: 66", "@anna_real (unproven)", "Chat id: 66"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
@@ -149,7 +149,7 @@ mod tests {
             group: Some("\u{202e}".repeat(128)),
             added: false,
         };
-        let part = part(&request, Shown::Asked, &Clock::system());
+        let part = part(&request, QuestionView::Asked, &Clock::system());
         assert!(
             part.text.contains("you alone decide") && utf16_len(&part.text) <= MESSAGE_UNITS_MAX
         );

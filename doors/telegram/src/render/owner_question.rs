@@ -17,7 +17,7 @@ use pinned::Changed;
 
 /// What the message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown<'a> {
+pub enum QuestionView<'a> {
     Asked,
     Answered {
         answer: OwnerAnswer,
@@ -28,7 +28,7 @@ pub enum Shown<'a> {
     Stale,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> QuestionView<'a> {
     /// What the message of a question is to show; `by` is who answered, as its readers know them.
     pub fn of(question: &OwnerQuestion, by: &'a str) -> Self {
         match (question.state, question.answer) {
@@ -48,7 +48,7 @@ impl<'a> Shown<'a> {
 pub fn message(
     question: &OwnerQuestion,
     says: &str,
-    shown: Shown<'_>,
+    shown: QuestionView<'_>,
     clock: &Clock,
 ) -> Result<(Part, Vec<Vec<Button>>), serde_json::Error> {
     let id = question.id.as_str();
@@ -92,15 +92,15 @@ mod tests {
             decided_ms: 9,
             at_ms: 1,
         };
-        assert_eq!(Shown::of(&question, "you"), Shown::Asked);
+        assert_eq!(QuestionView::of(&question, "you"), QuestionView::Asked);
         question.state = OwnerQuestionState::Stale;
-        assert_eq!(Shown::of(&question, "you"), Shown::Stale);
+        assert_eq!(QuestionView::of(&question, "you"), QuestionView::Stale);
         question.state = OwnerQuestionState::Decided;
         // An answer of a later claw.
-        assert_eq!(Shown::of(&question, "you"), Shown::Stale);
+        assert_eq!(QuestionView::of(&question, "you"), QuestionView::Stale);
         let answer = OwnerAnswer::Trust(Trust::Ask);
         question.answer = Some(answer);
-        let answered = Shown::Answered { answer, by: "you", at_ms: 9 };
-        assert_eq!(Shown::of(&question, "you"), answered);
+        let answered = QuestionView::Answered { answer, by: "you", at_ms: 9 };
+        assert_eq!(QuestionView::of(&question, "you"), answered);
     }
 }

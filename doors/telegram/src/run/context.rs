@@ -19,7 +19,7 @@ use crate::door_context::Context;
 use crate::doors::clock::Clock;
 use crate::doors::gateway::bot::GatewayBot;
 use crate::doors::gateway::fleet::Fleet;
-use crate::doors::shared::Shared;
+use crate::doors::shared::DoorState;
 use crate::mail::{Mail, MailError, PostedQuestion};
 use crate::router::Router;
 use crate::workspace::Workspace;
@@ -37,7 +37,7 @@ const REACTIONS_TOLD_MAX: usize = 1000;
 /// Lives as long as the bot is at work. What is remembered here is forgotten then.
 pub(super) struct GatewayContext {
     /// What the parts that all doors share have of this one.
-    pub(super) shared: Shared<Part>,
+    pub(super) shared: DoorState<Part>,
     /// A handle of the agent's app, as the router is; both are in `shared`, too.
     pub(super) mail: Mail,
     pub(super) router: Router,
@@ -82,7 +82,7 @@ impl GatewayContext {
         Self {
             mail: context.mail.clone(),
             router: context.router.clone(),
-            shared: Shared::new(context),
+            shared: DoorState::new(context),
             telegram,
             api,
             me,

@@ -22,9 +22,9 @@ use crate::domain::{
     telegram_principal,
 };
 use crate::doors::chat_door::{ChatDoor, DoorPiece, File, Paint, UndoButton};
-use crate::doors::door::{Asked, Closed, Door, DoorFault};
+use crate::doors::door::{Closed, Door, DoorFault, QuestionMessage};
 use crate::doors::live;
-use crate::doors::shared::Shared;
+use crate::doors::shared::DoorState;
 use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 use crate::render::markdown::render_prefix;
 use crate::render::running;
@@ -82,7 +82,12 @@ impl Door for GatewayContext {
         Ok(sent.await?.message)
     }
 
-    async fn ask(&self, to: &Address, _: u64, question: &Question) -> Result<Asked, DoorFault> {
+    async fn ask(
+        &self,
+        to: &Address,
+        _: u64,
+        question: &Question,
+    ) -> Result<QuestionMessage, DoorFault> {
         let place = place(to)?;
         let send = || question_message::send(self, &place, question);
         Ok(in_turn(self, &place, Urgency::Answer, send).await?)
@@ -116,7 +121,7 @@ impl Door for GatewayContext {
 }
 
 impl ChatDoor for GatewayContext {
-    fn shared(&self) -> &Shared<Part> {
+    fn shared(&self) -> &DoorState<Part> {
         &self.shared
     }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::context::GatewayContext;
 use super::handling::may_talk;
-use crate::api::place::{DOOR, Place as ChatPlace};
+use crate::api::place::{DOOR, Place};
 use crate::domain::SessionId;
 use crate::doors::ChatDoor as _;
-use crate::jobs::{JobCallbacks, Place, Spot};
+use crate::jobs::{JobCallbacks, JobPlace, Spot};
 
 /// Sees to the jobs of the home until it is dropped.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
@@ -19,35 +19,35 @@ pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     ctx.shared.context.jobs.clone().keep(callbacks).await;
 }
 
-fn place_of(ctx: &GatewayContext, session: Option<&SessionId>) -> Place {
+fn place_of(ctx: &GatewayContext, session: Option<&SessionId>) -> JobPlace {
     let owner = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)).and_then(spot);
     let Some(session) = session else {
-        return owner.map_or(Place::NotMine, Place::Here);
+        return owner.map_or(JobPlace::NotMine, JobPlace::Here);
     };
     let Some(at) = ctx.place_of(session) else {
         let is_chat = session.as_str().starts_with(&format!("{DOOR}."));
         return match owner {
             Some(tell) if is_chat => {
-                Place::Gone { why: format!("its chat `{session}` is another bot's"), tell }
+                JobPlace::Gone { why: format!("its chat `{session}` is another bot's"), tell }
             }
-            Some(instead) => Place::OfAnotherDoor { instead },
-            None => Place::NotMine,
+            Some(instead) => JobPlace::OfAnotherDoor { instead },
+            None => JobPlace::NotMine,
         };
     };
-    let chat = ChatPlace::of(&at).map(|place| place.chat);
+    let chat = Place::of(&at).map(|place| place.chat);
     let is_allowed = chat.is_some_and(|chat| may_talk(ctx, chat).unwrap_or(true));
     if ctx.writes_to(&at) && is_allowed {
-        return Place::Here(Spot { session: session.clone(), at });
+        return JobPlace::Here(Spot { session: session.clone(), at });
     }
     match owner.filter(|owner| owner.at != at) {
         Some(tell) => {
             let why = if is_allowed { "does not let the bot write" } else { "is not allowed" };
-            Place::Gone { why: format!("its chat `{session}` {why} any more"), tell }
+            JobPlace::Gone { why: format!("its chat `{session}` {why} any more"), tell }
         }
-        None => Place::NotMine,
+        None => JobPlace::NotMine,
     }
 }
 
-fn spot(place: ChatPlace) -> Option<Spot> {
+fn spot(place: Place) -> Option<Spot> {
     Some(Spot { session: place.session().ok()?, at: place.address() })
 }

@@ -15,7 +15,7 @@ use crate::api::incoming::Tapped;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
 use crate::domain::{OwnerAnswer, OwnerQuestion, OwnerQuestionState, Trust, telegram_principal};
-use crate::render::owner_question::{Shown, message};
+use crate::render::owner_question::{QuestionView, message};
 use crate::router::{PinAnswer, TrustAnswer};
 
 /// Questions are looked for this often without a wake-up.
@@ -110,7 +110,7 @@ async fn show(ctx: &GatewayContext, row: &OwnerQuestion) -> anyhow::Result<()> {
     }
     if let Some(place) = Place::of(&row.address) {
         let by = ctx.known_as(&place, &row.decided_by);
-        let (part, keyboard) = drawn(ctx, row, Shown::of(row, &by))?;
+        let (part, keyboard) = drawn(ctx, row, QuestionView::of(row, &by))?;
         let edit = || ctx.api.edit(&place, row.message, &part, &keyboard);
         if let Err(fault) = until_sent(ctx, &place, Urgency::Message, edit).await {
             tracing::warn!(%fault, "an owner's question could not be changed");
@@ -122,7 +122,7 @@ async fn show(ctx: &GatewayContext, row: &OwnerQuestion) -> anyhow::Result<()> {
 fn drawn(
     ctx: &GatewayContext,
     row: &OwnerQuestion,
-    shown: Shown<'_>,
+    shown: QuestionView<'_>,
 ) -> anyhow::Result<(Part, Vec<Vec<Button>>)> {
     let says = ctx.router.cleared_text(&row.shown);
     Ok(message(row, &says, shown, &ctx.clock())?)
@@ -132,7 +132,7 @@ async fn ask(ctx: &GatewayContext, row: &OwnerQuestion) -> anyhow::Result<()> {
     let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) else {
         return Ok(());
     };
-    let (part, keyboard) = drawn(ctx, row, Shown::Asked)?;
+    let (part, keyboard) = drawn(ctx, row, QuestionView::Asked)?;
     let send = || ctx.api.send(&place, &part, &keyboard);
     match until_sent(ctx, &place, Urgency::Message, send).await {
         Ok(sent) => {

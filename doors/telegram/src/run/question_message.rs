@@ -7,17 +7,17 @@ use crate::api::fault::ApiFault;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
 use crate::domain::Question;
-use crate::doors::door::{Asked, Closed};
+use crate::doors::door::{Closed, QuestionMessage};
 use crate::mail::PostedQuestion;
 use crate::render::question::{self, QuestionText};
 use crate::{Part, Sent};
 
-fn whole(sent: Sent) -> Asked {
-    Asked { message: sent.message, at_s: sent.at_s, file: false }
+fn whole(sent: Sent) -> QuestionMessage {
+    QuestionMessage { message: sent.message, at_s: sent.at_s, file: false }
 }
 
-fn as_file(sent: Sent) -> Asked {
-    Asked { file: true, ..whole(sent) }
+fn as_file(sent: Sent) -> QuestionMessage {
+    QuestionMessage { file: true, ..whole(sent) }
 }
 
 /// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the
@@ -26,7 +26,7 @@ pub(super) async fn send(
     ctx: &GatewayContext,
     place: &Place,
     question: &Question,
-) -> Result<Asked, ApiFault> {
+) -> Result<QuestionMessage, ApiFault> {
     let (keyboard, clock) = (question::keyboard(question), ctx.clock());
     let sent = match question::question(question, &clock) {
         QuestionText::Whole(part) => ctx.api.send(place, &part, &keyboard).await.map(whole),

@@ -22,7 +22,7 @@ use crate::domain::{
     Question, telegram_principal,
 };
 use crate::doors::asking;
-use crate::doors::door::Asked;
+use crate::doors::door::QuestionMessage;
 use crate::doors::list_answers;
 use crate::mail::{AskedQuestion, MailError, PostedQuestion};
 use crate::render::question;
@@ -286,7 +286,7 @@ async fn ask_for_word(
     const TEXT: &str = "Denied once you have replied to this message with the reason.";
     let ask = || ctx.api.ask_for_reply(place, TEXT);
     let sent = until_sent(ctx, place, Urgency::Answer, ask).await?;
-    let asked = Asked { message: sent.message, at_s: sent.at_s, file: false };
+    let asked = QuestionMessage { message: sent.message, at_s: sent.at_s, file: false };
     let posted = PostedQuestion {
         state: PostedState::AsksReason,
         ..asked.posted(approval, &place.address())

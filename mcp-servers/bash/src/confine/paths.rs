@@ -8,7 +8,7 @@ use crate::args::Settings;
 use crate::level::Level;
 use crate::network::Access;
 use crate::openings::Openings;
-use crate::wire::{Given, JobSpec};
+use crate::wire::{CommandAccess, JobSpec};
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
 /// stops the start.
@@ -118,7 +118,7 @@ pub struct Boundary {
 
 impl Boundary {
     /// `output` is writable for the server; the inner layer takes that from the commands.
-    pub fn new(settings: &Settings, given: &Given, scratch: &Path, output: &Path) -> Self {
+    pub fn new(settings: &Settings, given: &CommandAccess, scratch: &Path, output: &Path) -> Self {
         let system = ESSENTIAL_PATHS
             .iter()
             .chain(OPTIONAL_PATHS)

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::BashServer;
 use crate::capture::Capture;
-use crate::level::{self, Asked, Scope};
+use crate::level::{self, Scope, ScopeRequest};
 use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
 use crate::run::RunRequest;
@@ -17,7 +17,7 @@ use crate::services::Service;
 use crate::shell_end::ShellEnd;
 use crate::shell_folder::is_plain;
 use crate::shell_variables::VariablesLeft;
-use crate::shown::Shown;
+use crate::shown::CommandOutput;
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -33,7 +33,7 @@ impl BashServer {
         stop: &CancellationToken,
     ) -> CallToolResult {
         let scope = match Scope::parse(
-            Asked {
+            ScopeRequest {
                 needs: arguments.needs,
                 hosts: arguments.hosts.as_deref(),
                 opens: arguments.opens.as_deref(),
@@ -67,7 +67,7 @@ impl BashServer {
             self.limits.file_bytes_max,
         );
         let (notes, shell) = (Vec::new(), ShellEnd::default());
-        let mut shown = Shown { capture, progress, notes, network: None, shell };
+        let mut shown = CommandOutput { capture, progress, notes, network: None, shell };
         let started = Instant::now();
         let ending = self.runner.run(request, stop, &mut shown).await;
         let took = started.elapsed();
@@ -104,7 +104,7 @@ impl BashServer {
             Err(why) => return refusal(why),
         };
         let scope = match Scope::parse(
-            Asked {
+            ScopeRequest {
                 needs: arguments.needs,
                 hosts: arguments.hosts.as_deref(),
                 opens: arguments.opens.as_deref(),

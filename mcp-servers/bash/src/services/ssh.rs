@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::ssh_settings::{HostSettings, Places};
-use super::ssh_words::Asked;
+use super::ssh_words::SshRequest;
 use super::{Outside, SshSpec};
 use crate::network::{HostAccount, Proxy, Reached};
 use crate::scratch::make_private;
@@ -224,13 +224,13 @@ impl Ssh {
 
     /// The error is for the model.
     async fn start(&self, words: &[String]) -> Result<(Child, Way), String> {
-        let way = self.way(Asked::parse(words)?).await?;
+        let way = self.way(SshRequest::parse(words)?).await?;
         let started = self.outside.spawn(self.command(&way)).await;
         started.map(|child| (child, way)).map_err(|error| format!("ssh cannot be started: {error}"))
     }
 
     /// Where the asked host really is, judged by that.
-    async fn way(&self, asked: Asked) -> Result<Way, String> {
+    async fn way(&self, asked: SshRequest) -> Result<Way, String> {
         let (places, name) = (self.places.clone(), asked.host.clone());
         let settings = self.outside.look(move || places.settings(&name)).await;
         let settings =
@@ -318,7 +318,7 @@ fn quoted(path: &Path) -> String {
 
 /// Where one connection goes, and by what.
 struct Way {
-    asked: Asked,
+    asked: SshRequest,
     settings: HostSettings,
     /// The real name of the host.
     host: String,

@@ -3,14 +3,14 @@
 
 /// What a command asks `ssh` for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct SshRequest {
     pub user: Option<String>,
     pub host: String,
     pub port: Option<u16>,
     pub command: String,
 }
 
-impl Asked {
+impl SshRequest {
     /// Reads the words that git and people use. Every other option could start a program or open a
     /// way of its own here.
     pub fn parse(words: &[String]) -> Result<Self, String> {
@@ -64,13 +64,13 @@ pub fn plain(text: &str, more: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(words: &[&str]) -> Result<Asked, String> {
-        Asked::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    fn parse(words: &[&str]) -> Result<SshRequest, String> {
+        SshRequest::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
     fn the_words_of_git_are_understood() {
-        let asked = |user: Option<&str>, port: Option<u16>| Asked {
+        let asked = |user: Option<&str>, port: Option<u16>| SshRequest {
             user: user.map(str::to_owned),
             host: "github.com".into(),
             port,

@@ -66,7 +66,7 @@ fn arrays_references_and_what_has_no_value_are_left_out() {
     assert_eq!(read, BTreeMap::from([("A".to_owned(), b"5".to_vec())]));
 }
 
-fn given(variables: &[(&str, &str)]) -> Given {
+fn given(variables: &[(&str, &str)]) -> InitialVariables {
     let bytes = |text: &&str| text.as_bytes().to_vec();
     variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect()
 }

@@ -41,14 +41,14 @@ pub struct Toolchains {
     pub variables: Vec<(OsString, OsString)>,
     /// What was fetched already and commands may use: the user's folder, and the one below their
     /// HOME that takes links to it.
-    pub shared: Vec<Shared>,
+    pub shared: Vec<SharedFolder>,
     /// Folders of PATH that commands do not get, and why.
     pub left_out: Vec<(PathBuf, LeftOut)>,
 }
 
 /// A folder of the user's whose parts appear below the HOME of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub struct SharedFolder {
     pub from: PathBuf,
     /// Below HOME.
     pub to: PathBuf,
@@ -336,7 +336,7 @@ impl<'a> Search<'a> {
             let from = real.join(shared.from);
             if from.exists() {
                 let to = PathBuf::from(shared.to);
-                self.found.shared.push(Shared { from, to, how: shared.how });
+                self.found.shared.push(SharedFolder { from, to, how: shared.how });
             }
         }
         if let Some(proxy) = manager.proxy.map(|below| real.join(below)).filter(|dir| dir.is_dir())

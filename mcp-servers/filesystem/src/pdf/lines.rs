@@ -6,7 +6,7 @@
 
 use hayro_font::kurbo::{Point, Vec2};
 
-use super::state::Place;
+use super::state::GlyphPlace;
 
 /// A gap of this part of the font's size is a space: a space is 0.2 or more of it, moved letters
 /// stay below 0.1.
@@ -32,7 +32,7 @@ pub struct Lines {
 }
 
 struct Last {
-    place: Place,
+    place: GlyphPlace,
     direction: Vec2,
     letters: String,
 }
@@ -43,7 +43,7 @@ impl Lines {
     }
 
     /// Adds what one character stands for.
-    pub fn push(&mut self, letters: &str, place: Place) {
+    pub fn push(&mut self, letters: &str, place: GlyphPlace) {
         if self.cut {
             return;
         }
@@ -75,7 +75,7 @@ impl Lines {
     }
 
     /// Where the line leads: the way that this character takes, else the one before.
-    fn direction(&self, place: Place) -> Vec2 {
+    fn direction(&self, place: GlyphPlace) -> Vec2 {
         let way = place.end - place.begin;
         if way.hypot() > f64::EPSILON {
             return way.normalize();
@@ -85,7 +85,7 @@ impl Lines {
 }
 
 /// What stands between two characters.
-fn between(last: &Last, place: Place, letters: &str) -> &'static str {
+fn between(last: &Last, place: GlyphPlace, letters: &str) -> &'static str {
     let size = place.size.max(last.place.size);
     let (along, across) = apart(last.place.end, place.begin, last.direction);
     if !(along.is_finite() && across.is_finite()) || size <= 0.0 {
@@ -121,7 +121,7 @@ mod tests {
         let mut lines = Lines::new(1000);
         for (letters, x, y) in letters {
             let begin = Point::new(*x, *y);
-            lines.push(letters, Place { begin, end: begin + Vec2::new(5.0, 0.0), size: 10.0 });
+            lines.push(letters, GlyphPlace { begin, end: begin + Vec2::new(5.0, 0.0), size: 10.0 });
         }
         lines.finish().0
     }
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn a_text_is_cut_between_characters_and_says_so() {
         let mut lines = Lines::new(3);
-        let place = Place { begin: Point::ZERO, end: Point::new(5.0, 0.0), size: 10.0 };
+        let place = GlyphPlace { begin: Point::ZERO, end: Point::new(5.0, 0.0), size: 10.0 };
         lines.push("é", place);
-        lines.push("é", Place { begin: Point::new(5.0, 0.0), ..place });
+        lines.push("é", GlyphPlace { begin: Point::new(5.0, 0.0), ..place });
         assert_eq!(lines.finish(), ("é".to_owned(), true));
     }
 }

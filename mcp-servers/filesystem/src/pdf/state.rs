@@ -25,7 +25,7 @@ pub struct State<'a> {
 
 /// A character's place on the page: where it begins and where the next one would.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct GlyphPlace {
     pub begin: Point,
     pub end: Point,
     /// The height of the font, in units of the page.
@@ -64,7 +64,7 @@ impl State<'_> {
 
     /// Goes behind a character that takes `width` thousandths. `space` says whether it is the one
     /// that word spacing widens.
-    pub fn pass(&mut self, width: Vec2, space: bool) -> Place {
+    pub fn pass(&mut self, width: Vec2, space: bool) -> GlyphPlace {
         let begin = self.origin();
         let along = if self.is_horizontal() { width.x } else { width.y };
         let extra = self.char_space + if space { self.word_space } else { 0.0 };
@@ -75,7 +75,7 @@ impl State<'_> {
         self.advance(along / UNITS_PER_EM * self.font_size + extra);
         let [a, b, c, d, ..] = (self.ctm * self.text).as_coeffs();
         let size = (a * d - b * c).abs().sqrt() * self.font_size.abs();
-        Place { begin, end, size }
+        GlyphPlace { begin, end, size }
     }
 
     fn origin(&self) -> Point {

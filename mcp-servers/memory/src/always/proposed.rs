@@ -12,7 +12,7 @@ use crate::index::Entry;
 use crate::memory::Memory;
 use crate::note::write::changes_of;
 use crate::note::{Note, front};
-use crate::proposal::{self, Shown};
+use crate::proposal::{self, ShownProposal};
 use crate::trash;
 use crate::writer::{Gone, Writer};
 
@@ -27,12 +27,12 @@ const TAKE_OUT: &str = "take-out";
 
 /// What a proposal's file says beside its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct ProposedChange {
     pub change: Change,
     digest: String,
 }
 
-impl Kept {
+impl ProposedChange {
     /// `None` for a proposal of a note.
     pub fn of(file: &str) -> Option<Self> {
         let split = front::split(file);
@@ -75,10 +75,10 @@ pub fn keep(writer: &Writer<'_>, note: &mut Note, change: &Change, now: &Now) ->
 /// The proposal or the file is not what was shown, or the file is full. The proposal ends then.
 pub fn promote(
     writer: &Writer<'_>,
-    (entry, kept): (&Entry, &Kept),
-    shown: &Shown<'_>,
+    (entry, kept): (&Entry, &ProposedChange),
+    shown: &ShownProposal<'_>,
 ) -> Result<Fullness> {
-    proposal::check(entry, &Shown { text: None, instead_of: None, ..*shown })?;
+    proposal::check(entry, &ShownProposal { text: None, instead_of: None, ..*shown })?;
     is_as_shown(entry, &kept.change, shown)?;
     let memory = &*writer.memory;
     let now = memory.read_always()?;
@@ -101,7 +101,7 @@ pub fn promote(
     }
 }
 
-fn put(memory: &Memory, entry: &Entry, kept: &Kept, now: &Now) -> Result<String> {
+fn put(memory: &Memory, entry: &Entry, kept: &ProposedChange, now: &Now) -> Result<String> {
     if !memory.is_ours_since(&kept.digest, &memory.always_digest(&now.text)) {
         let file = memory.fullness(&now.text).file;
         return Err(ToolError::Refused(format!(
@@ -115,7 +115,7 @@ fn put(memory: &Memory, entry: &Entry, kept: &Kept, now: &Now) -> Result<String>
 }
 
 /// A host that sends back what it has shown is held to it.
-fn is_as_shown(entry: &Entry, change: &Change, shown: &Shown<'_>) -> Result<()> {
+fn is_as_shown(entry: &Entry, change: &Change, shown: &ShownProposal<'_>) -> Result<()> {
     let is_same = |shown: Option<&str>, kept: &Option<String>| {
         shown.is_none_or(|shown| kept.as_deref() == Some(shown))
     };
@@ -132,9 +132,9 @@ fn is_as_shown(entry: &Entry, change: &Change, shown: &Shown<'_>) -> Result<()> 
 ///
 /// # Errors
 /// The trash cannot be read.
-pub fn promoted_before(memory: &Memory, id: &str) -> Result<Option<(Entry, Kept)>> {
+pub fn promoted_before(memory: &Memory, id: &str) -> Result<Option<(Entry, ProposedChange)>> {
     let found = trash::promoted_file(memory, id)?;
-    Ok(found.and_then(|(entry, file)| Some((entry, Kept::of(&file)?))))
+    Ok(found.and_then(|(entry, file)| Some((entry, ProposedChange::of(&file)?))))
 }
 
 /// An owner's own order: the line is there at once. The line that says so already, if there is one.

@@ -30,7 +30,7 @@ use crate::note::{one_line, time};
 use crate::owner;
 use crate::vectors::Vectors;
 
-type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
+type ToolDef = claw_server_kit::tools::ToolDef<SharedMemory>;
 
 /// All tools in the order in which they are listed, which never changes between connections.
 pub fn all() -> Vec<ToolDef> {
@@ -52,7 +52,7 @@ pub fn all() -> Vec<ToolDef> {
 
 /// The notes as all calls share them.
 #[derive(Clone)]
-pub struct Shared {
+pub struct SharedMemory {
     memory: Arc<Mutex<Memory>>,
     /// Of the same notes, for whoever waits for an endpoint without the lock.
     pub vectors: Option<Arc<Vectors>>,
@@ -62,7 +62,7 @@ pub struct Shared {
     is_read_by_owner: bool,
 }
 
-impl Shared {
+impl SharedMemory {
     pub fn new(memory: Memory) -> Self {
         let vectors = memory.vectors.clone();
         Self {
@@ -130,14 +130,16 @@ type Answer<O> = Result<claw_server_kit::tools::Reply<O>>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-pub enum Place {
+pub enum KeptIn {
     #[default]
     Note,
     Always,
 }
 
 /// What a tool does, as the list of tools holds it.
-fn on_notes<I, O>(run: fn(&mut Memory, I) -> Result<Reply<O>>) -> impl Fn(&Shared, I) -> Answer<O> {
+fn on_notes<I, O>(
+    run: fn(&mut Memory, I) -> Result<Reply<O>>,
+) -> impl Fn(&SharedMemory, I) -> Answer<O> {
     move |shared, input| {
         shared.with(|memory| run(memory, input)).map(|reply| reply.with_meta(JsonObject::new()))
     }

@@ -7,7 +7,7 @@ use super::shown::About as Shown;
 use super::{About, Effect, Reply, ToolDef, on_notes, remembered};
 use crate::always::Fullness;
 use crate::always::lines::Change;
-use crate::always::proposed::{self, Kept};
+use crate::always::proposed::{self, ProposedChange};
 use crate::error::Result;
 use crate::index::Entry;
 use crate::memory::Memory;
@@ -60,7 +60,7 @@ struct Output {
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
-    let shown = proposal::Shown {
+    let shown = proposal::ShownProposal {
         version: input.version.trim(),
         subject: input.subject.as_deref(),
         text: input.text.as_deref(),
@@ -84,17 +84,17 @@ fn is_for_always(memory: &Memory, id: &str) -> Result<bool> {
         Some((_, file)) => Some(file),
         None => crate::trash::promoted_file(memory, id)?.map(|(_, file)| file),
     };
-    Ok(file.is_some_and(|file| Kept::of(&file).is_some()))
+    Ok(file.is_some_and(|file| ProposedChange::of(&file).is_some()))
 }
 
 fn always(
     writer: &Writer<'_>,
     id: &str,
-    shown: &proposal::Shown<'_>,
+    shown: &proposal::ShownProposal<'_>,
 ) -> Result<(Entry, Change, Fullness)> {
     let memory = &*writer.memory;
     let found = proposal::find_one(memory, id)?;
-    let open = found.and_then(|(entry, file)| Some((entry, Kept::of(&file)?)));
+    let open = found.and_then(|(entry, file)| Some((entry, ProposedChange::of(&file)?)));
     let (entry, kept, full) = match open {
         Some((entry, kept)) => {
             let full = proposed::promote(writer, (&entry, &kept), shown)?;

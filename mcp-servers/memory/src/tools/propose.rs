@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::shown::About as Shown;
-use super::{About, Answer, Effect, Place, Reply, Shared, ToolDef, in_file};
+use super::{About, Answer, Effect, KeptIn, Reply, SharedMemory, ToolDef, in_file};
 use crate::always::Fullness;
-use crate::asked::{self, Asked, May, OPEN_S};
+use crate::asked::{self, AskedProposal, May, OPEN_S};
 use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::find;
@@ -46,7 +46,7 @@ pub fn tool() -> ToolDef {
                       has to hold; that file is small.",
         effect: Effect::Adds,
     }
-    .tool(|shared: &Shared, input| shared.with(|memory| run(memory, input)))
+    .tool(|shared: &SharedMemory, input| shared.with(|memory| run(memory, input)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -58,7 +58,7 @@ struct Input {
     text: String,
     /// `note` (the default), or `always`: one line of the file that every prompt holds.
     #[serde(default, rename = "where")]
-    place: Place,
+    place: KeptIn,
     /// With `always`: the line of that file that goes, as it stands there. With an empty text it is
     /// only taken out.
     #[serde(default)]
@@ -137,7 +137,7 @@ impl Beside {
 }
 
 fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
-    if input.place == Place::Always {
+    if input.place == KeptIn::Always {
         return always::run(memory, input);
     }
     if input.replaces_line.is_some() {
@@ -258,7 +258,7 @@ fn is_known_to_the_owner() -> Reply<Output> {
 }
 
 /// What it said is told to those alone who have read it: the same conversation, the same origin.
-fn was_asked(asked: &Asked, is_theirs: bool) -> Reply<Output> {
+fn was_asked(asked: &AskedProposal, is_theirs: bool) -> Reply<Output> {
     let day = time::day(asked.at);
     let answer = match asked.closed_at {
         Some(_) => "its owner has not said yes to it",

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::About as Shown;
-use super::{About, Effect, Place, Reply, ToolDef, on_notes, remembered, time_of};
+use super::{About, Effect, KeptIn, Reply, ToolDef, on_notes, remembered, time_of};
 use crate::always::lines::{self, Change};
 use crate::always::{Fullness, proposed};
 use crate::error::Result;
@@ -40,7 +40,7 @@ struct Input {
     subject: Option<String>,
     /// `note` (the default), or `always`: one line of the file that every prompt holds.
     #[serde(default, rename = "where")]
-    place: Place,
+    place: KeptIn,
     /// Default: fact.
     #[serde(default)]
     kind: Kind,
@@ -70,7 +70,7 @@ struct Output {
 }
 
 fn run(memory: &mut Memory, input: Input) -> Result<Reply<Output>> {
-    if input.place == Place::Always {
+    if input.place == KeptIn::Always {
         return always(memory, &input.text);
     }
     let (subject, text) = match input.subject {

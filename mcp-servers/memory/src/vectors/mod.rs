@@ -77,7 +77,7 @@ struct Inner {
 
 /// What vectors say to a query.
 #[derive(Default)]
-pub struct Asked {
+pub struct VectorAnswer {
     nearest: Vec<Near>,
     /// Words do not count.
     pub is_alone: bool,
@@ -85,7 +85,7 @@ pub struct Asked {
     pub remark: Option<String>,
 }
 
-impl Asked {
+impl VectorAnswer {
     /// The rows of the nearest notes, best first.
     ///
     /// # Errors
@@ -139,13 +139,13 @@ impl Vectors {
 
     /// The notes nearest to a query. Waits for the endpoint within its bound, and holds no lock
     /// meanwhile. What fails gives no notes, and is remarked once.
-    pub fn ask(&self, query: &str) -> Asked {
+    pub fn ask(&self, query: &str) -> VectorAnswer {
         match self.nearest(query) {
             Ok(nearest) => {
                 let is_alone = self.args.embeddings_use == Use::Alone;
-                Asked { nearest, is_alone, remark: None }
+                VectorAnswer { nearest, is_alone, remark: None }
             }
-            Err(()) => Asked { remark: self.locked().remark(), ..Asked::default() },
+            Err(()) => VectorAnswer { remark: self.locked().remark(), ..VectorAnswer::default() },
         }
     }
 

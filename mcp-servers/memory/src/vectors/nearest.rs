@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::sketch::{self, Sketches, Sketching};
-use super::store::{Kept, Store};
+use super::store::{Store, StoredVector};
 
 /// Notes that are given. Those behind them weigh nearly nothing.
 pub const NEAREST_MAX: usize = 300;
@@ -83,7 +83,7 @@ impl Rows {
     ) -> rusqlite::Result<Vec<Near>> {
         let mut best = Best::new(self.usual());
         let mut vector = Vec::with_capacity(self.dimension);
-        let mut compare = |kept: Kept<'_>| {
+        let mut compare = |kept: StoredVector<'_>| {
             vector.clear();
             vector.extend(floats(kept.bytes));
             best.take(kept.digest, cosine(query, &vector));

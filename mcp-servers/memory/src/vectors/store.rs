@@ -61,14 +61,14 @@ pub struct Trial {
 }
 
 /// A vector as it lies in the file.
-pub struct Kept<'a> {
+pub struct StoredVector<'a> {
     pub row: i64,
     pub digest: &'a str,
     /// Its numbers, each as four bytes, the lowest first.
     pub bytes: &'a [u8],
 }
 
-impl<'a> Kept<'a> {
+impl<'a> StoredVector<'a> {
     /// `None` for one that has not the length of the others.
     fn of(row: &'a Row<'_>, dimension: usize) -> rusqlite::Result<Option<Self>> {
         let bytes = row.get_ref(2)?.as_blob().unwrap_or_default();
@@ -175,7 +175,7 @@ impl Store {
         &self,
         model: &str,
         dimension: usize,
-        mut take: impl FnMut(Kept<'_>),
+        mut take: impl FnMut(StoredVector<'_>),
     ) -> rusqlite::Result<()> {
         // By row: what lies side by side in the file is read once.
         let mut statement = self.db.prepare_cached(
@@ -183,7 +183,7 @@ impl Store {
         )?;
         let mut rows = statement.query(params![model, dimension as i64])?;
         while let Some(row) = rows.next()? {
-            if let Some(kept) = Kept::of(row, dimension)? {
+            if let Some(kept) = StoredVector::of(row, dimension)? {
                 take(kept);
             }
         }
@@ -195,7 +195,7 @@ impl Store {
         &self,
         dimension: usize,
         wanted: impl Iterator<Item = i64>,
-        mut take: impl FnMut(Kept<'_>),
+        mut take: impl FnMut(StoredVector<'_>),
     ) -> rusqlite::Result<()> {
         // One look at the file: each statement by itself would lock it anew.
         let reading = self.db.unchecked_transaction()?;
@@ -204,7 +204,7 @@ impl Store {
         for row in wanted {
             let mut rows = statement.query([row])?;
             if let Some(row) = rows.next()?
-                && let Some(kept) = Kept::of(row, dimension)?
+                && let Some(kept) = StoredVector::of(row, dimension)?
             {
                 take(kept);
             }

@@ -25,7 +25,7 @@ const NO_END: &str = "never";
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
-pub struct Asked {
+pub struct JobRequest {
     /// What is to be done then, in words for an agent. Give this or `say`.
     #[serde(default)]
     text: Option<String>,
@@ -90,7 +90,7 @@ pub struct Asked {
     until: Option<String>,
 }
 
-impl Asked {
+impl JobRequest {
     fn fields(&self) -> Fields {
         Fields {
             in_seconds: self.in_seconds,

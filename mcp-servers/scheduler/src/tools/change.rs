@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::asked::Asked;
+use super::asked::JobRequest;
 use super::shown::JobShown;
 use super::{About, Effect, Reply, ToolDef, on_jobs};
 use crate::error::Result;
@@ -30,7 +30,7 @@ struct Input {
     /// The revision on which the change is made, as `list` or `schedule` gave it.
     revision: i64,
     /// The fields to change, as for `schedule`. Fields that say when replace all such fields.
-    to: Asked,
+    to: JobRequest,
 }
 
 fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<JobShown>> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::{Coming, FiringShown, coming, coming_lines};
-use super::{About, Effect, Reply, Shared, ToolDef, limit, on_jobs};
+use super::{About, Effect, Reply, SharedSchedule, ToolDef, limit, on_jobs};
 use crate::error::Result;
 use crate::schedule::Schedule;
 use crate::store::{firings, history};
@@ -72,7 +72,7 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
 ///
 /// # Errors
 /// The file fails.
-pub fn as_json(shared: &Shared, after: i64) -> Result<String> {
+pub fn as_json(shared: &SharedSchedule, after: i64) -> Result<String> {
     let input = Input { after: Some(after), ..Input::default() };
     let reply = shared.with(|schedule| run(schedule, input))?;
     Ok(serde_json::to_string(&reply.structured)?)

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{About, Effect, Shared, ToolDef};
+use super::{About, Effect, SharedSchedule, ToolDef};
 use crate::error::{Result, ToolError};
 use crate::heartbeats::{EntryChange, Heartbeats};
 
@@ -33,8 +33,8 @@ pub fn tools(heartbeats: Heartbeats) -> [ToolDef; 2] {
         effect: Effect::Changes { destructive: true, idempotent: true },
     };
     [
-        propose.tool(move |shared: &Shared, input| run_propose(&heartbeats, shared, input)),
-        put.tool(move |_: &Shared, input| run_put(&of_put, input)).for_hosts(),
+        propose.tool(move |shared: &SharedSchedule, input| run_propose(&heartbeats, shared, input)),
+        put.tool(move |_: &SharedSchedule, input| run_put(&of_put, input)).for_hosts(),
     ]
 }
 
@@ -83,7 +83,7 @@ struct Proposed {
 
 fn run_propose(
     heartbeats: &Heartbeats,
-    shared: &Shared,
+    shared: &SharedSchedule,
     input: Propose,
 ) -> Result<claw_server_kit::tools::Reply<Proposed>> {
     if shared.caller.as_ref().is_some_and(|caller| caller.heard_by_others) {

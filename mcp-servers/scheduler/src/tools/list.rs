@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::shown::{Coming, JobShown, coming, coming_lines};
-use super::{About, Effect, Reply, Shared, ToolDef, limit, on_jobs};
+use super::{About, Effect, Reply, SharedSchedule, ToolDef, limit, on_jobs};
 use crate::error::Result;
 use crate::job::{id_of, number_of};
 use crate::schedule::Schedule;
@@ -79,7 +79,7 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
 ///
 /// # Errors
 /// The file fails.
-pub fn as_json(shared: &Shared) -> Result<String> {
+pub fn as_json(shared: &SharedSchedule) -> Result<String> {
     let known = shared.with(|schedule| jobs::revisions(&schedule.db))?;
     let jobs: Vec<_> = known
         .into_iter()

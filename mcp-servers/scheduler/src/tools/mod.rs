@@ -24,11 +24,11 @@ use crate::error::{Result, ToolError};
 use crate::heartbeats::Heartbeats;
 use crate::schedule::Schedule;
 
-pub use asked::Asked;
+pub use asked::JobRequest;
 pub use due::as_json as due_as_json;
 pub use list::as_json as jobs_as_json;
 
-type ToolDef = claw_server_kit::tools::ToolDef<Shared>;
+type ToolDef = claw_server_kit::tools::ToolDef<SharedSchedule>;
 
 /// All tools in the order in which they are listed, which never changes between connections.
 pub fn all(heartbeats: Option<Heartbeats>) -> Vec<ToolDef> {
@@ -49,13 +49,13 @@ pub fn all(heartbeats: Option<Heartbeats>) -> Vec<ToolDef> {
 
 /// The jobs as all calls share them.
 #[derive(Clone)]
-pub struct Shared {
+pub struct SharedSchedule {
     schedule: Arc<Mutex<Schedule>>,
     /// Who asks, as far as the host has said it of this call.
     caller: Option<Caller>,
 }
 
-impl Shared {
+impl SharedSchedule {
     pub fn new(schedule: Schedule) -> Self {
         Self { schedule: Arc::new(Mutex::new(schedule)), caller: None }
     }
@@ -101,7 +101,7 @@ struct Reply<O> {
 /// What a tool does, as the list of tools holds it.
 fn on_jobs<I, O>(
     run: fn(&mut Schedule, I) -> Result<Reply<O>>,
-) -> impl Fn(&Shared, I) -> Result<claw_server_kit::tools::Reply<O>> {
+) -> impl Fn(&SharedSchedule, I) -> Result<claw_server_kit::tools::Reply<O>> {
     move |shared, input| {
         let reply = shared.with(|schedule| run(schedule, input))?;
         let content = vec![ContentBlock::text(reply.text)];

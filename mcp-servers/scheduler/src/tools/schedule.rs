@@ -1,6 +1,6 @@
 //! `schedule`: a new job.
 
-use super::asked::Asked;
+use super::asked::JobRequest;
 use super::shown::JobShown;
 use super::{About, Effect, Reply, ToolDef, on_jobs};
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub fn tool() -> ToolDef {
     .tool(on_jobs(run))
 }
 
-fn run(schedule: &mut Schedule, asked: Asked) -> Result<Reply<JobShown>> {
+fn run(schedule: &mut Schedule, asked: JobRequest) -> Result<Reply<JobShown>> {
     let plan = asked.plan(schedule)?;
     let job = JobShown::new(&schedule.add(plan)?)?;
     Ok(Reply { text: format!("Scheduled: {}", job.lines()), structured: job })

@@ -31,30 +31,30 @@ pub(super) fn effect(
     builtin: &'static str,
     tool: &str,
     arguments: &Value,
-    seen: Option<&Seen>,
+    seen: Option<&PathContents>,
 ) -> Effect {
     effect_of(&facts(builtin, tool, arguments, Origin::Owner), seen, None)
 }
 
-fn file(tool: &str, arguments: &Value, seen: Option<&Seen>) -> String {
+fn file(tool: &str, arguments: &Value, seen: Option<&PathContents>) -> String {
     let effect = effect("filesystem", tool, arguments, seen);
     format!("{}{}", if effect.danger { "⚠ " } else { "" }, effect.says)
 }
 
-fn text(lines: usize) -> Seen {
-    Seen::Text((1..=lines).map(|n| format!("line {n}\n")).collect())
+fn text(lines: usize) -> PathContents {
+    PathContents::Text((1..=lines).map(|n| format!("line {n}\n")).collect())
 }
 
 #[test]
 fn writing_says_what_becomes_of_what_is_there() {
-    let new = |seen: &Seen, content: &str| {
+    let new = |seen: &PathContents, content: &str| {
         file("write_file", &json!({"path": "a.txt", "content": content}), Some(seen))
     };
     let lines = |n: usize| match text(n) {
-        Seen::Text(text) => text,
+        PathContents::Text(text) => text,
         _ => unreachable!(),
     };
-    assert_eq!(new(&Seen::Nothing, &lines(3)), "Create a.txt (3 lines)");
+    assert_eq!(new(&PathContents::Nothing, &lines(3)), "Create a.txt (3 lines)");
     assert_eq!(
         new(&text(40), &lines(40).replace("line 7\n", "LINE 7\n")),
         "Replace a.txt (1 of 40 lines changes)"
@@ -64,7 +64,7 @@ fn writing_says_what_becomes_of_what_is_there() {
     assert_eq!(new(&text(4), &lines(3)), "Replace a.txt (1 of 4 lines goes)");
     assert_eq!(new(&text(4), "x\n"), "Replace a.txt (all 4 lines become 1)");
     assert_eq!(new(&text(2), &lines(2)), "Replace a.txt (no line changes)");
-    let bytes = Seen::Bytes { size: 2_500, changed: (0, 0) };
+    let bytes = PathContents::Bytes { size: 2_500, changed: (0, 0) };
     assert_eq!(new(&bytes, "x"), "⚠ Replace a.txt (3 kB that cannot be compared) by 1 line");
     let unseen = file("write_file", &json!({"path": "a.txt", "content": "x"}), None);
     assert_eq!(unseen, "Write a.txt (1 line), whatever is there now");
@@ -73,7 +73,7 @@ fn writing_says_what_becomes_of_what_is_there() {
 #[test]
 fn a_file_that_others_act_by_says_who() {
     let write = |path: &str| {
-        file("write_file", &json!({"path": path, "content": "x"}), Some(&Seen::Nothing))
+        file("write_file", &json!({"path": path, "content": "x"}), Some(&PathContents::Nothing))
     };
     assert_eq!(
         write(".git/hooks/pre-commit"),
@@ -107,8 +107,8 @@ fn what_stands_in_a_file_is_shown_by_the_owners_words_alone() {
 
 #[test]
 fn deleting_and_moving_say_what_is_lost() {
-    let folder = |files, more, empty| Seen::Folder { files, more, empty };
-    let delete = |recursive: bool, seen: Option<&Seen>| {
+    let folder = |files, more, empty| PathContents::Folder { files, more, empty };
+    let delete = |recursive: bool, seen: Option<&PathContents>| {
         file("delete", &json!({"path": "photos", "recursive": recursive}), seen)
     };
     assert_eq!(
@@ -123,14 +123,17 @@ fn deleting_and_moving_say_what_is_lost() {
     assert_eq!(delete(false, Some(&folder(0, false, true))), "Delete photos/, an empty folder");
     assert_eq!(delete(false, Some(&text(1))), "⚠ Delete photos (1 line)");
     assert_eq!(delete(true, None), "⚠ Delete photos and everything in it");
-    let moves = |to: &str, overwrite: bool, seen: Option<&Seen>| {
+    let moves = |to: &str, overwrite: bool, seen: Option<&PathContents>| {
         let arguments = json!({"source": "in/a.txt", "destination": to, "overwrite": overwrite});
         file("move", &arguments, seen)
     };
     assert_eq!(moves("in/b.txt", false, None), "Rename in/a.txt to b.txt");
     assert_eq!(moves("out/a.txt", false, None), "Move in/a.txt to out/");
     assert_eq!(moves("out/b.txt", false, None), "Move in/a.txt to out/b.txt");
-    assert_eq!(moves("out/b.txt", true, Some(&Seen::Nothing)), "Move in/a.txt to out/b.txt");
+    assert_eq!(
+        moves("out/b.txt", true, Some(&PathContents::Nothing)),
+        "Move in/a.txt to out/b.txt"
+    );
     assert_eq!(
         moves("out/b.txt", true, Some(&text(2))),
         "⚠ Move in/a.txt to out/b.txt and replace what is there"

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::question::{Asked, Read, asked_of};
+use super::question::{AskedValue, Read, asked_of};
 use super::{Answers, RUNNING, RoundNow, RoundStep};
 use crate::calls::Calls;
 use crate::calls::record::entry;
@@ -88,9 +88,9 @@ impl Calls {
         &self,
         call: &ToolCall,
         round: &RoundRow,
-        asked: Asked,
+        asked: AskedValue,
     ) -> Result<ApprovalId, StoreError> {
-        let Asked { input, mut effect, mut arguments, choices, says } = asked;
+        let AskedValue { input, mut effect, mut arguments, choices, says } = asked;
         for argument in &mut arguments {
             argument.1 = self.redactor.redact(&argument.1).into_owned();
         }

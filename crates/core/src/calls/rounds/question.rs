@@ -18,7 +18,7 @@ const ELICIT: &str = "elicitation/create";
 /// What a request comes to, as far as it is answered.
 pub(super) enum Read {
     /// A person is asked for this.
-    Ask(Box<Asked>),
+    Ask(Box<AskedValue>),
     /// Everything is answered: the response.
     Whole(Value),
     /// Nobody is asked, and the server gets a no. `why` completes "`server` asked in the middle of
@@ -29,7 +29,7 @@ pub(super) enum Read {
 }
 
 /// One value that a person is asked for.
-pub(super) struct Asked {
+pub(super) struct AskedValue {
     pub(super) input: Input,
     pub(super) effect: Effect,
     /// The server's own words, by [`NAMES`].
@@ -95,14 +95,14 @@ fn in_form(key: &str, message: &str, params: &Value, fields: &Map<String, Value>
 }
 
 /// A form of one question and no value.
-fn confirmation(key: &str, message: &str) -> Asked {
+fn confirmation(key: &str, message: &str) -> AskedValue {
     let input = input_of(key, "Yes", InputKind::Confirm);
     let says = "It asks for a yes".to_owned();
     let choices = vec![give("yes", "Yes", json!(true)), decline()];
     with_words(input, Effect { says, ..Effect::default() }, message, None, choices)
 }
 
-fn value(field: FormField, message: &str, (at, of): (usize, usize)) -> Asked {
+fn value(field: FormField, message: &str, (at, of): (usize, usize)) -> AskedValue {
     let FormField { input, about, default } = field;
     let count = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
     let effect = Effect {
@@ -184,13 +184,13 @@ fn with_words(
     message: &str,
     about: Option<String>,
     choices: Vec<Choice>,
-) -> Asked {
+) -> AskedValue {
     let mut arguments = Vec::new();
     if !message.trim().is_empty() {
         arguments.push((NAMES[0].to_owned(), escape::visible_multiline(message)));
     }
     arguments.extend(about.map(|about| (NAMES[1].to_owned(), about)));
-    Asked { input, effect, arguments, choices, says: json!({"message": message}) }
+    AskedValue { input, effect, arguments, choices, says: json!({"message": message}) }
 }
 
 fn input_of(key: &str, label: &str, kind: InputKind) -> Input {
@@ -220,7 +220,7 @@ mod tests {
         asked_of("a", &json!({"method": ELICIT, "params": params}), &fields)
     }
 
-    fn asked(read: Read) -> Asked {
+    fn asked(read: Read) -> AskedValue {
         match read {
             Read::Ask(asked) => *asked,
             Read::Whole(value) => panic!("{value}"),
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    fn labels(asked: &Asked) -> Vec<&str> {
+    fn labels(asked: &AskedValue) -> Vec<&str> {
         asked.choices.iter().map(|choice| choice.label.as_str()).collect()
     }
 

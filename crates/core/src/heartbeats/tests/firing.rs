@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan as _};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::super::{HeartbeatCallbacks, Heartbeats, HeartbeatsParts, Place};
+use super::super::{HeartbeatCallbacks, HeartbeatPlace, Heartbeats, HeartbeatsParts};
 use super::when::heartbeat;
 use crate::config::{Heartbeat, HeartbeatCheck, HeartbeatTimes};
 use crate::domain::{
@@ -90,7 +90,7 @@ impl Beats {
 
 async fn look(room: &Heartbeats, heartbeat: &Heartbeat, now: Timestamp) {
     let callbacks = HeartbeatCallbacks {
-        place_of: Arc::new(|_| Place::Here(Address("console/1".into()))),
+        place_of: Arc::new(|_| HeartbeatPlace::Here(Address("console/1".into()))),
         written: Arc::new(|| {}),
     };
     room.look(std::slice::from_ref(heartbeat), now, &callbacks).await;

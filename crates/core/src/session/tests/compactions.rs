@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use crate::domain::{
-    Address, Block, CallId, Event, EventBody, Finish, InboundBody, Kept, Origin, Outcome,
+    Address, Block, CallId, Event, EventBody, Finish, InboundBody, KeptWords, Origin, Outcome,
     ToolOutput, ToolUse, TurnEnd, Usage,
 };
 use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
@@ -267,7 +267,7 @@ async fn a_kill_in_a_compaction_leaves_the_old_window_or_the_new_one() {
         else {
             panic!()
         };
-        assert_ne!(made.kept, Kept::default());
+        assert_ne!(made.kept, KeptWords::default());
         let said = notices(&gate);
         let told = said.iter().filter(|notice| notice.starts_with("Summarised:")).count();
         assert_eq!(told, 1, "{said:?}");

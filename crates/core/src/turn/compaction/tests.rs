@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{CallId, Compaction, Finish, Kept, Message, PromptAccount, ToolOutput, Usage};
+use crate::domain::{
+    CallId, Compaction, Finish, KeptWords, Message, PromptAccount, ToolOutput, Usage,
+};
 use crate::turn::next;
 use crate::turn::next::tests::{
     BOUNDS, cut, ended, failed, id, log, reply, result, said, started, text, uses,
@@ -36,7 +38,7 @@ fn push(log: &Log, body: EventBody) -> Log {
 }
 
 fn summarised(log: &Log, through_seq: u64, summary: &str) -> Log {
-    let made = made(log, through_seq, summary, Kept::default(), Some(0));
+    let made = made(log, through_seq, summary, KeptWords::default(), Some(0));
     let text = summary.to_owned();
     push(log, EventBody::Summary { text, through_seq, spent: None, made })
 }
@@ -235,11 +237,11 @@ proptest! {
                         vec![cut_event(&log, calls.iter().map(cut_of).collect())]
                     }
                     Step::Compact { through_seq } => {
-                        let made = made(&log, through_seq, "s", Kept::default(), None);
+                        let made = made(&log, through_seq, "s", KeptWords::default(), None);
                         vec![EventBody::Summary { text: "s".into(), through_seq, spent: None, made }]
                     }
                     Step::Drop { through_seq } => {
-                        let made = made(&log, through_seq, "", Kept::default(), None);
+                        let made = made(&log, through_seq, "", KeptWords::default(), None);
                         let (reason, kept_summary) = ("r".into(), String::new());
                         vec![EventBody::WindowDropped { reason, through_seq, kept_summary, made }]
                     }

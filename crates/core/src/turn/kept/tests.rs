@@ -4,7 +4,7 @@ use super::*;
 use crate::domain::{Compaction, ToolOutput};
 use crate::turn::next::tests::{ended, id, log, result, said, started, text, uses};
 
-fn kept(bodies: Vec<EventBody>, bytes: usize) -> Kept {
+fn kept(bodies: Vec<EventBody>, bytes: usize) -> KeptWords {
     of(&log(bodies), u64::MAX, bytes)
 }
 

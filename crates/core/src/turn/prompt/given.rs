@@ -8,7 +8,7 @@ use claw_kit::counted::counted;
 
 /// The last request of a turn: it begins with all that the ones before it held.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct LastRequest {
     /// The number of the turn.
     pub seq: u64,
     pub requests: usize,
@@ -37,7 +37,7 @@ pub enum NotGiven {
     NotAsked { seq: u64 },
 }
 
-impl Given {
+impl LastRequest {
     /// Of the turn that holds the event with this number; without one, of the newest. `events` is
     /// the whole log.
     pub fn of(
@@ -169,14 +169,14 @@ mod tests {
     fn a_turn_is_found_by_any_of_its_events_and_told_as_its_last_request() {
         let (session, events) = (SessionId::new("main").unwrap(), events());
         for number in 1..=8 {
-            let given = Given::of(&session, &events, Some(number)).unwrap();
+            let given = LastRequest::of(&session, &events, Some(number)).unwrap();
             assert_eq!((given.seq, given.requests, given.through_seq), (1, 2, 5), "{number}");
             assert!(given.beside.is_some() && given.answer.is_some());
             assert!(given.shares.results > 0);
         }
-        assert_eq!(Given::of(&session, &events, Some(0)).unwrap_err(), NotGiven::NoTurn);
-        assert_eq!(Given::of(&session, &events, Some(99)).unwrap_err(), NotGiven::NoTurn);
-        let not_asked = Given::of(&session, &events, None).unwrap_err();
+        assert_eq!(LastRequest::of(&session, &events, Some(0)).unwrap_err(), NotGiven::NoTurn);
+        assert_eq!(LastRequest::of(&session, &events, Some(99)).unwrap_err(), NotGiven::NoTurn);
+        let not_asked = LastRequest::of(&session, &events, None).unwrap_err();
         assert_eq!(not_asked, NotGiven::NotAsked { seq: 10 });
     }
 
@@ -185,7 +185,7 @@ mod tests {
         let (session, mut events) = (SessionId::new("main").unwrap(), events());
         let mut log = Log::new(session.clone(), events.clone(), 11);
         events.push(log.push(0, packed_event(&log.clone(), None)));
-        let given = Given::of(&session, &events, None).unwrap();
+        let given = LastRequest::of(&session, &events, None).unwrap();
         assert_eq!(given.cut, ["events 1 to 8: a summary stands for them"]);
         assert_eq!(given.beside, None, "it is not told in this window");
     }

@@ -18,7 +18,7 @@ use crate::domain::{EventBody, PromptAccount, PromptPart, PromptTools, ToolSpec}
 use crate::model::Request;
 
 pub(super) use account::digest;
-pub use given::{Given, NotGiven};
+pub use given::{LastRequest, NotGiven};
 pub use shares::{Shares, beside, shares};
 
 /// What stands beside the conversation.

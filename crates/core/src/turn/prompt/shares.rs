@@ -1,7 +1,7 @@
 //! What of a conversation a window holds, by kind. Pure. Must not know what stands beside it.
 
 use crate::domain::PromptAccount;
-use crate::turn::kinds::{Seen, meaning};
+use crate::turn::kinds::{ModelView, meaning};
 use crate::turn::log::Log;
 use crate::turn::window;
 
@@ -32,12 +32,14 @@ pub fn shares(log: &Log) -> Shares {
     let mut shares = Shares { summary: window::standing(log), ..Shares::default() };
     for event in log.events() {
         let share = match meaning(event).seen {
-            Seen::Person(_) | Seen::Model(_) | Seen::Partial(_) => &mut shares.messages,
-            Seen::Result(..) | Seen::Named(..) => &mut shares.results,
-            Seen::Recalled(_) => &mut shares.recalled,
-            Seen::Project(_) => &mut shares.project,
-            Seen::Context(_) | Seen::Action => &mut shares.told,
-            Seen::Nothing => continue,
+            ModelView::Person(_) | ModelView::Model(_) | ModelView::Partial(_) => {
+                &mut shares.messages
+            }
+            ModelView::Result(..) | ModelView::Named(..) => &mut shares.results,
+            ModelView::Recalled(_) => &mut shares.recalled,
+            ModelView::Project(_) => &mut shares.project,
+            ModelView::Context(_) | ModelView::Action => &mut shares.told,
+            ModelView::Nothing => continue,
         };
         *share += window::tokens(log, event);
     }

@@ -15,7 +15,7 @@ const WORDS_NAMED_MAX: usize = 6;
 
 /// A note that was found, and what is told of it.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundNote {
     pub note: RecalledNote,
     pub kind: String,
     pub text: String,
@@ -67,7 +67,7 @@ struct Source {
     file: Option<String>,
 }
 
-impl Found {
+impl FoundNote {
     /// # Errors
     /// Half a sentence that says what cannot be read.
     pub(super) fn read(hit: &Value, words: &str) -> Result<Self, String> {
@@ -155,16 +155,16 @@ mod tests {
             "age": "3 weeks ago", "text": "Sails on Lake Neusiedl.", "path": "anna.md",
             "source": {"who": "owner", "session": "main", "turn": 12},
         });
-        let read = |words| Found::read(&hit, words).unwrap().note;
+        let read = |words| FoundNote::read(&hit, words).unwrap().note;
         assert_eq!(read("When did Anna go sailing?").why, "it holds anna, sailing");
         // What is not seen here is not made up.
         assert_eq!(read("And then?").why, "the memory found it with the words of the message");
         let mut near = hit.clone();
         near["why"] = "it is near in meaning".into();
-        let near = Found::read(&near, "When did Anna go sailing?").unwrap().note;
+        let near = FoundNote::read(&near, "When did Anna go sailing?").unwrap().note;
         assert_eq!(near.why, "it is near in meaning");
         assert_eq!(read("x").source, "owner, session main turn 12");
-        let wrong = Found::read(&json!({"id": 1}), "x").unwrap_err();
+        let wrong = FoundNote::read(&json!({"id": 1}), "x").unwrap_err();
         assert!(wrong.starts_with("a hit of its answer cannot be read"), "{wrong}");
     }
 }

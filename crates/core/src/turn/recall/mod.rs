@@ -15,7 +15,7 @@ use super::estimate;
 use super::log::Log;
 use crate::domain::{Address, Block, CallId, EventBody, RecalledNote, text_of};
 use crate::redact::without_marks;
-use found::Found;
+use found::FoundNote;
 use past::Past;
 
 /// How much may be recalled for one message. The owner can change it while claw runs.
@@ -102,7 +102,7 @@ pub fn event(
     let stands: Vec<&RecalledNote> = standing(log).collect();
     let (mut notes, mut body, mut left_out) = (Vec::new(), String::new(), 0);
     for hit in hits {
-        let found = Found::read(hit, &question.words)?;
+        let found = FoundNote::read(hit, &question.words)?;
         let note = &found.note;
         // It is one note in one version: its words are there.
         if stands.iter().any(|other| {

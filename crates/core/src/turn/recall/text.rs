@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::found::Found;
+use super::found::FoundNote;
 use super::past::Past;
 use crate::domain::RecalledNote;
 
@@ -12,7 +12,7 @@ const BEGIN: &str = "[from your memory, found with the words of the next message
 const END: &str = "[end of the notes]";
 
 /// One note. Every line begins with the mark of a quotation, so that no note can end it.
-pub(super) fn of(found: &Found, is_new_version: bool, stands: &[&RecalledNote]) -> String {
+pub(super) fn of(found: &FoundNote, is_new_version: bool, stands: &[&RecalledNote]) -> String {
     let note = &found.note;
     let mut line =
         format!("[{}] {} {}; {}, {}", note.id, found.kind, note.subject, note.date, note.age);

@@ -4,7 +4,7 @@
 use super::super::clean::cleaned;
 use super::super::rich::{Part, Rich, Style};
 use super::super::split::{MESSAGE_UNITS_MAX, parts};
-use super::{Shown, button};
+use super::{QuestionView, button};
 use crate::api::callback::{Button, Callback};
 use crate::domain::{OwnerAnswer, Trust, UnixMillis, command_line, escape};
 use crate::doors::clock::Clock;
@@ -21,19 +21,19 @@ pub struct NewServer<'a> {
 
 impl NewServer<'_> {
     /// The message, with its buttons.
-    pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
+    pub fn message(&self, shown: QuestionView<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let server = escape::visible(self.server);
         let code = Style { code: true, ..Style::PLAIN };
         let command = format!("claw mcp trust {}", command_line([self.server]));
         let (head, last) = match shown {
-            Shown::Asked => {
+            QuestionView::Asked => {
                 (format!("New server: {server}"), "\nUntil you choose, each call asks.".to_owned())
             }
-            Shown::Answered { answer: OwnerAnswer::Trust(level), by, at_ms } => (
+            QuestionView::Answered { answer: OwnerAnswer::Trust(level), by, at_ms } => (
                 format!("{server}: {} by {by}, {}", decided(level), clock.at(at_ms)),
                 format!("\n{}\nTo change it: {command}", level.says()),
             ),
-            Shown::Answered { .. } | Shown::Stale => (
+            QuestionView::Answered { .. } | QuestionView::Stale => (
                 format!("{server}: nothing to answer here any more, it was settled elsewhere"),
                 format!("\nWhat counts now: {command}"),
             ),
@@ -60,7 +60,7 @@ impl NewServer<'_> {
             let answer = OwnerAnswer::Trust(level);
             button(label, Callback::Owner(answer, self.id.to_owned())).map(|button| vec![button])
         };
-        let offered = answers.into_iter().filter(|_| shown == Shown::Asked);
+        let offered = answers.into_iter().filter(|_| shown == QuestionView::Asked);
         let keyboard = offered.filter_map(row).collect();
         (part, keyboard)
     }
@@ -83,7 +83,7 @@ mod tests {
         let says =
             "26 tools: 12 say they only read, 3 say they destroy.\nRuns npx -y @acme/weather";
         let server = NewServer { id: "k3v9", server: "weather", says, first_seen_ms: 0 };
-        let (part, keyboard) = server.message(Shown::Asked, &Clock::system());
+        let (part, keyboard) = server.message(QuestionView::Asked, &Clock::system());
         assert!(part.text.starts_with("New server: weather\n26 tools"), "{}", part.text);
         assert!(part.text.ends_with("Until you choose, each call asks."), "{}", part.text);
         let data: Vec<_> = keyboard.iter().flatten().map(|button| button.data.as_str()).collect();
@@ -91,7 +91,7 @@ mod tests {
         assert!(keyboard.iter().flatten().all(|button| button.label.chars().count() <= 32));
 
         let answer = OwnerAnswer::Trust(Trust::Hints);
-        let shown = Shown::Answered { answer, by: "Anna", at_ms: 0 };
+        let shown = QuestionView::Answered { answer, by: "Anna", at_ms: 0 };
         let (part, keyboard) = server.message(shown, &Clock::system());
         assert!(part.text.starts_with("weather: ✅ hints believed, by Anna, "), "{}", part.text);
         assert!(part.text.contains(Trust::Hints.says()) && keyboard.is_empty(), "{}", part.text);

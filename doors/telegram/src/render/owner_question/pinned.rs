@@ -4,7 +4,7 @@
 use super::super::clean::cleaned;
 use super::super::rich::{Part, Rich, Style};
 use super::super::split::{MESSAGE_UNITS_MAX, parts};
-use super::{Shown, button};
+use super::{QuestionView, button};
 use crate::api::callback::{Button, Callback};
 use crate::domain::{OwnerAnswer, escape};
 use crate::doors::clock::Clock;
@@ -24,7 +24,7 @@ impl Changed<'_> {
     /// The message, with its buttons. What is accepted must have been seen whole: where the
     /// differences do not fit into one message, it names the command that shows them, and takes no
     /// yes.
-    pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
+    pub fn message(&self, shown: QuestionView<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let (part, fits) = match self.part(shown, clock, self.differences) {
             Some(part) => (part, true),
             None => {
@@ -37,21 +37,21 @@ impl Changed<'_> {
         let accept = button("Accept", answered(OwnerAnswer::Accept)).filter(|_| fits);
         let keep = button("Keep withheld", answered(OwnerAnswer::KeepWithheld));
         let row: Vec<Button> = accept.into_iter().chain(keep).collect();
-        (part, if shown == Shown::Asked { vec![row] } else { Vec::new() })
+        (part, if shown == QuestionView::Asked { vec![row] } else { Vec::new() })
     }
 
     /// `None` if it is too long for one message.
-    fn part(&self, shown: Shown<'_>, clock: &Clock, differences: &str) -> Option<Part> {
+    fn part(&self, shown: QuestionView<'_>, clock: &Clock, differences: &str) -> Option<Part> {
         let what = if self.count == 1 { "A tool has" } else { "Tools have" };
         let head = match shown {
-            Shown::Asked => format!("{what} changed: {}", escape::visible(self.server)),
-            Shown::Answered { answer: OwnerAnswer::Accept, by, at_ms } => {
+            QuestionView::Asked => format!("{what} changed: {}", escape::visible(self.server)),
+            QuestionView::Answered { answer: OwnerAnswer::Accept, by, at_ms } => {
                 format!("✅ Accepted by {by}, {}", clock.at(at_ms))
             }
-            Shown::Answered { answer: OwnerAnswer::KeepWithheld, by, at_ms } => {
+            QuestionView::Answered { answer: OwnerAnswer::KeepWithheld, by, at_ms } => {
                 format!("❌ Kept withheld by {by}, {}", clock.at(at_ms))
             }
-            Shown::Answered { .. } | Shown::Stale => {
+            QuestionView::Answered { .. } | QuestionView::Stale => {
                 "Nothing to answer here any more: this was settled elsewhere, or has changed again"
                     .to_owned()
             }
@@ -64,7 +64,7 @@ impl Changed<'_> {
             rich.push(line, if line.is_empty() { Style::PLAIN } else { code });
             rich.push("\n", Style::PLAIN);
         }
-        if shown == Shown::Asked {
+        if shown == QuestionView::Asked {
             let what = "\nUntil you accept it, no model is offered it and no call of it runs. The \
                 words are the server's.";
             rich.push(what, Style::PLAIN);
@@ -82,7 +82,7 @@ mod tests {
     fn a_change_is_shown_whole_or_takes_no_yes() {
         let asked = |differences: &str| {
             let changed = Changed { id: "k3v9", server: "weather", count: 1, differences };
-            changed.message(Shown::Asked, &Clock::system())
+            changed.message(QuestionView::Asked, &Clock::system())
         };
         let (part, buttons) = asked("weather/now\ndescription:\n- Reads.\n+ Sends.");
         assert!(
