@@ -7,7 +7,7 @@ use crate::domain::{Blame, Blamed};
 use crate::doors::entry::DoorEntries;
 use crate::{bot_api, doors};
 use claw_core::{
-    calls, catalog, clients, config, domain, hub, mail, model, policy, redact, session, snapshot,
+    catalog, clients, config, domain, hub, mail, model, policy, redact, router, session, snapshot,
     store, turn, undo, workspace,
 };
 
@@ -50,7 +50,6 @@ impl Blamed for UserError {
 crate::domain::asked!(
     UserError,
     out::Unwritten,
-    calls::DecideError,
     catalog::QuarantineError,
     catalog::TrustError,
     clients::ClientRefusal,
@@ -64,6 +63,7 @@ crate::domain::asked!(
     domain::escape::InvalidEscape,
     policy::PolicyError,
     redact::RedactError,
+    router::DecideError,
     hub::HubError,
     hub::login::LoginError,
     hub::manifest::ManifestError,
@@ -138,7 +138,7 @@ mod tests {
             deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()),
             USER_ERROR
         );
-        assert_eq!(deep(calls::DecideError::Store(store::StoreError::Closed).into()), BROKEN);
+        assert_eq!(deep(router::DecideError::Failed(store::StoreError::Closed.into()).into()), BROKEN);
         assert_eq!(deep(hub::HubError::UnknownServer { server: "s".into() }.into()), USER_ERROR);
         assert_eq!(deep(std::io::Error::other("disk").into()), BROKEN);
         assert_eq!(deep(out::Unwritten(std::io::ErrorKind::BrokenPipe.into()).into()), CLOSED);

@@ -2,13 +2,13 @@
 //! from a door into claw. Must not know chat wires, turns or MCP.
 
 mod coming;
+mod decide_error;
 mod leaving;
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-pub use crate::calls::DecideError;
 pub use crate::catalog::{PinAnswer, TrustAnswer};
 use crate::domain::{
     Address, Answer, ApprovalId, Block, Inbound, InboundBody, Named, Origin, Outbound,
@@ -17,6 +17,7 @@ use crate::domain::{
 use crate::gate::Gate;
 use crate::mail::{Accepted, AskedQuestion, Mail, MailError};
 use crate::store::Tx;
+pub use decide_error::DecideError;
 pub use leaving::HoldsSecret;
 
 /// Somebody at a door, as the door has proven it.
@@ -200,7 +201,8 @@ impl Router {
     ) -> BoxFuture<'a, Result<AskedQuestion, DecideError>> {
         Box::pin(async move {
             let answer = self.redacted(answer);
-            self.gate.calls().decide(id, &answer, &visitor.principal).await.map(AskedQuestion::from)
+            let row = self.gate.calls().decide(id, &answer, &visitor.principal).await?;
+            Ok(AskedQuestion::from(row))
         })
     }
 
@@ -240,8 +242,8 @@ impl Router {
                     Err(why) => finish(tx, Some(sentence(&why.to_string()))),
                 },
             );
-            match decided.await {
-                Err(DecideError::Store(error)) => Err(error.into()),
+            match decided.await.map_err(DecideError::from) {
+                Err(DecideError::Failed(error)) => Err(error),
                 // Said once: where the transaction has said it, the update is done with.
                 Err(why) => {
                     let told = notice(sentence(&why.to_string()));

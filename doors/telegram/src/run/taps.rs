@@ -195,7 +195,7 @@ pub(super) async fn decide(
             Some(list) => list_answers::in_words(answer, list),
             None => tap_notice::decided(answer, &row.question).to_owned(),
         }),
-        Err(DecideError::Store(error)) => Err(error.into()),
+        Err(DecideError::Failed(error)) => Err(error.into()),
         Err(refused) => {
             // Two taps at once: the second one hears what a later one would.
             let row = ctx.mail.asked_question(id)?;
