@@ -138,7 +138,10 @@ mod tests {
             deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()),
             USER_ERROR
         );
-        assert_eq!(deep(router::DecideError::Failed(store::StoreError::Closed.into()).into()), BROKEN);
+        assert_eq!(
+            deep(router::DecideError::Failed(store::StoreError::Closed.into()).into()),
+            BROKEN
+        );
         assert_eq!(deep(hub::HubError::UnknownServer { server: "s".into() }.into()), USER_ERROR);
         assert_eq!(deep(std::io::Error::other("disk").into()), BROKEN);
         assert_eq!(deep(out::Unwritten(std::io::ErrorKind::BrokenPipe.into()).into()), CLOSED);

@@ -151,6 +151,13 @@ impl Denied {
     }
 }
 
+/// What every room says of a call that the store has failed.
+impl From<StoreError> for Denied {
+    fn from(error: StoreError) -> Self {
+        Self::new(DeniedBy::Failure, format!("the store cannot be used: {error}"))
+    }
+}
+
 impl From<Denied> for Outcome {
     fn from(denied: Denied) -> Self {
         Self::denied(denied.by, denied.reason)

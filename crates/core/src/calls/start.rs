@@ -75,12 +75,10 @@ impl Calls {
             })
             .await;
         killpoint::here("gate.started.after");
-        match written {
-            Ok(Ok(Some(row))) if self.is_intact(&row) => Ok(row),
-            Ok(Ok(Some(_))) => changed("the stored call is not what was judged"),
-            Ok(Ok(None)) => failed(format!("the row of the call {id} is gone")),
-            Ok(Err(denied)) => Err(denied),
-            Err(error) => failed(format!("the start could not be stored: {error}")),
+        match written?? {
+            Some(row) if self.is_intact(&row) => Ok(row),
+            Some(_) => changed("the stored call is not what was judged"),
+            None => failed(format!("the row of the call {id} is gone")),
         }
     }
 

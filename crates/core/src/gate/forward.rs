@@ -12,6 +12,7 @@ use crate::calls::KeptResult;
 use crate::domain::{DeniedBy, Live, Outcome, OwnServer, ToolOutput};
 use crate::hub::{Beside, CallControl, CallEnd, HumanTime, Permit, TaskAt};
 use crate::killpoint;
+use crate::store::StoreError;
 
 pub(super) async fn forward(
     gate: &Gate,
@@ -22,39 +23,46 @@ pub(super) async fn forward(
     if OwnServer::is_claw_itself(permit.server(), permit.tool()) {
         return Outcome::Ended { output: gate.catalog.answer(permit.arguments()).await };
     }
-    let control = control(gate, pass, human);
-    let (mut permit, began) = (permit, Instant::now());
+    sent(gate, pass, permit, human).await.unwrap_or_else(rounds::lost)
+}
+
+/// An error of the store says that a call is lost which has begun.
+async fn sent(
+    gate: &Gate,
+    pass: &Pass,
+    mut permit: Permit,
+    human: &HumanTime,
+) -> Result<Outcome, StoreError> {
+    let (control, began) = (control(gate, pass, human), Instant::now());
     loop {
         // What was started once is never said not to have run.
         let (has_input, has_task) = (permit.input().is_some(), permit.task().is_some());
         killpoint::here("gate.forward.before");
         let end = gate.hub.call(permit, control.clone()).await;
         killpoint::here("gate.forward.after");
-        match end {
-            CallEnd::Ended(output, beside) => return ended(gate, pass, output, beside).await,
+        let next = match end {
+            CallEnd::Ended(output, beside) => Next::Over(ended(gate, pass, output, beside).await),
             CallEnd::NotForwarded { reason } if has_task => {
-                return Box::pin(tasks::not_asked(gate, &pass.call.id, &reason)).await;
+                Next::Over(Box::pin(tasks::not_asked(gate, &pass.call.id, &reason)).await)
             }
             CallEnd::NotForwarded { reason } if has_input => {
                 let reason = format!("the answer was not sent to its server: {reason}");
-                return Outcome::Unknown { reason };
+                Next::Over(Outcome::Unknown { reason })
             }
-            CallEnd::NotForwarded { reason } => return Outcome::denied(DeniedBy::Hub, reason),
-            CallEnd::Unknown { reason } => return Outcome::Unknown { reason },
-            CallEnd::Left => return Outcome::Left,
+            CallEnd::NotForwarded { reason } => Next::Over(Outcome::denied(DeniedBy::Hub, reason)),
+            CallEnd::Unknown { reason } => Next::Over(Outcome::Unknown { reason }),
+            CallEnd::Left => Next::Over(Outcome::Left),
             CallEnd::InputRequired { requests, state } => {
-                match Box::pin(rounds::take_in(gate, pass, requests, state)).await {
-                    Next::Send(next) => permit = *next,
-                    Next::Over(outcome) => return outcome,
-                }
+                Box::pin(rounds::take_in(gate, pass, requests, state)).await?
             }
             CallEnd::Task { id, wait } => {
                 let task = TaskAt { id, wait, spent: began.elapsed() };
-                match Box::pin(tasks::take_in(gate, pass, task)).await {
-                    Next::Send(next) => permit = *next,
-                    Next::Over(outcome) => return outcome,
-                }
+                Box::pin(tasks::take_in(gate, pass, task)).await?
             }
+        };
+        match next {
+            Next::Send(next) => permit = *next,
+            Next::Over(outcome) => return Ok(outcome),
         }
     }
 }

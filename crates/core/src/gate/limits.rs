@@ -2,7 +2,7 @@
 //! goes to the model. Must not know what a call does.
 
 use super::{Gate, Pass, forward, tasks};
-use crate::calls::KeptResult;
+use crate::calls::{Denied, KeptResult};
 use crate::domain::{DeniedBy, Outcome};
 use crate::hub::{HumanTime, Permit};
 
@@ -42,24 +42,22 @@ pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
 }
 
 /// What was started once, and was to go on, is never said not to have run.
-async fn not_begun(gate: &Gate, pass: &Pass, goes_on: bool, end: Outcome) -> Outcome {
-    match end {
-        Outcome::Denied { .. } if goes_on => {
-            const WHY: &str = "the turn was stopped, or its time is over";
-            Box::pin(tasks::give_up(gate, &pass.call.id, WHY)).await
-        }
-        end => end,
+async fn not_begun(gate: &Gate, pass: &Pass, goes_on: bool, denied: Denied) -> Outcome {
+    if goes_on {
+        const WHY: &str = "the turn was stopped, or its time is over";
+        return Box::pin(tasks::give_up(gate, &pass.call.id, WHY)).await;
     }
+    denied.into()
 }
 
 /// The end of a call that was stopped while it waited.
-pub(super) fn stopped() -> Outcome {
-    Outcome::denied(DeniedBy::Stop, "it was stopped before it ran")
+pub(super) fn stopped() -> Denied {
+    Denied::new(DeniedBy::Stop, "it was stopped before it ran")
 }
 
 /// The end of a call that waited until the time of its turn was up.
-pub(super) fn out_of_time() -> Outcome {
+pub(super) fn out_of_time() -> Denied {
     const KEY: &str = "limits.turn_time_s";
     let by = DeniedBy::Limit { key: KEY.to_owned() };
-    Outcome::denied(by, format!("the turn's time was up before it ran ({KEY})"))
+    Denied::new(by, format!("the turn's time was up before it ran ({KEY})"))
 }

@@ -4,45 +4,42 @@
 use super::judge::Judged;
 use super::limits::{out_of_time, stopped};
 use super::{Gate, Pass, rounds, start, tasks, transparency};
-use crate::calls::Grounds;
+use crate::calls::Denied;
 use crate::domain::{CallId, CallState, DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
+    let resumed = match pass.row.as_ref().map(|row| row.state) {
+        Some(CallState::InputRequired) => Box::pin(rounds::resume(gate, pass)).await,
+        Some(CallState::Task) => Box::pin(tasks::resume(gate, pass)).await,
+        // On the heap, as all of a call that is much.
+        _ => return Box::pin(decided(gate, pass)).await.unwrap_or_else(Outcome::from),
+    };
+    resumed.unwrap_or_else(rounds::lost)
+}
+
+async fn decided(gate: &Gate, pass: &Pass) -> Result<Outcome, Denied> {
     let call = &pass.call;
-    match pass.row.as_ref().map(|row| row.state) {
-        Some(CallState::InputRequired) => return Box::pin(rounds::resume(gate, pass)).await,
-        Some(CallState::Task) => return Box::pin(tasks::resume(gate, pass)).await,
-        _ => {}
-    }
     loop {
-        match judged(gate, pass).await {
-            Ok(Judged::Allowed(allowed)) => {
-                return match gate.start(pass, &allowed).await {
-                    Ok((permit, changing)) => {
-                        let outcome = transparency::layer(gate, pass, permit).await;
-                        start::ended(changing).await;
-                        outcome
-                    }
-                    Err(denied) => denied.into(),
-                };
+        match judged(gate, pass).await? {
+            Judged::Allowed(allowed) => {
+                let (permit, changing) = gate.start(pass, &allowed).await?;
+                let outcome = transparency::layer(gate, pass, permit).await;
+                start::ended(changing).await;
+                return Ok(outcome);
             }
             // Claw does it by itself, and nobody is asked about what nobody has asked for.
-            Ok(Judged::Ask(_, grounds)) if is_of_claw_itself(&call.id) => {
+            Judged::Ask(_, grounds) if is_of_claw_itself(&call.id) => {
                 let by = DeniedBy::Unasked { rule: grounds.rule.clone() };
-                return gate.calls.deny(call, by, &grounds);
+                return Ok(gate.calls.deny(call, by, &grounds));
             }
-            Ok(Judged::Ask(tool, grounds)) => match gate.calls.ask(call, &tool, &grounds).await {
-                Ok(Some(approval)) => return Outcome::Parked { approval },
-                Ok(None) => {}
-                Err(error) => {
-                    let why = format!("the question could not be stored: {error}");
-                    return Outcome::denied(DeniedBy::Failure, why);
+            Judged::Ask(tool, grounds) => {
+                if let Some(approval) = gate.calls.ask(call, &tool, &grounds).await? {
+                    return Ok(Outcome::Parked { approval });
                 }
-            },
-            Ok(Judged::StillWaiting(approval)) => return Outcome::Parked { approval },
-            Ok(Judged::Denied(by, grounds)) => return gate.calls.deny(call, by, &grounds),
-            Err(outcome) => return outcome,
+            }
+            Judged::StillWaiting(approval) => return Ok(Outcome::Parked { approval }),
+            Judged::Denied(by, grounds) => return Ok(gate.calls.deny(call, by, &grounds)),
         }
     }
 }
@@ -57,18 +54,14 @@ fn is_of_claw_itself(call: &CallId) -> bool {
 }
 
 /// Judging may start a server, which takes its time: a stop must not wait for it.
-async fn judged(gate: &Gate, pass: &Pass) -> Result<Judged, Outcome> {
+async fn judged(gate: &Gate, pass: &Pass) -> Result<Judged, Denied> {
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
-    let judged = tokio::select! {
+    tokio::select! {
         biased;
-        judged = judge(gate, pass) => judged,
-        () = cancel.cancelled() => return Err(stopped()),
-        () = tokio::time::sleep_until(deadline) => return Err(out_of_time()),
-    };
-    Ok(judged.unwrap_or_else(|error| {
-        let why = format!("the store cannot be read: {error}");
-        Judged::Denied(DeniedBy::Failure, Grounds::new("builtin.store", why))
-    }))
+        judged = judge(gate, pass) => Ok(judged?),
+        () = cancel.cancelled() => Err(stopped()),
+        () = tokio::time::sleep_until(deadline) => Err(out_of_time()),
+    }
 }
 
 /// A verdict by the rules that are in force when it is reached: they may be replaced while a server

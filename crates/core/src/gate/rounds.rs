@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::{Gate, InputNews, InputSink, Pass, start, tasks, transparency};
-use crate::calls::Calls;
 use crate::calls::rounds::{NewRound, RUNNING, RoundNow, RoundStep};
+use crate::calls::{Calls, Denied};
 use crate::domain::{Outcome, ToolCall};
 use crate::hub::{AskSink, HumanTime, Permit, RoundInput, ServerAsks};
 use crate::store::StoreError;
@@ -25,12 +25,11 @@ pub(super) enum Next {
 }
 
 /// A call that waits for input, once more: its question may be answered.
-pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
-    let permit = match next(gate, pass).await {
-        Next::Send(permit) => permit,
-        Next::Over(outcome) => return outcome,
-    };
-    Box::pin(take_on(gate, pass, *permit)).await
+pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Result<Outcome, StoreError> {
+    Ok(match next(gate, pass).await? {
+        Next::Send(permit) => Box::pin(take_on(gate, pass, *permit)).await,
+        Next::Over(outcome) => outcome,
+    })
 }
 
 /// Runs what goes on, with what is around every call that runs.
@@ -59,47 +58,38 @@ pub(super) async fn take_in(
     pass: &Pass,
     requests: Value,
     state: Option<String>,
-) -> Next {
+) -> Result<Next, StoreError> {
     let round = NewRound { in_call: false, requests, state };
-    match gate.calls.begin_round(&pass.call.id, round).await {
-        Ok(Ok(())) => next(gate, pass).await,
-        Ok(Err(why)) => Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await),
-        Err(error) => Next::Over(lost(&error)),
+    match gate.calls.begin_round(&pass.call.id, round).await? {
+        Ok(()) => next(gate, pass).await,
+        Err(why) => Ok(Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await)),
     }
 }
 
-async fn next(gate: &Gate, pass: &Pass) -> Next {
+async fn next(gate: &Gate, pass: &Pass) -> Result<Next, StoreError> {
     let asks = pass.context.asks.as_ref();
-    let now = match gate.calls.next_of_round(&pass.call, asks.is_some()).await {
-        Ok(now) => now,
-        Err(error) => return Next::Over(lost(&error)),
-    };
+    let now = gate.calls.next_of_round(&pass.call, asks.is_some()).await?;
     tell(asks, now.told);
-    match now.step {
+    Ok(match now.step {
         RoundStep::Asks(approval) => Next::Over(Outcome::Parked { approval }),
-        RoundStep::Answered { nth, input } => go_on(gate, pass, nth, input).await,
+        RoundStep::Answered { nth, input } => go_on(gate, pass, nth, input).await?,
         RoundStep::Unsupported { method } => {
             let why = format!("its server asks for `{method}`, which claw does not give");
             Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await)
         }
         RoundStep::Gone => Next::Over(cut("what its server asked is not known any more")),
-    }
+    })
 }
 
-async fn go_on(gate: &Gate, pass: &Pass, nth: u32, input: RoundInput) -> Next {
-    match gate.calls.go_on(&pass.call, nth, &input).await {
-        Ok(Ok(row)) => {
-            let task = gate.calls.task_of(&pass.call.id);
-            let permit = task
-                .and_then(|task| gate.permit_to_go_on(row, Some(input), task.map(tasks::at_once)));
-            match permit {
-                Ok(permit) => Next::Send(Box::new(permit)),
-                Err(error) => Next::Over(lost(&error)),
-            }
+async fn go_on(gate: &Gate, pass: &Pass, nth: u32, input: RoundInput) -> Result<Next, StoreError> {
+    let row = match gate.calls.go_on(&pass.call, nth, &input).await? {
+        Ok(row) => row,
+        Err(why) => {
+            return Ok(Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await));
         }
-        Ok(Err(why)) => Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await),
-        Err(error) => Next::Over(lost(&error)),
-    }
+    };
+    let task = gate.calls.task_of(&pass.call.id)?.map(tasks::at_once);
+    Ok(Next::Send(Box::new(gate.permit_to_go_on(row, Some(input), task)?)))
 }
 
 /// It was started, so that nobody knows how far it got.
@@ -107,8 +97,8 @@ pub(super) fn cut(why: &str) -> Outcome {
     Outcome::Unknown { reason: format!("it was not taken on: {why}") }
 }
 
-pub(super) fn lost(error: &StoreError) -> Outcome {
-    cut(&format!("the store cannot be read or written: {error}"))
+pub(super) fn lost(error: StoreError) -> Outcome {
+    cut(&Denied::from(error).reason)
 }
 
 fn tell(asks: Option<&InputSink>, told: Vec<String>) {
@@ -160,7 +150,8 @@ impl InCall {
             return None;
         }
         let _mine = self.turn.lock().await;
-        Some(match self.round(asks).await {
+        let response = self.round(asks).await;
+        Some(match response.unwrap_or_else(|error| Err(Denied::from(error).reason)) {
             Ok(response) => response,
             Err(_) if self.has_told.swap(true, Ordering::SeqCst) => json!({"action": "cancel"}),
             Err(why) => {
@@ -172,35 +163,35 @@ impl InCall {
         })
     }
 
-    /// The result of the request. `Err` is why there is none.
-    async fn round(&self, asks: ServerAsks) -> Result<Value, String> {
-        let failed = |error: StoreError| format!("the store cannot be used: {error}");
+    /// The result of the request. The inner `Err` is why there is none.
+    async fn round(&self, asks: ServerAsks) -> Result<Result<Value, String>, StoreError> {
         let mut request = asks.request;
         request[RUNNING] = json!(asks.running);
         let new = NewRound { in_call: true, requests: json!({REQUEST: request}), state: None };
-        self.calls.begin_round(&self.call.id, new).await.map_err(failed)??;
+        if let Err(why) = self.calls.begin_round(&self.call.id, new).await? {
+            return Ok(Err(why));
+        }
         loop {
             let can_ask = self.asks.is_some();
-            let RoundNow { step, told } =
-                self.calls.next_of_round(&self.call, can_ask).await.map_err(failed)?;
+            let RoundNow { step, told } = self.calls.next_of_round(&self.call, can_ask).await?;
             tell(self.asks.as_ref(), told);
             match step {
                 RoundStep::Asks(approval) => {
                     let call = self.call.id.clone();
                     self.hear(InputNews::Asked { call: call.clone(), approval: approval.clone() });
                     let waits = self.human.begin();
-                    self.calls.until_decided(&call).await.map_err(failed)?;
+                    self.calls.until_decided(&call).await?;
                     drop(waits);
                     self.hear(InputNews::Answered { call, approval });
                 }
                 RoundStep::Answered { nth, mut input } => {
-                    self.calls.close_round(&self.call, nth).await.map_err(failed)?;
-                    return Ok(input.responses.remove(REQUEST).unwrap_or_default());
+                    self.calls.close_round(&self.call, nth).await?;
+                    return Ok(Ok(input.responses.remove(REQUEST).unwrap_or_default()));
                 }
                 RoundStep::Unsupported { method } => {
-                    return Err(format!("it asks for `{method}`, which claw does not give"));
+                    return Ok(Err(format!("it asks for `{method}`, which claw does not give")));
                 }
-                RoundStep::Gone => return Err("the call has its end".to_owned()),
+                RoundStep::Gone => return Ok(Err("the call has its end".to_owned())),
             }
         }
     }

@@ -2,6 +2,7 @@
 //! from the row that was written. Must not know how a verdict is reached.
 
 use super::judge::Allowed;
+use super::limits::stopped;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening};
@@ -31,9 +32,7 @@ impl Gate {
             return Err(Denied::new(DeniedBy::HardDeny { rule: denial.rule }, denial.why));
         }
         // It may have been closed since it was judged.
-        let opened = self.calls.opened_for(call).map_err(|error| {
-            Denied::new(DeniedBy::Failure, format!("the store cannot be read: {error}"))
-        })?;
+        let opened = self.calls.opened_for(call)?;
         let opened = opened.map_err(|why| Denied::new(DeniedBy::Request, why))?;
         let changing = if self.policy().may_change_workspace(&facts) {
             self.remember(pass).await?
@@ -59,9 +58,7 @@ impl Gate {
         let Some(turn) = &pass.context.turn else { return Ok(None) };
         let (changing, told) = tokio::select! {
             begun = self.snapshots.before_change(turn) => begun,
-            () = pass.context.cancel.cancelled() => {
-                return Err(Denied::new(DeniedBy::Stop, "it was stopped before it ran"));
-            }
+            () = pass.context.cancel.cancelled() => return Err(stopped()),
         };
         if let Some(text) = told {
             (pass.context.live)(Live::Notice { text });

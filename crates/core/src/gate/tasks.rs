@@ -11,29 +11,21 @@ use crate::hub::TaskAt;
 use crate::store::StoreError;
 
 /// A task that an earlier process has left.
-pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Outcome {
-    let (row, task) = match gate.calls.resume_task(&pass.call).await {
-        Ok(Ok(found)) => found,
-        Ok(Err(why)) => return Box::pin(give_up(gate, &pass.call.id, &why)).await,
-        Err(error) => return lost(&error),
+pub(super) async fn resume(gate: &Gate, pass: &Pass) -> Result<Outcome, StoreError> {
+    let (row, task) = match gate.calls.resume_task(&pass.call).await? {
+        Ok(found) => found,
+        Err(why) => return Ok(Box::pin(give_up(gate, &pass.call.id, &why)).await),
     };
-    match gate.permit_to_go_on(row, None, Some(at_once(task))) {
-        Ok(permit) => Box::pin(take_on(gate, pass, permit)).await,
-        Err(error) => lost(&error),
-    }
+    let permit = gate.permit_to_go_on(row, None, Some(at_once(task)))?;
+    Ok(Box::pin(take_on(gate, pass, permit)).await)
 }
 
 /// A server has answered a call with a task.
-pub(super) async fn take_in(gate: &Gate, pass: &Pass, task: TaskAt) -> Next {
-    let row = match gate.calls.begin_task(&pass.call, &task.id).await {
-        Ok(Ok(row)) => row,
-        Ok(Err(why)) => return Next::Over(cut(&why)),
-        Err(error) => return Next::Over(lost(&error)),
-    };
-    match gate.permit_to_go_on(row, None, Some(task)) {
-        Ok(permit) => Next::Send(Box::new(permit)),
-        Err(error) => Next::Over(lost(&error)),
-    }
+pub(super) async fn take_in(gate: &Gate, pass: &Pass, task: TaskAt) -> Result<Next, StoreError> {
+    Ok(match gate.calls.begin_task(&pass.call, &task.id).await? {
+        Ok(row) => Next::Send(Box::new(gate.permit_to_go_on(row, None, Some(task))?)),
+        Err(why) => Next::Over(cut(&why)),
+    })
 }
 
 /// Tells a server that nobody waits any more for the task that it has made of a call, before the
@@ -57,7 +49,7 @@ pub(super) async fn cancel(gate: &Gate, call: &CallId) -> Result<&'static str, S
 pub(super) async fn give_up(gate: &Gate, call: &CallId, why: &str) -> Outcome {
     match Box::pin(cancel(gate, call)).await {
         Ok(beside) => cut(&format!("{why}{beside}")),
-        Err(error) => lost(&error),
+        Err(error) => lost(error),
     }
 }
 

@@ -152,3 +152,21 @@ async fn a_call_whose_turn_ends_gets_the_end_that_it_has() {
     assert!(matches!(never, Outcome::Denied { .. }));
     rig.verify();
 }
+
+#[tokio::test]
+async fn a_call_whose_rows_cannot_be_read_is_denied_as_a_failure_and_does_not_run() {
+    let rig = Rig::new(&["legacy"], "");
+    let ids = [(1, "UPDATE approvals SET question = '{'"), (2, "UPDATE calls SET state = 'none'")];
+    for (n, breaks) in ids {
+        rig.parked(echo(n, "x")).await;
+        let rows = rusqlite::Connection::open(rig.home().join("claw.db")).unwrap();
+        rows.execute(breaks, []).unwrap();
+        match rig.call(echo(n, "x")).await {
+            Outcome::Denied { by: Some(DeniedBy::Failure), reason } => {
+                assert!(reason.starts_with("the store cannot be used: "), "{reason}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(rig.effects("legacy"), [""; 0]);
+}
