@@ -25,6 +25,7 @@ pub mod recall;
 pub mod replay;
 pub mod run;
 mod session_row;
+mod shell_fold;
 pub mod shell_folder;
 pub mod shell_variables;
 pub mod shells;

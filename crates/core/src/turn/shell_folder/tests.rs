@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Compaction, Origin, ToolOutput};
+use crate::domain::{Compaction, EventBody, Origin, Outcome};
 use crate::turn::next::tests::{ended, id, log, said, session, started, text, uses};
 
 fn left_by(call: CallId, folder: &str, instead_of: Option<&str>) -> EventBody {
@@ -18,6 +18,10 @@ fn left_by(call: CallId, folder: &str, instead_of: Option<&str>) -> EventBody {
 
 fn left(call: CallId, folder: &str) -> EventBody {
     left_by(call, folder, None)
+}
+
+fn told(log: &Log) -> Option<(String, bool)> {
+    ShellFold::<Folder>::now(log).told()
 }
 
 fn started_by(origin: Origin, principal: &str) -> EventBody {

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Compaction, Origin, ToolOutput};
+use crate::domain::{Compaction, EventBody, Origin, Outcome};
 use crate::turn::next::tests::{ended, id, log, said, started, text, uses};
+use crate::turn::shells;
 
 fn left(call: CallId, set: &[(&str, &str)], unset: &[&str]) -> EventBody {
     let shell_variables = Some(Box::new(ShellVariables {
@@ -14,6 +15,10 @@ fn left(call: CallId, set: &[(&str, &str)], unset: &[&str]) -> EventBody {
     }));
     let output = ToolOutput { shell_variables, ..ToolOutput::default() };
     EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+}
+
+fn told(log: &Log) -> Option<(String, bool)> {
+    ShellFold::<Variables>::now(log).told()
 }
 
 fn started_by(origin: Origin, principal: &str) -> EventBody {
@@ -88,7 +93,8 @@ fn a_new_conversation_an_undo_and_the_owners_command_take_it_back() {
     assert_eq!(keeps(&with(folder)), "B=0 C=3");
     let forgotten = with(EventBody::ShellForgotten { part: ShellPart::Variables });
     assert_eq!(keeps(&forgotten), "");
-    assert!(!is_any_kept(&log(forgotten.clone())) && is_any_kept(&log(events.clone())));
+    let unwanted = |events: &[EventBody]| shells::unwanted(&log(events.to_vec()), (true, false));
+    assert_eq!((unwanted(&forgotten), unwanted(&events)), (vec![], vec![ShellPart::Variables]));
     assert_eq!(told(&log(forgotten)).unwrap().0, "exported: nothing");
 }
 
