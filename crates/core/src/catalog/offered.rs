@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Catalog;
 use super::own_tools::OwnTool;
 use super::pinning::{title, withheld};
-use super::{instructions, shell_folder, shell_variables, shortened};
+use super::{instructions, shortened};
 use crate::domain::{
     CLAW_ITSELF, PromptPart, PromptTools, TOOL_SEARCH, ToolSpec, definition_bytes,
     definition_tokens,
@@ -235,8 +235,6 @@ impl Catalog {
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
         let (mut specs, mut names, mut said) = (Vec::new(), BTreeMap::new(), Vec::new());
         let mut tools = Vec::new();
-        let (keeps_folder, keeps_variables) =
-            (self.keeps_shell_folder(), self.keeps_shell_variables());
         for (server, pins) in servers.into_iter().zip(listed) {
             let Some(pins) = pins else { continue };
             self.late.arrived(&server);
@@ -248,12 +246,8 @@ impl Catalog {
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
                     let own = self.hub.builtin(&server).is_some();
                     let mut whole = spec_of(&server, &pin);
-                    let is_shell = self.hub.builtin(&server) == Some("bash");
-                    if keeps_folder && is_shell {
-                        shell_folder::describe(&mut whole.input_schema);
-                    }
-                    if keeps_variables && is_shell {
-                        shell_variables::describe(&mut whole.input_schema);
+                    if self.hub.builtin(&server) == Some("bash") {
+                        self.describe_shell(&mut whole.input_schema);
                     }
                     let short = (!own).then(|| self.shortened(&whole)).flatten();
                     let (shortened, spec) = (short.is_some(), short.unwrap_or(whole));
