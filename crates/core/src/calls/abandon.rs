@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Calls;
-use super::record::describe;
+use super::record::end;
 use super::start::close_question;
 use crate::domain::{CallId, CallState, DeniedBy, Outcome};
 use crate::store::{AuditEntry, StoreError};
@@ -38,13 +38,7 @@ impl Calls {
                     Outcome::denied(DeniedBy::Stop, reason)
                 };
                 close_question(tx, &call, reason)?;
-                if tx.end_call(&call, &outcome)? {
-                    tx.audit(&AuditEntry {
-                        kind: "ended",
-                        call: call.to_string(),
-                        body: describe(&outcome),
-                    })?;
-                }
+                end(tx, &call, &outcome)?;
                 if row.is_none() {
                     tx.audit(&AuditEntry {
                         kind: "dropped",

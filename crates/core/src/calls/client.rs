@@ -118,10 +118,7 @@ fn close_questions(tx: &Tx<'_>, client: &ClientName) -> Result<u64, StoreError> 
             continue;
         }
         let outcome = Outcome::denied(DeniedBy::Stop, REVOKED);
-        if tx.end_call(&row.call, &outcome)? {
-            let body = super::record::describe(&outcome);
-            tx.audit(&AuditEntry { kind: "ended", call: row.call.to_string(), body })?;
-        }
+        super::record::end(tx, &row.call, &outcome)?;
     }
     Ok(closed)
 }

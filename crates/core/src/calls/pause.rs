@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::approvals::question_about;
 use super::frozen::Freeze;
-use super::record::{describe, entry};
+use super::record::{end, entry};
 use crate::domain::{
     Answer, ApprovalState, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term,
     ToolCall, ToolOutput,
 };
-use crate::store::{AuditEntry, StoreError, now_ms};
+use crate::store::{StoreError, now_ms};
 
 const SERVER: &str = "claw";
 const TOOL: &str = "go_on";
@@ -72,14 +72,7 @@ impl Calls {
         self.store
             .write(move |tx| {
                 day.iter().try_for_each(|day| tx.let_day_go_on(day))?;
-                if tx.end_call(&call, &outcome)? {
-                    tx.audit(&AuditEntry {
-                        kind: "ended",
-                        call: call.to_string(),
-                        body: describe(&outcome),
-                    })?;
-                }
-                Ok(())
+                end(tx, &call, &outcome)
             })
             .await
     }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::frozen::Freeze;
 use super::start::close_question;
-use crate::domain::{CallState, DeniedBy, Outcome, ToolCall, ToolOutput};
+use crate::domain::{CallId, CallState, DeniedBy, Outcome, ToolCall, ToolOutput};
 use crate::redact;
-use crate::store::{AuditEntry, CallRow, StoreError};
+use crate::store::{AuditEntry, CallRow, StoreError, Tx};
 
 /// `SIGVTALRM` is the longest that Linux has.
 const SIGNAL_CHARS_MAX: usize = 12;
@@ -161,6 +161,14 @@ pub fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
 }
 
 /// The outcome in the words of the audit: how it went and how large it was, not the text itself.
+/// Gives a call its end with its row of the audit, unless it has one.
+pub(super) fn end(tx: &Tx<'_>, call: &CallId, outcome: &Outcome) -> Result<(), StoreError> {
+    if tx.end_call(call, outcome)? {
+        tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(outcome) })?;
+    }
+    Ok(())
+}
+
 pub(super) fn describe(outcome: &Outcome) -> Value {
     match outcome {
         Outcome::Ended { output } => {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Calls;
 use super::approvals::{DecideError, call_of_row, decide_in};
-use super::record::describe;
+use super::record::end;
 use super::wake::wake;
 use crate::domain::{
     Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, DeniedBy, Outcome,
@@ -249,13 +249,6 @@ fn close_row(
 ) -> Result<(), StoreError> {
     tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body: answered })?;
     tx.end_call(call, outcome)?;
-    Ok(())
-}
-
-fn end(tx: &Tx<'_>, call: &CallId, outcome: &Outcome) -> Result<(), StoreError> {
-    if tx.end_call(call, outcome)? {
-        tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(outcome) })?;
-    }
     Ok(())
 }
 
