@@ -47,6 +47,17 @@ impl Standing {
     }
 }
 
+/// What is written in one transaction with an answer; it hears whether the answer counted.
+pub trait WithDecision:
+    FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError> + Send + 'static
+{
+}
+
+impl<F> WithDecision for F where
+    F: FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError> + Send + 'static
+{
+}
+
 /// How long "10 minutes" is.
 const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
 /// How long a tap may wait for its turn.
@@ -85,16 +96,14 @@ impl Calls {
         self.decide_with(id, answer, by, |_, _| Ok(())).await
     }
 
-    /// The same in one transaction with what `with` writes; it hears whether the answer counted.
+    /// The same in one transaction with what `with` writes.
     /// What was staged is not answered in this way.
     pub async fn decide_with(
         &self,
         id: &ApprovalId,
         answer: &Answer,
         by: &str,
-        with: impl FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError>
-        + Send
-        + 'static,
+        with: impl WithDecision,
     ) -> Result<ApprovalRow, DecideError> {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());

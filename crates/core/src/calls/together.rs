@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::approvals::{DecideError, Standing, decide_in};
+use super::approvals::{DecideError, Standing, WithDecision, decide_in};
 use super::frozen::Freeze;
 use super::list_standing::{ListStanding, always_for_asker};
 use super::{Calls, approvals};
@@ -213,9 +213,7 @@ impl Calls {
         row: CallRow,
         answer: &Answer,
         by: &str,
-        with: impl FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError>
-        + Send
-        + 'static,
+        with: impl WithDecision,
     ) -> Result<ApprovalRow, DecideError> {
         let list = approval.question.list.clone().unwrap_or_default();
         let is_as_shown = approval.digest == row.digest && shown_digest(&list)? == row.shown;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Answers;
 use crate::calls::Calls;
-use crate::calls::approvals::DecideError;
+use crate::calls::approvals::{DecideError, WithDecision};
 use crate::calls::wake::wake;
 use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Input, InputKind, Term, secret};
 use crate::killpoint;
@@ -19,9 +19,7 @@ impl Calls {
         input: Input,
         answer: &Answer,
         by: &str,
-        with: impl FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError>
-        + Send
-        + 'static,
+        with: impl WithDecision,
     ) -> Result<ApprovalRow, DecideError> {
         let given = given(&input, answer).map_err(DecideError::NotOffered)?;
         if let Some(value) = &given {
