@@ -5,11 +5,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::Instant;
 
 use super::drive::Drive;
 use super::recall::{MEMORY, first_line};
-use super::watch::By;
 use super::worker::SessionError;
 use crate::calls::Proposed;
 use crate::domain::{Address, CallId, Origin, Outcome, Proposal, ToolCall};
@@ -89,19 +87,15 @@ impl Drive<'_> {
     }
 
     async fn offer(&self, call: ToolCall) -> Result<Vec<Proposal>, String> {
-        let cancel = self.worker.ending().no_new_step();
-        let began = Instant::now();
         // The turn counts, because a turn proposes only so many; also one that has ended, where a
         // summary is asked for after it.
         let turn = self.log.newest_turn().map(|turn| self.turn_id(turn.seq));
-        let context = CallContext { turn, ..CallContext::unseen(cancel.clone(), TIME) };
-        let asked = self.worker.gate.call(call, context);
-        let outcome =
-            self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
-        if began.elapsed() >= TIME {
+        let context = CallContext { turn, ..self.unseen(TIME) };
+        let called = self.call_unseen(call, context).await;
+        if called.was_late {
             self.worker.recall_rests.begin();
         }
-        match outcome {
+        match called.outcome {
             Outcome::Ended { output } if !output.is_error => Ok(output.actions),
             other => Err(first_line(&other.into_reason())),
         }

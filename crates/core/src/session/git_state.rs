@@ -5,12 +5,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::drive::Drive;
-use super::watch::By;
 use crate::domain::{CallId, DeniedBy, Outcome, ToolCall};
-use crate::gate::CallContext;
 use crate::store::InboxRow;
 use crate::turn::git_status::{COMMAND, GitStatus};
 
@@ -66,17 +63,12 @@ impl Drive<'_> {
         };
         // As for what is recalled: what comes before this number has to be on the disk first.
         self.flush_soon();
-        let cancel = self.worker.ending().no_new_step();
-        let began = Instant::now();
-        let context = CallContext::unseen(cancel.clone(), time);
-        let asked = self.worker.gate.call(call, context);
-        let outcome =
-            self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
-        match outcome {
+        let called = self.call_unseen(call, self.unseen(time)).await;
+        match called.outcome {
             Outcome::Ended { output } if !output.is_error => read(output.structured.as_ref()),
             // A server that still starts is there for the next message.
             Outcome::Denied { by: Some(DeniedBy::Limit { .. }), .. } => Err(too_long()),
-            _ if began.elapsed() >= time => {
+            _ if called.was_late => {
                 self.worker.git_rests.begin();
                 Err(too_long())
             }

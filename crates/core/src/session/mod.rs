@@ -25,6 +25,7 @@ mod proposals;
 mod recall;
 mod recent;
 mod undo;
+mod unseen_call;
 mod watch;
 mod worker;
 

@@ -10,7 +10,6 @@ use tokio::sync::watch;
 
 use super::drive::Drive;
 use super::recall::first_line;
-use super::watch::By;
 use crate::calls::call_of_name;
 use crate::domain::{
     CallId, DeniedBy, EventBody, InboundBody, NAMED_MAX, Named, NamedState, Origin, Outcome,
@@ -153,17 +152,13 @@ impl Drive<'_> {
         }
         let call = call_of_name(id, named, row.inbound.origin, &row.inbound.principal);
         self.flush_soon();
-        let cancel = self.worker.ending().no_new_step();
         let time = Duration::from_secs(self.settings.turn_time_s);
         let context = CallContext {
             live: self.live.clone(),
             heard_by_others: !self.is_owner_alone(),
-            ..CallContext::unseen(cancel.clone(), time)
+            ..self.unseen(time)
         };
-        let asked = self.worker.gate.call(call, context);
-        let outcome =
-            self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
-        match outcome {
+        match self.call_unseen(call, context).await.outcome {
             Outcome::Ended { output } if !output.is_error => Ok(output),
             Outcome::Ended { output } => Err(decapitalised(&first_line(&output.text))),
             Outcome::Denied { by: Some(DeniedBy::Unasked { rule }), .. } => Err(format!(

@@ -4,14 +4,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::drive::Drive;
 use super::recall::first_line;
-use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{Action, Origin, Outcome, ToolCall};
-use crate::gate::CallContext;
 use crate::killpoint;
 
 /// The tool that hosts have for that.
@@ -42,23 +39,17 @@ impl Drive<'_> {
             principal: by.to_owned(),
         };
         killpoint::here("proposal.closed.before");
-        let cancel = self.worker.ending().no_new_step();
-        let began = Instant::now();
-        let context = CallContext::unseen(cancel.clone(), TIME);
-        let asked = self.worker.gate.call(call, context);
-        let outcome =
-            self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
+        let called = self.call_unseen(call, self.unseen(TIME)).await;
         killpoint::here("proposal.closed.after");
-        let was_late = began.elapsed() >= TIME;
-        if was_late {
+        if called.was_late {
             self.worker.recall_rests.begin();
         }
-        let why = match outcome {
+        let why = match called.outcome {
             Outcome::Ended { output } if !output.is_error => return Ok(None),
             // The end of its time cancels a call, too.
-            _ if was_late => format!("it did not answer within {} s", TIME.as_secs()),
+            _ if called.was_late => format!("it did not answer within {} s", TIME.as_secs()),
             // What is left to do is small, and the answer counts.
-            _ if cancel.is_cancelled() => return Ok(None),
+            _ if called.was_cancelled => return Ok(None),
             other => first_line(&other.into_reason()),
         };
         tracing::warn!(session = %self.session, why, "the memory was not told of a no");

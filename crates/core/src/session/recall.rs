@@ -11,12 +11,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::drive::Drive;
-use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
     Block, CallId, DeniedBy, EventBody, Origin, Outcome, ToolCall, is_alone_with_claw, rule_words,
 };
-use crate::gate::CallContext;
 use crate::killpoint;
 use crate::store::InboxRow;
 use crate::turn::recall::{self, Question, RecallLimits};
@@ -128,19 +126,12 @@ impl Drive<'_> {
         question: &Question,
         limits: &RecallLimits,
     ) -> Asked {
-        let cancel = self.worker.ending().no_new_step();
-        let began = Instant::now();
-        let context = CallContext::unseen(cancel.clone(), limits.time);
         let (id, server) = (call.id.clone(), call.server.clone());
-        let gate = &self.worker.gate;
-        let asked = gate.call(call, context);
-        let outcome =
-            self.worker.interruptible(&self.session, &cancel, By::StopOrPanic, asked).await;
-        let was_late = began.elapsed() >= limits.time;
-        if was_late {
+        let called = self.call_unseen(call, self.unseen(limits.time)).await;
+        if called.was_late {
             self.worker.recall_rests.begin();
         }
-        let why = match outcome {
+        let why = match called.outcome {
             Outcome::Ended { output } if !output.is_error => {
                 let answer = output.structured.as_ref();
                 match recall::event(&self.log, id, question, answer, limits) {
@@ -148,7 +139,7 @@ impl Drive<'_> {
                     Err(why) => why,
                 }
             }
-            _ if was_late => format!(
+            _ if called.was_late => format!(
                 "it did not answer within {} ms, `memory.recall_time_ms`",
                 limits.time.as_millis()
             ),
@@ -159,7 +150,7 @@ impl Drive<'_> {
                 "{} wants a question for it, and claw asks none for what it does by itself",
                 rule_words(&rule)
             ),
-            _ if cancel.is_cancelled() => return Asked::Stopped,
+            _ if called.was_cancelled => return Asked::Stopped,
             other => first_line(&other.into_reason()),
         };
         Asked::Failed(format!(
