@@ -8,6 +8,7 @@ mod context;
 mod copy;
 mod difference;
 mod effect;
+mod free_id;
 mod frozen;
 mod grants;
 mod held;

@@ -14,7 +14,7 @@ use crate::domain::{
     rule_words,
 };
 use crate::gate::CallContext;
-use crate::store::{StoreError, now_ms};
+use crate::store::StoreError;
 
 /// Our own server that runs commands, by its launch, and its tool that does.
 const BASH: &str = "bash";
@@ -94,27 +94,13 @@ impl Heartbeats {
             }
         };
         Ok(Some(ToolCall {
-            id: self.free_id()?,
+            id: self.0.gate.calls().free_id(|number| CallId::Heartbeat { number })?,
             server,
             tool,
             arguments,
             origin: Origin::Owner,
             principal: job_principal(&heartbeat_job(&heartbeat.name), heartbeat.revision),
         }))
-    }
-
-    /// Named after the moment and the process, so that two processes never mean the same call.
-    fn free_id(&self) -> Result<CallId, StoreError> {
-        const PROCESSES: u64 = 100_000;
-        let process = u64::from(std::process::id()) % PROCESSES;
-        let mut at_ms = now_ms().unsigned_abs();
-        loop {
-            let id = CallId::Heartbeat { number: at_ms * PROCESSES + process };
-            if self.0.store.read(|tx| tx.call(&id))?.is_none() {
-                return Ok(id);
-            }
-            at_ms += 1;
-        }
     }
 }
 

@@ -10,7 +10,6 @@ use super::due::Firing;
 use crate::domain::{CallId, Origin, Outcome, ToolCall};
 use crate::gate::CallContext;
 use crate::killpoint;
-use crate::store::{StoreError, now_ms};
 
 /// The scheduler's tool, which no model is offered.
 const TAKE: &str = "take";
@@ -23,7 +22,12 @@ impl Jobs {
     /// # Errors
     /// A sentence; the firing stays due, and is not done again.
     pub(super) async fn take(&self, server: &str, firing: &Firing) -> Result<(), String> {
-        let id = self.free_id().map_err(|error| error.to_string())?;
+        let id = self
+            .0
+            .gate
+            .calls()
+            .free_id(|number| CallId::Jobs { number })
+            .map_err(|error| error.to_string())?;
         let call = ToolCall {
             id,
             server: server.to_owned(),
@@ -40,20 +44,6 @@ impl Jobs {
         match outcome {
             Outcome::Ended { output } if !output.is_error => Ok(()),
             other => Err(other.into_reason()),
-        }
-    }
-
-    /// Named after the moment and the process, so that two processes never mean the same call.
-    fn free_id(&self) -> Result<CallId, StoreError> {
-        const PROCESSES: u64 = 100_000;
-        let process = u64::from(std::process::id()) % PROCESSES;
-        let mut at_ms = now_ms().unsigned_abs();
-        loop {
-            let id = CallId::Jobs { number: at_ms * PROCESSES + process };
-            if self.0.store.read(|tx| tx.call(&id))?.is_none() {
-                return Ok(id);
-            }
-            at_ms += 1;
         }
     }
 }
