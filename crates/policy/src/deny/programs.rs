@@ -158,14 +158,7 @@ fn find(walk: &mut Walk<'_>, args: &[Word]) {
     if !deletes || picks {
         return;
     }
-    for start in starts {
-        let Some(target) = paths::resolve(&start.text, walk.facts, walk.cwd.as_deref()) else {
-            continue;
-        };
-        if paths::is_precious(&target.path, walk.facts) {
-            return deny_wipe(walk, paths::rule(&target.path, walk.facts));
-        }
-    }
+    deny_if_precious(walk, starts);
 }
 
 fn move_away(walk: &mut Walk<'_>, args: &[Word]) {
@@ -176,8 +169,13 @@ fn move_away(walk: &mut Walk<'_>, args: &[Word]) {
     if last.text != "/dev/null" {
         return;
     }
-    for source in sources {
-        let Some(target) = paths::resolve(&source.text, walk.facts, walk.cwd.as_deref()) else {
+    deny_if_precious(walk, sources);
+}
+
+/// All of each of these paths goes.
+fn deny_if_precious<'a>(walk: &mut Walk<'_>, gone: impl IntoIterator<Item = &'a Word>) {
+    for word in gone {
+        let Some(target) = paths::resolve(&word.text, walk.facts, walk.cwd.as_deref()) else {
             continue;
         };
         if paths::is_precious(&target.path, walk.facts) {
