@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+use super::range::within;
+
 const GIB: u64 = 1024 * 1024 * 1024;
 
 /// What a turn, a call, a question and a session may take.
@@ -194,61 +196,62 @@ impl Limits {
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         const DAY_S: u64 = 86_400;
-        for (name, value, least, most) in [
-            ("model_steps_max", u64::from(self.model_steps_max), 1, 1000),
-            ("turn_time_s", self.turn_time_s, 1, DAY_S),
-            ("deaths_of_turn_max", u64::from(self.deaths_of_turn_max), 1, 1_000_000),
-            ("model_timeout_s", self.model_timeout_s, 1, 3600),
-            ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
-            ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
-            ("server_wait_ms", self.server_wait_ms, 0, 60_000),
-            ("server_start_s", self.server_start_s, 1, SERVER_START_S_MAX),
-            ("server_connect_s", self.server_connect_s, 1, 600),
-            ("server_requests_max", u64::from(self.server_requests_max), 1, 1000),
-            ("server_message_bytes_max", self.server_message_bytes_max, 64 * 1024, 1 << 30),
-            ("login_time_s", self.login_time_s, 60, DAY_S),
-            ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
-            ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
-            ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
-            ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
-            ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
-            ("store_look_s", self.store_look_s, 1, 3600),
-            ("digest_lines_max", u64::from(self.digest_lines_max), 1, 40),
-            ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
-            ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
-            ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
-            ("input_rounds_max", u64::from(self.input_rounds_max), 1, 100),
-            ("job_turns_minute_max", u64::from(self.job_turns_minute_max), 1, 600),
-            ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
-            ("window_tokens", self.window_tokens, 1000, 100_000_000),
-            ("window_messages", u64::from(self.window_messages), 0, 1_000_000),
-            ("idle_window_s", self.idle_window_s, 0, 365 * DAY_S),
-            ("command_processes_max", self.command_processes_max, 16, 4_194_304),
-            ("command_memory_bytes_max", self.command_memory_bytes_max, 16 * 1024 * 1024, 1 << 50),
-            ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
-            (
-                "command_output_kept_bytes_max",
-                self.command_output_kept_bytes_max,
-                64 * 1024,
-                1 << 50,
-            ),
-            ("command_home_bytes_max", self.command_home_bytes_max, 1 << 20, 1 << 50),
-            ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
-            ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
-            ("undo_files_max", self.undo_files_max, 1, 10_000_000),
-            ("undo_bytes_max", self.undo_bytes_max, 1024, 1 << 50),
-            ("undo_file_bytes_max", self.undo_file_bytes_max, 1024, 1 << 50),
-            ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
-            ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
-            ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),
-        ] {
-            if !(least..=most).contains(&value) {
-                return Err((
-                    name,
-                    format!("`limits.{name}` is {value}, and must be from {least} to {most}"),
-                ));
-            }
-        }
+        within(
+            "limits",
+            [
+                ("model_steps_max", u64::from(self.model_steps_max), 1, 1000),
+                ("turn_time_s", self.turn_time_s, 1, DAY_S),
+                ("deaths_of_turn_max", u64::from(self.deaths_of_turn_max), 1, 1_000_000),
+                ("model_timeout_s", self.model_timeout_s, 1, 3600),
+                ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
+                ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
+                ("server_wait_ms", self.server_wait_ms, 0, 60_000),
+                ("server_start_s", self.server_start_s, 1, SERVER_START_S_MAX),
+                ("server_connect_s", self.server_connect_s, 1, 600),
+                ("server_requests_max", u64::from(self.server_requests_max), 1, 1000),
+                ("server_message_bytes_max", self.server_message_bytes_max, 64 * 1024, 1 << 30),
+                ("login_time_s", self.login_time_s, 60, DAY_S),
+                ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
+                ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
+                ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
+                ("mode_idle_time_s", self.mode_idle_time_s, 1, 30 * DAY_S),
+                ("grant_offer_days", u64::from(self.grant_offer_days), 0, 90),
+                ("store_look_s", self.store_look_s, 1, 3600),
+                ("digest_lines_max", u64::from(self.digest_lines_max), 1, 40),
+                ("folders_at_once_max", u64::from(self.folders_at_once_max), 1, 64),
+                ("folder_idle_time_s", self.folder_idle_time_s, 1, DAY_S),
+                ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
+                ("input_rounds_max", u64::from(self.input_rounds_max), 1, 100),
+                ("job_turns_minute_max", u64::from(self.job_turns_minute_max), 1, 600),
+                ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
+                ("window_tokens", self.window_tokens, 1000, 100_000_000),
+                ("window_messages", u64::from(self.window_messages), 0, 1_000_000),
+                ("idle_window_s", self.idle_window_s, 0, 365 * DAY_S),
+                ("command_processes_max", self.command_processes_max, 16, 4_194_304),
+                (
+                    "command_memory_bytes_max",
+                    self.command_memory_bytes_max,
+                    16 * 1024 * 1024,
+                    1 << 50,
+                ),
+                ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
+                (
+                    "command_output_kept_bytes_max",
+                    self.command_output_kept_bytes_max,
+                    64 * 1024,
+                    1 << 50,
+                ),
+                ("command_home_bytes_max", self.command_home_bytes_max, 1 << 20, 1 << 50),
+                ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
+                ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
+                ("undo_files_max", self.undo_files_max, 1, 10_000_000),
+                ("undo_bytes_max", self.undo_bytes_max, 1024, 1 << 50),
+                ("undo_file_bytes_max", self.undo_file_bytes_max, 1024, 1 << 50),
+                ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
+                ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
+                ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),
+            ],
+        )?;
         if self.tool_timeout_s > self.turn_time_s {
             let message = format!(
                 "`limits.tool_timeout_s` ({}) is longer than a whole turn, `limits.turn_time_s` ({})",

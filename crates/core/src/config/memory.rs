@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::audit::Daily;
 use super::embeddings::EmbeddingsSection;
+use super::range::within;
 
 /// `[memory]`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -52,17 +53,14 @@ impl Default for MemorySection {
 impl MemorySection {
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
-        for (name, value, least, most) in [
-            ("recall_tokens_max", self.recall_tokens_max, 100, 16_000),
-            ("recall_hits_max", u64::from(self.recall_hits_max), 1, 20),
-            ("recall_time_ms", self.recall_time_ms, 50, 60_000),
-        ] {
-            if !(least..=most).contains(&value) {
-                let message =
-                    format!("`memory.{name}` is {value}, and must be from {least} to {most}");
-                return Err((name, message));
-            }
-        }
+        within(
+            "memory",
+            [
+                ("recall_tokens_max", self.recall_tokens_max, 100, 16_000),
+                ("recall_hits_max", u64::from(self.recall_hits_max), 1, 20),
+                ("recall_time_ms", self.recall_time_ms, 50, 60_000),
+            ],
+        )?;
         self.embeddings.check()
     }
 

@@ -27,6 +27,7 @@ pub mod persona_versions;
 mod place;
 mod prices;
 mod prompt;
+mod range;
 mod retention;
 mod roles;
 mod secrets;

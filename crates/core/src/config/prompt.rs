@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::range::within;
+
 /// `[prompt]`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -49,19 +51,15 @@ impl PromptSection {
 
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
-        for (name, value, least, most) in [
-            ("project_file_kib_max", self.project_file_kib_max, 1, 256),
-            ("git_time_ms", self.git_time_ms, 20, 60_000),
-            ("persona_versions_max", self.persona_versions_max, 1, 10_000),
-            ("persona_versions_kib_max", self.persona_versions_kib_max, 64, 1_048_576),
-        ] {
-            if !(least..=most).contains(&value) {
-                let message =
-                    format!("`prompt.{name}` is {value}, and must be from {least} to {most}");
-                return Err((name, message));
-            }
-        }
-        Ok(())
+        within(
+            "prompt",
+            [
+                ("project_file_kib_max", self.project_file_kib_max, 1, 256),
+                ("git_time_ms", self.git_time_ms, 20, 60_000),
+                ("persona_versions_max", self.persona_versions_max, 1, 10_000),
+                ("persona_versions_kib_max", self.persona_versions_kib_max, 64, 1_048_576),
+            ],
+        )
     }
 }
 

@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+use super::range::within;
+
 /// The generous defaults outlive every question and every usual look back.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -40,21 +42,16 @@ impl Default for Retention {
 impl Retention {
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
-        for (name, value, least, most) in [
-            ("artifacts_days", self.artifacts_days, 1, 36_500),
-            ("artifacts_bytes_max", self.artifacts_bytes_max, 1 << 20, 1 << 50),
-            ("audit_days", self.audit_days, 31, 36_500),
-            ("delivered_days", self.delivered_days, 2, 36_500),
-            ("undo_days", self.undo_days, 1, 36_500),
-            ("undo_bytes_max", self.undo_bytes_max, 1 << 20, 1 << 50),
-        ] {
-            if !(least..=most).contains(&value) {
-                return Err((
-                    name,
-                    format!("`retention.{name}` is {value}, and must be from {least} to {most}"),
-                ));
-            }
-        }
-        Ok(())
+        within(
+            "retention",
+            [
+                ("artifacts_days", self.artifacts_days, 1, 36_500),
+                ("artifacts_bytes_max", self.artifacts_bytes_max, 1 << 20, 1 << 50),
+                ("audit_days", self.audit_days, 31, 36_500),
+                ("delivered_days", self.delivered_days, 2, 36_500),
+                ("undo_days", self.undo_days, 1, 36_500),
+                ("undo_bytes_max", self.undo_bytes_max, 1 << 20, 1 << 50),
+            ],
+        )
     }
 }

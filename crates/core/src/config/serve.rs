@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
+use super::range::within;
 use crate::domain::ClientName;
 
 /// `[serve]`
@@ -71,21 +72,18 @@ impl ServeSection {
 
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
-        for (name, value, least, most) in [
-            ("calls_day_max", self.calls_day_max, 1, 1_000_000),
-            ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
-            ("calls_open_max", u64::from(self.calls_open_max), 1, 1000),
-            ("clients_max", u64::from(self.clients_max), 1, 1000),
-            ("requests_minute_max", u64::from(self.requests_minute_max), 1, 100_000),
-            ("body_bytes_max", self.body_bytes_max, 1024, 64 * MIB),
-            ("answer_wait_s", self.answer_wait_s, 1, 600),
-        ] {
-            if !(least..=most).contains(&value) {
-                let message =
-                    format!("`serve.{name}` is {value}, and must be from {least} to {most}");
-                return Err((name, message));
-            }
-        }
+        within(
+            "serve",
+            [
+                ("calls_day_max", self.calls_day_max, 1, 1_000_000),
+                ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
+                ("calls_open_max", u64::from(self.calls_open_max), 1, 1000),
+                ("clients_max", u64::from(self.clients_max), 1, 1000),
+                ("requests_minute_max", u64::from(self.requests_minute_max), 1, 100_000),
+                ("body_bytes_max", self.body_bytes_max, 1024, 64 * MIB),
+                ("answer_wait_s", self.answer_wait_s, 1, 600),
+            ],
+        )?;
         if let Some(http) = self.http.filter(|http| !http.ip().is_loopback()) {
             let message = format!(
                 "`serve.http` is {http}, which others can reach without TLS; use 127.0.0.1 and a \

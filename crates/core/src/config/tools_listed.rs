@@ -1,6 +1,8 @@
 //! How many tools a model is offered at once: the numbers of `[tools]` in `claw.toml`. Must not
 //! know models, or how tools are found.
 
+use super::range::within;
+
 /// The numbers of `[tools]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolsListed {
@@ -34,21 +36,17 @@ impl Default for ToolsListed {
 impl ToolsListed {
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
-        for (name, value, least, most) in [
-            ("listed_max", self.listed_max, 1, 10_000),
-            ("listed_window_percent", self.listed_window_percent, 1, 100),
-            ("found_max", self.found_max, 1, 20),
-            ("suggested_max", self.suggested_max, 1, 20),
-            ("used_lately_max", self.used_lately_max, 0, 50),
-            ("definition_tokens_max", self.definition_tokens_max, 200, 100_000),
-        ] {
-            if !(least..=most).contains(&value) {
-                let message =
-                    format!("`tools.{name}` is {value}, and must be from {least} to {most}");
-                return Err((name, message));
-            }
-        }
-        Ok(())
+        within(
+            "tools",
+            [
+                ("listed_max", self.listed_max, 1, 10_000),
+                ("listed_window_percent", self.listed_window_percent, 1, 100),
+                ("found_max", self.found_max, 1, 20),
+                ("suggested_max", self.suggested_max, 1, 20),
+                ("used_lately_max", self.used_lately_max, 0, 50),
+                ("definition_tokens_max", self.definition_tokens_max, 200, 100_000),
+            ],
+        )
     }
 }
 
