@@ -26,5 +26,8 @@ pub mod reaper;
 /// The names of signals, also as a shell tells of them.
 pub mod signals;
 
+/// A text of which only the beginning is taken.
+pub mod text;
+
 /// Which environment variables a call can give to a command.
 pub mod variables;

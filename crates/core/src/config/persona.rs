@@ -158,18 +158,10 @@ const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
 const LINK: &str = "is a symbolic link, which is not followed because the agent may change this \
     file; put a regular file there";
 
-fn shortened(mut bytes: Vec<u8>) -> Result<(String, Option<String>), String> {
-    let too_long = bytes.len() as u64 > FILE_BYTES_MAX;
-    bytes.truncate(FILE_BYTES_MAX as usize);
-    let end = match std::str::from_utf8(&bytes) {
-        Ok(text) => text.len(),
-        // The cut went through a character.
-        Err(error) if too_long && error.error_len().is_none() => error.valid_up_to(),
-        Err(_) => return Err("is not UTF-8 text".to_owned()),
-    };
-    bytes.truncate(end);
-    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
-    Ok(if too_long {
+fn shortened(bytes: Vec<u8>) -> Result<(String, Option<String>), String> {
+    let (text, is_cut) = claw_kit::text::beginning(bytes, FILE_BYTES_MAX as usize)
+        .ok_or_else(|| "is not UTF-8 text".to_owned())?;
+    Ok(if is_cut {
         (
             format!("{}{CUT_MARK}", text.trim()),
             Some("is longer than 64 KiB; the model gets its beginning".to_owned()),

@@ -51,16 +51,9 @@ impl Workspace {
         }
         let mut bytes = Vec::new();
         file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        let is_cut = bytes.len() as u64 > bytes_max;
-        bytes.truncate(usize::try_from(bytes_max).unwrap_or(usize::MAX));
-        let end = match std::str::from_utf8(&bytes) {
-            Ok(text) => text.len(),
-            // The cut went through a character.
-            Err(error) if is_cut && error.error_len().is_none() => error.valid_up_to(),
-            Err(_) => return Err("is not UTF-8 text".to_owned()),
-        };
-        bytes.truncate(end);
-        let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+        let (text, is_cut) = claw_kit::text::beginning(bytes, bytes_max)
+            .ok_or_else(|| "is not UTF-8 text".to_owned())?;
         let text = text.trim().to_owned();
         Ok(Some(ProjectText { name, text, bytes: found.len(), is_cut }))
     }
