@@ -81,15 +81,8 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
     if let Some(unknown) =
         config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name))
     {
-        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
-        return Err(crate::config::ConfigError {
-            place: config.home.claw_toml().display().to_string(),
-            message: format!(
-                "`tools.pins` names the server `{unknown}`, which mcp.json does not have"
-            ),
-            next: format!("It has {known}"),
-        }
-        .into());
+        let names = format!("`tools.pins` names the server `{unknown}`");
+        return Err(unknown_server(&manifest, config, &names).into());
     }
     check_trust(&settings.tools, config, |name| manifest.servers.contains_key(name))?;
     keep_servers(&mut manifest, config)?;
@@ -146,19 +139,21 @@ fn expansion(config: &Config) -> Option<Expansion> {
 fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> {
     let Some(wanted) = &config.servers else { return Ok(()) };
     if let Some(unknown) = wanted.iter().find(|name| !manifest.servers.contains_key(*name)) {
-        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
-        let agent = &config.agent.name;
-        return Err(crate::config::ConfigError {
-            place: config.home.claw_toml().display().to_string(),
-            message: format!(
-                "`servers` of the agent {agent} lists `{unknown}`, which mcp.json does not have"
-            ),
-            next: format!("It has {known}"),
-        }
-        .into());
+        let names = format!("`servers` of the agent {} lists `{unknown}`", config.agent.name);
+        return Err(unknown_server(manifest, config, &names).into());
     }
     manifest.servers.retain(|name, _| wanted.contains(name));
     Ok(())
+}
+
+/// `names` says which setting names which server.
+fn unknown_server(manifest: &Manifest, config: &Config, names: &str) -> crate::config::ConfigError {
+    let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+    crate::config::ConfigError {
+        place: config.home.claw_toml().display().to_string(),
+        message: format!("{names}, which mcp.json does not have"),
+        next: format!("It has {known}"),
+    }
 }
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
