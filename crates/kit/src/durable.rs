@@ -10,8 +10,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
-use rustix::io::Errno;
+use rustix::fs::{CWD, FlockOperation, flock};
 
 const SUFFIX: &str = ".part";
 const OWNER_ONLY: u32 = 0o600;
@@ -52,7 +51,7 @@ impl Part {
     /// [`io::ErrorKind::AlreadyExists`] if the name is taken, and every failure to write.
     pub fn publish(self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
-        rename_new(&self.path, path)?;
+        at::rename_new(CWD, &self.path, CWD, path)?;
         sync_folder_of(path)
     }
 
@@ -192,23 +191,6 @@ fn nobody_holds(path: &Path) -> bool {
         return false;
     }
     File::open(path).is_ok_and(|file| hold(&file).is_ok())
-}
-
-/// Renames without ever replacing anything. A file system without such a call gets a link, or a
-/// look and a rename.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match fs::hard_link(from, to) {
-            Err(error)
-                if error.kind() != io::ErrorKind::AlreadyExists
-                    && to.symlink_metadata().is_err() =>
-            {
-                fs::rename(from, to)
-            }
-            done => done,
-        },
-        done => Ok(done?),
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{
     Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
 };
+use claw_kit::durable::at::rename_new;
 use claw_kit::killpoint;
 
 use crate::access::{Access, refuse_other_kinds};
@@ -18,7 +19,6 @@ use crate::enter::enter;
 use crate::error::{Result, ToolError};
 use crate::guard::Act;
 use crate::place::Place;
-use crate::rename::rename_new;
 use crate::resolve::DEPTH_MAX;
 
 /// Names that somebody else has taken before we give up.

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{Mode, OFlags, RenameFlags, fsync, openat, renameat_with};
-use rustix::io::Errno;
+use claw_kit::durable::at::{rename_new, sync};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use super::Workspace;
@@ -94,7 +93,7 @@ impl FileDraft {
     pub async fn keep(mut self) -> io::Result<String> {
         self.file.flush().await?;
         self.file.sync_all().await?;
-        rename_new(&self.dir, &self.draft_name, &self.name)?;
+        rename_new(&self.dir, &self.draft_name, &self.dir, &self.name)?;
         self.kept = true;
         let dir = self.dir.try_clone()?;
         tokio::task::spawn_blocking(move || sync(&dir)).await.map_err(io::Error::other)??;
@@ -108,27 +107,6 @@ impl Drop for FileDraft {
             // One that stays is replaced at the next try.
             let _ = self.dir.remove_file(&self.draft_name);
         }
-    }
-}
-
-/// A folder's handle is for paths only and cannot be synced, so the folder is opened once more.
-fn sync(dir: &Dir) -> io::Result<()> {
-    let opened =
-        openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(fsync(opened)?)
-}
-
-/// Renames without ever replacing anything. A file system without such a call is asked first and
-/// renamed then.
-fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
-    match renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            if dir.symlink_metadata(to).is_ok() {
-                return Err(io::ErrorKind::AlreadyExists.into());
-            }
-            dir.rename(from, dir, to)
-        }
-        other => other.map_err(io::Error::from),
     }
 }
 

@@ -5,10 +5,12 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, openat, renameat, renameat_with, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -103,14 +105,39 @@ fn passing_name(name: &str) -> io::Result<String> {
     Ok(format!(".{name}.{}{SUFFIX}", random()?))
 }
 
-/// Renames without ever replacing anything. A file system without such a call is asked first.
-fn rename_new(from: impl AsFd, name: &str, to: impl AsFd, new: &str) -> io::Result<()> {
-    match renameat_with(&from, name, &to, new, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            linkat(&from, name, &to, new, AtFlags::empty())?;
-            Ok(unlinkat(from, name, AtFlags::empty())?)
-        }
+/// Renames without ever replacing anything (`RENAME_NOREPLACE`, `RENAME_EXCL` on macOS).
+///
+/// A file system that has no such call gets a second name and loses the first; where that cannot
+/// be either (a folder, no links), it is asked first, which leaves a moment for somebody else.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if the name is taken, and what the system says.
+pub fn rename_new(
+    from: impl AsFd,
+    name: impl AsRef<Path>,
+    to: impl AsFd,
+    new: impl AsRef<Path>,
+) -> io::Result<()> {
+    let (from, name, to, new) = (from.as_fd(), name.as_ref(), to.as_fd(), new.as_ref());
+    match renameat_with(from, name, to, new, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_by_link(from, name, to, new),
         done => Ok(done?),
+    }
+}
+
+fn rename_by_link(
+    from: BorrowedFd<'_>,
+    name: &Path,
+    to: BorrowedFd<'_>,
+    new: &Path,
+) -> io::Result<()> {
+    match linkat(from, name, to, new, AtFlags::empty()) {
+        Ok(()) => Ok(unlinkat(from, name, AtFlags::empty())?),
+        Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => match statat(to, new, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => Ok(renameat(from, name, to, new)?),
+        },
     }
 }
 
@@ -162,5 +189,23 @@ mod tests {
             io::ErrorKind::AlreadyExists
         );
         assert_eq!(names(temp.path()), ["a", "b"]);
+    }
+
+    #[test]
+    fn where_the_system_has_no_such_call_nothing_is_replaced_either() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = File::open(temp.path()).unwrap();
+        let at = folder.as_fd();
+        let by_link = |name: &str, new: &str| rename_by_link(at, name.as_ref(), at, new.as_ref());
+        std::fs::write(temp.path().join("a"), "one").unwrap();
+        std::fs::create_dir(temp.path().join("dir")).unwrap();
+        for taken in [by_link("a", "dir"), by_link("dir", "a")] {
+            assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        }
+        by_link("a", "b").unwrap();
+        // A folder has no second name.
+        by_link("dir", "moved").unwrap();
+        assert_eq!(names(temp.path()), ["b", "moved"]);
+        assert_eq!(by_link("gone", "c").unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

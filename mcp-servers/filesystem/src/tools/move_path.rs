@@ -1,5 +1,6 @@
 //! `move`: renames a file, a directory or a symbolic link inside the workspace.
 
+use claw_kit::durable::at::rename_new;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,6 @@ use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::kind::Kind;
 use crate::place::Place;
-use crate::rename::rename_new;
 use crate::replace::make_parents;
 use crate::resolve::{Last, Missing};
 
