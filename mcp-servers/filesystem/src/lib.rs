@@ -16,7 +16,6 @@ mod ignore_rules;
 mod kind;
 mod pdf;
 mod place;
-mod rename;
 mod replace;
 mod resolve;
 mod root;
@@ -71,7 +70,7 @@ fn run(args: Args) -> Result<(), StartError> {
     let artifacts = args.artifacts.as_deref().map(root::open_artifacts).transpose()?;
     let further = roots.split_off(1);
     let Some(workspace) = roots.pop() else { return Ok(()) };
-    let server = server::Server::new(workspace, further, artifacts, args.limits);
+    let server = server::Server::new(tools::Workspace::new(workspace, further, artifacts, args.limits));
     #[cfg(feature = "http")]
     if args.http {
         let served = claw_server_kit::http::serve(move || server.clone());

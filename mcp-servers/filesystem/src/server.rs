@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cap_std::fs::Dir;
 use claw_server_kit::tools::{Tools, discovered};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
@@ -14,7 +13,6 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::SERVER_NAME;
-use crate::args::Limits;
 use crate::cancel::Cancel;
 use crate::root::Root;
 use crate::tools::{self, Call, Workspace};
@@ -31,28 +29,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// `workspace` is where relative paths lead.
-    pub fn new(
-        workspace: Root,
-        further: Vec<Root>,
-        artifacts: Option<Dir>,
-        limits: Limits,
-    ) -> Self {
-        let instructions = instructions(&workspace, &further);
-        let tools = Tools::new(tools::all(artifacts.is_some()));
-        Self {
-            workspace: Workspace::new(workspace, further, artifacts, limits),
-            tools,
-            instructions,
-        }
+    pub fn new(workspace: Workspace) -> Self {
+        let instructions = instructions(&workspace);
+        let tools = Tools::new(tools::all(workspace.artifacts().is_some()));
+        Self { workspace, tools, instructions }
     }
 }
 
-fn instructions(workspace: &Root, further: &[Root]) -> String {
+fn instructions(workspace: &Workspace) -> String {
+    let (root, further) = workspace.roots();
     let at = |root: &Root| format!("`{}`", root.whole(Path::new("")).display());
     let mut text = format!(
         "Works on the files of one workspace ({}). Paths are relative to it; nothing outside of it can be reached",
-        at(workspace)
+        at(root)
     );
     if !further.is_empty() {
         let further: Vec<String> = further.iter().map(at).collect();
@@ -62,7 +51,7 @@ fn instructions(workspace: &Root, further: &[Root]) -> String {
         ));
     }
     text.push('.');
-    let fixed: BTreeSet<String> = std::iter::once(workspace)
+    let fixed: BTreeSet<String> = std::iter::once(root)
         .chain(further)
         .flat_map(|root| {
             root.read_only.iter().map(|place| format!("`{}`", root.whole(place).display()))

@@ -83,6 +83,11 @@ impl Workspace {
         Self { roots, limits, keep_off: Vec::new() }
     }
 
+    /// The workspace itself, and the roots whose files are named by their absolute paths.
+    pub fn roots(&self) -> (&Root, &[Root]) {
+        (&self.roots.workspace, &self.roots.further)
+    }
+
     /// The folder of what the host has put aside.
     pub fn artifacts(&self) -> Option<&Dir> {
         self.roots.artifacts.as_ref()

@@ -63,7 +63,7 @@ struct Input {
     line_numbers: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 pub(super) struct Output {
     pub(super) path: String,
     /// The text of the lines, without numbers; empty for an image. Of a PDF the texts of the pages,
@@ -198,10 +198,7 @@ pub(super) fn read(
         size_bytes,
         next_start_line: lines.next,
         line_cut: lines.line_cut,
-        image: None,
-        pages: None,
-        page_cut: false,
-        next_start_page: None,
+        ..Output::default()
     };
     Ok(Reply::of_text(blocks(&output, line_numbers), output))
 }
@@ -226,20 +223,7 @@ fn image(
     }
     let path = access.root.shown(&place.real);
     let text = vec![format!("[`{path}` is an image: {mime}, {size_bytes} bytes]")];
-    let output = Output {
-        path,
-        content: String::new(),
-        start_line: 0,
-        end_line: 0,
-        total_lines: None,
-        size_bytes,
-        next_start_line: None,
-        line_cut: false,
-        image: Some(mime),
-        pages: None,
-        page_cut: false,
-        next_start_page: None,
-    };
+    let output = Output { path, size_bytes, image: Some(mime), ..Output::default() };
     Ok(Reply { text, images: vec![Image { mime, bytes }], structured: output })
 }
 

@@ -87,16 +87,11 @@ impl PdfFile {
         let structured = Output {
             path,
             content: texts.join("\u{c}"),
-            start_line: 0,
-            end_line: 0,
-            total_lines: None,
             size_bytes,
-            next_start_line: None,
-            line_cut: false,
-            image: None,
             pages: Some(PagesTold { first, last: last_read, total }),
             page_cut,
             next_start_page: next,
+            ..Output::default()
         };
         Ok(Reply::of_text(text, structured))
     }
