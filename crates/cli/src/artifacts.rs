@@ -91,15 +91,13 @@ pub async fn remove(app: &App, named: &str, as_json: bool) -> anyhow::Result<Exi
         }
         _ => {}
     }
-    out::line(&if as_json {
-        json!({"digest": row.digest, "removed": true}).to_string()
-    } else {
-        format!(
-            "{} is removed ({}). The log and the audit stay.",
-            name(&row),
-            counted(bytes, "byte")
-        )
-    })?;
+    let object = json!({"digest": row.digest, "removed": true});
+    let words = format!(
+        "{} is removed ({}). The log and the audit stay.",
+        name(&row),
+        counted(bytes, "byte")
+    );
+    out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
 }
 

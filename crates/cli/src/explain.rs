@@ -46,12 +46,9 @@ pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     };
     let text = story(&rows, &request, &app.config.zone);
     let id = call.map_or_else(|| id.to_owned(), |call| call.to_string());
-    out::line(&if as_json {
-        json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()})
-            .to_string()
-    } else {
-        text
-    })?;
+    let object =
+        json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()});
+    out::done(as_json, &object, &text)?;
     Ok(ExitCode::from(fail::DONE))
 }
 

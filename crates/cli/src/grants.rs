@@ -40,10 +40,7 @@ pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCo
         UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"))
     };
     let number = revoked.ok_or_else(wrong)?;
-    out::line(&if as_json {
-        json!({"id": number, "revoked": true}).to_string()
-    } else {
-        format!("Grant {number} is revoked.")
-    })?;
+    let object = json!({"id": number, "revoked": true});
+    out::done(as_json, &object, &format!("Grant {number} is revoked."))?;
     Ok(ExitCode::from(fail::DONE))
 }

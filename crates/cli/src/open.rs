@@ -88,12 +88,10 @@ fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let open = app.gate.calls().openings()?;
     for one in &open {
         let name = one.opening;
-        out::line(&if as_json {
-            json!({"id": name, "until_ms": one.until_ms, "grant": one.grant, "cost": name.cost()})
-                .to_string()
-        } else {
-            format!("{name:<10} {}: {}", until(one.until_ms), name.cost())
-        })?;
+        let object =
+            json!({"id": name, "until_ms": one.until_ms, "grant": one.grant, "cost": name.cost()});
+        let words = format!("{name:<10} {}: {}", until(one.until_ms), name.cost());
+        out::done(as_json, &object, &words)?;
     }
     let folders = open_folders::list(app, as_json)?;
     if open.is_empty() && folders == 0 && !as_json {
@@ -122,16 +120,14 @@ async fn open(
     let by = owner_principal();
     app.store.write(move |tx| openings::open_in(tx, opening, until_ms, &by)).await?;
     let missing = why_missing(app, opening);
-    out::line(&if as_json {
-        json!({"id": opening, "until_ms": until_ms, "cost": opening.cost(), "missing": missing})
-            .to_string()
-    } else {
-        format!(
-            "{opening} is open to commands until {}: {}. Each use is asked about. `claw close {opening}` takes it back.",
-            when(until_ms),
-            opening.cost()
-        )
-    })?;
+    let object =
+        json!({"id": opening, "until_ms": until_ms, "cost": opening.cost(), "missing": missing});
+    let words = format!(
+        "{opening} is open to commands until {}: {}. Each use is asked about. `claw close {opening}` takes it back.",
+        when(until_ms),
+        opening.cost()
+    );
+    out::done(as_json, &object, &words)?;
     if let Some(why) = missing.filter(|_| !as_json) {
         out::err_line(&out::clean(&format!(
             "Commands find no {opening} here: {why}. Start claw where there is one."
@@ -164,11 +160,9 @@ async fn close_service(app: &App, opening: Opening, as_json: bool) -> anyhow::Re
             "{opening} is not open; `claw open` lists what is"
         )));
     }
-    out::line(&if as_json {
-        json!({"id": opening, "closed": true}).to_string()
-    } else {
-        format!("{opening} is closed: no command reaches it any more, nor one that runs.")
-    })?;
+    let object = json!({"id": opening, "closed": true});
+    let words = format!("{opening} is closed: no command reaches it any more, nor one that runs.");
+    out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -66,14 +66,12 @@ pub(super) async fn open(
         .write(move |tx| openings::open_folder_in(tx, (&path, to_write), cost, until_ms, &by))
         .await?;
     let name = shown(app, &real);
-    out::line(&if as_json {
-        json!({"id": real, "write": to_write, "until_ms": until_ms, "cost": cost}).to_string()
-    } else {
-        format!(
-            "{name} is open to commands that start until {}: {cost}. `claw close {name}` takes it back.",
-            when(until_ms)
-        )
-    })?;
+    let object = json!({"id": real, "write": to_write, "until_ms": until_ms, "cost": cost});
+    let words = format!(
+        "{name} is open to commands that start until {}: {cost}. `claw close {name}` takes it back.",
+        when(until_ms)
+    );
+    out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -98,13 +96,11 @@ pub(super) async fn close(app: &App, written: &Path, as_json: bool) -> anyhow::R
     if !closed {
         return Err(UserError::because(format!("{name} is not open; `claw open` lists what is")));
     }
-    out::line(&if as_json {
-        json!({"id": real, "closed": true}).to_string()
-    } else {
-        format!(
-            "{name} is closed: no command that starts from now on has it. One that runs already has it until it ends; /stop ends it."
-        )
-    })?;
+    let object = json!({"id": real, "closed": true});
+    let words = format!(
+        "{name} is closed: no command that starts from now on has it. One that runs already has it until it ends; /stop ends it."
+    );
+    out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -4,6 +4,8 @@
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::Value;
+
 use crate::domain::escape;
 pub use crate::terminal::Unwritten;
 use crate::terminal::fit::fit;
@@ -18,6 +20,11 @@ pub fn line(text: &str) -> Result<(), Unwritten> {
         Some(columns) => fit(text, columns).iter().try_for_each(|row| whole_line(row)),
         None => whole_line(text),
     }
+}
+
+/// A line about what was done or found: as JSON for programs, or in words.
+pub fn done(as_json: bool, json: &Value, words: &str) -> Result<(), Unwritten> {
+    if as_json { line(&json.to_string()) } else { line(words) }
 }
 
 /// Text that is copied from here into a file, as it is: the terminal alone breaks its lines.

@@ -36,12 +36,10 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
             Ok(ExitCode::from(fail::DONE))
         }
         Err(broken) => {
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": false, "row": broken.row, "what": broken.what, "next": broken.next})
-                    .to_string()
-            } else {
-                format!("The audit is broken: {}", broken_words(&broken))
-            })?;
+            let object = json!({"id": "audit", "ok": false, "row": broken.row,
+                               "what": broken.what, "next": broken.next});
+            let words = format!("The audit is broken: {}", broken_words(&broken));
+            out::done(as_json, &object, &words)?;
             Ok(ExitCode::from(fail::BROKEN))
         }
     }
@@ -142,11 +140,8 @@ pub fn anchor(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         Ok(anchor) => (anchor.key_name(), anchor.head_file().display().to_string()),
         Err(why) => return Err(no_key(why)),
     };
-    out::line(&if as_json {
-        json!({"id": "audit", "key": key, "head_file": file}).to_string()
-    } else {
-        format!("The key is {key}. The newest head is noted in {file}.")
-    })?;
+    let object = json!({"id": "audit", "key": key, "head_file": file});
+    out::done(as_json, &object, &format!("The key is {key}. The newest head is noted in {file}."))?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -162,14 +157,12 @@ pub async fn accept(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         )));
     }
     let head = app.store.accept_audit(&owner_principal()).await?;
-    out::line(&if as_json {
-        json!({"id": "audit", "row": head.number, "head": head_text(&head)}).to_string()
-    } else {
-        format!(
-            "The audit is taken as it is, and sealed from here on; row {} says so.",
-            head.number
-        )
-    })?;
+    let object = json!({"id": "audit", "row": head.number, "head": head_text(&head)});
+    let words = format!(
+        "The audit is taken as it is, and sealed from here on; row {} says so.",
+        head.number
+    );
+    out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -176,11 +176,8 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     for change in app.gate.catalog().accept(what, &owner_principal()).await? {
         let id = format!("{}/{}", change.server, change.tool);
-        out::line(&if as_json {
-            json!({"id": id, "accepted": change.new_pin}).to_string()
-        } else {
-            format!("Accepted: {}", change.name())
-        })?;
+        let object = json!({"id": id, "accepted": change.new_pin});
+        out::done(as_json, &object, &format!("Accepted: {}", change.name()))?;
     }
     Ok(ExitCode::from(fail::DONE))
 }

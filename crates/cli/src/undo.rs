@@ -39,15 +39,11 @@ pub async fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             (false, None, Some(_)) => "cannot be undone".to_owned(),
             (false, None, None) => "goes on, or was cut".to_owned(),
         };
-        out::line(&if as_json {
-            json!({
-                "id": id, "began_ms": turn.began_ms, "changed": turn.changed,
-                "undone": turn.undone, "why_not": turn.refused,
-            })
-            .to_string()
-        } else {
-            format!("{id:<12}  {}  {state}", when(turn.began_ms))
-        })?;
+        let object = json!({
+            "id": id, "began_ms": turn.began_ms, "changed": turn.changed,
+            "undone": turn.undone, "why_not": turn.refused,
+        });
+        out::done(as_json, &object, &format!("{id:<12}  {}  {state}", when(turn.began_ms)))?;
     }
     if turns.is_empty() && !as_json {
         out::err_line("No turn has changed files in this workspace.");

@@ -81,18 +81,16 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         out::err_line(&format!("{name} cannot be read whole, and was left out."));
     }
     let bytes: u64 = sources.iter().map(|source| source.entry.bytes).sum();
-    out::line(&if as_json {
-        json!({"id": file, "files": sources.len(), "bytes": bytes}).to_string()
-    } else {
-        format!(
-            "{} holds {}, {}: the store, settings (with any secret that is \
+    let object = json!({"id": file, "files": sources.len(), "bytes": bytes});
+    let words = format!(
+        "{} holds {}, {}: the store, settings (with any secret that is \
              written in them), persona, notes, jobs and artifacts; not the workspace, nor what \
              servers logged. Only you can read it. `claw restore` makes a home of it.",
-            file.display(),
-            counted(sources.len(), "file"),
-            counted(bytes, "byte")
-        )
-    })?;
+        file.display(),
+        counted(sources.len(), "file"),
+        counted(bytes, "byte")
+    );
+    out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
 }
 
