@@ -16,12 +16,7 @@ use crate::store::flag;
 /// Turns it on, whatever is wrong with the home: settings, store or disk.
 pub async fn on(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode> {
     match Config::load(overrides).map_err(anyhow::Error::from).and_then(App::open) {
-        Ok(app) => {
-            super::tell_migration(&app.store);
-            let done = set(&app, true, as_json).await;
-            app.close().await;
-            done
-        }
+        Ok(app) => set_in_app(app, true, as_json).await,
         Err(error) => on_by_flag(&error, as_json),
     }
 }
@@ -30,12 +25,7 @@ pub async fn on(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode>
 pub async fn off(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode> {
     let agent = overrides.agent.clone();
     match Config::load(overrides).map_err(anyhow::Error::from).and_then(App::open) {
-        Ok(app) => {
-            super::tell_migration(&app.store);
-            let done = set(&app, false, as_json).await;
-            app.close().await;
-            done
-        }
+        Ok(app) => set_in_app(app, false, as_json).await,
         Err(error) => {
             let mut were_on = false;
             for home in homes(agent.as_deref())? {
@@ -106,6 +96,13 @@ fn on_by_flag(why: &anyhow::Error, as_json: bool) -> anyhow::Result<ExitCode> {
     let place = places.first().map(|place| place.display().to_string()).unwrap_or_default();
     out::err_line(&format!("It is kept in {place}, because claw could not be opened: {why:#}."));
     Ok(ExitCode::from(fail::DONE))
+}
+
+async fn set_in_app(app: App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
+    super::tell_migration(&app.store);
+    let done = set(&app, on, as_json).await;
+    app.close().await;
+    done
 }
 
 async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
