@@ -126,13 +126,7 @@ impl Tx<'_> {
             "SELECT {COLUMNS} FROM approvals WHERE state = 'waiting' AND (?1 IS NULL OR session = ?1)
              ORDER BY asked_ms, CASE WHEN json_valid(question) THEN coalesce(json_extract(question, '$.staged.number'), 1000) END, id"
         );
-        let mut query = self.conn.prepare_cached(&sql)?;
-        let mut rows = query.query([session.map(SessionId::as_str)])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(self.with_states(read(row)?)?);
-        }
-        Ok(found)
+        self.all(&sql, [session.map(SessionId::as_str)], |row| self.with_states(read(row)?))
     }
 
     /// The newest answers since then, the newest first, at most so many.
@@ -145,13 +139,7 @@ impl Tx<'_> {
             "SELECT {COLUMNS} FROM approvals WHERE answer IS NOT NULL AND decided_ms >= ?1
              ORDER BY decided_ms DESC, id LIMIT ?2"
         );
-        let mut query = self.conn.prepare_cached(&sql)?;
-        let mut rows = query.query(params![since, most])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(read(row)?);
-        }
-        Ok(found)
+        self.all(&sql, params![since, most], read)
     }
 
     /// The open questions as persons are asked them: a call of a list is asked about by its list.
@@ -173,13 +161,7 @@ impl Tx<'_> {
                AND decided_by IN (SELECT 'grant ' || id FROM grants WHERE approval = ?1)
              ORDER BY session, asked_ms, id"
         );
-        let mut query = self.conn.prepare_cached(&sql)?;
-        let mut rows = query.query([&id.0])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(read(row)?);
-        }
-        Ok(found)
+        self.all(&sql, [&id.0], read)
     }
 
     /// The one compare-and-set of a decision: waiting → `state`. `answer: None` is for expired and

@@ -115,16 +115,11 @@ impl Tx<'_> {
         until_ms: UnixMillis,
         most: u32,
     ) -> Result<Vec<CallRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(&format!(
+        let sql = format!(
             "SELECT {COLUMNS} FROM calls WHERE started_ms > ?2 AND started_ms <= ?3 AND rule = ?1 AND {UNASKED}
              ORDER BY started_ms DESC LIMIT ?4"
-        ))?;
-        let mut rows = query.query(params![rule, after_ms, until_ms, most])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(read(row)?);
-        }
-        Ok(found)
+        );
+        self.all(&sql, params![rule, after_ms, until_ms, most], read)
     }
 
     /// The tools that were called since a moment, by server and name, the last one first.

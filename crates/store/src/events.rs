@@ -187,15 +187,11 @@ impl Tx<'_> {
         given: &[&dyn rusqlite::ToSql],
         session: &SessionId,
     ) -> Result<Vec<Event>, StoreError> {
-        let mut query = self.conn.prepare_cached(sql)?;
-        let mut rows = query.query(given)?;
-        let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
+        self.all(sql, given, |row| {
             let seq: i64 = row.get(0)?;
             let at = || RowAt::Event { session: session.clone(), seq };
-            events.push(Event { seq: seq as u64, at_ms: row.get(1)?, body: json_at(row, 2, at)? });
-        }
-        Ok(events)
+            Ok(Event { seq: seq as u64, at_ms: row.get(1)?, body: json_at(row, 2, at)? })
+        })
     }
 
     /// The message with which a session began.

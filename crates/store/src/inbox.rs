@@ -76,17 +76,13 @@ impl Tx<'_> {
 
     /// All queued rows of a session, oldest first.
     pub fn queued_inbound(&self, session: &SessionId) -> Result<Vec<InboxRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(
-            "SELECT id, at_ms, body FROM inbox WHERE session = ?1 AND state = 'queued' ORDER BY id",
-        )?;
-        let mut rows = query.query([session.as_str()])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        let sql =
+            "SELECT id, at_ms, body FROM inbox WHERE session = ?1 AND state = 'queued' ORDER BY id";
+        self.all(sql, [session.as_str()], |row| {
             let id = row.get(0)?;
             let inbound = json_at(row, 2, || RowAt::Inbox(id))?;
-            found.push(InboxRow { id, at_ms: row.get(1)?, inbound });
-        }
-        Ok(found)
+            Ok(InboxRow { id, at_ms: row.get(1)?, inbound })
+        })
     }
 
     /// The row with this id, and whether it still waits to be absorbed.
@@ -128,16 +124,9 @@ impl Tx<'_> {
         prefix: &str,
         older_ms: UnixMillis,
     ) -> Result<Vec<SessionId>, StoreError> {
-        let mut query = self.conn.prepare_cached(
-            "SELECT DISTINCT session FROM inbox
-             WHERE state = 'queued' AND (substr(session, 1, length(?1)) = ?1 OR at_ms < ?2) ORDER BY session",
-        )?;
-        let mut rows = query.query(params![prefix, older_ms])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(session_of(row.get(0)?)?);
-        }
-        Ok(found)
+        let sql = "SELECT DISTINCT session FROM inbox
+             WHERE state = 'queued' AND (substr(session, 1, length(?1)) = ?1 OR at_ms < ?2) ORDER BY session";
+        self.all(sql, params![prefix, older_ms], |row| session_of(row.get(0)?))
     }
 
     /// Whether messages are all that waits to be taken in.
@@ -150,15 +139,8 @@ impl Tx<'_> {
 
     /// The sessions in which an answer waits to be taken in.
     pub fn sessions_with_answers(&self) -> Result<Vec<SessionId>, StoreError> {
-        let mut query = self.conn.prepare_cached(
-            "SELECT DISTINCT session FROM inbox WHERE state = 'queued' AND kind = 'answered' ORDER BY session",
-        )?;
-        let mut rows = query.query([])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(session_of(row.get(0)?)?);
-        }
-        Ok(found)
+        let sql = "SELECT DISTINCT session FROM inbox WHERE state = 'queued' AND kind = 'answered' ORDER BY session";
+        self.all(sql, [], |row| session_of(row.get(0)?))
     }
 
     pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {

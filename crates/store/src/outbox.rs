@@ -57,20 +57,16 @@ impl Tx<'_> {
             "SELECT id, at_ms, body, state, parts_sent FROM outbox
              WHERE {which} AND state IN ('queued', 'sending') ORDER BY id"
         );
-        let mut query = self.conn.prepare_cached(&sql)?;
-        let mut rows = query.query(given)?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        self.all(&sql, given, |row| {
             let id = row.get(0)?;
-            found.push(OutboxRow {
+            Ok(OutboxRow {
                 id,
                 at_ms: row.get(1)?,
                 sending: row.get::<_, String>(3)? == "sending",
                 parts_sent: row.get(4)?,
                 outbound: json_at(row, 2, || RowAt::Outbox(id))?,
-            });
-        }
-        Ok(found)
+            })
+        })
     }
 
     /// Marks a row that was shown elsewhere already: the same words of the same turn, at another

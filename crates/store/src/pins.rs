@@ -78,16 +78,12 @@ impl Tx<'_> {
 
     /// All pins, or those of one server, ordered by server and tool.
     pub fn pins(&self, server: Option<&str>) -> Result<Vec<PinRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(
-            "SELECT server, tool, launch, pin, raw, new_pin, new_raw, shown_pin, withheld, told_pin FROM pins
-             WHERE ?1 IS NULL OR server = ?1 ORDER BY server, tool",
-        )?;
-        let mut rows = query.query([server])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT server, tool, launch, pin, raw, new_pin, new_raw, shown_pin, withheld, told_pin FROM pins
+             WHERE ?1 IS NULL OR server = ?1 ORDER BY server, tool";
+        self.all(sql, [server], |row| {
             let raw: String = row.get(4)?;
             let changed: (Option<String>, Option<String>) = (row.get(5)?, row.get(6)?);
-            found.push(PinRow {
+            Ok(PinRow {
                 server: row.get(0)?,
                 tool: row.get(1)?,
                 launch: row.get(2)?,
@@ -100,9 +96,8 @@ impl Tx<'_> {
                 shown_pin: row.get(7)?,
                 withheld: row.get(8)?,
                 told_pin: row.get(9)?,
-            });
-        }
-        Ok(found)
+            })
+        })
     }
 
     /// Whether a tool as it is now is in a form that was accepted.

@@ -11,6 +11,7 @@ use super::tx::session_column;
 use super::{
     DamagedRow, RowAt, RowFault, StoreError, Tx, damaged, damaged_tables, inbox, meta, now_ms,
 };
+use claw_domain::canonical::hex;
 use claw_domain::{
     Address, ApprovalId, ApprovalState, CallId, DeniedBy, EventBody, Inbound, Outbound,
     OutboundBody, Outcome, Question, SessionId,
@@ -59,7 +60,7 @@ fn shown(value: ValueRef<'_>) -> Value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => json!(text),
             Err(_) => {
-                json!({"hex": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()})
+                json!({"hex": hex(bytes)})
             }
         },
     }
@@ -162,22 +163,19 @@ impl Tx<'_> {
     /// session.
     fn put_inbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM inbox WHERE id = ?1";
-        let Some(original) = self.original(ONE, params![id], "body")? else {
+        let check_row = damaged_tables::inbound;
+        let Some((original, place)) =
+            self.taken_aside("inbox", ONE, row, id, ("body", check_row))?
+        else {
             return Ok(false);
         };
         let body = check::<Inbound>(&ValueRef::Text(&original.body));
-        if id <= ROW_NUMBER_MAX && !self.still_damaged(ONE, &id, damaged_tables::inbound)? {
-            return Ok(false);
-        }
-        self.keep_original("inbox", &id.to_string(), &original, row)?;
         let session = row.session.clone().or(body.as_ref().ok().map(|body| body.session.clone()));
         let Some(session) = session else {
             // Nobody takes it in, and nobody can be told.
             self.conn.execute("DELETE FROM inbox WHERE id = ?1", [id])?;
-            self.possible_number("inbox", id)?;
             return Ok(true);
         };
-        let place = self.possible_number("inbox", id)?;
         // Where nobody knows whether it was taken in, it is not taken in once more.
         let state = original.text_of("state");
         let is_known = ["queued", "absorbed"].contains(&state);
@@ -218,21 +216,18 @@ impl Tx<'_> {
         note: &str,
     ) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM outbox WHERE id = ?1";
-        let Some(original) = self.original(ONE, params![id], "body")? else {
+        let check_row = damaged_tables::outbound;
+        let Some((original, place)) =
+            self.taken_aside("outbox", ONE, row, id, ("body", check_row))?
+        else {
             return Ok(false);
         };
         let body = check::<Outbound>(&ValueRef::Text(&original.body));
-        if id <= ROW_NUMBER_MAX && !self.still_damaged(ONE, &id, damaged_tables::outbound)? {
-            return Ok(false);
-        }
-        self.keep_original("outbox", &id.to_string(), &original, row)?;
         let session = row.session.clone().or(body.as_ref().ok().map(|body| body.session.clone()));
         let Some(session) = session else {
             self.conn.execute("DELETE FROM outbox WHERE id = ?1", [id])?;
-            self.possible_number("outbox", id)?;
             return Ok(true);
         };
-        let place = self.possible_number("outbox", id)?;
         // Where nobody knows whether it was shown, it may come once more and is not lost.
         let (state, parts_sent) = match original.text_of("state") {
             state @ ("queued" | "sending" | "sent") => (state, original.number_of("parts_sent")),

@@ -114,13 +114,12 @@ impl Tx<'_> {
     /// A grant that cannot be read ends. One with an impossible number gets the next one.
     pub(super) fn put_grant_aside(&self, row: &DamagedRow, id: i64) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM grants WHERE id = ?1";
-        let Some(original) = self.numbered_original(ONE, id, "shape", damaged_tables::grant)?
+        let check = damaged_tables::grant;
+        let Some((original, place)) = self.taken_aside("grants", ONE, row, id, ("shape", check))?
         else {
             return Ok(false);
         };
         let readable = !self.still_damaged(ONE, &id, damaged_tables::grant)?;
-        self.keep_original("grants", &id.to_string(), &original, row)?;
-        let place = self.possible_number("grants", id)?;
         self.conn.execute("UPDATE grants SET id = ?2 WHERE id = ?1", params![id, place])?;
         if !readable {
             self.put_grant_in_place(place, &original)?;
@@ -131,13 +130,12 @@ impl Tx<'_> {
     /// An update that cannot be read counts as handled.
     pub(super) fn put_update_aside(&self, row: &DamagedRow, nr: i64) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM updates WHERE nr = ?1";
-        let Some(original) = self.numbered_original(ONE, nr, "body", damaged_tables::update)?
+        let check = damaged_tables::update;
+        let Some((original, place)) = self.taken_aside("updates", ONE, row, nr, ("body", check))?
         else {
             return Ok(false);
         };
         let readable = !self.still_damaged(ONE, &nr, damaged_tables::update)?;
-        self.keep_original("updates", &nr.to_string(), &original, row)?;
-        let place = self.possible_number("updates", nr)?;
         self.conn.execute("UPDATE updates SET nr = ?2 WHERE nr = ?1", params![nr, place])?;
         if !readable {
             self.conn.execute(
@@ -155,13 +153,11 @@ impl Tx<'_> {
         nr: i64,
     ) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM overheard WHERE nr = ?1";
-        let Some(original) = self.numbered_original(ONE, nr, "text", damaged_tables::overheard)?
-        else {
+        let check = damaged_tables::overheard;
+        if self.taken_aside("overheard", ONE, row, nr, ("text", check))?.is_none() {
             return Ok(false);
-        };
-        self.keep_original("overheard", &nr.to_string(), &original, row)?;
+        }
         self.conn.execute("DELETE FROM overheard WHERE nr = ?1", [nr])?;
-        self.possible_number("overheard", nr)?;
         Ok(true)
     }
 
@@ -176,7 +172,7 @@ impl Tx<'_> {
     }
 
     /// This number of a row, or the next one that the table counts to where it is impossible.
-    pub(super) fn possible_number(&self, table: &str, number: i64) -> Result<i64, StoreError> {
+    fn possible_number(&self, table: &str, number: i64) -> Result<i64, StoreError> {
         if number > ROW_NUMBER_MAX { self.count_on(table) } else { Ok(number) }
     }
 
@@ -192,18 +188,22 @@ impl Tx<'_> {
         Ok(next)
     }
 
-    /// The row as it is, unless nothing is wrong with it any more.
-    fn numbered_original(
+    /// The row as it is, which is kept, and the number that it gets; none where nothing is wrong
+    /// with it any more. `body` is the column that is parsed, `check` says what is wrong.
+    pub(super) fn taken_aside(
         &self,
+        table: &str,
         sql: &str,
+        row: &DamagedRow,
         number: i64,
-        body: &str,
-        check: Check,
-    ) -> Result<Option<Original>, StoreError> {
+        (body, check): (&str, Check),
+    ) -> Result<Option<(Original, i64)>, StoreError> {
         if number <= ROW_NUMBER_MAX && !self.still_damaged(sql, &number, check)? {
             return Ok(None);
         }
-        self.original(sql, &[&number], body)
+        let Some(original) = self.original(sql, &[&number], body)? else { return Ok(None) };
+        self.keep_original(table, &number.to_string(), &original, row)?;
+        Ok(Some((original, self.possible_number(table, number)?)))
     }
 
     pub(super) fn still_damaged(

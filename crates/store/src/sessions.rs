@@ -31,17 +31,10 @@ impl Tx<'_> {
 
     /// The sessions whose newest turn has no end: it was interrupted, or waits for an answer.
     pub fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
-        let mut query = self.conn.prepare_cached(
-            "SELECT name FROM sessions WHERE (
+        let sql = "SELECT name FROM sessions WHERE (
                  SELECT type FROM events WHERE session = name AND type IN ('turn.started', 'turn.ended')
-                 ORDER BY seq DESC LIMIT 1) = 'turn.started' ORDER BY name",
-        )?;
-        let mut rows = query.query([])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(super::inbox::session_of(row.get(0)?)?);
-        }
-        Ok(found)
+                 ORDER BY seq DESC LIMIT 1) = 'turn.started' ORDER BY name";
+        self.all(sql, [], |row| super::inbox::session_of(row.get(0)?))
     }
 
     /// What an ended process left in the middle, of the sessions whose name starts with `prefix`:
@@ -108,13 +101,29 @@ impl Tx<'_> {
     }
 }
 
+/// The statements about what a person chooses for one session.
+struct Choice {
+    chosen: &'static str,
+    choose: &'static str,
+    forget: &'static str,
+}
+
+const MODEL: Choice = Choice {
+    chosen: "SELECT model FROM session_models WHERE session = ?1",
+    choose: "INSERT OR REPLACE INTO session_models(session, model, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
+    forget: "DELETE FROM session_models WHERE session = ?1",
+};
+
+const ROLE: Choice = Choice {
+    chosen: "SELECT role FROM session_roles WHERE session = ?1",
+    choose: "INSERT OR REPLACE INTO session_roles(session, role, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
+    forget: "DELETE FROM session_roles WHERE session = ?1",
+};
+
 impl Tx<'_> {
     /// The model that was chosen for a session, if one was.
     pub fn session_model(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT model FROM session_models WHERE session = ?1")?;
-        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
-        Ok(rows.next().transpose()?)
+        self.chosen(&MODEL, session)
     }
 
     /// Chooses a model for a session, or with `None` the one that everybody has.
@@ -124,27 +133,12 @@ impl Tx<'_> {
         model: Option<&str>,
         by: &str,
     ) -> Result<(), StoreError> {
-        match model {
-            Some(model) => self
-                .conn
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO session_models(session, model, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![session.as_str(), model, by, now_ms()])?,
-            None => self
-                .conn
-                .prepare_cached("DELETE FROM session_models WHERE session = ?1")?
-                .execute([session.as_str()])?,
-        };
-        Ok(())
+        self.choose(&MODEL, session, model, by)
     }
 
     /// The role that was chosen for a session, if one was.
     pub fn session_role(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT role FROM session_roles WHERE session = ?1")?;
-        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
-        Ok(rows.next().transpose()?)
+        self.chosen(&ROLE, session)
     }
 
     /// Chooses a role for a session, or with `None` the one that everybody has.
@@ -154,16 +148,30 @@ impl Tx<'_> {
         role: Option<&str>,
         by: &str,
     ) -> Result<(), StoreError> {
-        match role {
-            Some(role) => self
-                .conn
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO session_roles(session, role, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![session.as_str(), role, by, now_ms()])?,
-            None => {
-                self.conn.prepare_cached("DELETE FROM session_roles WHERE session = ?1")?.execute([session.as_str()])?
-            }
+        self.choose(&ROLE, session, role, by)
+    }
+
+    fn chosen(&self, what: &Choice, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let mut query = self.conn.prepare_cached(what.chosen)?;
+        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
+        Ok(rows.next().transpose()?)
+    }
+
+    fn choose(
+        &self,
+        what: &Choice,
+        session: &SessionId,
+        chosen: Option<&str>,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        match chosen {
+            Some(chosen) => self.conn.prepare_cached(what.choose)?.execute(params![
+                session.as_str(),
+                chosen,
+                by,
+                now_ms()
+            ])?,
+            None => self.conn.prepare_cached(what.forget)?.execute([session.as_str()])?,
         };
         Ok(())
     }

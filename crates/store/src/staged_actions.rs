@@ -57,15 +57,9 @@ impl Tx<'_> {
 
     /// What was staged in one list, in its order.
     pub fn staged_in(&self, list: &CallId) -> Result<Vec<StagedRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(
-            "SELECT call, list, number, summary, told FROM staged WHERE list = ?1 ORDER BY number",
-        )?;
-        let mut rows = query.query([list.to_string()])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(read(row)?);
-        }
-        Ok(found)
+        let sql =
+            "SELECT call, list, number, summary, told FROM staged WHERE list = ?1 ORDER BY number";
+        self.all(sql, [list.to_string()], read)
     }
 
     /// Whether the session has an open question about something staged whose time is over.

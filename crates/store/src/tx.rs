@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Row};
 
 use super::StoreError;
 use super::anchor::Anchor;
@@ -37,14 +37,30 @@ impl<'c> Tx<'c> {
             self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
         read()
     }
+
+    /// Every row that a query finds.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        given: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut query = self.conn.prepare_cached(sql)?;
+        let mut rows = query.query(given)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
 }
 
-/// The wall clock, in milliseconds since 1970-01-01T00:00:00Z.
 /// What the column `session` of a call or a question holds; empty where no session waits for it.
 pub(super) fn session_column(session: Option<&SessionId>) -> &str {
     session.map_or("", SessionId::as_str)
 }
 
+/// The wall clock, in milliseconds since 1970-01-01T00:00:00Z.
 pub fn now_ms() -> UnixMillis {
     jiff::Timestamp::now().as_millisecond()
 }
