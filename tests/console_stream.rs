@@ -1,7 +1,7 @@
 //! The promises of the streamed console: complete under any chunking, nothing twice, no foreign
 //! escape sequence, nothing wider than the terminal.
 
-use claw_doors::clean::is_hostile;
+use claw_core::domain::is_hidden;
 use claw_terminal::stream::{STARTS_AGAIN, StreamView, markdown_lines};
 use claw_terminal::style::{Look, visible};
 use proptest::prelude::*;
@@ -160,7 +160,7 @@ proptest! {
     fn only_our_own_sequences_reach_the_terminal(text in markdown(), colour: bool) {
         for line in markdown_lines(&text, Look::new(40, colour)) {
             let seen = visible(&line);
-            prop_assert!(!seen.chars().any(is_hostile), "{:?}", line);
+            prop_assert!(!seen.chars().any(is_hidden), "{:?}", line);
             prop_assert!(!line.contains('\n'));
             prop_assert!(seen == seen.trim_end(), "white space at the end of {:?}", line);
         }

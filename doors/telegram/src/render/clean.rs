@@ -6,9 +6,8 @@
 //! tdlib's `misc.cpp`. Control characters become spaces there, U+2028 to U+202E and three combining
 //! lines are deleted, and a message of nothing but spaces, joiners and blanks is refused as empty.
 
-use std::fmt::Write as _;
-
 use super::rich::{Rich, Style};
+use crate::domain::{hidden_shown, is_hidden};
 
 /// Columns between two tab stops. Telegram would make one space of a tab, and code would lose its
 /// shape.
@@ -18,17 +17,7 @@ const TAB_COLUMNS: usize = 4;
 /// what shows nothing, and what reorders or hides the text around it (UAX #9). White space and the
 /// two joiners are not among them.
 pub(super) fn is_altered(c: char) -> bool {
-    let control = c.is_control() && c != '\n';
-    control
-        || matches!(c,
-            '\u{061C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2800}' | '\u{FEFF}'
-            | '\u{030A}' | '\u{0333}' | '\u{033F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{FFF9}'..='\u{FFFC}'
-            | '\u{FDD0}'..='\u{FDEF}'
-            | '\u{E0000}'..='\u{E0FFF}')
-        || (c as u32) & 0xFFFE == 0xFFFE
+    c != '\n' && (is_hidden(c) || matches!(c, '\u{030A}' | '\u{0333}' | '\u{033F}'))
 }
 
 /// `rich` as Telegram leaves it alone. Line feeds stay, tabs become spaces up to the next stop.
@@ -114,19 +103,7 @@ impl Cleaner {
     }
 
     fn written_out(&mut self, c: char, style: Style) {
-        let code = c as u32;
-        let picture = match code {
-            0..=0x1F => char::from_u32(0x2400 + code),
-            0x7F => Some('\u{2421}'),
-            _ => None,
-        };
-        let mut text = String::new();
-        match picture {
-            Some(picture) => text.push(picture),
-            // Writing to a String cannot fail.
-            None => _ = write!(text, "<U+{code:04X}>"),
-        }
-        self.out.push(&text, style);
+        self.out.push(&hidden_shown(c), style);
     }
 }
 
@@ -140,6 +117,7 @@ mod tests {
         assert_eq!(cleaned_text(hostile), "a␛[2J<U+202E>b<U+200B><U+2028><U+E0041>␍␀c<U+0333>");
         assert_eq!(cleaned_text("a\u{30a}x\u{30a}\u{30a}"), "åx<U+030A><U+030A>");
         assert!(!cleaned_text(hostile).chars().any(is_altered));
+        assert_eq!(cleaned_text("a\u{ad}\u{115f}\u{3164}b"), "a<U+00AD><U+115F><U+3164>b");
     }
 
     #[test]
