@@ -25,6 +25,7 @@ pub mod keyed_answer;
 pub mod list_answers;
 pub mod live;
 pub mod markdown;
+pub mod news;
 pub mod parts;
 pub mod patience;
 pub mod pieces;

@@ -10,10 +10,10 @@ use crate::chat_commands::{ChatCommands, without_buttons};
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Staged};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::clock::Clock;
 use crate::doors::instance_outbox::InstanceOutbox;
+use crate::doors::news::NewsSeen;
 use crate::doors::questions::closed;
-use crate::mail::{AskedQuestion, OutboxMessage, PostedQuestion, time_until};
+use crate::mail::{AskedQuestion, OutboxMessage, PostedQuestion};
 
 /// Shared by the tasks of one conversation, which have outbox and door beside it. It goes with the
 /// last of them.
@@ -34,10 +34,7 @@ struct Kept {
     lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
     /// Those whose answer was given here.
     answered_here: BTreeSet<ApprovalId>,
-    /// Of the store, at the last look.
-    seen_version: Option<i64>,
-    /// When the first of what was asked expires; `None` once that has passed.
-    next_expiry_ms: Option<i64>,
+    seen: NewsSeen,
 }
 
 impl Delivery {
@@ -63,23 +60,12 @@ impl Delivery {
 
     /// How long it is until the time of the next question is over.
     pub fn next_expiry(&self) -> Duration {
-        self.kept().next_expiry_ms.map_or(Duration::MAX, time_until)
+        self.kept().seen.next_expiry()
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.
     pub fn news(&self) -> bool {
-        let mut kept = self.kept();
-        if kept.next_expiry_ms.is_some_and(|at| at <= Clock::system().now_ms) {
-            kept.next_expiry_ms = None;
-            return true;
-        }
-        match self.outbox.mail.version() {
-            Ok(version) => kept.seen_version.replace(version) != Some(version),
-            Err(error) => {
-                tracing::warn!(%error, "the store cannot be looked at");
-                false
-            }
-        }
+        self.kept().seen.is_news(&self.outbox.mail)
     }
 
     /// An answer of the person here has counted.
@@ -162,8 +148,7 @@ impl Delivery {
         if row.state != ApprovalState::Waiting || kept.asked.contains_key(&row.id) {
             return false;
         }
-        let next = kept.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms));
-        kept.next_expiry_ms = Some(next);
+        kept.seen.is_open_until(row.expires_ms);
         if let Some(list) = &row.question.list {
             kept.lists.insert(row.id.clone(), list.states());
         }

@@ -13,12 +13,12 @@ use crate::chat_commands::ChatCommands;
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, Staged, client_of_call};
 use crate::door_context::Context;
 use crate::doors::Door as _;
-use crate::doors::clock::Clock;
 use crate::doors::door::QuestionMessage;
 use crate::doors::instance_outbox::InstanceOutbox;
+use crate::doors::news::NewsSeen;
 use crate::doors::questions::closed;
 use crate::doors::staged_questions;
-use crate::mail::{AskedQuestion, PostedQuestion, time_until};
+use crate::mail::{AskedQuestion, PostedQuestion};
 
 /// Owned by the task that keeps the session going, and gone with it.
 pub struct Delivery {
@@ -32,10 +32,7 @@ pub struct Delivery {
     asked: BTreeMap<ApprovalId, PostedQuestion>,
     /// What of the lists on the screen is answered.
     lists: BTreeMap<ApprovalId, Vec<ApprovalState>>,
-    /// Of the store, at the last look.
-    seen_version: Option<i64>,
-    /// When the first of what was asked expires; `None` once that has passed.
-    next_expiry_ms: Option<i64>,
+    seen: NewsSeen,
     /// Everything that was open when this console came has been asked.
     begun: bool,
     /// A person sits here, who is also asked what MCP clients want, and other processes.
@@ -63,8 +60,7 @@ impl Delivery {
             door,
             asked: BTreeMap::new(),
             lists: BTreeMap::new(),
-            seen_version: None,
-            next_expiry_ms: None,
+            seen: NewsSeen::default(),
             begun: false,
             has_a_person,
         }
@@ -94,22 +90,12 @@ impl Delivery {
 
     /// How long it is until the time of the next question is over.
     pub fn next_expiry(&self) -> Duration {
-        self.next_expiry_ms.map_or(Duration::MAX, time_until)
+        self.seen.next_expiry()
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.
     pub fn news(&mut self) -> bool {
-        if self.next_expiry_ms.is_some_and(|at| at <= Clock::system().now_ms) {
-            self.next_expiry_ms = None;
-            return true;
-        }
-        match self.outbox.mail.version() {
-            Ok(version) => self.seen_version.replace(version) != Some(version),
-            Err(error) => {
-                tracing::warn!(%error, "the store cannot be looked at");
-                false
-            }
-        }
+        self.seen.is_news(&self.outbox.mail)
     }
 
     /// Shows what waits for this console, and what earlier ones of this session had not shown.
@@ -219,8 +205,7 @@ impl Delivery {
         if row.state != ApprovalState::Waiting || self.asked.contains_key(&row.id) {
             return None;
         }
-        self.next_expiry_ms =
-            Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
+        self.seen.is_open_until(row.expires_ms);
         if let Some(list) = &row.question.list {
             self.lists.insert(row.id.clone(), list.states());
         }
