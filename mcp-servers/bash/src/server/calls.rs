@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::BashServer;
 use crate::capture::Capture;
-use crate::level::{self, Scope, ScopeRequest};
+use crate::level::{self, Level, Scope, ScopeRequest};
 use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
 use crate::run::RunRequest;
@@ -25,6 +25,20 @@ use crate::{job_tools, tool};
 const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 impl BashServer {
+    /// What a call may reach: what it says it needs, with what is open to it. The error tells a
+    /// model what to change.
+    fn scope(
+        &self,
+        needs: Option<Level>,
+        hosts: Option<&[String]>,
+        opens: Option<&[Service]>,
+        opened: OpenedToCall,
+    ) -> Result<Scope, String> {
+        let OpenedToCall { services, folders, keep_off } = opened;
+        let asked = ScopeRequest { needs, hosts, opens, opened: &services, keep_off };
+        Ok(Scope::parse(asked, self.enforcement)?.with_folders(folders))
+    }
+
     pub(super) async fn run(
         &self,
         arguments: tool::RunArguments,
@@ -32,17 +46,9 @@ impl BashServer {
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
-        let scope = match Scope::parse(
-            ScopeRequest {
-                needs: arguments.needs,
-                hosts: arguments.hosts.as_deref(),
-                opens: arguments.opens.as_deref(),
-                opened: &opened.services,
-                keep_off: opened.keep_off,
-            },
-            self.enforcement,
-        ) {
-            Ok(scope) => scope.with_folders(opened.folders),
+        let (hosts, opens) = (arguments.hosts.as_deref(), arguments.opens.as_deref());
+        let scope = match self.scope(arguments.needs, hosts, opens, opened) {
+            Ok(scope) => scope,
             Err(why) => return refused(why),
         };
         let level = scope.level;
@@ -103,17 +109,9 @@ impl BashServer {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
-        let scope = match Scope::parse(
-            ScopeRequest {
-                needs: arguments.needs,
-                hosts: arguments.hosts.as_deref(),
-                opens: arguments.opens.as_deref(),
-                opened: &opened.services,
-                keep_off: opened.keep_off,
-            },
-            self.enforcement,
-        ) {
-            Ok(scope) => scope.with_folders(opened.folders),
+        let (hosts, opens) = (arguments.hosts.as_deref(), arguments.opens.as_deref());
+        let scope = match self.scope(arguments.needs, hosts, opens, opened) {
+            Ok(scope) => scope,
             Err(why) => return refusal(why),
         };
         let job = match self.background.add(&arguments.command, self.closed.child_token()) {
