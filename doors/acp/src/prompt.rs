@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
+use percent_encoding::percent_decode_str;
 
 use super::blocks::fenced;
 use crate::domain::{Named, named_in};
@@ -75,17 +76,7 @@ fn file_of(uri: &str) -> Option<PathBuf> {
     let path = uri.strip_prefix("file://")?;
     let path = path.split(['#', '?']).next().unwrap_or(path);
     let path = path.strip_prefix("localhost").unwrap_or(path);
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [rest.next()?, rest.next()?];
-        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-    }
-    Some(PathBuf::from(String::from_utf8(bytes).ok()?))
+    Some(PathBuf::from(percent_decode_str(path).decode_utf8().ok()?.into_owned()))
 }
 
 #[cfg(test)]
@@ -130,6 +121,17 @@ mod tests {
         let link = |uri: &str| ContentBlock::ResourceLink(ResourceLink::new("a", uri));
         assert_eq!(told(&[link("file:///etc/hosts")]).unwrap(), "`/etc/hosts`");
         assert_eq!(told(&[link("https://x.org/a")]).unwrap(), "`https://x.org/a`");
-        assert_eq!(told(&[link("file:///a%zz")]).unwrap(), "`file:///a%zz`");
+        assert_eq!(told(&[link("file:///a%ff")]).unwrap(), "`file:///a%ff`");
+    }
+
+    #[test]
+    fn what_is_no_escape_is_a_part_of_the_name() {
+        let link = |uri: &str| ContentBlock::ResourceLink(ResourceLink::new("a", uri));
+        for (uri, name) in
+            [("%C3%A9%25", "é%"), ("a%+1", "a%+1"), ("a%zz", "a%zz"), ("100%", "100%")]
+        {
+            let said = told(&[link(&format!("file:///w/{uri}"))]).unwrap();
+            assert_eq!(said, format!("`{name}`"));
+        }
     }
 }

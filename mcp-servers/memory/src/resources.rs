@@ -1,6 +1,9 @@
 //! Single notes as MCP resources: `memory://notes/ID`. Owns the address of a note, pages, and what
 //! a resource says of itself. Must not know the tools.
 
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{
     CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate,
@@ -16,6 +19,10 @@ use crate::writer::read as read_file;
 
 /// The address of a note is this and its id, or its path where it has none of its own.
 const BEFORE: &str = "memory://notes/";
+
+/// What is not plain in a URI (RFC 3986), but for `/`.
+const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 const MIME: &str = "text/markdown";
 
@@ -113,34 +120,14 @@ fn failed(error: &ToolError) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-/// The address of a note: every byte that is not plain in a URI is escaped, but not `/`.
+/// The address of a note.
 pub fn uri(id: &str) -> String {
-    let mut uri = BEFORE.to_owned();
-    for byte in id.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
+    format!("{BEFORE}{}", utf8_percent_encode(id, ESCAPED))
 }
 
-/// `None` if an escape is none, or the bytes are no text.
+/// `None` if the bytes are no text.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [rest.next()?, rest.next()?];
-        let digit = |digit: u8| char::from(digit).to_digit(16);
-        bytes.push(u8::try_from(digit(digits[0])? * 16 + digit(digits[1])?).ok()?);
-    }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -156,8 +143,9 @@ mod tests {
         }
         // A template of RFC 6570 escapes `/` as well.
         assert_eq!(decoded("a%2Fb.md").as_deref(), Some("a/b.md"));
-        for wrong in ["%", "%2", "%zz", "%ff", "%+1"] {
-            assert_eq!(decoded(wrong), None, "{wrong}");
+        assert_eq!(decoded("%ff"), None);
+        for no_escape in ["%", "%2", "%zz", "%+1"] {
+            assert_eq!(decoded(no_escape).as_deref(), Some(no_escape));
         }
     }
 }
