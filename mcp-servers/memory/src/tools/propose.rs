@@ -23,6 +23,7 @@ use crate::note::{Kind, Note, Source, one_line, time};
 use crate::proposal::{self, Wanted, excerpt};
 use crate::recall::{self, Question};
 use crate::same::{Relation, is_same, relation};
+use crate::writer::Writer;
 
 /// Notes of the same words that are shown beside a proposal.
 const SIMILAR_MAX: usize = 3;
@@ -175,18 +176,8 @@ fn note(memory: &mut Memory, input: Input) -> Answer<Output> {
     let replaced = named.or_else(|| same.iter().find(|old| is(old, Relation::Adds)).cloned());
     let adds = replaced.as_ref().is_some_and(|old| is(old, Relation::Adds));
     note.supersedes = replaced.as_ref().map(|entry| entry.id.clone());
-    // Under one lock, so that of two servers that are asked at once one asks.
-    let kept = memory.write(|writer| {
-        Ok(match asked::may_ask(writer.memory, &note, false)? {
-            May::AskedAlready(asked) => Err(asked),
-            May::Again(open) => Ok(*open),
-            May::Ask => {
-                let entry = proposal::keep(writer, &mut note, replaced.as_ref())?;
-                killpoint::here("memory-proposed");
-                asked::note_down(writer.memory, &note)?;
-                Ok(entry)
-            }
-        })
+    let kept = kept(memory, &mut note, false, |writer, note| {
+        proposal::keep(writer, note, replaced.as_ref())
     })?;
     let entry = match kept {
         Ok(entry) => entry,
@@ -215,6 +206,29 @@ fn note(memory: &mut Memory, input: Input) -> Answer<Output> {
         output.adds_to_it = false;
     }
     Ok(Reply { text: text_of(&output, &entry), structured: output }.with_meta(meta))
+}
+
+/// Keeps a proposal by `keep`, and notes down that it is asked about; the one of this very call if
+/// it is there already, and the error is what was asked before. Under one lock, so that of two
+/// servers that are asked at once one asks.
+fn kept(
+    memory: &mut Memory,
+    note: &mut Note,
+    is_always: bool,
+    keep: impl FnOnce(&Writer<'_>, &mut Note) -> Result<Entry>,
+) -> Result<std::result::Result<Entry, AskedProposal>> {
+    memory.write(|writer| {
+        Ok(match asked::may_ask(writer.memory, note, is_always)? {
+            May::AskedAlready(asked) => Err(asked),
+            May::Again(open) => Ok(*open),
+            May::Ask => {
+                let entry = keep(writer, note)?;
+                killpoint::here("memory-proposed");
+                asked::note_down(writer.memory, note)?;
+                Ok(entry)
+            }
+        })
+    })
 }
 
 fn is_known(memory: &Memory, known: &Entry) -> Reply<Output> {
@@ -310,6 +324,11 @@ fn actions(output: &Output, entry: &Entry) -> JsonObject {
         let beside: Vec<String> = output.beside.iter().map(beside_line).collect();
         arguments["beside"] = Value::from(beside);
     }
+    question(&arguments, summary, ("Remember", "Skip"))
+}
+
+/// The question itself; `labels` are those of yes and no.
+fn question(arguments: &Value, mut summary: String, labels: (&str, &str)) -> JsonObject {
     if summary.chars().count() > SUMMARY_CHARS_MAX {
         summary = summary.chars().take(SUMMARY_CHARS_MAX).chain(['…']).collect();
     }
@@ -317,8 +336,8 @@ fn actions(output: &Output, entry: &Entry) -> JsonObject {
         "tool": "promote",
         "arguments": arguments,
         "summary": summary,
-        "label": "Remember",
-        "cancel_label": "Skip",
+        "label": labels.0,
+        "cancel_label": labels.1,
         "ttl_s": OPEN_S,
         "group": "memory",
     }]);

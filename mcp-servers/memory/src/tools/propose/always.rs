@@ -1,14 +1,12 @@
 //! `propose` for the file that every prompt holds: one line of it is added, replaced or taken out.
 //! Must not know how a proposal for a note is made.
 
-use claw_kit::killpoint;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::{Input, Output, SUMMARY_CHARS_MAX, was_asked};
+use super::{Input, Output, kept, question, was_asked};
 use crate::always::lines::{self, Change};
 use crate::always::{Fullness, proposed};
-use crate::asked::{self, May, OPEN_S};
 use crate::caller::Caller;
 use crate::error::{Result, ToolError};
 use crate::index::Entry;
@@ -40,19 +38,8 @@ pub fn run(memory: &mut Memory, input: Input) -> Answer<Output> {
         valid_from: None,
     };
     let mut note = wanted.into_note(&memory.limits)?;
-    let kept = memory.under_lock(|memory| {
-        Ok(match asked::may_ask(memory, &note, true)? {
-            May::AskedAlready(asked) => Err(asked),
-            May::Again(open) => Ok(*open),
-            May::Ask => {
-                let writer = crate::writer::Writer::new(memory);
-                let entry = proposed::keep(&writer, &mut note, &change, &now)?;
-                killpoint::here("memory-proposed");
-                asked::note_down(writer.memory, &note)?;
-                Ok(entry)
-            }
-        })
-    })?;
+    let kept =
+        kept(memory, &mut note, true, |writer, note| proposed::keep(writer, note, &change, &now))?;
     let entry = match kept {
         Ok(entry) => entry,
         Err(asked) => {
@@ -143,23 +130,42 @@ fn actions(entry: &Entry, change: &Change, full: &Fullness) -> JsonObject {
             arguments[key] = Value::from(value.as_str());
         }
     }
-    let mut summary = match (&change.text, &change.instead_of) {
+    let summary = match (&change.text, &change.instead_of) {
         (Some(text), Some(old)) => format!("Remember in {file}: {text} (instead of “{old}”)"),
         (Some(text), None) => format!("Remember in {file}: {text}"),
         (None, old) => format!("Take out of {file}: {}", old.as_deref().unwrap_or_default()),
     };
-    if summary.chars().count() > SUMMARY_CHARS_MAX {
-        summary = summary.chars().take(SUMMARY_CHARS_MAX).chain(['…']).collect();
+    let labels = if change.text.is_none() { ("Take out", "Keep") } else { ("Remember", "Skip") };
+    question(&arguments, summary, labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use crate::tools::propose;
+
+    /// The turn is a new one each time, so that this is no repeated call.
+    fn is_asked(memory: &mut Memory, place: &str, turn: i64) -> Option<String> {
+        let input = serde_json::from_value(json!({
+            "subject": "Anna", "text": "Lives in Graz.", "where": place,
+            "source": {"session": "main", "turn": turn},
+        }));
+        propose::run(memory, input.unwrap()).unwrap().structured.id
     }
-    let is_out = change.text.is_none();
-    let action = json!([{
-        "tool": "promote",
-        "arguments": arguments,
-        "summary": summary,
-        "label": if is_out { "Take out" } else { "Remember" },
-        "cancel_label": if is_out { "Keep" } else { "Skip" },
-        "ttl_s": OPEN_S,
-        "group": "memory",
-    }]);
-    JsonObject::from_iter([("claw/actions".to_owned(), action)])
+
+    #[test]
+    fn what_became_a_note_while_a_line_waited_for_the_lock_may_be_asked_about() {
+        let temp = tempfile::tempdir().unwrap();
+        let notes = temp.path().join("notes");
+        let always = Some(temp.path().join("MEMORY.md"));
+        let args = Args { notes: Some(notes.clone()), always, ..Args::default() };
+        let mut memory = Memory::open(&args).unwrap();
+        let proposed = is_asked(&mut memory, "note", 1).unwrap();
+        assert_eq!(is_asked(&mut memory, "always", 2), None, "its owner has not said yes");
+        // Another server keeps it. This call has looked at the files before.
+        let note = format!("---\nid: {proposed}\nsubject: Anna\n---\nLives in Graz.\n");
+        std::fs::write(notes.join("anna.md"), note).unwrap();
+        assert!(is_asked(&mut memory, "always", 3).is_some());
+    }
 }
