@@ -72,6 +72,9 @@ pub struct Reply {
 /// Where deltas go. It must return at once.
 pub type DeltaSink<'a> = dyn FnMut(Delta) + Send + 'a;
 
+/// A reply that comes. Dropping it cancels the request and closes the connection.
+pub type Replying<'a> = BoxFuture<'a, Result<Reply, ModelError>>;
+
 /// A language model, or something that plays one.
 pub trait Model: Send + Sync {
     /// Whose wire it is: `claude`, `openai`, `ollama`, `demo`, … Opaque blocks go back only to the
@@ -81,10 +84,6 @@ pub trait Model: Send + Sync {
     /// The model's name as the provider knows it.
     fn model(&self) -> &str;
 
-    /// One round-trip. Dropping the future cancels it and closes the connection.
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+    /// One round-trip.
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a>;
 }

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use tracing::Instrument as _;
 
-use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
+use super::{Delta, DeltaSink, Model, ModelError, Reply, Replying, Request};
 
 /// How a failed round-trip is tried again.
 #[derive(Clone, Copy, Debug)]
@@ -125,11 +124,7 @@ impl Model for Retry {
         self.inner.model()
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         let name = request.model.as_deref().unwrap_or_else(|| self.inner.model());
         let span = tracing::error_span!("model", provider = %self.inner.provider(), %name);
         Box::pin(self.run(request, deltas).instrument(span))

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
+use super::{Delta, DeltaSink, Model, ModelError, Reply, Replying, Request};
 use crate::domain::{Block, Finish};
 
 /// How long a model that has failed is passed over. Nothing asks it meanwhile; the next request
@@ -201,11 +200,7 @@ impl Model for Route {
         self.links.first().map_or("none", |link| link.model.model())
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(self.run(request, deltas))
     }
 }

@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
+use super::{Delta, DeltaSink, Model, ModelError, Reply, Replying, Request};
 use crate::domain::{Block, Finish, ToolUse, Usage, text_of};
 
 /// What the model does when it is asked once.
@@ -126,11 +125,7 @@ impl Model for Scripted {
         "scripted"
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(self.play(request, deltas))
     }
 }

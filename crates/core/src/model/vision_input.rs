@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures::future::BoxFuture;
 
-use super::{DeltaSink, Model, ModelError, Reply, Request};
+use super::{DeltaSink, Model, ModelError, Reply, Replying, Request};
 use crate::domain::Block;
 
 /// The newest images of a conversation are shown, so many at most: each costs tokens and upload
@@ -118,11 +117,7 @@ impl Model for VisionInput {
         self.inner.model()
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(self.run(request, deltas))
     }
 }

@@ -5,11 +5,10 @@ mod claws_words;
 mod grammar;
 mod render;
 
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use self::grammar::{Command, ToolBatch};
-use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
+use super::{Delta, DeltaSink, Model, Reply, Replying, Request};
 use crate::domain::{Block, Finish, Message, Role, ToolUse, Usage, text_of};
 
 /// The model that answers when there is no other. It says of itself that it is none.
@@ -48,11 +47,7 @@ impl Model for Demo {
         "demo"
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(async move {
             let reply = Self::answer(request);
             for piece in text_of(&reply.blocks).split_inclusive(' ') {

@@ -20,7 +20,6 @@ use std::time::Duration;
 use ::genai::chat::ChatOptions;
 use ::genai::resolver::{AuthData, Endpoint};
 use ::genai::{Client, ModelIden, ServiceTarget};
-use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 
 use self::receive::Receiver;
@@ -28,7 +27,7 @@ use self::relay::{Passage, Relay};
 use self::stream_inspector::StreamInspector;
 use self::tools::Tools;
 use super::wire_schema::Fitted;
-use super::{DeltaSink, Model, ModelError, Reply, Request};
+use super::{DeltaSink, Model, ModelError, Reply, Replying, Request};
 
 pub(super) use self::http::{client_for, is_loopback, plain_client};
 pub(super) use self::names::list;
@@ -285,11 +284,7 @@ impl Model for GenaiModel {
         &self.target.model
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(self.run(request, deltas))
     }
 }

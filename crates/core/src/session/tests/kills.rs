@@ -6,17 +6,17 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use futures::future::BoxFuture;
+use serde_json::{Value, json};
 
 use super::rig::{BOUNDS, log, main, message, replies, submit, worker};
 use super::staging::{POLICY, item};
 use crate::domain::{Block, CallId, EventBody, Finish, Message, Outcome, Term, ToolUse, Usage};
 use crate::gate::tests::rig::{ALLOW, OWNER, Rig as GateRig, allow};
-use crate::model::{DeltaSink, Model, ModelError, Reply, Request};
+use crate::model::{DeltaSink, Model, Reply, Replying, Request};
 use crate::session::{Ran, Worker};
 
-/// Answers by what it is asked, not by how often: first two calls, then a word about their results.
-struct ByRequest;
+/// Answers by what it is asked, not by how often.
+struct ByRequest(fn(&Request) -> (Vec<Block>, Finish));
 
 impl Model for ByRequest {
     fn provider(&self) -> &str {
@@ -27,41 +27,29 @@ impl Model for ByRequest {
         "test"
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        _deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, _deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(async move {
             tokio::task::yield_now().await;
             check(&request.messages);
-            let has_results = request.messages.iter().flat_map(|message| &message.blocks);
-            let done =
-                has_results.filter(|block| matches!(block, Block::ToolResult { .. })).count() > 0;
-            let echo = |text: &str| {
-                let input = serde_json::json!({"text": text});
-                Block::ToolUse(ToolUse {
-                    id: text.into(),
-                    name: "legacy__echo".into(),
-                    input,
-                    broken_input: None,
-                })
-            };
-            let (blocks, finish) = if done {
-                (vec![Block::Text { text: "done".into() }], Finish::Complete)
-            } else {
-                (vec![echo("one"), echo("two")], Finish::ToolUse)
-            };
-            Ok(Reply {
-                blocks,
-                finish,
-                usage: Usage::default(),
-                provider: "test".into(),
-                model: "test".into(),
-                notice: None,
-            })
+            let (blocks, finish) = self.0(request);
+            let (provider, model) = ("test".into(), "test".into());
+            Ok(Reply { blocks, finish, usage: Usage::default(), provider, model, notice: None })
         })
     }
+}
+
+fn tool_use(id: &str, name: &str, input: Value) -> Block {
+    Block::ToolUse(ToolUse { id: id.into(), name: name.into(), input, broken_input: None })
+}
+
+/// First two calls, then a word about their results.
+fn two_calls(request: &Request) -> (Vec<Block>, Finish) {
+    let mut blocks = request.messages.iter().flat_map(|message| &message.blocks);
+    if blocks.any(|block| matches!(block, Block::ToolResult { .. })) {
+        return (vec![Block::Text { text: "done".into() }], Finish::Complete);
+    }
+    let echo = |text: &str| tool_use(text, "legacy__echo", json!({"text": text}));
+    (vec![echo("one"), echo("two")], Finish::ToolUse)
 }
 
 /// What every provider demands of a history.
@@ -114,10 +102,10 @@ async fn dropped_at_every_point(policy: &str) {
         submit(&gate, message("go")).await;
         let whole = {
             let first = gate.again(policy);
-            let worker = worker(&first, Arc::new(ByRequest), BOUNDS);
+            let worker = worker(&first, Arc::new(ByRequest(two_calls)), BOUNDS);
             finished(&first, &worker, Some(times)).await
         };
-        let second = worker(&gate, Arc::new(ByRequest), BOUNDS);
+        let second = worker(&gate, Arc::new(ByRequest(two_calls)), BOUNDS);
         finished(&gate, &second, None).await;
         consistent(&gate, times);
         if whole {
@@ -174,7 +162,7 @@ async fn a_run_of_questions_can_be_dropped_anywhere() {
 async fn the_lock_is_let_go_behind_what_was_queued() {
     let gate = GateRig::new(&["legacy"], ALLOW);
     submit(&gate, message("go")).await;
-    let worker = worker(&gate, Arc::new(ByRequest), BOUNDS);
+    let worker = worker(&gate, Arc::new(ByRequest(two_calls)), BOUNDS);
     for times in 0..40 {
         let before =
             polled(times % 7, async { worker.run(&main(), &gate.live()).await.unwrap() }).await;
@@ -187,41 +175,12 @@ async fn the_lock_is_let_go_behind_what_was_queued() {
 }
 
 /// Proposes once, and then says so.
-struct Proposes;
-
-impl Model for Proposes {
-    fn provider(&self) -> &str {
-        "test"
+fn proposes(request: &Request) -> (Vec<Block>, Finish) {
+    if request.messages.len() > 1 {
+        return (vec![Block::Text { text: "look".into() }], Finish::Complete);
     }
-
-    fn model(&self) -> &str {
-        "test"
-    }
-
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        _deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            check(&request.messages);
-            let (blocks, finish) = if request.messages.len() > 1 {
-                (vec![Block::Text { text: "look".into() }], Finish::Complete)
-            } else {
-                let input = serde_json::json!({"actions": [item("a"), item("b")]});
-                let propose = ToolUse {
-                    id: "1".into(),
-                    name: "shop__propose".into(),
-                    input,
-                    broken_input: None,
-                };
-                (vec![Block::ToolUse(propose)], Finish::ToolUse)
-            };
-            let (provider, model) = ("test".into(), "test".into());
-            Ok(Reply { blocks, finish, usage: Usage::default(), provider, model, notice: None })
-        })
-    }
+    let actions = json!({"actions": [item("a"), item("b")]});
+    (vec![tool_use("1", "shop__propose", actions)], Finish::ToolUse)
 }
 
 /// Runs until nothing is left, confirming everything that was staged.
@@ -242,10 +201,10 @@ async fn a_run_of_staged_actions_can_be_dropped_anywhere() {
         submit(&gate, message("go")).await;
         let whole = {
             let first = gate.again(POLICY);
-            let worker = worker(&first, Arc::new(Proposes), BOUNDS);
+            let worker = worker(&first, Arc::new(ByRequest(proposes)), BOUNDS);
             polled(times, confirmed(&first, &worker)).await
         };
-        confirmed(&gate, &worker(&gate, Arc::new(Proposes), BOUNDS)).await;
+        confirmed(&gate, &worker(&gate, Arc::new(ByRequest(proposes)), BOUNDS)).await;
         let (effects, events) =
             (gate.effects("shop"), gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap());
         assert_eq!(replies(&gate), ["look"], "cut after {times} polls");

@@ -8,13 +8,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use futures::future::BoxFuture;
 use serde_json::json;
 
 use super::rig::{BOUNDS, log, main, message, submit, words, worker};
 use crate::domain::{Block, CallId, EventBody, Finish, Origin, ToolCall, Usage};
 use crate::gate::tests::rig::{OWNER, Rig as GateRig};
-use crate::model::{Delta, DeltaSink, Model, ModelError, Reply, Request};
+use crate::model::{Delta, DeltaSink, Model, Reply, Replying, Request};
 use crate::turn::Bounds;
 
 const TURNS: usize = 300;
@@ -55,11 +54,7 @@ impl Model for Talker {
         "test"
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(async move {
             let seen: Vec<String> = request.messages.iter().flat_map(words).collect();
             let seen = seen.join("\n");

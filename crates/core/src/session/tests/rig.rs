@@ -12,7 +12,7 @@ use crate::domain::{
     SessionId, Term, ToolUse,
 };
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
-use crate::model::{DeltaSink, Model, ModelError, Reply, Request, Script, Scripted};
+use crate::model::{DeltaSink, Model, Replying, Request, Script, Scripted};
 use crate::session::{Ending, Ran, Worker, WorkerParts};
 use crate::turn::Bounds;
 use crate::turn::persona::{Persona, Personas};
@@ -243,11 +243,7 @@ impl Model for Hooked {
         "scripted"
     }
 
-    fn reply<'a>(
-        &'a self,
-        request: &'a Request,
-        deltas: &'a mut DeltaSink<'_>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
         Box::pin(async move {
             (self.hook)(self.asked.fetch_add(1, Ordering::SeqCst) + 1).await;
             self.inner.reply(request, deltas).await
