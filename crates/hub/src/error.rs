@@ -42,21 +42,41 @@ pub enum HubError {
     ShuttingDown,
 }
 
-impl claw_domain::Blamed for HubError {
-    fn blame(&self) -> claw_domain::Blame {
+/// What a failure means for a later try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Its owner has asked for a server that mcp.json does not have, or has disabled.
+    Asked,
+    /// No later try can do better.
+    Lasting,
+    /// A later try may.
+    Passing,
+}
+
+impl HubError {
+    pub(crate) fn nature(&self) -> Nature {
         match self {
-            Self::UnknownServer { .. } | Self::Disabled { .. } => claw_domain::Blame::User,
+            Self::UnknownServer { .. } | Self::Disabled { .. } => Nature::Asked,
             Self::Unusable { .. }
-            | Self::Start { .. }
+            | Self::Interrupted { .. }
+            | Self::TakenOut { .. }
+            | Self::ShuttingDown => Nature::Lasting,
+            Self::Start { .. }
             | Self::Connect { .. }
+            | Self::Installing { .. }
             | Self::BackingOff { .. }
             | Self::List { .. }
             | Self::Prompts { .. }
-            | Self::Read { .. }
-            | Self::Interrupted { .. }
-            | Self::Installing { .. }
-            | Self::TakenOut { .. }
-            | Self::ShuttingDown => claw_domain::Blame::Broken,
+            | Self::Read { .. } => Nature::Passing,
+        }
+    }
+}
+
+impl claw_domain::Blamed for HubError {
+    fn blame(&self) -> claw_domain::Blame {
+        match self.nature() {
+            Nature::Asked => claw_domain::Blame::User,
+            Nature::Lasting | Nature::Passing => claw_domain::Blame::Broken,
         }
     }
 }

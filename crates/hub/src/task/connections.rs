@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::WAIT_USUAL;
 use super::following::{Way, follow, out_of_time};
 use crate::call::{CallControl, CallEnd};
-use crate::error::HubError;
+use crate::error::{HubError, Nature};
 use crate::permit::Permit;
 use crate::server::{Server, allowed_tool};
 
@@ -56,7 +56,9 @@ impl Server {
                         None => WAIT_USUAL,
                     }
                 }
-                Ok(Err(error)) if is_lasting(&error) => return not_asked(error.to_string()),
+                Ok(Err(error)) if error.nature() != Nature::Passing => {
+                    return not_asked(error.to_string());
+                }
                 Ok(Err(error)) => {
                     let text = format!("claw cannot ask about its task and tries again: {error}");
                     (context.progress)(text);
@@ -85,25 +87,6 @@ async fn apart<T>(way: &Way<'_>, work: impl Future<Output = T>) -> Result<T, Cal
         }
         () = context.human.sleep_until(way.deadline) => Err(not_asked(out_of_time(way.limit))),
         done = work => Ok(done),
-    }
-}
-
-/// Whether no later try can do better.
-fn is_lasting(error: &HubError) -> bool {
-    match error {
-        HubError::UnknownServer { .. }
-        | HubError::Disabled { .. }
-        | HubError::Unusable { .. }
-        | HubError::Interrupted { .. }
-        | HubError::TakenOut { .. }
-        | HubError::ShuttingDown => true,
-        HubError::Start { .. }
-        | HubError::Connect { .. }
-        | HubError::Installing { .. }
-        | HubError::BackingOff { .. }
-        | HubError::List { .. }
-        | HubError::Prompts { .. }
-        | HubError::Read { .. } => false,
     }
 }
 
