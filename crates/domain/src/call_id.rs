@@ -76,19 +76,26 @@ const HEARTBEATS: &str = "heartbeats";
 const LISTS_FROM: u32 = 1000;
 const DEATHS_FROM: u32 = 500;
 
+/// Those that stand in the log of a session.
+macro_rules! of_session {
+    ($session:ident) => {
+        CallId::Reply { $session, .. }
+            | CallId::Action { $session, .. }
+            | CallId::List { $session, .. }
+            | CallId::Buttons { $session, .. }
+            | CallId::Together { $session, .. }
+            | CallId::Recall { $session, .. }
+            | CallId::Git { $session, .. }
+            | CallId::Pause { $session, .. }
+            | CallId::Named { $session, .. }
+            | CallId::Order { $session, .. }
+    };
+}
+
 impl CallId {
     pub fn owner(&self) -> CallOwner<'_> {
         match self {
-            Self::Reply { session, .. }
-            | Self::Action { session, .. }
-            | Self::List { session, .. }
-            | Self::Buttons { session, .. }
-            | Self::Together { session, .. }
-            | Self::Recall { session, .. }
-            | Self::Git { session, .. }
-            | Self::Pause { session, .. }
-            | Self::Named { session, .. }
-            | Self::Order { session, .. } => CallOwner::Session(session),
+            of_session!(session) => CallOwner::Session(session),
             Self::Client { principal, .. } => CallOwner::Client(principal),
             Self::Jobs { .. } | Self::Heartbeat { .. } => CallOwner::Claw,
         }
@@ -124,16 +131,7 @@ impl CallId {
     /// The same call in a log under another name.
     pub fn rename_session(&mut self, name: &SessionId) {
         match self {
-            Self::Reply { session, .. }
-            | Self::Action { session, .. }
-            | Self::List { session, .. }
-            | Self::Buttons { session, .. }
-            | Self::Together { session, .. }
-            | Self::Recall { session, .. }
-            | Self::Git { session, .. }
-            | Self::Pause { session, .. }
-            | Self::Named { session, .. }
-            | Self::Order { session, .. } => *session = name.clone(),
+            of_session!(session) => *session = name.clone(),
             Self::Client { .. } | Self::Jobs { .. } | Self::Heartbeat { .. } => {}
         }
     }

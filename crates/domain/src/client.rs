@@ -1,11 +1,9 @@
 //! The name of an MCP client that calls claw, and what is made of it: its principal, its address,
 //! its sessions. Must not know how a client proves its name.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
+use super::checked_name::checked_name;
 use super::{Address, CallId, CallOwner, SessionId};
 
 /// The longest name of a client, and the longest own name of one of its sessions, in bytes.
@@ -173,31 +171,7 @@ pub fn client_of_calls(session: &SessionId) -> Option<ClientName> {
     (client.own_name(session) == Some(CALLS)).then_some(client)
 }
 
-impl TryFrom<String> for ClientName {
-    type Error = InvalidClientName;
-    fn try_from(name: String) -> Result<Self, Self::Error> {
-        Self::new(name)
-    }
-}
-
-impl From<ClientName> for String {
-    fn from(name: ClientName) -> String {
-        name.0
-    }
-}
-
-impl FromStr for ClientName {
-    type Err = InvalidClientName;
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::new(name)
-    }
-}
-
-impl fmt::Display for ClientName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+checked_name!(ClientName, InvalidClientName);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,10 @@
 //! Identifiers. Owns their syntax and their text form; must not know where they are stored.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use super::checked_name::checked_name;
 
 /// The longest name a session may have, in bytes.
 pub const SESSION_ID_MAX_BYTES: usize = 64;
@@ -46,31 +47,7 @@ impl SessionId {
     }
 }
 
-impl TryFrom<String> for SessionId {
-    type Error = InvalidSessionId;
-    fn try_from(name: String) -> Result<Self, Self::Error> {
-        Self::new(name)
-    }
-}
-
-impl From<SessionId> for String {
-    fn from(id: SessionId) -> String {
-        id.0
-    }
-}
-
-impl FromStr for SessionId {
-    type Err = InvalidSessionId;
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::new(name)
-    }
-}
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+checked_name!(SessionId, InvalidSessionId);
 
 /// The random id of one question to a human. It is all that a button or a command line carries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
