@@ -71,6 +71,7 @@ pub use command::ChatCommand;
 pub use command_line::command_line;
 pub use compaction::{Compaction, CutResult, KeptWords};
 pub use denied_by::DeniedBy;
+pub use draft_message::{DraftMessage, RunningCall};
 pub use effect::Effect;
 pub use event::{Event, EventBody, LoadedBy, Spent, TurnEnd};
 pub use hidden::{hidden_shown, is_hidden};
@@ -94,7 +95,7 @@ pub use own_server::{CLAW_ITSELF, OWN_SERVERS, OwnServer, TOOL_SEARCH};
 pub use owner_question::{
     OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionKind, OwnerQuestionState,
 };
-pub use posted::PostedState;
+pub use posted::{PostedQuestion, PostedState};
 pub use principal::{
     heartbeat_job, heartbeat_named, heartbeat_of, heartbeat_session, is_alone_with_claw,
     is_heartbeat_session, job_of, job_principal, person, telegram_principal,

@@ -1,4 +1,20 @@
-//! How far a message is that shows a question. Must not know how it is shown or stored.
+//! A message that shows a question, and how far it is. Must not know how it is shown or stored.
+
+use super::{Address, ApprovalId};
+
+/// A message that shows a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostedQuestion {
+    pub approval: ApprovalId,
+    pub address: Address,
+    /// Below zero: of a chat that has another number since, so that nothing can change it.
+    pub message: i64,
+    pub state: PostedState,
+    /// The message is a file, and what it says is its caption.
+    pub file: bool,
+    /// When the service had it, in its own seconds since 1970; 0 if that is not known.
+    pub sent_s: i64,
+}
 
 /// What still has to happen to the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

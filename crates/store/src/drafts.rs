@@ -4,34 +4,14 @@
 use rusqlite::params;
 
 use super::{StoreError, Tx};
-use claw_domain::{Address, SessionId};
+use claw_domain::{Address, DraftMessage, RunningCall, SessionId};
 
 /// The drafts of everything up to a step.
 const THROUGH: &str =
     "WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR (turn_seq = ?3 AND step <= ?4))";
 
-/// A message that shows part number `part` of what the model says in one step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DraftRow {
-    pub address: Address,
-    pub message: i64,
-    pub session: SessionId,
-    pub turn_seq: u64,
-    pub step: u32,
-    pub part: u32,
-}
-
-/// A message that shows a call that runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunningRow {
-    pub address: Address,
-    pub message: i64,
-    pub session: SessionId,
-    pub title: String,
-}
-
 impl Tx<'_> {
-    pub fn add_draft(&self, draft: &DraftRow) -> Result<(), StoreError> {
+    pub fn add_draft(&self, draft: &DraftMessage) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT OR REPLACE INTO drafts(address, message, session, turn_seq, step, part)
@@ -101,7 +81,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    pub fn add_running(&self, running: &RunningRow) -> Result<(), StoreError> {
+    pub fn add_running(&self, running: &RunningCall) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("INSERT OR REPLACE INTO running(address, message, session, title) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![running.address.0, running.message, running.session.as_str(), running.title])?;
@@ -109,7 +89,7 @@ impl Tx<'_> {
     }
 
     /// Every message that shows a call that runs, or that ran when its process was ended.
-    pub fn running(&self) -> Result<Vec<RunningRow>, StoreError> {
+    pub fn running(&self) -> Result<Vec<RunningCall>, StoreError> {
         let mut query =
             self.conn.prepare_cached("SELECT address, message, session, title FROM running")?;
         let rows = query.query_map([], |row| {
@@ -120,7 +100,7 @@ impl Tx<'_> {
             let (address, message, session, title) = row?;
             // A name that is none was not written by claw; nothing can run under it.
             let Ok(session) = SessionId::new(session) else { continue };
-            found.push(RunningRow { address: Address(address), message, session, title });
+            found.push(RunningCall { address: Address(address), message, session, title });
         }
         Ok(found)
     }

@@ -4,21 +4,7 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx};
-use claw_domain::{Address, ApprovalId, PostedState};
-
-/// A message that shows a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PostedRow {
-    pub approval: ApprovalId,
-    pub address: Address,
-    /// Below zero: of a chat that has another number since, so that nothing can change it.
-    pub message: i64,
-    pub state: PostedState,
-    /// The message is a file, and what it says is its caption.
-    pub file: bool,
-    /// When the service had it, in its own seconds since 1970; 0 if that is not known.
-    pub sent_s: i64,
-}
+use claw_domain::{Address, ApprovalId, PostedQuestion, PostedState};
 
 const COLUMNS: &str = "approval, address, message, state, file, sent_s";
 
@@ -47,8 +33,8 @@ fn from_text(text: &str) -> Option<PostedState> {
     STATES.into_iter().find(|state| as_text(*state) == text)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
-    Ok(PostedRow {
+fn read(row: &Row<'_>) -> rusqlite::Result<PostedQuestion> {
+    Ok(PostedQuestion {
         approval: ApprovalId(row.get(0)?),
         address: Address(row.get(1)?),
         message: row.get(2)?,
@@ -60,7 +46,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
 }
 
 impl Tx<'_> {
-    pub fn add_posted(&self, posted: &PostedRow) -> Result<(), StoreError> {
+    pub fn add_posted(&self, posted: &PostedQuestion) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT OR REPLACE INTO posted(address, message, approval, state, file, sent_s)
@@ -79,7 +65,7 @@ impl Tx<'_> {
 
     /// The messages that show this question, or have shown it, at any address, and may still have
     /// to change.
-    pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedRow>, StoreError> {
+    pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedQuestion>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM posted WHERE approval = ?1 AND state <> 'closed' ORDER BY address, message"
         ))?;
@@ -88,7 +74,7 @@ impl Tx<'_> {
     }
 
     /// The messages at an address that show a question which waits for an answer.
-    pub fn posted_open_at(&self, address: &Address) -> Result<Vec<PostedRow>, StoreError> {
+    pub fn posted_open_at(&self, address: &Address) -> Result<Vec<PostedQuestion>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT posted.approval, address, message, posted.state, file, sent_s
              FROM approvals JOIN posted ON posted.approval = approvals.id
@@ -113,7 +99,7 @@ impl Tx<'_> {
 
     /// Every message that may still have to change, oldest first. By name, because SQLite would
     /// rather walk through all that were ever sent.
-    pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
+    pub fn posted(&self) -> Result<Vec<PostedQuestion>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM posted INDEXED BY posted_open WHERE state NOT IN ('closed', 'why closed') ORDER BY address, message"
         ))?;
@@ -123,7 +109,7 @@ impl Tx<'_> {
 
     /// Those whose question is no longer open. A thousand open ones are passed over here, because
     /// they are looked through after every commit.
-    pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
+    pub fn posted_and_closed(&self) -> Result<Vec<PostedQuestion>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM posted INDEXED BY posted_open WHERE state NOT IN ('closed', 'why closed')
              AND (SELECT state FROM approvals WHERE approvals.id = posted.approval) <> 'waiting'
@@ -134,7 +120,7 @@ impl Tx<'_> {
     }
 
     /// Those that show a list which is open, and of which something is answered.
-    pub fn posted_lists(&self) -> Result<Vec<PostedRow>, StoreError> {
+    pub fn posted_lists(&self) -> Result<Vec<PostedQuestion>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT posted.approval, address, message, posted.state, file, sent_s
              FROM posted INDEXED BY posted_open JOIN approvals AS lists ON lists.id = posted.approval
@@ -152,7 +138,7 @@ impl Tx<'_> {
         &self,
         address: &Address,
         message: i64,
-    ) -> Result<Option<PostedRow>, StoreError> {
+    ) -> Result<Option<PostedQuestion>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM posted WHERE address = ?1 AND message = ?2");
         let mut query = self.conn.prepare_cached(&sql)?;
         Ok(query.query_row(params![address.0, message], read).optional()?)
@@ -164,7 +150,7 @@ impl Tx<'_> {
         &self,
         chat: &Address,
         message: i64,
-    ) -> Result<Option<PostedRow>, StoreError> {
+    ) -> Result<Option<PostedQuestion>, StoreError> {
         if let Some(posted) = self.posted_at(chat, message)? {
             return Ok(Some(posted));
         }

@@ -4,10 +4,9 @@
 use futures::future::BoxFuture;
 
 use super::Mail;
-use super::rows::{MailError, PostedQuestion, all, one};
-use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, PostedState};
+use super::rows::MailError;
+use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, PostedQuestion, PostedState};
 use crate::killpoint;
-use crate::store::PostedRow;
 
 impl Mail {
     /// The addresses at a door for which something waits. What it is comes by [`Mail::waiting`], so
@@ -37,7 +36,6 @@ impl Mail {
     ) -> BoxFuture<'_, Result<Vec<PostedQuestion>, MailError>> {
         Box::pin(async move {
             killpoint::here("delivery.asked.before");
-            let posted = PostedRow::from(posted);
             let note = move |tx: &crate::store::Tx<'_>| {
                 let mut older = tx.posted_of(&posted.approval)?;
                 older.retain(|row| {
@@ -54,7 +52,7 @@ impl Mail {
             };
             let noted = self.write_relaxed(note).await;
             killpoint::here("delivery.asked.after");
-            all(noted)
+            noted
         })
     }
 
@@ -76,17 +74,17 @@ impl Mail {
 
     /// Those whose question is no longer open: they have to change now, or when the call has ended.
     pub fn posted_and_closed(&self) -> Result<Vec<PostedQuestion>, MailError> {
-        all(self.read(|tx| tx.posted_and_closed()))
+        self.read(|tx| tx.posted_and_closed())
     }
 
     /// Those that show a list which is open, and of which something is answered.
     pub fn posted_lists(&self) -> Result<Vec<PostedQuestion>, MailError> {
-        all(self.read(|tx| tx.posted_lists()))
+        self.read(|tx| tx.posted_lists())
     }
 
     /// The messages that show questions and may still have to change.
     pub fn posted(&self) -> Result<Vec<PostedQuestion>, MailError> {
-        all(self.read(|tx| tx.posted()))
+        self.read(|tx| tx.posted())
     }
 
     /// What one message shows, if it shows a question.
@@ -95,7 +93,7 @@ impl Mail {
         to: &Address,
         message: i64,
     ) -> Result<Option<PostedQuestion>, MailError> {
-        one(self.read(|tx| tx.posted_at(to, message)))
+        self.read(|tx| tx.posted_at(to, message))
     }
 
     /// What one message shows, by the address of its chat: it may be in any topic of that.
@@ -104,7 +102,7 @@ impl Mail {
         chat: &Address,
         message: i64,
     ) -> Result<Option<PostedQuestion>, MailError> {
-        one(self.read(|tx| tx.posted_in_chat(chat, message)))
+        self.read(|tx| tx.posted_in_chat(chat, message))
     }
 
     /// The open questions that no message at this address shows, oldest first.
@@ -114,12 +112,12 @@ impl Mail {
 
     /// The messages at this address that show a question which waits for an answer.
     pub fn posted_open_at(&self, to: &Address) -> Result<Vec<PostedQuestion>, MailError> {
-        all(self.read(|tx| tx.posted_open_at(to)))
+        self.read(|tx| tx.posted_open_at(to))
     }
 
     /// The messages that show this question, wherever they are.
     pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedQuestion>, MailError> {
-        all(self.read(|tx| tx.posted_of(approval)))
+        self.read(|tx| tx.posted_of(approval))
     }
 
     /// Notes that a question has arrived in a message although its delivery was cut, and ends that
@@ -134,7 +132,7 @@ impl Mail {
                         tx.mark_sent(row.id)?;
                     }
                 }
-                tx.add_posted(&posted.into())
+                tx.add_posted(&posted)
             };
             let noted = self.write_relaxed(note).await;
             killpoint::here("delivery.posted.after");
@@ -145,7 +143,7 @@ impl Mail {
     pub fn add_posted(&self, posted: PostedQuestion) -> BoxFuture<'_, Result<(), MailError>> {
         Box::pin(async move {
             killpoint::here("delivery.posted.before");
-            let noted = self.write_relaxed(move |tx| tx.add_posted(&posted.into())).await;
+            let noted = self.write_relaxed(move |tx| tx.add_posted(&posted)).await;
             killpoint::here("delivery.posted.after");
             noted
         })
@@ -161,7 +159,7 @@ impl Mail {
             killpoint::here("delivery.again.before");
             let note = move |tx: &crate::store::Tx<'_>| {
                 tx.set_posted(&old.address, old.message, PostedState::Stale)?;
-                tx.add_posted(&new.into())
+                tx.add_posted(&new)
             };
             let noted = self.write_relaxed(note).await;
             killpoint::here("delivery.again.after");

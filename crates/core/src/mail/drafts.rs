@@ -3,15 +3,15 @@
 use futures::future::BoxFuture;
 
 use super::Mail;
-use super::rows::{DraftMessage, MailError, OutboxMessage, RunningCall, all};
-use crate::domain::{Address, SessionId};
+use super::rows::{MailError, OutboxMessage};
+use crate::domain::{Address, DraftMessage, RunningCall, SessionId};
 
 impl Mail {
     /// Notes that a message shows the beginning of what the model is saying. If the process ends
     /// between the message and this note, the message stays as it is and what it began comes whole
     /// in another one.
     pub fn drafted(&self, draft: DraftMessage) -> BoxFuture<'_, Result<(), MailError>> {
-        Box::pin(async move { self.write_relaxed(move |tx| tx.add_draft(&draft.into())).await })
+        Box::pin(async move { self.write_relaxed(move |tx| tx.add_draft(&draft)).await })
     }
 
     /// The messages that show a step so far, in order.
@@ -57,12 +57,12 @@ impl Mail {
 
     /// Notes that a message shows a call that runs.
     pub fn call_shown(&self, running: RunningCall) -> BoxFuture<'_, Result<(), MailError>> {
-        Box::pin(async move { self.write_relaxed(move |tx| tx.add_running(&running.into())).await })
+        Box::pin(async move { self.write_relaxed(move |tx| tx.add_running(&running)).await })
     }
 
     /// The messages that show a call that runs, or that ran when its process was ended.
     pub fn calls_shown(&self) -> Result<Vec<RunningCall>, MailError> {
-        all(self.read(|tx| tx.running()))
+        self.read(|tx| tx.running())
     }
 
     /// The session whose call this message shows.

@@ -22,11 +22,11 @@ use futures::future::BoxFuture;
 use crate::domain::{Address, Inbound, SessionId, UnixMillis};
 use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
 
+pub use crate::domain::{DraftMessage, PostedQuestion, RunningCall};
 pub use instance::Instance;
 pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AllowedUser};
 pub use rows::{
-    AnsweredCall, AskedQuestion, CallSubject, DraftMessage, MailError, OutboxMessage, Overheard,
-    PostedQuestion, RunningCall, WaitingUpdate,
+    AnsweredCall, AskedQuestion, CallSubject, MailError, OutboxMessage, Overheard, WaitingUpdate,
 };
 pub use updates::Accepted;
 

@@ -5,12 +5,9 @@ use std::path::PathBuf;
 
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
-    Outcome, PostedState, Question, SessionId, UnixMillis,
+    Outcome, Question, UnixMillis,
 };
-use crate::store::{
-    ApprovalRow, CallRow, DraftRow, KeptUpdate, OutboxRow, OverheardRow, PostedRow, RunningRow,
-    StoreError,
-};
+use crate::store::{ApprovalRow, CallRow, KeptUpdate, OutboxRow, OverheardRow, StoreError};
 
 /// What went wrong with what is kept, in words that name the next step.
 #[derive(Debug, thiserror::Error)]
@@ -63,76 +60,6 @@ impl From<OutboxRow> for OutboxMessage {
     fn from(row: OutboxRow) -> Self {
         let OutboxRow { id, sending, parts_sent, outbound, at_ms: _ } = row;
         Self { id, sending, parts_sent, outbound }
-    }
-}
-
-/// A message that shows a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PostedQuestion {
-    pub approval: ApprovalId,
-    pub address: Address,
-    /// Below zero: of a chat that has another number since, so that nothing can change it.
-    pub message: i64,
-    pub state: PostedState,
-    /// The message is a file, and what it says is its caption.
-    pub file: bool,
-    /// When the service had it, in its own seconds since 1970; 0 if that is not known.
-    pub sent_s: i64,
-}
-
-impl From<PostedRow> for PostedQuestion {
-    fn from(row: PostedRow) -> Self {
-        let PostedRow { approval, address, message, state, file, sent_s } = row;
-        Self { approval, address, message, state, file, sent_s }
-    }
-}
-
-impl From<PostedQuestion> for PostedRow {
-    fn from(posted: PostedQuestion) -> Self {
-        let PostedQuestion { approval, address, message, state, file, sent_s } = posted;
-        Self { approval, address, message, state, file, sent_s }
-    }
-}
-
-/// A message that shows the beginning of what the model is saying.
-#[derive(Clone, Debug)]
-pub struct DraftMessage {
-    pub address: Address,
-    pub message: i64,
-    pub session: SessionId,
-    pub turn_seq: u64,
-    pub step: u32,
-    /// The first one is 0.
-    pub part: u32,
-}
-
-impl From<DraftMessage> for DraftRow {
-    fn from(draft: DraftMessage) -> Self {
-        let DraftMessage { address, message, session, turn_seq, step, part } = draft;
-        Self { address, message, session, turn_seq, step, part }
-    }
-}
-
-/// A message that shows a call that runs.
-#[derive(Clone, Debug)]
-pub struct RunningCall {
-    pub address: Address,
-    pub message: i64,
-    pub session: SessionId,
-    pub title: String,
-}
-
-impl From<RunningRow> for RunningCall {
-    fn from(row: RunningRow) -> Self {
-        let RunningRow { address, message, session, title } = row;
-        Self { address, message, session, title }
-    }
-}
-
-impl From<RunningCall> for RunningRow {
-    fn from(call: RunningCall) -> Self {
-        let RunningCall { address, message, session, title } = call;
-        Self { address, message, session, title }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What goes from the queues: what is closed and old, and nothing that somebody still needs.
 
 use super::*;
-use claw_domain::{Address, Inbound, InboundBody, Origin, Outbound, OutboundBody, PostedState};
+use claw_domain::{
+    Address, Inbound, InboundBody, Origin, Outbound, OutboundBody, PostedQuestion, PostedState,
+};
 
 fn message() -> Inbound {
     Inbound {
@@ -48,7 +50,7 @@ async fn closed_rows_go_when_they_are_old_and_nothing_that_waits_does() {
                 (4, PostedState::Stale),
             ] {
                 let approval = ApprovalId("a".into());
-                tx.add_posted(&PostedRow {
+                tx.add_posted(&PostedQuestion {
                     approval,
                     address: Address("t/1".into()),
                     message,
