@@ -198,9 +198,7 @@ fn add(found: &mut BTreeMap<PathBuf, Identity>, path: PathBuf, is_dir: bool, hel
         }
     };
     if let Held::Parts(parts) = held {
-        for part in parts {
-            places(&path, part).into_iter().for_each(&mut put);
-        }
+        places(&path, parts).into_iter().for_each(&mut put);
     }
     // A file in the place of `.git` names a repository elsewhere, and a link leads to one.
     if held == Held::Whole || !is_dir {
@@ -208,15 +206,24 @@ fn add(found: &mut BTreeMap<PathBuf, Identity>, path: PathBuf, is_dir: bool, hel
     }
 }
 
-/// The paths that a part of the table stands for.
-fn places(folder: &Path, part: &str) -> Vec<PathBuf> {
-    if let Some((before, after)) = part.split_once("**/") {
-        let folders = git_names::modules(&folder.join(before));
-        return folders.into_iter().map(|folder| folder.join(after)).collect();
+/// The paths that the parts of a row of the table stand for. What lies at any depth is looked for
+/// once.
+fn places(folder: &Path, parts: &[&str]) -> Vec<PathBuf> {
+    let mut at_any_depth = BTreeMap::new();
+    let mut places = Vec::new();
+    for part in parts {
+        if let Some((before, after)) = part.split_once("**/") {
+            let below = || git_names::modules(&folder.join(before));
+            let folders = at_any_depth.entry(before).or_insert_with(below);
+            places.extend(folders.iter().map(|folder| folder.join(after)));
+        } else if let Some((before, after)) = part.split_once("*/") {
+            let entries = fs::read_dir(folder.join(before)).into_iter().flatten().flatten();
+            places.extend(entries.map(|entry| entry.path().join(after)));
+        } else {
+            places.push(folder.join(part));
+        }
     }
-    let Some((before, after)) = part.split_once("*/") else { return vec![folder.join(part)] };
-    let entries = fs::read_dir(folder.join(before)).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path().join(after)).collect()
+    places
 }
 
 /// What `git init` and `git worktree add` make.
