@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ErrorData,
-    JsonObject, ListToolsResult, Tool, ToolAnnotations,
+    Implementation, JsonObject, ListToolsResult, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -189,6 +190,18 @@ impl<C: Send + 'static> Tools<C> {
             ErrorData::internal_error(format!("the tool ended abnormally: {error}"), None)
         })
     }
+}
+
+/// How a server introduces itself.
+pub fn introduced(
+    capabilities: ServerCapabilities,
+    name: &str,
+    title: &str,
+    instructions: impl Into<String>,
+) -> ServerConfig {
+    let mut info = ServerConfig::new(capabilities).with_instructions(instructions);
+    info.server_info = Implementation::new(name, env!("CARGO_PKG_VERSION")).with_title(title);
+    info
 }
 
 /// The answer to `server/discover`.

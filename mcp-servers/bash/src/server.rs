@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use claw_server_kit::tools::{LIST_TTL_MS, discovered, introduced};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomNotification, DiscoverResult,
-    Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
     ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, ServerInitializeError};
@@ -35,8 +36,6 @@ use crate::services::{CLOSED, Service};
 use crate::{job_tools, tool};
 use calls::refusal;
 
-/// Nothing about this server changes while it runs.
-const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
 const LAST_JOBS_PATIENCE: Duration = Duration::from_secs(7);
 
@@ -161,29 +160,23 @@ async fn tell_of_jobs(client: Peer<RoleServer>, mut jobs: watch::Receiver<usize>
 
 impl ServerHandler for BashServer {
     fn get_info(&self) -> ServerConfig {
-        let name =
-            Implementation::new("claw-mcp-bash", env!("CARGO_PKG_VERSION")).with_title("Bash");
         let told = self.enforcement.held().told();
         let capabilities =
             ServerCapabilities::builder().enable_experimental_with(told).enable_tools().build();
-        let mut info = ServerConfig::new(capabilities).with_instructions(format!(
+        let instructions = format!(
             "Runs shell commands in {}. {}.{}",
             self.workspace.display(),
             self.enforcement,
             self.opened.as_ref().map(|words| format!(" {words}")).unwrap_or_default()
-        ));
-        info.server_info = name;
-        info
+        );
+        introduced(capabilities, "claw-mcp-bash", "Bash", instructions)
     }
 
     async fn discover(
         &self,
         _context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.get_info())
-            .with_ttl_ms(CACHE_TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        Ok(discovered(self, CacheScope::Private))
     }
 
     async fn list_tools(
@@ -192,7 +185,7 @@ impl ServerHandler for BashServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(self.tools.to_vec())
-            .with_ttl_ms(CACHE_TTL_MS)
+            .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }
 

@@ -70,7 +70,8 @@ fn run(args: Args) -> Result<(), StartError> {
     let artifacts = args.artifacts.as_deref().map(root::open_artifacts).transpose()?;
     let further = roots.split_off(1);
     let Some(workspace) = roots.pop() else { return Ok(()) };
-    let server = server::Server::new(tools::Workspace::new(workspace, further, artifacts, args.limits));
+    let server =
+        server::Server::new(tools::Workspace::new(workspace, further, artifacts, args.limits));
     #[cfg(feature = "http")]
     if args.http {
         let served = claw_server_kit::http::serve(move || server.clone());

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use claw_server_kit::tools::{Tools, discovered};
+use claw_server_kit::tools::{Tools, discovered, introduced};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -67,11 +67,12 @@ fn instructions(workspace: &Workspace) -> String {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
-        info.server_info =
-            Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Files");
-        info.instructions = Some(self.instructions.clone());
-        info
+        introduced(
+            ServerCapabilities::builder().enable_tools().build(),
+            SERVER_NAME,
+            "Files",
+            self.instructions.clone(),
+        )
     }
 
     async fn discover(

@@ -1,9 +1,9 @@
 //! The MCP side: introduces the server, lists tools and resources, runs the one and reads the
 //! other. Owns the protocol; must not know what a tool does.
 
-use claw_server_kit::tools::{Tools, discovered};
+use claw_server_kit::tools::{Tools, discovered, introduced};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
@@ -51,11 +51,7 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let mut info = ServerConfig::new(capabilities);
-        info.server_info =
-            Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Memory");
-        info.instructions = Some(INSTRUCTIONS.to_owned());
-        info
+        introduced(capabilities, SERVER_NAME, "Memory", INSTRUCTIONS)
     }
 
     async fn discover(

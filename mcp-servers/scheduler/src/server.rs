@@ -4,9 +4,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use claw_server_kit::tools::{Tools, discovered};
+use claw_server_kit::tools::{Tools, discovered, introduced};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
     ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
@@ -115,11 +115,7 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        let mut info = ServerConfig::new(capabilities);
-        info.server_info =
-            Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Scheduler");
-        info.instructions = Some(INSTRUCTIONS.to_owned());
-        info
+        introduced(capabilities, SERVER_NAME, "Scheduler", INSTRUCTIONS)
     }
 
     async fn discover(
