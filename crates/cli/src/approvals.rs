@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::ask_progress::on_stderr;
@@ -151,9 +152,8 @@ fn tell_of_settled(app: &App, question: &Question) -> anyhow::Result<()> {
     if settled.is_empty() {
         return Ok(());
     }
-    let count = settled.len();
-    let noun = if count == 1 { "question" } else { "questions" };
-    out::err_line(&format!("It also answers {count} other open {noun}."));
+    let others = counted(settled.len(), "other open question");
+    out::err_line(&format!("It also answers {others}."));
     settled.retain(|row| row.question.session != question.session);
     settled.dedup_by(|one, other| one.question.session == other.question.session);
     for session in settled.into_iter().filter_map(|row| row.question.session) {

@@ -244,9 +244,9 @@ fn jobs(app: &App, report: &mut Report) {
     match app.store.read(|tx| tx.jobs_missed()) {
         Ok(0) => report.good("jobs", "no firing of a job was missed"),
         Ok(missed) => {
-            let noun = if missed == 1 { "firing" } else { "firings" };
+            let missed = counted(missed, "firing");
             let text = format!(
-                "{missed} {noun} of jobs were missed and not made up, because nothing of claw ran; \
+                "{missed} of jobs were missed and not made up, because nothing of claw ran; \
                  jobs fire while `claw gateway` runs"
             );
             report.warn("jobs", text);

@@ -1,6 +1,8 @@
 //! What a turn took, as a line: steps, tokens, time. Must not know how it is shown beside others,
 //! or how an event is counted.
 
+use claw_kit::counted::counted;
+
 use crate::domain::TurnEnd;
 use crate::turn::Turn;
 
@@ -21,8 +23,6 @@ pub fn open(turn: &Turn<'_>) -> String {
 }
 
 fn sums(turn: &Turn<'_>) -> String {
-    let count =
-        |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let waited = match turn.waiting_ms {
         0..1000 => String::new(),
         ms => format!(", {} waiting for a person", seconds(ms)),
@@ -34,8 +34,8 @@ fn sums(turn: &Turn<'_>) -> String {
     };
     format!(
         "{}, {}, {} tokens in ({} cached{written}), {} out, {}{waited}",
-        count(turn.replies.len(), "step"),
-        count(turn.results.len(), "call"),
+        counted(turn.replies.len(), "step"),
+        counted(turn.results.len(), "call"),
         usage.input_tokens,
         usage.cached_tokens,
         usage.output_tokens,

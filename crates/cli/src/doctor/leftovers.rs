@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use claw_kit::counted::counted;
+
 use super::Report;
 use super::repair::Repair;
 use crate::app::App;
@@ -100,7 +102,7 @@ fn copies(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let bytes: u64 = kept.iter().map(|copy| copy.bytes).sum();
     let text = format!(
         "{} of the store from before updates, {bytes} bytes in all; the newest is {}",
-        if kept.len() == 1 { "1 copy".to_owned() } else { format!("{} copies", kept.len()) },
+        counted(kept.len(), "copy"),
         newest.path.display()
     );
     if kept.len() <= COPIES_KEPT {

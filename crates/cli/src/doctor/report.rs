@@ -1,6 +1,7 @@
 //! What the doctor has found, line by line, and how it went in one sentence. Must not know how
 //! anything is looked at.
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::repair::Repair;
@@ -81,14 +82,13 @@ impl Report {
         let count = |of: fn(&Finding) -> bool| self.findings.iter().filter(|f| of(f)).count();
         let bad = count(|finding| !finding.ok);
         let known = count(|finding| finding.ok && finding.warning);
-        let noun = |count: usize| if count == 1 { "line" } else { "lines" };
         let known = match known {
             0 => String::new(),
-            _ => format!(" {known} {} with `!!` you should know of.", noun(known)),
+            _ => format!(" {} with `!!` you should know of.", counted(known, "line")),
         };
         match bad {
             0 => format!("All is well.{known}"),
-            _ => format!("{bad} {} with `BAD` to mend.{known}", noun(bad)),
+            _ => format!("{} with `BAD` to mend.{known}", counted(bad, "line")),
         }
     }
 

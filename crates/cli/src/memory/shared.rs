@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
+use claw_kit::counted::counted;
 use claw_mcp_memory::Notes;
 
 use crate::app::App;
@@ -23,7 +24,7 @@ pub fn lines(app: &App, notes: &Notes) -> Vec<String> {
     let is_elsewhere = own.canonicalize().is_ok_and(|own| own != notes.folder());
     let left = if is_elsewhere { files_below(&own) } else { 0 };
     if left > 0 {
-        let files = if left == 1 { "1 file".to_owned() } else { format!("{left} files") };
+        let files = counted(left, "file");
         lines.push(format!(
             "{files} in {} are this agent's own from before, and nobody looks there now: move them \
              into {} to have them found.",

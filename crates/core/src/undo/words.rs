@@ -1,6 +1,8 @@
 //! What a person reads of an undo: which paths change, and which stay. Plain lines, so that each
 //! door paints them. Must not know doors.
 
+use claw_kit::counted::counted;
+
 use super::{Finished, Preview, UndoneFiles};
 use crate::domain::escape;
 use crate::snapshot::{Change, KeptBecause, KeptPath};
@@ -16,7 +18,7 @@ pub fn preview_lines(preview: &Preview) -> Vec<String> {
     let mut lines = if plan.changes.is_empty() {
         vec![format!("{what} {turn} would change nothing in {place}.")]
     } else {
-        vec![format!("{what} {turn} changes {} in {place}:", paths(plan.changes.len()))]
+        vec![format!("{what} {turn} changes {} in {place}:", counted(plan.changes.len(), "path"))]
     };
     lines.extend(listed(&plan.changes, in_words));
     lines.extend(kept(&plan.kept, "It leaves"));
@@ -26,7 +28,7 @@ pub fn preview_lines(preview: &Preview) -> Vec<String> {
 /// What has changed, and what has stayed.
 pub fn undone_lines(undone: &UndoneFiles) -> Vec<String> {
     let what = if undone.redo { "The undo is taken back" } else { "Undone" };
-    let mut lines = vec![format!("{what}: {}.", paths(undone.changed.len()))];
+    let mut lines = vec![format!("{what}: {}.", counted(undone.changed.len(), "path"))];
     lines.extend(kept(&undone.kept, "Left"));
     lines
 }
@@ -45,12 +47,12 @@ pub fn finished_lines(finished: &Finished) -> Vec<String> {
     }
     let mut lines = vec![format!(
         "{what} the turn {turn} in {place} was cut in the middle, and is finished now: {} put back.",
-        paths(*changed)
+        counted(*changed, "path")
     )];
     if !rest.changes.is_empty() {
         lines.push(format!(
             "Not put back, because they could not be written: {}:",
-            paths(rest.changes.len())
+            counted(rest.changes.len(), "path")
         ));
         lines.extend(listed(&rest.changes, in_words));
     }
@@ -62,7 +64,7 @@ fn kept(kept: &[KeptPath], verb: &str) -> Vec<String> {
     if kept.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![format!("{verb} {} as now:", paths(kept.len()))];
+    let mut lines = vec![format!("{verb} {} as now:", counted(kept.len(), "path"))];
     lines.extend(listed(kept, |kept| {
         format!("{} ({})", escape::visible(&kept.path.as_path().display().to_string()), why(kept))
     }));
@@ -99,8 +101,4 @@ fn why(kept: &KeptPath) -> &'static str {
         KeptBecause::NotRemembered => "was not remembered",
         KeptBecause::Failed => "could not be written",
     }
-}
-
-fn paths(count: usize) -> String {
-    if count == 1 { "1 path".to_owned() } else { format!("{count} paths") }
 }
