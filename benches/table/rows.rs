@@ -7,7 +7,7 @@ use claw_core::domain::{CallId, SessionId};
 use claw_core::store::{StoreError, Tx, now_ms};
 use rusqlite::Connection;
 
-use crate::home::Home;
+use crate::home::{Home, runtime};
 use crate::{Row, median};
 
 const LOOKS: usize = 31;
@@ -36,16 +36,20 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO usage SELECT 'main', i, 1700000000000 + i * 500, 'p', 'm', 10, 10, 0, 0 FROM n;
 INSERT INTO usage_days SELECT session, at_ms / 86400000, provider, model, count(*), sum(input_tokens), sum(output_tokens),
     sum(cached_tokens), sum(cache_write_tokens) FROM usage GROUP BY 1, 2, 3, 4;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
+    INSERT INTO grants(effect, principal, server, tool, shape, origin, says, created_ms, expires_ms, approval)
+    SELECT 'allow', 'p', 's', 't', '{}', 'owner', 's/t', i, i, 'a' || i FROM n;
 ";
 
 type Look = fn(&Tx<'_>) -> Result<usize, StoreError>;
 
 /// What claw looks at, and where.
-const LOOKED_AT: [(&str, Look); 7] = [
+const LOOKED_AT: [(&str, Look); 8] = [
     ("after each commit: questions that were closed", |tx| Ok(tx.posted_and_closed()?.len())),
     ("after each commit: sessions with work", |tx| {
         Ok(tx.sessions_with_work("telegram.", 0)?.len())
     }),
+    ("a verdict: grants for one tool", |tx| Ok(tx.grants_for("s", "t")?.len())),
     ("`/usage`: of today", |tx| Ok(tx.usage_by_model(None, now_ms())?.len())),
     ("`/status`: of the session", |tx| Ok(tx.usage_since(Some(&session()), 0)?.replies as usize)),
     ("`claw audit explain`: rows of a call", |tx| Ok(tx.audit_of(&call())?.len())),
@@ -79,6 +83,8 @@ fn looked(rows: u32) -> Vec<f64> {
     let app = home.app();
     let db = Connection::open(app.store.path()).unwrap();
     db.execute_batch(&FILL.replace("ROWS", &rows.to_string())).unwrap();
+    // What the daily retention does.
+    runtime().block_on(app.store.write(|tx| tx.close_expired_grants())).unwrap();
     let median_of = |(_, look): &(&str, Look)| {
         let times = (0..LOOKS).map(|_| {
             let began = Instant::now();

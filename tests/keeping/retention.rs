@@ -160,6 +160,33 @@ fn a_clock_that_has_leapt_ahead_removes_nothing_until_the_owner_says_that_it_is_
 }
 
 #[test]
+fn grants_whose_time_is_over_are_closed_unless_the_clock_is_doubted() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let db = house.db();
+    let expired = "INSERT INTO grants(effect, principal, server, tool, shape, origin, says, created_ms, expires_ms, approval)
+        VALUES ('allow', 'p', 's', 't', '{}', 'owner', 's/t', 1, 2, 'q')";
+    db.execute(expired, []).unwrap();
+    let ended = || {
+        let sql = "SELECT revoked_ms FROM grants";
+        db.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).unwrap()
+    };
+    let believed = |days: i64| {
+        let sql = format!(
+            "UPDATE meta SET value = CAST(value AS INTEGER) + {days} * 86400000 WHERE key = 'clock.believed';
+             DELETE FROM meta WHERE key = 'told.retention'"
+        );
+        db.execute_batch(&sql).unwrap();
+    };
+    believed(-40);
+    house.claw(&["ask", "list"]).expect(0);
+    assert_eq!(ended(), None, "by today's clock 40 days have passed since the last look");
+    believed(40);
+    house.claw(&["ask", "list"]).expect(0);
+    assert_eq!(ended(), Some(2));
+}
+
+#[test]
 fn closed_rows_of_the_queues_go_after_their_days_and_what_is_open_stays() {
     let house = House::new();
     house.write("claw.toml", "[retention]\ndelivered_days = 3\n");

@@ -1,6 +1,6 @@
 //! Lets go of what is older than `[retention]` allows: files of artifacts, rows of the audit,
-//! closed rows of the queues. Runs when a door is opened, behind `ask`, and once a day. Must not
-//! know how rows are stored.
+//! closed rows of the queues. Closes grants whose time is over. Runs when a door is opened, behind
+//! `ask`, and once a day. Must not know how rows are stored.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -120,7 +120,14 @@ async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
     let gone = carry_out(app, overdue(app)?).await?;
     let delivered = forget_delivered(app).await?;
     let turns = forget_turns(app).await?;
-    tracing::info!(gone, delivered, turns, "looked for what is older than [retention] allows");
+    let grants = app.store.write(|tx| tx.close_expired_grants()).await?;
+    tracing::info!(
+        gone,
+        delivered,
+        turns,
+        grants,
+        "looked for what is older than [retention] allows"
+    );
     // Noted behind it, so that a door that was open for a moment only leaves it to the next one.
     app.store
         .write_relaxed(|tx| {

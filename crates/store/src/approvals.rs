@@ -158,7 +158,9 @@ impl Tx<'_> {
             "SELECT {COLUMNS} FROM approvals
              WHERE answer IS NOT NULL
                AND decided_ms >= (SELECT decided_ms FROM approvals WHERE id = ?1)
-               AND decided_by IN (SELECT 'grant ' || id FROM grants WHERE approval = ?1)
+               AND decided_by GLOB 'grant [0-9]*'
+               AND ?1 = (SELECT approval FROM grants
+                         WHERE id = CAST(substr(decided_by, 7) AS INTEGER))
              ORDER BY session, asked_ms, id"
         );
         self.all(&sql, [&id.0], read)

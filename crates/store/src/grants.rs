@@ -127,6 +127,20 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Closes the grants whose time is over by the clock and by the newest row of the audit, so
+    /// that no look for grants in force reads past them. One of the two alone may be ahead. Gives
+    /// back how many were closed.
+    pub fn close_expired_grants(&self) -> Result<usize, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached(
+                "UPDATE grants SET revoked_ms = expires_ms
+                 WHERE revoked_ms IS NULL AND expires_ms <=
+                     min(?1, (SELECT at_ms FROM audit WHERE id = (SELECT max(id) FROM audit)))",
+            )?
+            .execute([now_ms()])?)
+    }
+
     /// The grants in force for one tool.
     pub fn grants_for(&self, server: &str, tool: &str) -> Result<Vec<GrantRow>, StoreError> {
         self.grant_rows(" AND server = ?4 AND tool = ?5", &[&server, &tool])
@@ -142,7 +156,7 @@ impl Tx<'_> {
         Ok(self.grant_rows(" AND id = ?4", &[&id])?.pop())
     }
 
-    /// What a grant says, also when it has ended, and when it was taken back or ended early.
+    /// What a grant says, also when it has ended, and when that was, as far as it is noted.
     pub fn grant_said(&self, id: i64) -> Result<Option<GrantSaid>, StoreError> {
         let mut query = self
             .conn

@@ -189,6 +189,50 @@ async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     assert_eq!(live(), 2);
 }
 
+/// Otherwise every verdict would read past all that the owner has ever given for ten minutes.
+#[tokio::test]
+async fn expired_grants_are_closed_and_stay_ended_when_the_clock_is_put_back() {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let rig = Rig::new();
+    let store = rig.open();
+    let expired_ms = now_ms() - 60_000;
+    store
+        .write(move |tx| {
+            tx.add_grant(&grant(None, None))?;
+            tx.add_grant(&grant(None, Some(i64::MAX)))?;
+            (0..2_000).try_for_each(|_| tx.add_grant(&grant(None, Some(expired_ms))).map(|_| ()))
+        })
+        .await
+        .unwrap();
+    let open = || {
+        let sql = "SELECT count(*) FROM grants WHERE revoked_ms IS NULL";
+        let conn = Connection::open(rig.path()).unwrap();
+        conn.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    let close = || store.write(|tx| tx.close_expired_grants());
+    assert_eq!(close().await.unwrap(), 0, "there is no row of the audit yet");
+    let row = AuditEntry { kind: "told", call: String::new(), body: serde_json::json!({}) };
+    store.write(move |tx| tx.audit(&row)).await.unwrap();
+    let shift = |ms: i64| {
+        rig.tamper(&format!(
+            "DROP TRIGGER IF EXISTS audit_no_update; UPDATE audit SET at_ms = at_ms + {ms};"
+        ))
+    };
+    shift(-DAY_MS);
+    assert_eq!(close().await.unwrap(), 0, "the clock alone says so, which may be ahead");
+    shift(DAY_MS);
+    assert_eq!((close().await.unwrap(), open()), (2_000, 2));
+    let said = store.read(|tx| tx.grant_said(3)).unwrap().unwrap();
+    assert_eq!(said.revoked_ms, Some(expired_ms), "when it ended");
+    // The clock is a day behind; neither it nor this run of the system says that they are over.
+    shift(-DAY_MS);
+    rig.tamper(&format!(
+        "UPDATE grants SET boot = 'another run', expires_ms = expires_ms + {DAY_MS}
+         WHERE expires_ms < {expired_ms} + 1"
+    ));
+    assert_eq!(store.read(|tx| tx.grants_for("s", "t")).unwrap().len(), 2);
+}
+
 /// The words that stand for states, effects and origins are closed sets: a row with another one is
 /// damaged, and no answer and no call goes by it.
 #[tokio::test]

@@ -12,7 +12,6 @@ const LITTLE: &[&str] = &[
     "clients",
     "daily_digests",
     "drafts",
-    "grants",
     "kept_windows",
     "guests",
     "launches",
@@ -29,6 +28,7 @@ const LITTLE: &[&str] = &[
 
 /// Indexes that hold only what is under way.
 const SMALL: &[&str] = &[
+    "grants_live",
     "inbox_queued",
     "outbox_waiting",
     "calls_open",
@@ -56,6 +56,7 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT * FROM inbox WHERE state <>", "the doctor reads every row that waits"),
     ("SELECT * FROM outbox ORDER BY", "the doctor reads every row"),
     ("SELECT * FROM approvals ORDER BY", "the doctor reads every question"),
+    ("SELECT * FROM grants", "the doctor reads every row"),
     ("SELECT * FROM {table}", "the doctor reads every row of the tables that are not named here"),
     ("DELETE FROM {table} WHERE {which}", "the doctor takes one row out, by its key"),
     ("SELECT name FROM pragma_table_info", "the columns of one table"),
