@@ -8,6 +8,9 @@ pub mod counted;
 /// How a file is written so that a power loss leaves it whole or not there.
 pub mod durable;
 
+/// The folders that hold the user's and claw's own files.
+pub mod homes;
+
 /// Named points of the kill rigs; nothing in a release.
 pub mod killpoint;
 

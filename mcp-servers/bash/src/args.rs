@@ -7,6 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use claw_kit::homes::{canonical_even_if_missing, homes};
+
 use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
 use crate::home::{self, Parts};
@@ -150,11 +152,7 @@ impl Settings {
         let workspace = workspace(args.workspace.as_deref())?;
         let protect: Vec<PathBuf> =
             args.protect.iter().map(|path| canonical_even_if_missing(path)).collect();
-        for inside in secrets_of_the_user().iter().chain(&protect) {
-            if inside.starts_with(&workspace) {
-                return Err(StartError::TooWide { workspace, inside: inside.clone() });
-            }
-        }
+        refuse_too_wide(&workspace, &protect)?;
         let mut read_only = Vec::new();
         for path in &args.read_only {
             let canonical = path
@@ -206,6 +204,18 @@ fn workspace(given: Option<&Path>) -> Result<PathBuf, StartError> {
     Ok(canonical)
 }
 
+/// What a workspace may never hold, whoever starts us: the user's own home, claw's, `/`, and what
+/// is protected. A host that starts servers in such a folder gets told so here instead of handing out
+/// everything.
+fn refuse_too_wide(workspace: &Path, protect: &[PathBuf]) -> Result<(), StartError> {
+    let homes = homes().into_iter().map(|home| home.path);
+    let all = homes.chain([PathBuf::from("/")]).chain(protect.iter().cloned());
+    match all.into_iter().find(|inside| inside.starts_with(workspace)) {
+        Some(inside) => Err(StartError::TooWide { workspace: workspace.to_owned(), inside }),
+        None => Ok(()),
+    }
+}
+
 /// Makes the folder where it is missing, for its owner alone.
 fn output_dir(path: &Path, workspace: &Path) -> Result<PathBuf, StartError> {
     let wrong = |source| StartError::OutputDir { path: path.to_owned(), source };
@@ -239,17 +249,6 @@ fn home_bytes_max(args: &Args) -> Result<u64, StartError> {
         .ok_or(StartError::Limit("--command-home-bytes-max must be between 1048576 and 2^50"))
 }
 
-/// What a workspace may never hold, whoever starts us: the user's own home. (`/` holds it, too.) A
-/// host that starts servers in `/` or in the home gets told so here instead of handing out
-/// everything.
-fn secrets_of_the_user() -> Vec<PathBuf> {
-    let home = env::home_dir().filter(|home| home.is_absolute());
-    let mut secrets: Vec<PathBuf> =
-        home.iter().map(|home| canonical_even_if_missing(home)).collect();
-    secrets.push(PathBuf::from("/"));
-    secrets
-}
-
 fn limits(args: &Args) -> Result<Limits, StartError> {
     if args.timeout_s == 0 || args.timeout_s > args.timeout_s_max {
         return Err(StartError::Limit(
@@ -281,31 +280,6 @@ fn limits(args: &Args) -> Result<Limits, StartError> {
         background_max: args.background_max,
         command: args.command.checked().map_err(StartError::Limit)?,
     })
-}
-
-/// The canonical form of a path that need not exist yet: its longest existing part is resolved, the
-/// rest is appended.
-fn canonical_even_if_missing(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut missing = Vec::new();
-    let mut existing = absolute.as_path();
-    loop {
-        match existing.canonicalize() {
-            Ok(canonical) => {
-                return missing.iter().rev().fold(canonical, |path, name| path.join(name));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Unreadable: nobody can say more about it than its own words.
-            Err(_) => return absolute,
-        }
-        match (existing.parent(), existing.file_name()) {
-            (Some(parent), Some(name)) => {
-                missing.push(name);
-                existing = parent;
-            }
-            _ => return absolute,
-        }
-    }
 }
 
 #[cfg(test)]

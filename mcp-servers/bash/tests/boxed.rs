@@ -9,9 +9,10 @@ mod common;
 
 use std::fs;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use claw_test_kit::skipped;
 use common::{House, SECRET, Server, alive, box_or_skip, outside_of_the_box};
 use serde_json::json;
 
@@ -146,7 +147,7 @@ fn surroundings(house: &House) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn a_job_cannot_read_what_is_outside() {
-    if !box_or_skip("a_job_cannot_read_what_is_outside", 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = House::new();
@@ -168,7 +169,7 @@ fn a_job_cannot_read_what_is_outside() {
 
 #[test]
 fn a_job_cannot_change_what_is_outside() {
-    if !box_or_skip("a_job_cannot_change_what_is_outside", 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = House::new();
@@ -233,7 +234,7 @@ fn ordinary_tools_work() {
             ["exit_code"]
             == 0;
         if !there {
-            eprintln!("SKIPPED {tool}: not on this machine");
+            skipped(&format!("{tool} is not on this machine"));
             continue;
         }
         assert_eq!(
@@ -246,7 +247,7 @@ fn ordinary_tools_work() {
 
 #[test]
 fn the_servers_own_environment_and_memory_are_out_of_reach() {
-    if !box_or_skip("the_servers_own_environment_and_memory_are_out_of_reach", 1) {
+    if !box_or_skip(1) {
         return;
     }
     let house = House::new();
@@ -290,7 +291,7 @@ fn a_file_that_the_host_left_open_is_not_handed_on() {
 
 #[test]
 fn a_job_cannot_signal_anybody_outside() {
-    if !box_or_skip("a_job_cannot_signal_anybody_outside", 6) {
+    if !box_or_skip(6) {
         return;
     }
     let house = House::new();
@@ -312,6 +313,45 @@ fn a_job_cannot_signal_anybody_outside() {
         "143\n",
         "its own children it can"
     );
+}
+
+#[test]
+fn without_a_workspace_the_root_a_home_and_claws_home_are_refused() {
+    let house = House::new();
+    let (claw, other) = (house.tmp().join("claw"), house.tmp().join("other"));
+    fs::create_dir_all(claw.join("workspace")).unwrap();
+    fs::create_dir(&other).unwrap();
+    let start = |folder: &Path, claw_home: Option<&Path>, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-bash"));
+        command.env_clear().env("HOME", house.home()).env("TMPDIR", house.tmp());
+        command.envs(claw_home.map(|claw| ("CLAW_HOME", claw)));
+        command.current_dir(folder).args(more).stdin(std::process::Stdio::null());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (home, tmp) = (house.home(), house.tmp());
+    let cases: [(&Path, Option<&Path>, &[&str]); 7] = [
+        (Path::new("/"), None, &[]),
+        (&home, None, &[]),
+        (home.parent().unwrap(), None, &[]),
+        (&house.claw_home(), None, &[]),
+        (&claw, Some(&claw), &[]),
+        (&tmp, Some(&claw), &[]),
+        (&other, Some(&claw), &["--workspace", "../claw"]),
+    ];
+    for (folder, claw_home, more) in cases {
+        let (code, said) = start(folder, claw_home, more);
+        let refused = said.contains("must not reach") && said.contains("--workspace");
+        assert!(code == Some(2) && refused, "{folder:?}: {code:?} {said}");
+    }
+    for (folder, claw_home) in [
+        (house.workspace(), None),
+        (other.clone(), None),
+        (claw.join("workspace"), Some(claw.as_path())),
+    ] {
+        let (code, said) = start(&folder, claw_home, &[]);
+        assert!(!said.contains("must not reach"), "{folder:?}: {code:?} {said}");
+    }
 }
 
 #[test]
@@ -367,7 +407,7 @@ fn a_directory_given_for_reading_can_be_read_and_not_written() {
     let mut server = Server::start(command);
     server.open_legacy();
     assert_eq!(server.output("hello"), "hello\n");
-    if box_or_skip("a_directory_given_for_reading_can_be_read_and_not_written", 3) {
+    if box_or_skip(3) {
         let result = server.call(json!({"command": format!("echo x > {}/new", tools.display())}));
         assert_eq!(result["structuredContent"]["exit_code"], 1);
         assert!(!tools.join("new").exists());

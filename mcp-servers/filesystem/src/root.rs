@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use claw_kit::homes::homes;
 
 use crate::args::Args;
 
@@ -139,25 +140,13 @@ fn current_dir() -> Result<PathBuf, RootError> {
     let given = PathBuf::from(".");
     let real =
         given.canonicalize().map_err(|source| RootError::Open { path: given.clone(), source })?;
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let claw = std::env::var_os("CLAW_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(home.as_ref()?.join(".claw")));
-    let holds = |place: &Option<PathBuf>| {
-        let real_place =
-            place.as_ref().map(|place| place.canonicalize().unwrap_or_else(|_| place.clone()));
-        real_place.is_some_and(|place| place.starts_with(&real))
-    };
-    for (is_inside, inside) in [
-        (real.parent().is_none(), "everything"),
-        (holds(&home), "the user's home"),
-        (holds(&claw), "claw's own files"),
-    ] {
-        if is_inside {
-            return Err(RootError::TooWide { path: real, inside });
-        }
+    if real.parent().is_none() {
+        return Err(RootError::TooWide { path: real, inside: "everything" });
     }
-    Ok(given)
+    match homes().into_iter().find(|home| home.path.starts_with(&real)) {
+        Some(home) => Err(RootError::TooWide { path: real, inside: home.what }),
+        None => Ok(given),
+    }
 }
 
 /// A path relative to some directory as it is shown there.
