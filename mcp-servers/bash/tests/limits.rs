@@ -9,10 +9,12 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::process::Command;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::{House, Server};
+use common::{House, Server, eventually};
 use serde_json::{Value, json};
 
 const BOMB: &str = "bomb() { bomb | bomb & }; bomb; sleep 300";
@@ -23,30 +25,48 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-/// The server as a user for whom the kernel counts processes, under a ceiling that the test has
-/// set. `None` without util-linux.
-fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
+/// What one test starts in the name of this user counts for the others.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A user for whom the kernel counts processes.
+fn ordinary_user() -> u32 {
+    let own = rustix::process::geteuid();
+    if own.is_root() { 64_099 } else { own.as_raw() }
+}
+
+/// The words by which a program runs as that user, under a ceiling that the test has set. `None`
+/// without util-linux.
+fn words_of_ordinary_user() -> Option<Command> {
     let tools = Command::new("sh").args(["-c", "command -v setpriv prlimit"]).output().unwrap();
     if !tools.status.success() {
         eprintln!("SKIPPED: setpriv and prlimit of util-linux are not there");
         return None;
     }
-    let server = house.command(arguments);
     let mut command = Command::new("prlimit");
-    let root = rustix::process::geteuid().is_root();
-    let user = if root { 64_099 } else { rustix::process::geteuid().as_raw() };
-    command.arg(format!("--nproc={}", CEILING + tasks_of(user)));
+    command.arg(format!("--nproc={}", CEILING + tasks_of(ordinary_user())));
+    if rustix::process::geteuid().is_root() {
+        let id = ordinary_user().to_string();
+        command.args(["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+    }
+    Some(command)
+}
+
+/// The server as that user.
+fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
+    let mut command = words_of_ordinary_user()?;
+    let server = house.command(arguments);
     // The user needs the way to the program and to the house.
     let program = house.tmp().join("claw-mcp-bash");
     fs::copy(env!("CARGO_BIN_EXE_claw-mcp-bash"), &program).unwrap();
-    if root {
-        let id = user.to_string();
-        command.args(["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+    if rustix::process::geteuid().is_root() {
         let top = house.tmp().parent().unwrap().to_owned();
         for path in
             [house.home(), house.claw_home(), house.workspace(), house.tmp(), program.clone()]
         {
-            chown(path, Some(user), Some(user)).unwrap();
+            chown(path, Some(ordinary_user()), Some(ordinary_user())).unwrap();
         }
         fs::set_permissions(top, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -55,6 +75,29 @@ fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
     let mut server = Server::start(command);
     server.open_legacy();
     Some(server)
+}
+
+/// Processes of that user that are no part of any command; they end with this.
+struct Sleepers(Child);
+
+impl Sleepers {
+    fn start(count: u64) -> Option<Self> {
+        let mut command = words_of_ordinary_user()?;
+        let before = tasks_of(ordinary_user());
+        let script = format!("for i in $(seq {count}); do sleep 300 & done; wait");
+        let child = command.args(["sh", "-c", &script]).process_group(0).spawn().unwrap();
+        let sleepers = Self(child);
+        eventually("they run", || tasks_of(ordinary_user()) >= before + count);
+        Some(sleepers)
+    }
+}
+
+impl Drop for Sleepers {
+    fn drop(&mut self) {
+        let group = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.0.wait();
+    }
 }
 
 fn tasks_of(user: u32) -> u64 {
@@ -75,6 +118,7 @@ fn tasks_of(user: u32) -> u64 {
 
 #[test]
 fn a_fork_bomb_ends_at_its_time_limit_and_is_told_what_held_it() {
+    let _alone = alone();
     for arguments in [
         &["--command-processes-max", "120"][..],
         &["--command-processes-max", "120", "--without-namespaces"],
@@ -89,6 +133,16 @@ fn a_fork_bomb_ends_at_its_time_limit_and_is_told_what_held_it() {
         assert!(text(&result).contains("limit of 120 processes"), "{}", text(&result));
         assert_eq!(server.output("echo next"), "next\n");
     }
+}
+
+#[test]
+fn what_the_user_has_already_is_no_part_of_what_a_command_may_have() {
+    let _alone = alone();
+    let Some(_sleepers) = Sleepers::start(130) else { return };
+    let house = House::new();
+    let arguments = ["--command-processes-max", "120", "--without-namespaces"];
+    let mut server = as_ordinary_user(&house, &arguments).unwrap();
+    assert_eq!(server.output("for i in $(seq 60); do sleep 1 & done; wait; echo ok"), "ok\n");
 }
 
 #[test]
