@@ -197,13 +197,14 @@ async fn a_name_that_gemini_does_not_take_comes_back_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others_once() {
-    let many: Vec<ToolSpec> =
-        (0..140).map(|number| tool(&format!("t{number}"), json!({"type": "object"}))).collect();
-    for (wire, most) in [(Wire::OpenAi, 128), (Wire::Anthropic, 140), (Wire::Gemini, 140)] {
+async fn a_wire_gets_no_more_tools_than_it_takes_and_the_person_hears_of_the_others_once() {
+    for (wire, given, most) in
+        [(Wire::OpenAi, 140, 128), (Wire::Anthropic, 140, 140), (Wire::Gemini, 524, 512)]
+    {
+        let numbered = |number| tool(&format!("t{number}"), json!({"type": "object"}));
         let stand_in = StandIn::start(wire, [Answer::text("a"), Answer::text("b")]).await;
         let model = model(target(wire, &stand_in.base_url));
-        let request = with(many.clone());
+        let request = with((0..given).map(numbered).collect());
         let mut notices = Vec::new();
         for _ in 0..2 {
             let reply =
@@ -213,12 +214,12 @@ async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others
         assert_eq!(stand_in.faults(), [""; 0]);
         assert_eq!(sent(&stand_in.recorded()[0].body).len(), most, "{wire:?}");
         let Some(notice) = &notices[0] else {
-            assert_eq!(most, 140, "{wire:?} said nothing");
+            assert_eq!(most, given, "{wire:?} said nothing");
             continue;
         };
         assert!(
             notice.contains("12 tools")
-                && notice.contains("`s/t139`")
+                && notice.contains(&format!("`s/t{}`", given - 1))
                 && notice.contains("[tools]"),
             "{notice}"
         );
@@ -245,18 +246,22 @@ async fn a_description_that_is_too_long_goes_on_in_the_parameters() {
     assert!(rest.contains("Sentence 399.") && rest.contains("Own."), "{rest}");
 }
 
-/// The refusals of the public APIs, word for word, each about the second tool.
-fn refusal(wire: Wire) -> Answer {
+/// The refusals of the public APIs, word for word, about the tool at this place of the request.
+fn refusal(wire: Wire, place: usize, name: &str) -> Answer {
     let body = match wire {
         Wire::OpenAi => {
-            json!({"error": {"message": "Invalid schema for function 's__b': In context=('properties', 'x'), \
-            something new.", "type": "invalid_request_error", "param": "tools[1].function.parameters",
+            json!({"error": {"message": format!("Invalid schema for function '{name}': In context=('properties', 'x'), \
+            something new."), "type": "invalid_request_error", "param": format!("tools[{place}].function.parameters"),
             "code": "invalid_function_parameters"}})
         }
         Wire::Anthropic => json!({"type": "error", "error": {"type": "invalid_request_error",
-            "message": "tools.1.custom.input_schema: something new"}, "request_id": "req_1"}),
-        _ => json!({"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
-            "* GenerateContentRequest.tools[0].function_declarations[1].parameters_json_schema: something new\n"}}),
+            "message": format!("tools.{place}.custom.input_schema: something new")}, "request_id": "req_1"}),
+        _ => {
+            let message = format!(
+                "* GenerateContentRequest.tools[0].function_declarations[{place}].parameters_json_schema: something new\n"
+            );
+            json!({"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": message}})
+        }
     };
     Answer::status(400, &body.to_string())
 }
@@ -264,8 +269,12 @@ fn refusal(wire: Wire) -> Answer {
 #[tokio::test]
 async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says_so_once() {
     for wire in STRICT {
-        let answers =
-            [refusal(wire), Answer::text("one"), Answer::text("two"), Answer::text("three")];
+        let answers = [
+            refusal(wire, 1, "s__b"),
+            Answer::text("one"),
+            Answer::text("two"),
+            Answer::text("three"),
+        ];
         let stand_in = StandIn::start(wire, answers).await;
         let model = model(target(wire, &stand_in.base_url));
         let mut tools = ["a", "b", "c"].map(|name| tool(name, json!({"type": "object"}))).to_vec();
@@ -295,6 +304,40 @@ async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says
             claw_core::model::Model::reply(&model, &with(tools), &mut |_| {}).await.unwrap();
         assert_eq!((names(3).len(), text_of(&reply.blocks).as_str()), (3, "three"), "{wire:?}");
         assert_eq!(stand_in.recorded().len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_one_after_the_other_is_left_out_and_told_in_one_notice() {
+    for wire in STRICT {
+        // Without the first one the second is at its place.
+        let answers = [refusal(wire, 0, "s__a"), refusal(wire, 0, "s__b"), Answer::text("fine")];
+        let stand_in = StandIn::start(wire, answers).await;
+        let tools = ["a", "b", "c"].map(|name| tool(name, json!({"type": "object"}))).to_vec();
+        let reply = ask(&stand_in, wire, &with(tools)).await.0.unwrap();
+        let sent: Vec<Vec<String>> = stand_in
+            .recorded()
+            .iter()
+            .map(|request| sent(&request.body).into_iter().map(|(name, _, _)| name).collect())
+            .collect();
+        let expected: [&[&str]; 3] = [&["s__a", "s__b", "s__c"], &["s__b", "s__c"], &["s__c"]];
+        assert_eq!(sent, expected, "{wire:?}");
+        let notice = reply.notice.unwrap_or_default();
+        let told = |name: &str| notice.matches(name).count();
+        assert_eq!((told("`s/a`"), told("`s/b`"), told("`s/c`")), (1, 1, 0), "{wire:?}: {notice}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_one_tool_after_the_other_is_asked_nine_times_and_no_more() {
+    for wire in STRICT {
+        let names: Vec<String> = (0..12).map(|number| format!("t{number}")).collect();
+        let answers = names.iter().map(|name| refusal(wire, 0, &format!("s__{name}")));
+        let stand_in = StandIn::start(wire, answers).await;
+        let tools = names.iter().map(|name| tool(name, json!({"type": "object"})));
+        let error = ask(&stand_in, wire, &with(tools.collect())).await.0.unwrap_err();
+        assert!(error.to_string().contains("something new"), "{wire:?}: {error}");
+        assert_eq!(stand_in.recorded().len(), 9, "{wire:?}");
     }
 }
 

@@ -80,6 +80,7 @@ pub struct ListArguments {}
 
 /// How a job is doing.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct JobResult {
     pub job: u32,
     pub command: String,

@@ -17,6 +17,7 @@ pub type InitialVariables = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What has become of a shell's exported variables since it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct VariablesLeft {
     /// Those that are new or have another value.
     pub set: BTreeMap<String, String>,

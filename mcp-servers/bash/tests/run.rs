@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::time::Duration;
 
+use claw_test_kit::mcp;
 use common::{House, SECRET, Server};
 use serde_json::{Value, json};
 
@@ -342,6 +343,25 @@ fn the_legacy_era_is_spoken() {
         tool["outputSchema"]["properties"]["exit_code"].is_object()
             && tool["inputSchema"]["required"] == json!(["command"])
     );
+}
+
+/// An argument that is left out may be null as well: some models send every key.
+#[test]
+fn every_tool_is_described_and_honest() {
+    let house = House::new();
+    let mut server = mcp::Server::start(&mut house.command(&[]));
+    server.initialize("2025-11-25");
+    let names: Vec<String> = mcp::tools(&mut server)
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
+    let take_null: Vec<&str> = names.iter().map(String::as_str).collect();
+    let told = mcp::Told {
+        readers: &["output", "list"],
+        open_world: &["run", "start", "stop"],
+        take_null: &take_null,
+    };
+    mcp::assert_described(&mut server, &told);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 mod support;
 
-use claw_test_kit::mcp::{assert_described, assert_keeps_to_schemas, tools};
+use claw_test_kit::mcp::{Told, assert_described, assert_keeps_to_schemas, tools};
 use serde_json::{Value, json};
 use support::Room;
 
@@ -71,7 +71,7 @@ fn every_tool_is_described_and_honest() {
     let room = Room::new();
     let mut server = room.start(&[]);
     let readers = ["read_file", "read_files", "list_dir", "find", "search"];
-    assert_described(&mut server, &readers);
+    assert_described(&mut server, &Told { readers: &readers, ..Told::default() });
     for tool in tools(&mut server) {
         let name = tool["name"].as_str().unwrap();
         let reads = readers.contains(&name);

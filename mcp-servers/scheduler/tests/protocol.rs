@@ -5,7 +5,7 @@
 
 mod support;
 
-use claw_test_kit::mcp::{assert_described, assert_keeps_to_schemas, tools};
+use claw_test_kit::mcp::{Told, assert_described, assert_keeps_to_schemas, tools};
 use serde_json::json;
 use support::Room;
 
@@ -52,7 +52,7 @@ fn a_modern_client_is_served_without_a_handshake() {
 fn every_tool_is_described_and_honest() {
     let room = Room::new();
     let mut server = room.start();
-    assert_described(&mut server, &READERS);
+    assert_described(&mut server, &Told { readers: &READERS, ..Told::default() });
 }
 
 #[test]

@@ -30,6 +30,39 @@ fn a_union_at_the_top_becomes_one_object_that_says_what_was_demanded() {
 }
 
 #[test]
+fn each_wire_gets_as_many_tools_as_its_provider_takes() {
+    let many: Vec<ToolSpec> = (0..600)
+        .map(|number| ToolSpec { name: format!("s__t{number}"), ..spec(json!({"type": "object"})) })
+        .collect();
+    let most = |wire: Wire| match wire {
+        Wire::OpenAi
+        | Wire::OpenRouter
+        | Wire::DeepSeek
+        | Wire::Groq
+        | Wire::Mistral
+        | Wire::Together
+        | Wire::Xai => 128,
+        Wire::Gemini => 512,
+        Wire::Anthropic | Wire::Ollama => 600,
+    };
+    let all = [
+        Wire::Anthropic,
+        Wire::OpenAi,
+        Wire::DeepSeek,
+        Wire::Groq,
+        Wire::Mistral,
+        Wire::OpenRouter,
+        Wire::Together,
+        Wire::Xai,
+        Wire::Gemini,
+        Wire::Ollama,
+    ];
+    for wire in all {
+        assert_eq!(fit(&many, wire, &BTreeSet::new()).tools.len(), most(wire), "{wire:?}");
+    }
+}
+
+#[test]
 fn what_a_wire_does_not_know_is_said_in_words() {
     let got = on_wire(
         Wire::Gemini,
