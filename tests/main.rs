@@ -87,6 +87,7 @@ mod named_resources;
 mod offers;
 mod opened_services;
 mod openings;
+mod outputs;
 mod papers;
 mod patch_kills;
 mod persona;

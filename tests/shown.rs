@@ -4,81 +4,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 
-use crate::program::{House, Ran, eventually};
+use crate::outputs::{closed, full, into, no_panic};
+use crate::program::{House, eventually};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
-/// Runs a command whose standard output is this, with these lines as its input.
-fn into(house: &House, args: &[&str], stdout: Stdio, input: &[u8]) -> Ran {
-    let kept = house.user_home().join("input");
-    std::fs::write(&kept, input).unwrap();
-    let mut command = house.command(args);
-    command.stdin(File::open(kept).unwrap()).stdout(stdout).stderr(Stdio::piped());
-    let ended = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran { code: ended.status.code(), out: text(&ended.stdout), err: text(&ended.stderr) }
-}
-
-/// A disk without room.
-fn full() -> Stdio {
-    File::options().write(true).open("/dev/full").unwrap().into()
-}
-
-/// A pipe that nobody reads any more.
-fn closed() -> Stdio {
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    writer.into()
-}
-
-#[track_caller]
-fn no_panic(ran: &Ran) {
-    assert!(!ran.err.contains("panicked"), "{ran:?}");
-}
-
 const COMES_AGAIN: &str = "(an earlier turn ended while nobody was here)";
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_full_standard_output_is_a_failure_of_every_command_that_prints() {
-    let house = House::new();
-    let id = house.ask_parks("write a: b");
-    house.claw(&["approve", &id, "--for", "always"]).expect(0);
-    house.ask_parks("write c: d");
-    let commands: [&[&str]; 16] = [
-        &["approvals"],
-        &["grants"],
-        &["tools"],
-        &["audit"],
-        &["audit", "--rows"],
-        &["audit", "--json"],
-        &["audit", "verify"],
-        &["sessions"],
-        &["sessions", "show", "main"],
-        &["sessions", "export", "main"],
-        &["sessions", "replay"],
-        &["panic", "status"],
-        &["doctor"],
-        &["completions", "bash"],
-        &["man"],
-        &["--help"],
-    ];
-    for args in commands {
-        let ran = into(&house, args, full(), b"").expect(1);
-        no_panic(&ran);
-        assert!(ran.err.contains("standard output cannot be written"), "{args:?}: {ran:?}");
-        let ran = into(&house, args, closed(), b"").expect(141);
-        assert_eq!(
-            ran.err.replace("claw: ", ""),
-            "",
-            "a reader that has gone is no fault: {args:?}"
-        );
-    }
-}
 
 #[test]
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 //! who puts it there, or when it becomes too old.
 
 use std::fs;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -55,7 +55,7 @@ pub fn show(app: &App, named: &str, as_json: bool) -> anyhow::Result<ExitCode> {
             out::line(&object.to_string())?;
         }
         Ok(text) if std::io::stdout().is_terminal() => out::line(&out::clean(&text))?,
-        Ok(text) => std::io::stdout().lock().write_all(text.as_bytes())?,
+        Ok(text) => out::file_text(&text)?,
         Err(_) => {
             let words = format!(
                 "{} is no text ({}, {}); its file is {}",

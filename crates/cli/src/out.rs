@@ -32,6 +32,13 @@ pub fn to_copy(text: &str) -> Result<(), Unwritten> {
     whole_line(text)
 }
 
+/// A file's text on stdout, byte for byte, also where it ends in the middle of a line.
+pub fn file_text(text: &str) -> Result<(), Unwritten> {
+    err_row_away();
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Unwritten)
+}
+
 /// The same for what was laid out already.
 fn whole_line(text: &str) -> Result<(), Unwritten> {
     err_row_away();
