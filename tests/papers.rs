@@ -18,6 +18,28 @@ fn the_licences_that_the_manifest_names_and_the_other_papers_are_there() {
     }
 }
 
+/// A program that runs as its owner can read the key and write everything anew, so no page may say
+/// that nobody has changed it.
+#[test]
+fn what_the_pages_say_of_the_audit_is_what_it_proves() {
+    for page in ["README.md", "docs/guide.md", "docs/commands.md"] {
+        let text = root(page);
+        for word in ["nobody changed", "nobody has changed", "can be proven", "tamper-proof"] {
+            assert!(!text.contains(word), "{page} says `{word}`");
+        }
+        let lines = text.lines().filter(|line| line.contains("claw audit verify"));
+        let told: Vec<bool> = lines.map(|line| line.contains("without its key")).collect();
+        assert!(!told.is_empty() && !told.contains(&false), "{page}: against whom does it hold?");
+    }
+    let named = "operate.md#what-the-audit-proves";
+    let row =
+        root("README.md").lines().find(|line| line.starts_with("| audit |")).unwrap().to_owned();
+    assert!(row.contains(named), "{row}");
+    let page = root("docs/operate.md");
+    let section = page.split("\n## What the audit proves\n").nth(1).unwrap();
+    assert!(section.split("\n## ").next().unwrap().contains("\n### What is not proven\n"));
+}
+
 /// Measured: a quarter smaller, 10 % less CPU at a cold start. Without unwinding a bug in one turn
 /// would end all the others.
 #[test]

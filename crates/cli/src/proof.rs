@@ -1,5 +1,5 @@
-//! `claw audit verify`, `head` and `anchor`: what proves that nobody has changed the audit. Must
-//! not know how rows, seals and heads are written.
+//! `claw audit verify`, `head` and `anchor`: what proves that nobody without its key has changed
+//! the audit. Must not know how rows, seals and heads are written.
 
 use std::process::ExitCode;
 
