@@ -55,14 +55,13 @@ pub fn play(recorder: &mut Recorder) -> anyhow::Result<Vec<Fact>> {
         |is: &str| format!("SELECT count(*) = 1 FROM meta WHERE key = 'panic' AND value {is} ''");
     Ok(vec![
         fact("1", "Listing", ended("main", 1)),
-        // A message that comes instead of an answer closes the question.
-        fact("2", "approve", question("a.txt", "'waiting', 'approved', 'superseded'")),
+        fact("2", "approve", question("a.txt", "'waiting', 'approved'")),
         fact("4", "Allowed", question("a.txt", "'approved'")),
         fact("effect", "a.txt", call("a.txt")),
         fact("4", "Created", ended("main", 2)),
         fact("5", "a line that is kept", ended("main", 3)),
         fact("5", "a line that is kept", "SELECT count(*) >= 1 FROM artifacts".to_owned()),
-        fact("6", "approve", question("b.txt", "'waiting', 'denied', 'superseded'")),
+        fact("6", "approve", question("b.txt", "'waiting', 'denied'")),
         fact("8", "Denied", question("b.txt", "'denied'")),
         Fact { until: Some("11"), ..fact("10", "is ON", panic("<>")) },
         fact("11", "is off", panic("=")),
