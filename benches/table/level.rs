@@ -49,7 +49,7 @@ pub fn rows() -> Vec<Row> {
             let note = format!("{:+.1} ms, {:.2} times", ms - bare, ms / bare);
             Row::new(format!("a command at level {what}"), format!("{ms:.1} ms"), note)
         };
-        let note = format!("`true` by bare rmcp, without namespaces; below with `{said}`");
+        let note = format!("`{COMMAND}` by bare rmcp, without namespaces; below with `{said}`");
         vec![
             Row::new("a command in the box as it was before levels", format!("{bare:.1} ms"), note),
             over("`read`", read),
@@ -78,12 +78,15 @@ async fn server(workspace: &std::path::Path, more: &[&str]) -> (Client, tokio::p
     (().serve(transport).await.unwrap(), child)
 }
 
+/// Most commands print, and the end of its progress is part of a command's time.
+const COMMAND: &str = "echo printed";
+
 /// How long one command takes, in ms, and the label of its box. A system that can keep nobody to
-/// hosts refuses these at once.
+/// hosts refuses these at once. rmcp gives every call a token for its progress.
 #[expect(clippy::disallowed_methods, reason = "there is no gate around what is measured")]
 async fn run(client: &Client, arguments: Value) -> (f64, Option<String>) {
     let mut arguments = arguments.as_object().cloned().unwrap();
-    arguments.insert("command".into(), json!("true"));
+    arguments.insert("command".into(), json!(COMMAND));
     let began = Instant::now();
     let call = CallToolRequestParams::new("run").with_arguments(arguments);
     let result = client.call_tool(call).await.unwrap();
