@@ -195,3 +195,6 @@ pub async fn end_what_ran<D: ChatDoor>(door: Arc<D>) {
 pub fn same_words(a: &str, b: &str) -> bool {
     a.chars().filter(|c| !c.is_whitespace()).eq(b.chars().filter(|c| !c.is_whitespace()))
 }
+
+#[cfg(test)]
+mod tests;
