@@ -3,13 +3,13 @@
 //! reason of its own.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![cfg(target_os = "linux")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![expect(clippy::disallowed_methods, reason = "a test walks the same ways outside of the box")]
 
 use std::fs;
 use std::process::Command;
 
 use crate::program::{House, KEY, alive, eventually, outcomes, pid_in};
+use claw_test_kit::skipped;
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
@@ -89,7 +89,7 @@ fn is_boxed(house: &House) -> bool {
     let doctor = house.claw(&["doctor", "--json"]).rows();
     let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
     if !boxed {
-        eprintln!("skipped: this kernel has no box, and claw asks for every command");
+        skipped("this kernel has no box, and claw asks for every command");
     }
     boxed
 }

@@ -6,6 +6,7 @@
 use std::process::Command;
 
 use crate::program::{House, Ran, eventually};
+use claw_test_kit::skipped;
 
 /// Runs claw behind a shell that has done `first`.
 fn behind(house: &House, shell: &[&str], first: &str, args: &[&str]) -> Ran {
@@ -121,7 +122,7 @@ fn panic_works_on_a_disk_that_is_really_full() {
     let Some(ran) =
         tried.into_iter().find(|ran| ran.code != Some(77) && !ran.err.contains("unshare"))
     else {
-        eprintln!("not tried: this system lets nobody mount");
+        skipped("this system lets nobody mount");
         return;
     };
     let states: Vec<_> = ran.rows().into_iter().map(|row| row["on"].clone()).collect();
@@ -164,7 +165,7 @@ fn panic_on_and_the_doctor_work_on_a_disk_that_can_only_be_read() {
         .into_iter()
         .find(|shell| behind(&house, shell, &mount, &["--version"]).code == Some(0))
     else {
-        eprintln!("not tried: this system lets nobody mount");
+        skipped("this system lets nobody mount");
         return;
     };
     let ran = behind(&house, shell, &mount, &["panic", "on"]);
@@ -222,7 +223,7 @@ fn the_doctor_says_how_much_room_is_left_and_when_it_is_too_little() {
     let Some(ran) =
         tried.into_iter().find(|ran| ran.code != Some(77) && !ran.err.contains("unshare"))
     else {
-        eprintln!("not tried: this system lets nobody mount");
+        skipped("this system lets nobody mount");
         return;
     };
     let there = disk(ran);

@@ -1,7 +1,6 @@
 //! A grant for hosts by themselves, through the whole program: which commands it lets run, which
 //! ask all the same, and that what runs by it leaves what others obey on sight as it is.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
 
 use crate::program;
@@ -10,6 +9,7 @@ use std::fs;
 use crate::program::{House, outcomes};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
+use claw_test_kit::skipped;
 use serde_json::{Value, json};
 
 /// Names that no resolver knows (RFC 2606): nothing is reached, and the commands need nothing.
@@ -34,7 +34,7 @@ impl Told {
             row["id"] == "box" && row["ok"] == true && says.contains("networks")
         });
         if !is_held {
-            eprintln!("skipped: this system cannot keep a command to hosts");
+            skipped("this system cannot keep a command to hosts");
         }
         is_held.then_some(Self { house, provider })
     }

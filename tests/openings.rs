@@ -2,9 +2,9 @@
 //! that fits and at no lower one, and what cannot be opened.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![cfg(target_os = "linux")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use crate::program;
+use claw_test_kit::skipped;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -30,7 +30,7 @@ fn is_boxed(house: &House) -> bool {
     let doctor = house.claw(&["doctor", "--json"]).rows();
     let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
     if !boxed {
-        eprintln!("skipped: this kernel has no box, and claw asks for every command");
+        skipped("this kernel has no box, and claw asks for every command");
     }
     boxed
 }
@@ -198,7 +198,7 @@ fn has_mounts(house: &House) -> bool {
     let has = doctor.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts"));
     if !has {
         house.claw(&["open", "~/Documents"]).expect_mistake(&["no namespaces", "[box]"]);
-        eprintln!("skipped: this system gives commands no namespaces of their own");
+        skipped("this system gives commands no namespaces of their own");
     }
     has
 }

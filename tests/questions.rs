@@ -11,6 +11,7 @@ use crate::wires::{Answer, Call, Turn, Wire};
 use claw_core::domain::{Choice, Question};
 use claw_terminal::question::{Clock, question_lines, whole_lines};
 use claw_terminal::style::Look;
+use claw_test_kit::skipped;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -183,9 +184,7 @@ fn twenty_questions_are_understood_at_a_glance() {
     let (house, _model) = house([turn(&calls)]);
     let rows = house.claw(&["doctor", "--json"]).rows();
     if !rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts")) {
-        eprintln!(
-            "skipped: this system does not hold every level of the box, and questions say so"
-        );
+        skipped("this system does not hold every level of the box, and questions say so");
         return;
     }
     house.claw(&["ask", "do all of it"]).expect(3);
@@ -223,7 +222,7 @@ fn a_question_with_an_opening_says_what_the_command_is_to_the_world() {
     house.write("claw.toml", OPEN);
     let rows = house.claw(&["doctor", "--json"]).rows();
     if !rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts")) {
-        eprintln!("skipped: this system does not hold every level of the box");
+        skipped("this system does not hold every level of the box");
         return;
     }
     house.claw(&["ask", "do all of it"]).expect(3);
@@ -268,7 +267,7 @@ fn a_question_shows_the_variables_of_a_command() {
     let (house, _model) = house([turn(&calls)]);
     let rows = house.claw(&["doctor", "--json"]).rows();
     if !rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts")) {
-        eprintln!("skipped: this system does not hold every level of the box");
+        skipped("this system does not hold every level of the box");
         return;
     }
     house.claw(&["ask", "do all of it"]).expect(3);

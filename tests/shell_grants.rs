@@ -2,7 +2,6 @@
 //! its subcommand, and because they can only look. And that claw reads a command as bash does,
 //! tried against bash itself in the box.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -13,6 +12,7 @@ use std::path::Path;
 use crate::program::{House, Ran, eventually, outcomes};
 use crate::shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
 use claw_core::policy::shell::{Joint, ShellStep, grants, read};
+use claw_test_kit::skipped;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn is_boxed(house: &House) -> bool {
     let doctor = house.claw(&["doctor", "--json"]).rows();
     let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
     if !boxed {
-        eprintln!("skipped: this kernel has no box, and claw asks for every command");
+        skipped("this kernel has no box, and claw asks for every command");
     }
     boxed
 }
@@ -273,7 +273,7 @@ fn a_question_names_the_hosts_and_a_grant_covers_these_alone() {
     let doctor = house.claw(&["doctor", "--json"]).rows();
     let held = |row: &Value| row["id"] == "box" && row.to_string().contains("networks");
     if !doctor.iter().any(held) {
-        eprintln!("skipped: this system gives commands no network of their own");
+        skipped("this system gives commands no network of their own");
         return;
     }
     let id = house.ask_parks("run `cargo test one` with the network to crates.io, *.crates.io");

@@ -3,7 +3,6 @@
 //! read by themselves, and those that are swapped in while it runs. For that the command waits by
 //! itself: first it reads a pipe, which nobody writes until the link is there.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File, OpenOptions};
@@ -11,6 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::Path;
 
 use crate::program::{House, eventually, outcomes};
+use claw_test_kit::skipped;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
@@ -23,7 +23,7 @@ fn boxed_house() -> Option<House> {
     let doctor = house.claw(&["doctor", "--json"]).rows();
     let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
     if !boxed {
-        eprintln!("skipped: this kernel has no box, and claw asks for every command");
+        skipped("this kernel has no box, and claw asks for every command");
     }
     boxed.then_some(house)
 }
@@ -100,7 +100,7 @@ fn lists(text: &str) -> bool {
 fn house_with_something_to_hide() -> Option<(House, std::path::PathBuf)> {
     let house = boxed_house()?;
     if !Path::new("/usr/bin/rg").exists() {
-        eprintln!("skipped: this machine has no rg");
+        skipped("this machine has no rg");
         return None;
     }
     for name in ["hidden.txt", "shown.txt"] {

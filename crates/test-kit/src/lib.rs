@@ -6,12 +6,14 @@
 pub mod mcp;
 pub mod mortal;
 mod question;
+mod skipped;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 pub use question::question;
+pub use skipped::skipped;
 
 /// Whatever a test waits for must come in this time; long, because a busy machine is no fault.
 pub const SOON: Duration = Duration::from_secs(60);

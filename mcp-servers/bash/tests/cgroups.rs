@@ -3,7 +3,6 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 
@@ -13,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use claw_test_kit::skipped;
 use common::{House, Server};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn delegated() -> Option<Command> {
     let there = "d=/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup); test -w $d && \
                  grep -w memory $d/cgroup.controllers | grep -qw pids";
     if !scope(&["sh", "-c", there]).output().is_ok_and(|tried| tried.status.success()) {
-        eprintln!("SKIPPED: no `systemd --user` here that delegates memory and processes");
+        skipped("no `systemd --user` here that delegates memory and processes");
         return None;
     }
     Some(scope(&["prlimit", &format!("--nproc={CEILING}")]))
@@ -85,7 +85,7 @@ fn the_supervisor_makes_the_leaf_and_the_box_keeps_the_command_out_of_it() {
     );
     let ran = server.run(&format!("{{ {command}; }} 2> /dev/null"));
     if !ran["box"].as_str().unwrap().contains("landlock") {
-        eprintln!("SKIPPED: without Landlock nothing keeps a command out");
+        skipped("without Landlock nothing keeps a command out");
         return;
     }
     assert_eq!(ran["output"], "4\n", "nothing changed, and nothing of the server is open: {ran:#}");

@@ -88,7 +88,7 @@ fn all_kept_output_together_is_bounded_and_the_oldest_goes_first() {
 
 #[test]
 fn commands_read_what_is_kept_and_do_not_write_to_it() {
-    if !common::box_or_skip("commands_read_what_is_kept_and_do_not_write_to_it", 6) {
+    if !common::box_or_skip(6) {
         return;
     }
     for more in [None, Some("--without-namespaces")] {

@@ -56,7 +56,7 @@ impl Drop for Ended<'_> {
 
 #[test]
 fn a_link_that_is_swapped_while_commands_look_never_leads_outside() {
-    if !box_or_skip("a_link_that_is_swapped_while_commands_look_never_leads_outside", 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = house();
@@ -130,8 +130,7 @@ const LOOKS: &[&str] = &[
 
 #[test]
 fn commands_that_only_look_print_at_level_read_what_they_print_at_the_widest() {
-    if !box_or_skip("commands_that_only_look_print_at_level_read_what_they_print_at_the_widest", 3)
-    {
+    if !box_or_skip(3) {
         return;
     }
     let house = house();
@@ -181,8 +180,7 @@ fn commands_that_only_look_print_at_level_read_what_they_print_at_the_widest() {
 
 #[test]
 fn a_command_at_level_read_opens_nothing_else_writes_nothing_and_has_no_network() {
-    let name = "a_command_at_level_read_opens_nothing_else_writes_nothing_and_has_no_network";
-    if !box_or_skip(name, 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = house();
@@ -235,7 +233,7 @@ fn the_tmpdir_of_a_command_that_looks_is_empty_its_own_and_gone_afterwards() {
 
 #[test]
 fn a_command_at_level_write_changes_the_workspace_and_has_no_network() {
-    if !box_or_skip("a_command_at_level_write_changes_the_workspace_and_has_no_network", 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = house();
@@ -284,16 +282,12 @@ fn a_level_that_there_is_not_runs_nothing() {
     let id =
         server.post("tools/call", json!({"name": "start", "arguments": {"command": "touch ran"}}));
     server.answer(id);
-    assert!(
-        box_or_skip("a_level_that_there_is_not_runs_nothing", 3)
-            .then(|| house.workspace().join("ran").exists())
-            != Some(true)
-    );
+    assert!(box_or_skip(3).then(|| house.workspace().join("ran").exists()) != Some(true));
 }
 
 #[test]
 fn a_command_at_level_read_changes_no_mode_owner_or_time_of_a_file() {
-    if !box_or_skip("a_command_at_level_read_changes_no_mode_owner_or_time_of_a_file", 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = house();

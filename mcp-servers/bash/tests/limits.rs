@@ -3,7 +3,6 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 
@@ -14,6 +13,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use claw_test_kit::skipped;
 use common::{House, Server, eventually};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn ordinary_user() -> u32 {
 fn words_of_ordinary_user() -> Option<Command> {
     let tools = Command::new("sh").args(["-c", "command -v setpriv prlimit"]).output().unwrap();
     if !tools.status.success() {
-        eprintln!("SKIPPED: setpriv and prlimit of util-linux are not there");
+        skipped("setpriv and prlimit of util-linux are not there");
         return None;
     }
     let mut command = Command::new("prlimit");
@@ -148,7 +148,7 @@ fn what_the_user_has_already_is_no_part_of_what_a_command_may_have() {
 #[test]
 fn a_command_with_too_many_processes_is_killed_where_the_kernel_does_not_count() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: for an ordinary user the kernel counts");
+        skipped("for an ordinary user the kernel counts");
         return;
     }
     let house = House::new();
@@ -216,7 +216,7 @@ fn programs_that_reserve_much_and_use_little_run_under_the_usual_limits() {
     ];
     for (tool, command, expected) in tools {
         if server.run(&format!("{tool} -version || {tool} --version"))["exit_code"] != 0 {
-            eprintln!("SKIPPED {tool}: not on this machine");
+            skipped(&format!("{tool} is not on this machine"));
             continue;
         }
         assert_eq!(server.output(command), expected, "{tool}");

@@ -2,23 +2,23 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
+use claw_test_kit::skipped;
 use common::{FAMILY, House, Server, alive, box_or_skip, eventually, family_of};
 use serde_json::json;
 
 /// A server that has namespaces, or `None` with a word about it.
-fn within_namespaces(test: &str, house: &House) -> Option<Server> {
-    if !box_or_skip(test, 6) {
+fn within_namespaces(house: &House) -> Option<Server> {
+    if !box_or_skip(6) {
         return None;
     }
     if !claw_mcp_bash::probe().namespaces {
-        eprintln!("SKIPPED {test}: {}", claw_mcp_bash::probe());
+        skipped(&claw_mcp_bash::probe().to_string());
         return None;
     }
     let mut server = house.server();
@@ -30,8 +30,7 @@ fn within_namespaces(test: &str, house: &House) -> Option<Server> {
 #[test]
 fn a_command_sees_no_process_but_its_own() {
     let house = House::new();
-    let Some(mut server) = within_namespaces("a_command_sees_no_process_but_its_own", &house)
-    else {
+    let Some(mut server) = within_namespaces(&house) else {
         return;
     };
     let seen =
@@ -51,9 +50,7 @@ fn a_command_sees_no_process_but_its_own() {
 #[test]
 fn modes_times_and_attributes_of_files_outside_stay() {
     let house = House::new();
-    let Some(mut server) =
-        within_namespaces("modes_times_and_attributes_of_files_outside_stay", &house)
-    else {
+    let Some(mut server) = within_namespaces(&house) else {
         return;
     };
     let diary = house.home().join("diary");
@@ -81,10 +78,9 @@ fn modes_times_and_attributes_of_files_outside_stay() {
 #[test]
 fn memory_and_queues_of_the_users_other_programs_are_out_of_reach() {
     let house = House::new();
-    let test = "memory_and_queues_of_the_users_other_programs_are_out_of_reach";
-    let Some(mut server) = within_namespaces(test, &house) else { return };
+    let Some(mut server) = within_namespaces(&house) else { return };
     if server.run("command -v ipcmk ipcs")["exit_code"] != 0 {
-        eprintln!("SKIPPED {test}: no ipcmk on this machine");
+        skipped("no ipcmk on this machine");
         return;
     }
     let inside = server.output("readlink /proc/self/ns/ipc /proc/self/ns/pid /proc/self/ns/mnt");
@@ -99,8 +95,7 @@ fn memory_and_queues_of_the_users_other_programs_are_out_of_reach() {
 fn the_kill_of_either_process_of_the_server_ends_all_commands() {
     for inner in [false, true] {
         let house = House::new();
-        let test = "the_kill_of_either_process_of_the_server_ends_all_commands";
-        let Some(mut server) = within_namespaces(test, &house) else { return };
+        let Some(mut server) = within_namespaces(&house) else { return };
         server.post_run(json!({"command": format!("{FAMILY} wait")}));
         let pids = family_of(&house);
         let outer = server.child.id();
@@ -115,7 +110,7 @@ fn the_kill_of_either_process_of_the_server_ends_all_commands() {
 
 #[test]
 fn a_system_that_refuses_namespaces_is_served_without_and_told() {
-    if !box_or_skip("a_system_that_refuses_namespaces_is_served_without_and_told", 6) {
+    if !box_or_skip(6) {
         return;
     }
     let house = House::new();

@@ -2,7 +2,6 @@
 //! of the network are the control, and have to get there.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 
@@ -13,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use claw_test_kit::skipped;
 use common::{House, Server, box_or_skip};
 use serde_json::{Value, json};
 
@@ -65,21 +65,20 @@ fn text(result: &Value) -> &str {
 }
 
 /// Without it there is nothing to hold, and `levels` tries what holds then.
-fn networks_or_skip(server: &mut Server, test: &str) -> bool {
+fn networks_or_skip(server: &mut Server) -> bool {
     let label = server.run("true")["box"].clone();
     let held = label.as_str().unwrap().contains("networks");
     if !held {
-        eprintln!("skipped: {test}: this system gives commands no network of their own");
+        skipped("this system gives commands no network of their own");
     }
     held
 }
 
 #[test]
 fn below_level_network_there_is_a_loopback_of_the_commands_own_and_nothing_else() {
-    let test = "below_level_network_there_is_a_loopback_of_the_commands_own_and_nothing_else";
     let house = House::new();
     let mut server = house.server();
-    if !box_or_skip(test, 4) || !networks_or_skip(&mut server, test) {
+    if !box_or_skip(4) || !networks_or_skip(&mut server) {
         return;
     }
     let service = Service::start();
@@ -110,14 +109,13 @@ fn below_level_network_there_is_a_loopback_of_the_commands_own_and_nothing_else(
 
 #[test]
 fn a_command_listens_on_its_own_loopback_and_talks_to_itself() {
-    let test = "a_command_listens_on_its_own_loopback_and_talks_to_itself";
     let house = House::new();
     let mut server = house.server();
-    if !box_or_skip(test, 4) || !networks_or_skip(&mut server, test) {
+    if !box_or_skip(4) || !networks_or_skip(&mut server) {
         return;
     }
     if !Path::new("/usr/bin/perl").exists() {
-        eprintln!("skipped: {test}: there is no perl");
+        skipped("there is no perl");
         return;
     }
     let program = r#"perl -e '
@@ -227,12 +225,11 @@ fn targets(host: &str, p: u16, q: u16) -> Vec<String> {
 
 #[test]
 fn a_command_that_names_hosts_reaches_these_alone() {
-    let test = "a_command_that_names_hosts_reaches_these_alone";
     let (named, other) = (Service::start(), Service::start());
     let house = House::new();
     let host = format!("localhost:{}", named.port);
     let mut server = house.server_with(&["--private-host", &host]);
-    if !box_or_skip(test, 4) || !networks_or_skip(&mut server, test) {
+    if !box_or_skip(4) || !networks_or_skip(&mut server) {
         return;
     }
     let hosts = [host.clone()];
@@ -266,12 +263,11 @@ fn a_command_that_names_hosts_reaches_these_alone() {
 
 #[test]
 fn a_network_command_cannot_be_used_as_a_relay_by_another() {
-    let test = "a_network_command_cannot_be_used_as_a_relay_by_another";
     let service = Service::start();
     let house = House::new();
     let host = format!("localhost:{}", service.port);
     let mut server = house.server_with(&["--private-host", &host]);
-    if !box_or_skip(test, 4) || !networks_or_skip(&mut server, test) {
+    if !box_or_skip(4) || !networks_or_skip(&mut server) {
         return;
     }
     let waits = "echo ${http_proxy##*:} > port; sleep 60";
@@ -294,10 +290,9 @@ fn a_network_command_cannot_be_used_as_a_relay_by_another() {
 
 #[test]
 fn hosts_are_refused_where_they_mean_nothing() {
-    let test = "hosts_are_refused_where_they_mean_nothing";
     let house = House::new();
     let mut server = house.server();
-    if !networks_or_skip(&mut server, test) {
+    if !networks_or_skip(&mut server) {
         return;
     }
     for (arguments, word) in [

@@ -2,7 +2,6 @@
 //! and what it leaves alone at level `write`, because other programs obey it on sight.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 
@@ -11,20 +10,21 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use claw_kit::obeyed::{Held, TABLE};
+use claw_test_kit::skipped;
 use common::{House, Server, box_or_skip};
 use serde_json::{Value, json};
 
 /// A server whose commands have namespaces of their own. `None` where the system gives none: then
 /// its label says so, and the host asks about each level that it cannot hold.
-fn apart(test: &str, house: &House) -> Option<Server> {
-    if !box_or_skip(test, 3) {
+fn apart(house: &House) -> Option<Server> {
+    if !box_or_skip(3) {
         return None;
     }
     let mut server = house.server();
     let label = server.run("true")["box"].as_str().unwrap().to_owned();
     let has = label.ends_with("+mounts");
     if !has {
-        eprintln!("SKIPPED {test}: {label}");
+        skipped(&label);
     }
     has.then_some(server)
 }
@@ -40,7 +40,7 @@ fn text(result: &Value) -> &str {
 #[test]
 fn tmp_is_empty_and_the_commands_own() {
     let house = House::new();
-    let Some(mut server) = apart("tmp_is_empty_and_the_commands_own", &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let mark = format!("claw-own-tmp-{}", std::process::id());
     let write =
         format!("ls /tmp | grep -c {mark}; echo x > /tmp/{mark} && cat /tmp/{mark}; echo $TMPDIR");
@@ -60,7 +60,7 @@ fn tmp_is_empty_and_the_commands_own() {
 #[test]
 fn a_workspace_below_tmp_stays_where_it_is() {
     let house = House::new();
-    let Some(mut server) = apart("a_workspace_below_tmp_stays_where_it_is", &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     fs::write(house.workspace().join("notes"), "one\n").unwrap();
     for level in ["read", "write", "network"] {
         assert_eq!(output(&server.at(level, "cat \"$PWD/notes\"")), "one\n", "{level}");
@@ -74,7 +74,7 @@ fn a_workspace_below_tmp_stays_where_it_is() {
 #[test]
 fn a_command_sees_no_other_command() {
     let house = House::new();
-    let Some(mut server) = apart("a_command_sees_no_other_command", &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let mark = format!("sleep 300.{}", std::process::id());
     server.post("tools/call", json!({"name": "start", "arguments": {"command": mark}}));
     let seen = server.at("read", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; ps -e -o args 2>&1");
@@ -88,7 +88,7 @@ fn a_command_sees_no_other_command() {
 #[test]
 fn loopback_is_its_own_and_leads_nowhere() {
     let house = House::new();
-    let Some(mut server) = apart("loopback_is_its_own_and_leads_nowhere", &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let out = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
@@ -155,8 +155,7 @@ fn with_what_is_obeyed(house: &House) -> Vec<std::path::PathBuf> {
 #[test]
 fn level_write_changes_nothing_that_other_programs_obey() {
     let house = House::new();
-    let test = "level_write_changes_nothing_that_other_programs_obey";
-    let Some(mut server) = apart(test, &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let files = with_what_is_obeyed(&house);
     for command in REFUSED {
         let result = server.at("write", command);
@@ -179,8 +178,7 @@ fn level_write_changes_nothing_that_other_programs_obey() {
 #[test]
 fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
     let house = House::new();
-    let test = "what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named";
-    let Some(mut server) = apart(test, &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let at = house.workspace();
     for (command, made) in [
         ("echo x > .envrc", ".envrc"),
@@ -204,8 +202,7 @@ fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
 #[test]
 fn level_write_changes_nothing_that_a_configuration_of_git_names() {
     let house = House::new();
-    let test = "level_write_changes_nothing_that_a_configuration_of_git_names";
-    let Some(mut server) = apart(test, &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let at = house.workspace();
     let held = [
         ".git/modules/libs/foo/config",
@@ -261,8 +258,7 @@ fn all_that_is_obeyed() -> Vec<String> {
 #[test]
 fn level_write_neither_changes_nor_makes_anything_of_the_table() {
     let house = House::new();
-    let test = "level_write_neither_changes_nor_makes_anything_of_the_table";
-    let Some(mut server) = apart(test, &house) else { return };
+    let Some(mut server) = apart(&house) else { return };
     let (at, all) = (house.workspace(), all_that_is_obeyed());
     for name in &all {
         let path = at.join("there").join(name);

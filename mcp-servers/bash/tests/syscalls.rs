@@ -9,17 +9,18 @@ use std::fs;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::process::Command;
 
+use claw_test_kit::skipped;
 use common::{House, box_or_skip, outside_of_the_box};
 
 #[test]
 fn sockets_of_daemons_are_out_of_reach() {
-    if !box_or_skip("sockets_of_daemons_are_out_of_reach", 6) {
+    if !box_or_skip(6) {
         return;
     }
     let house = House::new();
     let mut server = house.server();
     if server.run("command -v python3")["exit_code"] != 0 {
-        eprintln!("SKIPPED sockets_of_daemons_are_out_of_reach: no python3 on this machine");
+        skipped("no python3 on this machine");
         return;
     }
     // Short paths: a socket's path has room for 107 bytes.
@@ -78,7 +79,7 @@ s.socket(s.AF_INET, s.SOCK_STREAM); s.socketpair(); print('inet and pair work')
 
 #[test]
 fn namespaces_io_uring_and_roots_powers_are_gone() {
-    if !box_or_skip("namespaces_io_uring_and_roots_powers_are_gone", 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = House::new();
@@ -126,8 +127,7 @@ fn namespaces_io_uring_and_roots_powers_are_gone() {
 /// last one is answered.
 #[test]
 fn limits_priority_and_processors_of_other_processes_are_out_of_reach() {
-    let name = "limits_priority_and_processors_of_other_processes_are_out_of_reach";
-    if !box_or_skip(name, 3) {
+    if !box_or_skip(3) {
         return;
     }
     let house = House::new();
@@ -150,7 +150,7 @@ fn limits_priority_and_processors_of_other_processes_are_out_of_reach() {
         ("taskset", "taskset -p 1 PID", "taskset 1 true"),
     ] {
         if server.run(&format!("command -v {tool}"))["exit_code"] != 0 {
-            eprintln!("SKIPPED {name}: no {tool} on this machine");
+            skipped(&format!("no {tool} on this machine"));
             continue;
         }
         for target in [pid.to_string(), "$PPID".to_owned(), "1".to_owned()] {

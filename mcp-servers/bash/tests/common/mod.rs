@@ -7,7 +7,6 @@
     clippy::expect_used,
     reason = "helpers of tests: to panic is how a test fails"
 )]
-#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,6 +15,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use claw_test_kit::skipped;
 use serde_json::{Value, json};
 
 /// Longer than anything here takes; a test that waits for so long has failed.
@@ -290,12 +290,12 @@ pub fn family_of(house: &House) -> Vec<i32> {
 }
 
 /// Whether there is a box to test. Says loudly if not, and that `probe` says so, too.
-pub fn box_or_skip(test: &str, abi_min: u32) -> bool {
+pub fn box_or_skip(abi_min: u32) -> bool {
     let level = claw_mcp_bash::probe();
     if level.landlock_abi >= abi_min && level.seccomp {
         return true;
     }
-    eprintln!("SKIPPED {test}: needs Landlock ABI {abi_min} and seccomp, but: {level}");
+    skipped(&format!("needs Landlock ABI {abi_min} and seccomp, but: {level}"));
     assert!(
         level.to_string().starts_with("no box") || level.to_string().contains("not stopped"),
         "{level}"
