@@ -5,6 +5,7 @@
 
 pub mod mcp;
 pub mod mortal;
+pub mod plans;
 mod question;
 mod skipped;
 

@@ -26,6 +26,8 @@ mod narrow;
 mod nodes;
 mod note;
 mod owner;
+#[cfg(test)]
+mod plans;
 mod proposal;
 mod recall;
 mod report;

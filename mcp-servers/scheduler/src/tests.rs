@@ -4,6 +4,7 @@ mod asked_for;
 mod clock_jumps;
 mod days_of_change;
 mod missed_month;
+mod plans;
 mod spoken;
 
 use std::sync::Arc;

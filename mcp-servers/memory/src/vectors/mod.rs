@@ -13,7 +13,7 @@ mod fill;
 mod fuse;
 mod nearest;
 mod sketch;
-mod store;
+pub mod store;
 mod trial;
 mod turn;
 #[cfg(feature = "embeddings")]

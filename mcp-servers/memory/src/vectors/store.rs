@@ -32,7 +32,7 @@ CREATE TABLE trials (
 
 /// Notes that have no vector of this model and dimension. A file that could not be read has no
 /// digest.
-const WITHOUT: &str =
+pub const WITHOUT: &str =
     "FROM notes.notes n WHERE n.digest <> '' AND NOT EXISTS (SELECT 1 FROM vectors v
     WHERE v.model = ?1 AND v.dimension = ?2 AND v.digest = n.digest)";
 
