@@ -50,6 +50,34 @@ fn two_chats_and_four_asks_on_one_session_lose_nothing() {
 }
 
 #[test]
+fn a_sound_audit_is_called_sound_while_a_chat_writes_to_it() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let mut chat = house.start(&["chat"]);
+    let rows = || {
+        let sql = "SELECT max(id) FROM audit";
+        house.db().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let mut looked_beside = 0;
+    for number in 0..10 {
+        let before = rows();
+        // Each is a turn with a call, and nobody waits for it.
+        chat.types(format!("search a{number}\nsearch b{number}\nsearch c{number}\n").as_bytes());
+        let (verify, doctor) =
+            (house.start(&["audit", "verify", "--json"]), house.start(&["doctor", "--json"]));
+        let verified = verify.ends().expect(0).json();
+        assert_eq!(verified["ok"], true, "{verified}");
+        let found = doctor.ends().rows();
+        let audit = found.iter().find(|row| row["id"] == "audit").unwrap();
+        assert_eq!(audit["ok"], true, "{audit}");
+        looked_beside += usize::from(rows() > before);
+    }
+    chat.ends().expect(0);
+    assert!(looked_beside > 0, "nothing was written meanwhile");
+    house.is_whole();
+}
+
+#[test]
 fn sessions_run_side_by_side() {
     let house = House::new();
     let names: Vec<String> = (0..6).map(|number| format!("s{number}")).collect();

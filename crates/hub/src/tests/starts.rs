@@ -78,6 +78,37 @@ async fn an_install_goes_on_when_it_is_late_and_a_retry_joins_it() {
 }
 
 #[tokio::test]
+async fn an_install_that_takes_more_than_its_ten_minutes_is_ended() {
+    let dir = TempDir::new().unwrap();
+    let (npx, record) = (dir.path().join("npx"), dir.path().join("x"));
+    std::os::unix::fs::symlink(Rig::exe(), &npx).unwrap();
+    let servers = json!({"x": {"command": npx, "args": ["late", record], "startup_timeout": 1000}});
+    let rig = Rig::from_servers(servers, dir, |settings| settings.startup_timeout = SOON);
+    let late = rig.hub.tools("x").await.unwrap_err();
+    assert!(matches!(late, HubError::Installing { .. }), "{late:?}");
+    let goes_by = async |seconds: u64| {
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        tokio::time::resume();
+    };
+    let ended = || match rig.state("x") {
+        ServerState::Failed { reason, .. } => reason.contains("within 601 s"),
+        _ => false,
+    };
+    goes_by(590).await;
+    // Whoever asks now still waits for the same start.
+    let joins = tokio::time::timeout(Duration::from_millis(100), rig.hub.tools("x")).await;
+    assert!(joins.is_err() && !ended() && rig.starts("x") == 1, "{joins:?}");
+    goes_by(10).await;
+    eventually("it is ended", ended).await;
+    // The next start is a new one, after a pause.
+    goes_by(60).await;
+    fs::write(record.with_extension("go"), "").unwrap();
+    assert_eq!(rig.hub.tools("x").await.unwrap().tools.len(), 7);
+    assert_eq!(rig.starts("x"), 2);
+}
+
+#[tokio::test]
 async fn a_start_goes_on_when_who_waited_for_it_has_gone() {
     let dir = TempDir::new().unwrap();
     let record = dir.path().join("x");
