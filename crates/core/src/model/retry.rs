@@ -125,9 +125,13 @@ impl Model for Retry {
     }
 
     fn reply<'a>(&'a self, request: &'a Request, deltas: &'a mut DeltaSink<'_>) -> Replying<'a> {
-        let name = request.model.as_deref().unwrap_or_else(|| self.inner.model());
-        let span = tracing::error_span!("model", provider = %self.inner.provider(), %name);
-        Box::pin(self.run(request, deltas).instrument(span))
+        Box::pin(async move {
+            // Inside of the request's own, which is entered by now: a chain asks more than one
+            // model for it.
+            let name = request.model.as_deref().unwrap_or_else(|| self.inner.model());
+            let span = tracing::error_span!("model", provider = %self.inner.provider(), %name);
+            self.run(request, deltas).instrument(span).await
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::stream::{FuturesUnordered, Stream, StreamExt as _};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::loaded;
 use super::log::Log;
@@ -137,7 +138,7 @@ impl Runner {
             drop(account.set(packed.account));
             draft.started();
             let mut sink = |delta: Delta| draft.delta(delta);
-            self.model.reply(&request, &mut sink).await
+            self.model.reply(&request, &mut sink).instrument(span_of_request(log, around)).await
         };
         let came = tokio::select! {
             biased;
@@ -251,6 +252,13 @@ impl Runner {
             Outcome::denied(DeniedBy::Failure, format!("its row cannot be read: {error}"))
         })
     }
+}
+
+/// One for each request to a model, with the number of the first event that it adds to the log. At
+/// the level of errors, because these are what is logged by default.
+pub(super) fn span_of_request(log: &Log, around: &Around) -> tracing::Span {
+    let TurnId { session, seq } = &around.turn;
+    tracing::error_span!("model_request", %session, turn = seq, request = log.next_seq())
 }
 
 /// Why arguments cannot be used.

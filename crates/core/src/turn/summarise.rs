@@ -5,6 +5,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use tracing::Instrument as _;
+
 use super::archive;
 use super::compaction::{ASKED_PER_HOUR_MAX, asked_in_the_hour};
 use super::counted::Ratio;
@@ -14,7 +16,7 @@ use super::log::Log;
 use super::next::Bounds;
 use super::persona::Persona;
 use super::prompt;
-use super::run::{Around, Runner};
+use super::run::{Around, Runner, span_of_request};
 use super::transcript;
 use super::window;
 use super::{shell_folder, shell_variables};
@@ -94,6 +96,7 @@ impl Runner {
             }
         };
         let asked = self.compaction.reply(&request, &mut sink);
+        let asked = asked.instrument(span_of_request(log, around));
         let redact = |text: &str| self.gate.redactor().redact(text).into_owned();
         let (text, spent) = tokio::select! {
             biased;

@@ -14,6 +14,7 @@ mod kills;
 mod long_talk;
 mod personas;
 mod questions;
+mod spans;
 mod stops;
 mod turns;
 mod undo;
