@@ -68,7 +68,7 @@ impl Calls {
 
     /// A call of the scheduler has ended well: what was granted to a job that is not there any
     /// more, or is another one now, ends.
-    pub async fn end_grants_of_job(
+    pub(super) async fn end_grants_of_job(
         &self,
         call: &ToolCall,
         output: &ToolOutput,

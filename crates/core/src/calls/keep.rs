@@ -34,7 +34,7 @@ impl KeptResult {
 impl Calls {
     /// Keeps the files of a result. Those that a model can be shown are named in the output; the
     /// text names all of them, and says of which nothing could be kept.
-    pub async fn keep_files(
+    pub(super) async fn keep_files(
         &self,
         call: &KeptResult,
         mut output: ToolOutput,

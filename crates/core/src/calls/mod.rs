@@ -3,6 +3,8 @@
 
 mod abandon;
 mod approvals;
+mod believed;
+mod by_itself;
 mod client;
 mod context;
 mod copy;
@@ -25,6 +27,7 @@ mod pause;
 mod project;
 mod propose;
 mod record;
+mod result;
 pub mod rounds;
 mod seen;
 mod settle;
@@ -33,6 +36,7 @@ mod shell_variables;
 mod shown;
 mod stage;
 mod start;
+pub mod summary;
 mod tap;
 mod tasks;
 mod together;

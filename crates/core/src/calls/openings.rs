@@ -2,9 +2,13 @@
 //! shape of its own under a name that no server has. It is opened, found, and closed here. Must not
 //! know how a command reaches it.
 
+mod handed_out;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+
+pub use handed_out::HandedOut;
 
 use super::Calls;
 use crate::domain::{GrantEffect, Opening, Origin, ToolCall, UnixMillis};

@@ -23,7 +23,7 @@ const TTL_S_MAX: u64 = 7 * 86_400;
 impl Calls {
     /// The result of `call` with what it proposes. `raw` is a stranger's; what it proposes has
     /// passed every check that can be made now, and is judged again when it is confirmed.
-    pub fn propose(
+    pub(super) fn propose(
         &self,
         call: &ToolCall,
         mut output: ToolOutput,

@@ -109,7 +109,7 @@ impl Calls {
 
     /// Notes which hosts a command has reached and been refused, as our own bash server has counted
     /// them. What another server says of itself stands in its result alone.
-    pub fn note_network(&self, call: &ToolCall, output: &ToolOutput) {
+    pub(super) fn note_network(&self, call: &ToolCall, output: &ToolOutput) {
         if self.hub.builtin(&call.server) != Some("bash") {
             return;
         }

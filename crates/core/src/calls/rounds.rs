@@ -8,10 +8,15 @@
 
 mod answer;
 mod ask;
+mod in_call;
+mod news;
 mod question;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+pub use in_call::InCall;
+pub use news::{InputNews, InputSink, tell};
 
 use super::{Calls, panic_reason};
 use crate::calls::frozen::is_intact;
@@ -23,7 +28,7 @@ use crate::store::{CallRow, RoundRow, StoreError, Tx};
 
 /// The key beside the request of a round in a running call: which tools run, where it is not known
 /// for which of them the server asks.
-pub const RUNNING: &str = "running";
+const RUNNING: &str = "running";
 
 /// What a server asks in one round.
 #[derive(Clone, Debug)]

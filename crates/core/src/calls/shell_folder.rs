@@ -47,7 +47,7 @@ impl Calls {
     /// The result of a call with the folder in which its shell was left, if it is a command of a
     /// model's in our own bash server and the owner wants that remembered. What another server says
     /// under that name is data.
-    pub fn with_shell_folder(&self, call: &ToolCall, output: ToolOutput) -> ToolOutput {
+    pub(super) fn with_shell_folder(&self, call: &ToolCall, output: ToolOutput) -> ToolOutput {
         if !self.leaves_a_shell(call) || !self.catalog.keeps_shell_folder() {
             return output;
         }

@@ -60,7 +60,11 @@ impl Calls {
     /// model's in our own bash server and the owner wants that remembered. What another server says
     /// under that name is data, and so is what a program of the command says in the shell's place:
     /// it can do no more than be shown with the next command, which no grant covers then.
-    pub fn with_shell_variables(&self, call: &ToolCall, mut output: ToolOutput) -> ToolOutput {
+    pub(super) fn with_shell_variables(
+        &self,
+        call: &ToolCall,
+        mut output: ToolOutput,
+    ) -> ToolOutput {
         if !self.leaves_a_shell(call) || !self.catalog.keeps_shell_variables() {
             return output;
         }

@@ -1,6 +1,6 @@
-//! Behind the layers: the hub takes the permit by value, and what comes back is kept, checked and
-//! named. A server that asks for input has its round, and the call goes on with another permit.
-//! What claw answers itself uses up a permit, too, and reaches no server. Must not know verdicts.
+//! Behind the layers: the hub takes the permit by value. A server that asks for input has its
+//! round, and the call goes on with another permit. What claw answers itself uses up a permit, too,
+//! and reaches no server. Must not know verdicts.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use tokio::time::Instant;
 
 use super::rounds::{self, Next};
 use super::{Gate, Pass, tasks};
-use crate::calls::KeptResult;
-use crate::domain::{DeniedBy, Live, Outcome, OwnServer, ToolOutput};
-use crate::hub::{Beside, CallControl, CallEnd, HumanTime, Permit, TaskAt};
+use crate::calls::rounds::InCall;
+use crate::domain::{DeniedBy, Live, Outcome, OwnServer};
+use crate::hub::{CallControl, CallEnd, HumanTime, Permit, TaskAt};
 use crate::killpoint;
 use crate::store::StoreError;
 
@@ -41,7 +41,10 @@ async fn sent(
         let end = gate.hub.call(permit, control.clone()).await;
         killpoint::here("gate.forward.after");
         let next = match end {
-            CallEnd::Ended(output, beside) => Next::Over(ended(gate, pass, output, beside).await),
+            CallEnd::Ended(output, beside) => {
+                let output = gate.calls.taken_in(&pass.call, output, beside).await;
+                Next::Over(Outcome::Ended { output })
+            }
             CallEnd::NotForwarded { reason } if has_task => {
                 Next::Over(Box::pin(tasks::not_asked(gate, &pass.call.id, &reason)).await)
             }
@@ -78,20 +81,12 @@ fn control(gate: &Gate, pass: &Pass, human: &HumanTime) -> CallControl {
         cancel: pass.context.cancel.clone(),
         leaves: pass.context.leaves.clone(),
         progress: Arc::new(progress),
-        ask: Some(rounds::in_call(gate, pass, human)),
+        ask: Some(InCall::sink(
+            gate.calls.clone(),
+            pass.call.clone(),
+            pass.context.asks.clone(),
+            human.clone(),
+        )),
         human: human.clone(),
     }
-}
-
-async fn ended(gate: &Gate, pass: &Pass, output: ToolOutput, beside: Beside) -> Outcome {
-    let call = &pass.call;
-    gate.calls.note_network(call, &output);
-    if let Err(error) = gate.calls.end_grants_of_job(call, &output).await {
-        // They cover nothing any more; the next look at the jobs ends them.
-        tracing::warn!(%error, "what was granted to a job could not be ended");
-    }
-    let output = gate.calls.with_shell_folder(call, output);
-    let output = gate.calls.with_shell_variables(call, output);
-    let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
-    Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
 }

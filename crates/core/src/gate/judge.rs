@@ -125,8 +125,8 @@ impl Gate {
             (Verdict::Ask { rule, why }, None) => match self.calls.leave_for(call, &rule)? {
                 Some(leave) => Judged::Allowed(Allowed::new(tool, leave)),
                 None => {
-                    let itself = self.by_itself(pass, &rule);
-                    match itself.or_else(|| self.believed(pass, &tool, &rule)) {
+                    let others = pass.context.heard_by_others;
+                    match self.calls.unasked(call, others, &tool, &rule) {
                         Some(grounds) => Judged::Allowed(Allowed::new(tool, grounds)),
                         None => Judged::Ask(tool, Grounds::new(rule, why)),
                     }

@@ -6,9 +6,6 @@
 //! and behind them `forward`. The permit is made by the second and handed on as a value.
 
 mod audit;
-mod believed;
-mod by_itself;
-mod closing;
 mod forward;
 mod judge;
 mod limits;
@@ -26,17 +23,16 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use crate::calls::openings::HandedOut;
+pub use crate::calls::rounds::{InputNews, InputSink};
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{
-    ApprovalId, CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape, unseen,
-};
+use crate::domain::{CallId, DeniedBy, LiveSink, Outcome, ToolCall, TurnId, escape, unseen};
 use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store, StoreError};
 use crate::undo::TurnSnapshots;
-use closing::HandedOut;
 
 /// What the gate is made of.
 pub struct GateParts {
@@ -100,20 +96,6 @@ impl CallContext {
             asks: None,
         }
     }
-}
-
-/// Takes what a server asks while its call runs. It must return at once.
-pub type InputSink = Arc<dyn Fn(InputNews) + Send + Sync>;
-
-/// What the owner has to hear of the rounds of a call, by whoever drives it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InputNews {
-    /// A running call waits for the answer to this question.
-    Asked { call: CallId, approval: ApprovalId },
-    /// It has its answer, and the call goes on.
-    Answered { call: CallId, approval: ApprovalId },
-    /// One sentence: what was refused without a question.
-    Notice { text: String },
 }
 
 /// A call on its way through the layers.

@@ -2,21 +2,14 @@
 //! call goes on from its frozen row, with the answers and nothing else that is new. Must not know
 //! how a question is worded or answered.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use serde_json::Value;
 
-use serde_json::{Value, json};
-use tokio::sync::Mutex;
-
-use super::{Gate, InputNews, InputSink, Pass, start, tasks, transparency};
-use crate::calls::rounds::{NewRound, RUNNING, RoundNow, RoundStep};
-use crate::calls::{Calls, Denied};
-use crate::domain::{Outcome, ToolCall};
-use crate::hub::{AskSink, HumanTime, Permit, RoundInput, ServerAsks};
+use super::{Gate, Pass, start, tasks, transparency};
+use crate::calls::Denied;
+use crate::calls::rounds::{NewRound, RoundStep, tell};
+use crate::domain::Outcome;
+use crate::hub::{Permit, RoundInput};
 use crate::store::StoreError;
-
-/// The one request of a round in a running call.
-const REQUEST: &str = "0";
 
 /// How a call goes on whose server has asked.
 pub(super) enum Next {
@@ -99,106 +92,4 @@ pub(super) fn cut(why: &str) -> Outcome {
 
 pub(super) fn lost(error: StoreError) -> Outcome {
     cut(&Denied::from(error).reason)
-}
-
-fn tell(asks: Option<&InputSink>, told: Vec<String>) {
-    for text in told {
-        match asks {
-            Some(sink) => sink(InputNews::Notice { text }),
-            None => tracing::warn!("{text}"),
-        }
-    }
-}
-
-/// Who answers what a server asks by a request while its call runs. The question is asked one at a
-/// time, and taken back when the call has its end.
-pub(super) fn in_call(gate: &Gate, pass: &Pass, human: &HumanTime) -> AskSink {
-    let asking = Arc::new(InCall {
-        calls: gate.calls.clone(),
-        call: pass.call.clone(),
-        asks: pass.context.asks.clone(),
-        human: human.clone(),
-        turn: Mutex::default(),
-        has_told: AtomicBool::new(false),
-    });
-    Arc::new(move |request| {
-        let asking = asking.clone();
-        Box::pin(async move { asking.answer(request).await })
-    })
-}
-
-/// Lives as long as its call: the hub holds it, by the sink that it gets with the permit.
-struct InCall {
-    /// The gate's own.
-    calls: Arc<Calls>,
-    /// A copy of what runs.
-    call: ToolCall,
-    /// Of whoever waits for the call; `None` where nobody can be asked.
-    asks: Option<InputSink>,
-    /// Shared with the call's limit on time, which does not count it.
-    human: HumanTime,
-    /// Held by the request that is asked about.
-    turn: Mutex<()>,
-    /// Why a question was cancelled is said once: a server may ask without end.
-    has_told: AtomicBool,
-}
-
-impl InCall {
-    /// `None`: nobody can be asked here, and another call of the server may be the one.
-    async fn answer(&self, asks: ServerAsks) -> Option<Value> {
-        if self.asks.is_none() && !asks.running.is_empty() {
-            return None;
-        }
-        let _mine = self.turn.lock().await;
-        let response = self.round(asks).await;
-        Some(match response.unwrap_or_else(|error| Err(Denied::from(error).reason)) {
-            Ok(response) => response,
-            Err(_) if self.has_told.swap(true, Ordering::SeqCst) => json!({"action": "cancel"}),
-            Err(why) => {
-                let (server, tool) = (&self.call.server, &self.call.tool);
-                let text = format!("A question of `{server}/{tool}` was cancelled: {why}.");
-                tell(self.asks.as_ref(), vec![crate::domain::escape::visible(&text)]);
-                json!({"action": "cancel"})
-            }
-        })
-    }
-
-    /// The result of the request. The inner `Err` is why there is none.
-    async fn round(&self, asks: ServerAsks) -> Result<Result<Value, String>, StoreError> {
-        let mut request = asks.request;
-        request[RUNNING] = json!(asks.running);
-        let new = NewRound { in_call: true, requests: json!({REQUEST: request}), state: None };
-        if let Err(why) = self.calls.begin_round(&self.call.id, new).await? {
-            return Ok(Err(why));
-        }
-        loop {
-            let can_ask = self.asks.is_some();
-            let RoundNow { step, told } = self.calls.next_of_round(&self.call, can_ask).await?;
-            tell(self.asks.as_ref(), told);
-            match step {
-                RoundStep::Asks(approval) => {
-                    let call = self.call.id.clone();
-                    self.hear(InputNews::Asked { call: call.clone(), approval: approval.clone() });
-                    let waits = self.human.begin();
-                    self.calls.until_decided(&call).await?;
-                    drop(waits);
-                    self.hear(InputNews::Answered { call, approval });
-                }
-                RoundStep::Answered { nth, mut input } => {
-                    self.calls.close_round(&self.call, nth).await?;
-                    return Ok(Ok(input.responses.remove(REQUEST).unwrap_or_default()));
-                }
-                RoundStep::Unsupported { method } => {
-                    return Ok(Err(format!("it asks for `{method}`, which claw does not give")));
-                }
-                RoundStep::Gone => return Ok(Err("the call has its end".to_owned())),
-            }
-        }
-    }
-
-    fn hear(&self, news: InputNews) {
-        if let Some(sink) = &self.asks {
-            sink(news);
-        }
-    }
 }

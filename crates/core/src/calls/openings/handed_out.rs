@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use super::FolderInForce;
 use crate::calls::Calls;
-use crate::calls::openings::FolderInForce;
 use crate::domain::{Opening, UnixMillis};
 use crate::hub::{Hub, OpenedFolder};
 use crate::store::{Store, StoreError, now_ms, time_until};
@@ -17,7 +17,7 @@ use crate::store::{Store, StoreError, now_ms, time_until};
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Made with the gate, and lives as long as it.
-pub(super) struct HandedOut {
+pub struct HandedOut {
     /// A handle of the app's: its commits say when to look.
     store: Store,
     /// The gate's own, and what knows what is open.
@@ -45,13 +45,13 @@ struct Seen {
 }
 
 impl HandedOut {
-    pub(super) fn new(store: Store, calls: Arc<Calls>, hub: Arc<Hub>) -> Arc<Self> {
+    pub fn new(store: Store, calls: Arc<Calls>, hub: Arc<Hub>) -> Arc<Self> {
         Arc::new(Self { store, calls, hub, openings: Mutex::default() })
     }
 
     /// The folders that are open for a time, at this moment. What runs keeps them: the kernel takes
     /// nothing away that it has given.
-    pub(super) fn folders(&self) -> Vec<OpenedFolder> {
+    pub fn folders(&self) -> Vec<OpenedFolder> {
         let folders = self.calls.open_folders().unwrap_or_else(|error| {
             tracing::warn!(%error, "what is open cannot be read, so nothing is");
             Vec::new()
@@ -65,7 +65,7 @@ impl HandedOut {
 
     /// Which of these are open at this moment. What is said to be open is looked after from now on.
     /// Needs a Tokio runtime.
-    pub(super) fn hand_out(self: &Arc<Self>, named: &[Opening]) -> Vec<&'static str> {
+    pub fn hand_out(self: &Arc<Self>, named: &[Opening]) -> Vec<&'static str> {
         if named.is_empty() {
             return Vec::new();
         }

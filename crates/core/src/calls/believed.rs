@@ -3,25 +3,27 @@
 //! class and no "never" of the owner's, and counts for the owner's own words alone. Must not know
 //! how a verdict is carried out.
 
-use super::{Gate, Pass};
-use crate::calls::Grounds;
+use super::grants::CLASS_MUTATING;
+use super::{Calls, Grounds};
 use crate::catalog::{Tool, TrustedBy};
-use crate::domain::{BELIEVED, Origin, Trust};
+use crate::domain::{BELIEVED, Origin, ToolCall, Trust};
 
-/// The question that a class asks about what can change something.
-const CLASS_MUTATING: &str = "class.mutating";
-
-impl Gate {
+impl Calls {
     /// Why this call runs, which the rule of this name asks about. The tool is as its pin says, so
     /// a hint that has changed since the owner accepted it never comes here.
-    pub(super) fn believed(&self, pass: &Pass, tool: &Tool, rule: &str) -> Option<Grounds> {
-        let call = &pass.call;
+    pub(super) fn believed(
+        &self,
+        call: &ToolCall,
+        heard_by_others: bool,
+        tool: &Tool,
+        rule: &str,
+    ) -> Option<Grounds> {
         let is_so = rule == CLASS_MUTATING
             && tool.trust == Trust::Hints
             && tool.hints.needs_no_question()
             && call.origin == Origin::Owner
             // Others would hear what it reads.
-            && !pass.context.heard_by_others
+            && !heard_by_others
             && !self.policy().names_class(&call.server, &call.tool);
         if !is_so {
             return None;

@@ -3,27 +3,36 @@
 //! in a message, and lists of what a server has. Rules of the owner and hard denies are not touched
 //! by it. Must not know how a verdict is carried out.
 
-use super::{Gate, Pass};
-use crate::calls::Grounds;
+use super::grants::CLASS_MUTATING;
+use super::{Calls, Grounds};
+use crate::catalog::Tool;
 use crate::domain::{CallId, Origin, ToolCall};
 use crate::hub::Method;
 
-/// The question that a class asks about what can change something.
-const CLASS_MUTATING: &str = "class.mutating";
 const TAKES: &str = "builtin.takes-a-firing";
 const REMINDER: &str = "builtin.reminder";
 const NAMED: &str = "builtin.named-by-the-owner";
 const LISTED: &str = "builtin.list-of-resources";
 
-impl Gate {
-    /// Why this call runs, which the rule of this name asks about.
-    pub(super) fn by_itself(&self, pass: &Pass, rule: &str) -> Option<Grounds> {
-        let call = &pass.call;
+impl Calls {
+    /// Why this call runs without an answer of the owner's, which the rule of this name asks about.
+    pub fn unasked(
+        &self,
+        call: &ToolCall,
+        heard_by_others: bool,
+        tool: &Tool,
+        rule: &str,
+    ) -> Option<Grounds> {
+        let itself = self.by_itself(call, heard_by_others, rule);
+        itself.or_else(|| self.believed(call, heard_by_others, tool, rule))
+    }
+
+    fn by_itself(&self, call: &ToolCall, heard_by_others: bool, rule: &str) -> Option<Grounds> {
         if rule == CLASS_MUTATING
             && let Some(method) = Method::named(&call.tool)
             && call.origin == Origin::Owner
         {
-            return self.by_name(pass, method);
+            return by_name(call, heard_by_others, method);
         }
         if rule != CLASS_MUTATING || self.hub.builtin(&call.server) != Some("scheduler") {
             return None;
@@ -31,7 +40,7 @@ impl Gate {
         if matches!(call.id, CallId::Jobs { .. }) && call.tool == "take" {
             return Some(Grounds::new(TAKES, "claw has written it down, and takes it"));
         }
-        let is_own = call.origin == Origin::Owner && !pass.context.heard_by_others;
+        let is_own = call.origin == Origin::Owner && !heard_by_others;
         (is_own && is_reminder(call)).then(|| {
             let why = "a reminder of words, which the owner has asked for in their own chat";
             Grounds::new(REMINDER, why)
@@ -39,16 +48,14 @@ impl Gate {
     }
 }
 
-impl Gate {
-    fn by_name(&self, pass: &Pass, method: Method) -> Option<Grounds> {
-        if matches!(pass.call.id, CallId::Named { .. }) {
-            return Some(Grounds::new(NAMED, "the owner has named it in a message of their own"));
-        }
-        // Nothing that a model says goes out with it.
-        (method == Method::ListResources && !pass.context.heard_by_others).then(|| {
-            Grounds::new(LISTED, "it says what there is to read, and tells the server nothing")
-        })
+fn by_name(call: &ToolCall, heard_by_others: bool, method: Method) -> Option<Grounds> {
+    if matches!(call.id, CallId::Named { .. }) {
+        return Some(Grounds::new(NAMED, "the owner has named it in a message of their own"));
     }
+    // Nothing that a model says goes out with it.
+    (method == Method::ListResources && !heard_by_others).then(|| {
+        Grounds::new(LISTED, "it says what there is to read, and tells the server nothing")
+    })
 }
 
 /// A new job that says something, and does nothing.
