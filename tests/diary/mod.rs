@@ -185,6 +185,19 @@ impl Diary {
         self.looked_at += requests.len();
     }
 
+    /// What was so once is not recalled when its subject is asked about.
+    fn is_asked_about(&mut self, Said { subject, text }: &Said, chat: &mut Chat) {
+        let heard = format!("I know number {}.", self.looked_at);
+        self.model.push(Answer::text(&heard));
+        let asked = format!("What do you know about {subject}?");
+        chat.types(&asked, &heard);
+        let requests = self.model.recorded_behind(self.looked_at);
+        let request = requests.last().unwrap().body.clone();
+        let block = request["messages"].as_array().unwrap().iter().rev().find_map(recalled_in);
+        assert!(!block.unwrap_or_default().contains(text), "{subject}: {text}");
+        self.looks(&asked);
+    }
+
     fn id_of(&self, subject: &str, text: &str) -> String {
         let rows = self.house.claw(&["memory", "list", subject, "--json"]).expect(0).rows();
         let found = rows.iter().find(|row| row["subject"] == subject && row["text"] == text);
@@ -238,17 +251,7 @@ fn a_diary_of_500_messages() {
     }
     // Each is asked about once more, in a conversation of its own.
     let mut later = Chat::open(&diary.house, "later");
-    for Said { subject, text } in script::superseded() {
-        let heard = format!("I know number {}.", diary.looked_at);
-        diary.model.push(Answer::text(&heard));
-        let asked = format!("What do you know about {subject}?");
-        later.types(&asked, &heard);
-        let requests = diary.model.recorded_behind(diary.looked_at);
-        let request = requests.last().unwrap().body.clone();
-        let block = request["messages"].as_array().unwrap().iter().rev().find_map(recalled_in);
-        assert!(!block.unwrap_or_default().contains(&text), "{subject}: {text}");
-        diary.looks(&asked);
-    }
+    script::superseded().iter().for_each(|said| diary.is_asked_about(said, &mut later));
     assert!(diary.recalled >= 200, "{} requests had notes in them", diary.recalled);
     drop(gateway);
     diary.chat.leaves();

@@ -13,7 +13,7 @@ use super::turn_report::tool_name;
 use super::turn_sum;
 use crate::app::{App, day};
 use crate::domain::{
-    Answer, Block, CallId, Event, EventBody, LEFT, LoadedBy, Named, NamedState, Outcome,
+    Action, Answer, Block, CallId, Event, EventBody, LEFT, LoadedBy, Named, NamedState, Outcome,
     ProjectFile, RecalledNote, SessionId, ShellPart, person, text_of, tool_for_person,
 };
 use crate::store::{Store, StoreError};
@@ -173,19 +173,11 @@ fn readable(
             None => format!("{call} not answered: {by}"),
         },
         EventBody::ActionAnswered { call, action, answer, by, .. } => {
-            let what = format!("{call} ({}/{}: {})", action.server, action.tool, action.summary);
-            match answer {
-                Some(answer) => format!("staged {what}: {}", answered(answer, by)),
-                None => format!("staged {what} not answered: {by}"),
-            }
+            action_answered(call, action, answer.as_ref(), by)
         }
         EventBody::ActionResult { call, action, outcome } => {
-            format!(
-                "result of the staged {call} ({}/{}): {}",
-                action.server,
-                action.tool,
-                outcome_text(outcome)
-            )
+            let (Action { server, tool, .. }, text) = (action, outcome_text(outcome));
+            format!("result of the staged {call} ({server}/{tool}): {text}")
         }
         EventBody::TurnContext { text } => text.clone(),
         EventBody::TurnProject { files, .. } => project_words(files),
@@ -225,6 +217,14 @@ fn readable(
             return Ok(None);
         }
     }))
+}
+
+fn action_answered(call: &CallId, action: &Action, answer: Option<&Answer>, by: &str) -> String {
+    let what = format!("{call} ({}/{}: {})", action.server, action.tool, action.summary);
+    match answer {
+        Some(answer) => format!("staged {what}: {}", answered(answer, by)),
+        None => format!("staged {what} not answered: {by}"),
+    }
 }
 
 /// Who has answered what: `the person at this machine allowed this one call`.

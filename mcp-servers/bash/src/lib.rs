@@ -178,17 +178,22 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let environment =
         environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
     let machine = Machine { environment, given, home, services, begin };
+    let serving = Serving { output_dir, machine, enforcement, folder, apart, programs };
+    let served = serve(settings, serving);
+    scratch.clear();
+    own_shelf.into_iter().chain(own_home).for_each(Scratch::clear);
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+fn serve(settings: Settings, serving: Serving) -> Result<(), StartError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let serving = Serving { output_dir, machine, enforcement, folder, apart, programs };
     let served = runtime.block_on(server::serve(settings, serving));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
-    scratch.clear();
-    own_shelf.into_iter().chain(own_home).for_each(Scratch::clear);
-    served.map(|()| ExitCode::SUCCESS)
+    served
 }
 
 /// What commands get of the machine: their HOME, and the user's programs.

@@ -63,30 +63,7 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
         "mode" => mode_set(&row.body),
         "opened" | "closed" => opening_changed(row),
         "trust" => trust_chosen(&row.body),
-        "pinned" if text("tool").is_empty() => format!(
-            "What the server {} says about itself was seen for the first time, and was pinned.",
-            text("server")
-        ),
-        "pinned" => format!(
-            "The tool {}/{} was seen for the first time, and its description was pinned.",
-            text("server"),
-            text("tool")
-        ),
-        "quarantined" => {
-            format!(
-                "The tool {}/{} had changed, and was withheld until it was accepted.",
-                text("server"),
-                text("tool")
-            )
-        }
-        "accepted" => {
-            format!(
-                "{} accepted the change of the tool {}/{}.",
-                who(&text("by")),
-                text("server"),
-                text("tool")
-            )
-        }
+        "pinned" | "quarantined" | "accepted" => of_a_pin(row),
         "restored" => format!("This home was made from a backup of {}.", text("backup")),
         kind if kind.starts_with("anchor.") => sealed(row),
         "put_aside" => format!(
@@ -121,6 +98,25 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
         }
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
         other => format!("{other}: {}", plain(&row.body)),
+    }
+}
+
+/// A tool, or a server's words, as they were pinned, have changed, or were accepted.
+fn of_a_pin(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    let (server, tool) = (text("server"), text("tool"));
+    match row.kind.as_str() {
+        "pinned" if tool.is_empty() => format!(
+            "What the server {server} says about itself was seen for the first time, and was \
+             pinned."
+        ),
+        "pinned" => format!(
+            "The tool {server}/{tool} was seen for the first time, and its description was pinned."
+        ),
+        "quarantined" => {
+            format!("The tool {server}/{tool} had changed, and was withheld until it was accepted.")
+        }
+        _ => format!("{} accepted the change of the tool {server}/{tool}.", who(&text("by"))),
     }
 }
 

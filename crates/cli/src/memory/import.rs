@@ -45,11 +45,7 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
             "it would be {found} notes, and {NOTES_MAX} can be taken in at once; split the file"
         )));
     }
-    for item in &items {
-        let heading = item.heading.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
-        let shown = item.text.replace('\n', "\n    ");
-        out::err_line(&out::clean(&format!("  • {shown}{heading}")));
-    }
+    items.iter().for_each(show);
     let question = match items.len() {
         1 => "Remember this note?".to_owned(),
         many => format!("Remember these {many} notes?"),
@@ -85,4 +81,10 @@ pub async fn run(notes: &Notes, file: &Path, yes: bool, as_json: bool) -> anyhow
         out::line(&format!("Remembered: {new}; {known} {were} known already."))?;
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+fn show(item: &outline::Item) {
+    let heading = item.heading.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+    let shown = item.text.replace('\n', "\n    ");
+    out::err_line(&out::clean(&format!("  • {shown}{heading}")));
 }

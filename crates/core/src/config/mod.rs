@@ -309,10 +309,9 @@ impl Config {
             chosen;
         notices.extend(made);
         let of_doors = written.doors.notes()?;
-        let wrong = |message| ConfigError::new(&place, message, "Correct the section");
-        let transcription = written.file.transcription.resolve().map_err(wrong)?;
-        let secrets = file::secrets_of_all(source, &env, doors)?;
-        let secrets = all_secrets(&env, secrets, of_doors.secrets);
+        let transcription = written.file.transcription.of_file(&place)?;
+        let written_secrets = file::secrets_of_all(source, &env, doors)?;
+        let secrets = all_secrets(&env, written_secrets, of_doors.secrets);
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let open_folders = written.file.openings.folders(user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());

@@ -7,6 +7,8 @@ use std::time::Duration;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
+use super::ConfigError;
+
 /// The longest time that a transcription may take, unless `timeout_s` says otherwise, in seconds.
 const TIMEOUT_S_DEFAULT: u64 = 60;
 const TIMEOUT_S_MAX: u64 = 600;
@@ -41,11 +43,14 @@ pub struct Transcription {
 }
 
 impl TranscriptionSection {
-    /// `None` without an address.
-    ///
+    /// What the section says in the file at `place`; `None` without an address.
+    pub(super) fn of_file(&self, place: &str) -> Result<Option<Transcription>, ConfigError> {
+        self.resolve().map_err(|message| ConfigError::new(place, message, "Correct the section"))
+    }
+
     /// # Errors
     /// One sentence that names the key.
-    pub(super) fn resolve(&self) -> Result<Option<Transcription>, String> {
+    fn resolve(&self) -> Result<Option<Transcription>, String> {
         let given = |text: &Option<String>| {
             text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
         };
