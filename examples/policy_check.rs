@@ -11,7 +11,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use claw_core::domain::{HeldLevels, Origin};
+use claw_core::domain::{HeldLevels, Origin, OwnServer};
 use claw_core::policy::{Facts, Policy, Verdict};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     for (server, builtin, tool, arguments, origin) in calls() {
         let facts = Facts {
             server,
-            builtin,
+            builtin: builtin.and_then(OwnServer::named).map(|own| own.name),
             tool,
             arguments: &arguments,
             origin,

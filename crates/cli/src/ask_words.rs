@@ -4,7 +4,7 @@
 use super::fail::UserError;
 use super::out;
 use crate::app::App;
-use crate::domain::Named;
+use crate::domain::{Named, OwnServerName};
 use crate::doors::commands::{self, DoorKind, Parsed};
 
 /// # Errors
@@ -78,7 +78,7 @@ pub fn say_unknown_servers(app: &App, named: &[Named]) {
 pub fn is_new_job(app: &App, call: &serde_json::Value) -> bool {
     let tool = call["tool"].as_str().and_then(|tool| tool.split_once('/'));
     tool.is_some_and(|(server, tool)| {
-        tool == "schedule" && app.gate.hub().builtin(server) == Some("scheduler")
+        tool == "schedule" && app.gate.hub().builtin(server) == Some(OwnServerName::Scheduler)
     }) && call["outcome"]["kind"] == "ended"
         && call["outcome"]["output"]["is_error"] != true
 }

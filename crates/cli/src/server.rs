@@ -95,7 +95,7 @@ pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
         }
         other => super::fail::report_own(&UserError::because(format!(
             "there is no server `{other}`; there are: {}",
-            OWN_SERVERS.map(|own| own.name).join(", ")
+            OWN_SERVERS.map(|own| own.name.as_str()).join(", ")
         ))),
     }
 }

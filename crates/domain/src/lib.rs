@@ -91,7 +91,7 @@ pub use named::{NAMED_MAX, Named, NamedState, is_like_uri, named_in};
 pub use opening::Opening;
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
-pub use own_server::{CLAW_ITSELF, OWN_SERVERS, OwnServer, TOOL_SEARCH};
+pub use own_server::{CLAW_ITSELF, OWN_SERVERS, OwnServer, OwnServerName, TOOL_SEARCH};
 pub use owner_question::{
     OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionKind, OwnerQuestionState,
 };

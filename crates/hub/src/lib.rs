@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use claw_domain::{HeldLevels, OwnServer};
+use claw_domain::{HeldLevels, OwnServer, OwnServerName};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -172,7 +172,7 @@ impl Hub {
 
     /// Which of our own servers this is, by its launch command: `claw server NAME`. `None` for a
     /// stranger, whatever its name in `mcp.json` is.
-    pub fn builtin(&self, server: &str) -> Option<&'static str> {
+    pub fn builtin(&self, server: &str) -> Option<OwnServerName> {
         match &self.get(server)?.entry.launch {
             manifest::Launch::Stdio(launch) if launch.own.is_some() => match launch.args.as_slice()
             {
@@ -200,7 +200,7 @@ impl Hub {
     }
 
     /// The servers that are this one of ours ([`Hub::builtin`]), by their names.
-    pub fn servers_of(&self, own: &str) -> Vec<String> {
+    pub fn servers_of(&self, own: OwnServerName) -> Vec<String> {
         let names = self.servers().into_iter().map(|server| server.name);
         names.filter(|name| self.builtin(name) == Some(own)).collect()
     }

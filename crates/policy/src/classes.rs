@@ -1,7 +1,7 @@
 //! Risk classes: the built-in table for our own servers and the owner's table for all others. Must
 //! not know rules, grants, or what a server says about itself.
 
-use claw_domain::{CLAW_ITSELF, OwnServer};
+use claw_domain::OwnServerName;
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
@@ -29,18 +29,14 @@ impl Class {
 }
 
 /// Whether this is a tool of ours that does nothing but ask, or end the asking.
-pub(super) fn only_proposes(builtin: Option<&str>, tool: &str) -> bool {
-    own(builtin).is_some_and(|own| own.proposes.contains(&tool))
+pub(super) fn only_proposes(builtin: Option<OwnServerName>, tool: &str) -> bool {
+    builtin.is_some_and(|own| own.server().proposes.contains(&tool))
 }
 
 /// Whether this is a tool of our own servers that changes nothing that counts.
-pub fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
-    own(builtin).is_some_and(|own| own.readers.contains(&tool) || own.proposes.contains(&tool))
-}
-
-fn own(builtin: Option<&str>) -> Option<&'static OwnServer> {
-    let named = builtin?;
-    OwnServer::named(named).or((named == CLAW_ITSELF.name).then_some(&CLAW_ITSELF))
+pub fn is_own_reader(builtin: Option<OwnServerName>, tool: &str) -> bool {
+    let own = builtin.map(OwnServerName::server);
+    own.is_some_and(|own| own.readers.contains(&tool) || own.proposes.contains(&tool))
 }
 
 /// The longest glob of a table or a rule, in bytes.
@@ -107,7 +103,7 @@ pub(super) struct Classes {
 impl Classes {
     /// `builtin` says which of our own servers this is by its launch; a stranger that calls itself
     /// `filesystem` is none. Of several patterns that fit, the riskiest class wins.
-    pub(super) fn class(&self, builtin: Option<&str>, server: &str, tool: &str) -> Class {
+    pub(super) fn class(&self, builtin: Option<OwnServerName>, server: &str, tool: &str) -> Class {
         if let Some(own) = builtin {
             return if is_own_reader(Some(own), tool) { Class::Safe } else { Class::Mutating };
         }
@@ -123,7 +119,12 @@ impl Classes {
         self.table.iter().any(|(glob, _)| glob.is_match(server, tool))
     }
 
-    pub(super) fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {
+    pub(super) fn is_idempotent(
+        &self,
+        builtin: Option<OwnServerName>,
+        server: &str,
+        tool: &str,
+    ) -> bool {
         match builtin {
             Some(_) => is_own_reader(builtin, tool),
             None => self.idempotent.iter().any(|glob| glob.is_match(server, tool)),
@@ -145,22 +146,25 @@ mod tests {
     fn our_readers_are_safe_and_all_else_is_mutating() {
         let classes = Classes::default();
         for tool in ["read_file", "read_files", "list_dir", "find", "search", "read_artifact"] {
-            assert_eq!(classes.class(Some("filesystem"), "files", tool), Class::Safe);
-            assert!(classes.is_idempotent(Some("filesystem"), "files", tool));
+            assert_eq!(classes.class(Some(OwnServerName::Filesystem), "files", tool), Class::Safe);
+            assert!(classes.is_idempotent(Some(OwnServerName::Filesystem), "files", tool));
         }
         for tool in ["write_file", "edit_file", "move", "delete", "invented"] {
-            assert_eq!(classes.class(Some("filesystem"), "filesystem", tool), Class::Mutating);
-            assert!(!classes.is_idempotent(Some("filesystem"), "filesystem", tool));
+            assert_eq!(
+                classes.class(Some(OwnServerName::Filesystem), "filesystem", tool),
+                Class::Mutating
+            );
+            assert!(!classes.is_idempotent(Some(OwnServerName::Filesystem), "filesystem", tool));
         }
-        assert_eq!(classes.class(Some("bash"), "bash", "run"), Class::Mutating);
-        assert_eq!(classes.class(Some("bash"), "bash", "read_file"), Class::Mutating);
+        assert_eq!(classes.class(Some(OwnServerName::Bash), "bash", "run"), Class::Mutating);
+        assert_eq!(classes.class(Some(OwnServerName::Bash), "bash", "read_file"), Class::Mutating);
         for (tool, class) in [
             ("output", Class::Safe),
             ("list", Class::Safe),
             ("start", Class::Mutating),
             ("stop", Class::Mutating),
         ] {
-            assert_eq!(classes.class(Some("bash"), "bash", tool), class, "{tool}");
+            assert_eq!(classes.class(Some(OwnServerName::Bash), "bash", tool), class, "{tool}");
         }
     }
 
@@ -168,11 +172,19 @@ mod tests {
     fn looking_into_the_memory_is_safe_and_writing_asks() {
         let classes = Classes::default();
         for tool in ["recall", "read", "list", "propose"] {
-            assert_eq!(classes.class(Some("memory"), "notes", tool), Class::Safe, "{tool}");
+            assert_eq!(
+                classes.class(Some(OwnServerName::Memory), "notes", tool),
+                Class::Safe,
+                "{tool}"
+            );
             assert_eq!(classes.class(None, "memory", tool), Class::Mutating, "{tool}");
         }
         for tool in ["promote", "remember", "update", "supersede", "forget", "restore", "link"] {
-            assert_eq!(classes.class(Some("memory"), "notes", tool), Class::Mutating, "{tool}");
+            assert_eq!(
+                classes.class(Some(OwnServerName::Memory), "notes", tool),
+                Class::Mutating,
+                "{tool}"
+            );
         }
     }
 
@@ -189,7 +201,7 @@ mod tests {
             table(&[("*/*", Class::Safe), ("git/push*", Class::Dangerous), ("git/*", Class::Safe)]);
         assert_eq!(classes.class(None, "git", "push_force"), Class::Dangerous);
         assert_eq!(classes.class(None, "git", "log"), Class::Safe);
-        assert_eq!(classes.class(Some("bash"), "bash", "run"), Class::Mutating);
+        assert_eq!(classes.class(Some(OwnServerName::Bash), "bash", "run"), Class::Mutating);
         assert!(classes.is_idempotent(None, "time", "now"));
         assert!(!classes.is_idempotent(None, "git", "log"));
     }

@@ -18,6 +18,7 @@ mod walk;
 mod words;
 mod wrappers;
 
+use claw_domain::OwnServerName;
 use serde_json::Value;
 
 use super::Facts;
@@ -57,7 +58,7 @@ const TEXT_ARGUMENTS: &[&str] = &["command", "cmd", "script"];
 pub(super) fn judge(facts: &Facts<'_>) -> Finding {
     let mut walk = Walk::new(facts);
     match facts.builtin {
-        Some("bash") => match facts.arguments.get("command") {
+        Some(OwnServerName::Bash) => match facts.arguments.get("command") {
             Some(Value::String(text)) => walk.text(text),
             // The server refuses anything else.
             _ => return Finding::Clear,

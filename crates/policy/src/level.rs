@@ -1,7 +1,7 @@
 //! Which level of the box a call asks for. Pure. Must not know who is asked about it.
 
-use claw_domain::Level;
 use claw_domain::escape::visible;
+use claw_domain::{Level, OwnServerName};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ const TOOLS: &[&str] = &["run", "start"];
 
 /// Whether the call runs a command of our own bash server.
 pub(crate) fn is_command(facts: &Facts<'_>) -> bool {
-    facts.builtin == Some("bash") && TOOLS.contains(&facts.tool)
+    facts.builtin == Some(OwnServerName::Bash) && TOOLS.contains(&facts.tool)
 }
 
 /// The level of a command of our own bash server. `None` for every other call, and for a level that

@@ -27,7 +27,7 @@ pub use rules::Decision;
 pub use rules::file::PolicyError;
 
 use classes::Classes;
-use claw_domain::{DeniedBy, HeldLevels, Level, Origin, canonical, rule_words};
+use claw_domain::{DeniedBy, HeldLevels, Level, Origin, OwnServerName, canonical, rule_words};
 use parts::Parts;
 use rules::{Rule, file};
 
@@ -41,7 +41,7 @@ pub struct Facts<'a> {
     pub server: &'a str,
     /// Which of our own servers this is, by its launch command; `None` for a stranger, whatever its
     /// name.
-    pub builtin: Option<&'a str>,
+    pub builtin: Option<OwnServerName>,
     pub tool: &'a str,
     pub arguments: &'a Value,
     pub origin: Origin,
@@ -120,7 +120,7 @@ impl Policy {
         self.rules.len()
     }
 
-    pub fn class(&self, builtin: Option<&str>, server: &str, tool: &str) -> Class {
+    pub fn class(&self, builtin: Option<OwnServerName>, server: &str, tool: &str) -> Class {
         self.classes.class(builtin, server, tool)
     }
 
@@ -131,7 +131,7 @@ impl Policy {
 
     /// Whether our own configuration says that running the tool twice is the same as once. A
     /// server's word never counts.
-    pub fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {
+    pub fn is_idempotent(&self, builtin: Option<OwnServerName>, server: &str, tool: &str) -> bool {
         self.classes.is_idempotent(builtin, server, tool)
     }
 
@@ -141,12 +141,12 @@ impl Policy {
     /// whose server does not call them destructive.
     pub fn may_change_workspace(&self, facts: &Facts<'_>) -> bool {
         match facts.builtin {
-            Some("bash") => {
+            Some(OwnServerName::Bash) => {
                 let only_looks = facts.held.levels && level::of(facts) == Some(Level::Read);
                 ["run", "start"].contains(&facts.tool) && !only_looks
             }
             // It has no way to the workspace.
-            Some("memory") => false,
+            Some(OwnServerName::Memory) => false,
             builtin => {
                 self.class(builtin, facts.server, facts.tool) != Class::Safe
                     || facts.destructive_hint == Some(true)
@@ -206,7 +206,7 @@ impl Policy {
             return Verdict::Ask { rule: "builtin.opening".to_owned(), why };
         }
         let runs_commands =
-            facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
+            facts.builtin == Some(OwnServerName::Bash) && !is_own_reader(facts.builtin, facts.tool);
         if runs_commands && !facts.held.files {
             let why = format!(
                 "{allows} would allow it, but this system cannot keep commands inside the workspace"
@@ -274,7 +274,7 @@ impl Policy {
         }
         let rule = format!("class.{}", class.as_str());
         let gives_notes = class == Class::Safe
-            && facts.builtin == Some("memory")
+            && facts.builtin == Some(OwnServerName::Memory)
             && !classes::only_proposes(facts.builtin, facts.tool);
         if gives_notes && is_of_others(facts.origin) {
             let why = format!("{name} gives what only the owner may know, and somebody else asks");

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use claw_domain::{Level, Mode, Origin};
+use claw_domain::{Level, Mode, Origin, OwnServerName};
 use serde_json::Value;
 
 use super::shape::{call_paths, components};
@@ -62,7 +62,7 @@ pub fn acted_by<'a>(facts: &Facts<'a>) -> Option<(&'a str, &'static str)> {
 
 /// Why no mode lets a call through that it would else: half a sentence.
 pub(super) fn why_never(facts: &Facts<'_>) -> Option<String> {
-    if facts.builtin == Some("bash") && facts.tool == "start" {
+    if facts.builtin == Some(OwnServerName::Bash) && facts.tool == "start" {
         return Some("a background job is asked about in every mode".to_owned());
     }
     let (_, by) = acted_by(facts)?;

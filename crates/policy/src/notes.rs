@@ -1,7 +1,7 @@
 //! Who may write to the memory. A proposal becomes a note by its owner's tap alone, and whoever is
 //! not the owner can propose and never write. Must not know rules, grants or what a note says.
 
-use claw_domain::Origin;
+use claw_domain::{Origin, OwnServerName};
 
 use crate::deny::Denial;
 use crate::{Facts, is_own_reader};
@@ -13,7 +13,7 @@ const PROMOTE: &str = "promote";
 /// Why no rule, no grant and no answer lets this call write. `None` for all that may, and for all
 /// that is no call of our memory server's.
 pub(super) fn judge(facts: &Facts<'_>) -> Option<Denial> {
-    if facts.builtin != Some("memory") || is_own_reader(facts.builtin, facts.tool) {
+    if facts.builtin != Some(OwnServerName::Memory) || is_own_reader(facts.builtin, facts.tool) {
         return None;
     }
     match facts.origin {

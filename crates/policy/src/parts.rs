@@ -2,6 +2,7 @@
 //! named: among several, in a patch, as an end of a move, or spelled in another way. Pure. Must not
 //! know rules, classes or grants.
 
+use claw_domain::OwnServerName;
 use claw_kit::patch;
 use serde_json::{Map, Value, json};
 
@@ -36,8 +37,8 @@ impl Parts {
 
 pub(super) fn of(facts: &Facts<'_>) -> Parts {
     match (facts.builtin, facts.tool) {
-        (Some("filesystem"), "read_files") => reads(facts.arguments),
-        (Some("filesystem"), "apply_patch") => changes(facts.arguments),
+        (Some(OwnServerName::Filesystem), "read_files") => reads(facts.arguments),
+        (Some(OwnServerName::Filesystem), "apply_patch") => changes(facts.arguments),
         _ => Parts::One,
     }
 }
@@ -49,7 +50,7 @@ pub(super) fn strict(
     facts: &Facts<'_>,
     parts: &[(&'static str, Value)],
 ) -> Vec<(&'static str, Value)> {
-    if facts.builtin != Some("filesystem") {
+    if facts.builtin != Some(OwnServerName::Filesystem) {
         return Vec::new();
     }
     let text = |name: &str| facts.arguments.get(name).and_then(Value::as_str);

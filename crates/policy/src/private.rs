@@ -1,6 +1,7 @@
 //! What a reading tool of our own shows that is the owner's alone: jobs, what their commands have
 //! printed, files outside of the workspace. Must not know who asks.
 
+use claw_domain::OwnServerName;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
@@ -14,9 +15,11 @@ pub(super) fn shows(facts: &Facts<'_>) -> Option<&'static str> {
     }
     match facts.builtin {
         // What time it is, is nobody's secret.
-        Some("scheduler") if facts.tool != "now" => Some("the owner's jobs"),
-        Some("bash") => Some("what commands of the owner's have printed"),
-        Some("filesystem") if reads_outside(facts) => Some("files outside of the workspace"),
+        Some(OwnServerName::Scheduler) if facts.tool != "now" => Some("the owner's jobs"),
+        Some(OwnServerName::Bash) => Some("what commands of the owner's have printed"),
+        Some(OwnServerName::Filesystem) if reads_outside(facts) => {
+            Some("files outside of the workspace")
+        }
         _ => None,
     }
 }

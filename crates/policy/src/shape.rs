@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Facts, level, mode, obeyed, parts, shell, variables};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
-use claw_domain::{Answer, Choice, Level, Mode, Opening, Origin, Scope, Term};
+use claw_domain::{Answer, Choice, Level, Mode, Opening, Origin, OwnServerName, Scope, Term};
 pub use hosts::says as says_hosts;
 
 /// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
@@ -314,7 +314,7 @@ fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
 /// The text of a call to `run` of our bash server, if the call says nothing else that claw does not
 /// know, and gives no variable that could change what the text means.
 pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
-    if facts.builtin != Some("bash") || facts.tool != "run" {
+    if facts.builtin != Some(OwnServerName::Bash) || facts.tool != "run" {
         return None;
     }
     let arguments = facts.arguments.as_object()?;
@@ -330,7 +330,7 @@ fn changes_files(facts: &Facts<'_>) -> bool {
 
 /// The paths that the call names; `None` where it is no call that paths alone describe.
 pub(super) fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
-    if facts.builtin != Some("filesystem") {
+    if facts.builtin != Some(OwnServerName::Filesystem) {
         return None;
     }
     if facts.tool == "apply_patch" {

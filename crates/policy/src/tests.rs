@@ -3,6 +3,7 @@
 mod notes;
 mod several_paths;
 
+use claw_domain::{OwnServer, OwnServerName};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -14,7 +15,9 @@ pub(crate) fn facts<'a>(server: &'a str, tool: &'a str, arguments: &'a Value) ->
     Facts {
         client: None,
         server,
-        builtin: matches!(server, "bash" | "filesystem").then_some(server),
+        builtin: OwnServer::named(server)
+            .map(|own| own.name)
+            .filter(|own| matches!(own, OwnServerName::Bash | OwnServerName::Filesystem)),
         tool,
         arguments,
         origin: Origin::Owner,
@@ -50,7 +53,7 @@ const ALLOW_ALL: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \
 fn what_is_the_owners_alone_is_shown_to_a_client_only_after_a_question() {
     let policy = policy("");
     let judged = |origin, server, tool, arguments: Value| {
-        let builtin = Some(server);
+        let builtin = OwnServer::named(server).map(|own| own.name);
         let verdict = policy.judge(&Facts { builtin, origin, ..facts(server, tool, &arguments) });
         kind(&verdict).0
     };

@@ -2,6 +2,7 @@
 //! server is told of that, that no other tool of claw's enters the file, and the room that sees to
 //! what is due. Must not know what a job is.
 
+use crate::domain::OwnServerName;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
@@ -10,7 +11,7 @@ use super::notes::value_of;
 use crate::calls::{JobPreview, PreviewJob};
 use crate::config::Config;
 use crate::hub::manifest::{Launch, Manifest, OwnProgram, StdioLaunch};
-use crate::jobs::{JobLimits, Jobs, JobsParts, SCHEDULER};
+use crate::jobs::{JobLimits, Jobs, JobsParts};
 
 /// The options by which an entry of `mcp.json` names another file, or another zone.
 const DATABASE: &str = "--database";
@@ -93,7 +94,7 @@ fn schedulers(manifest: &Manifest) -> impl Iterator<Item = (&[String], &OwnProgr
     manifest.servers.values().filter(|entry| !entry.disabled).filter_map(|entry| {
         match &entry.launch {
             Launch::Stdio(StdioLaunch { own: Some(own), args, .. })
-                if args.get(1).is_some_and(|name| name == SCHEDULER) =>
+                if args.get(1).is_some_and(|name| name == OwnServerName::Scheduler.as_str()) =>
             {
                 Some((args.as_slice(), own))
             }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{App, LiveSettings};
 use crate::chat_commands::Roles;
 use crate::config::{self, FILE_KIB_MAX, MAIN, MEMORY, PersonaFile, PersonaVersions, USER};
-use crate::domain::AgentCard;
+use crate::domain::{AgentCard, OwnServerName};
 use crate::hub::Hub;
 use crate::store::now_ms;
 use crate::turn::persona::{Notes, Persona, PersonaSeen, PersonaText, Personas};
@@ -123,7 +123,9 @@ fn programs(path: &str) -> Vec<String> {
 /// Whether our filesystem server is among the servers: nobody else can reach the folder.
 fn has_file_tools(hub: &Hub) -> bool {
     let servers = hub.servers();
-    servers.iter().any(|server| !server.disabled && hub.builtin(&server.name) == Some("filesystem"))
+    servers.iter().any(|server| {
+        !server.disabled && hub.builtin(&server.name) == Some(OwnServerName::Filesystem)
+    })
 }
 
 /// What the settings say of the agent, if there is something to say.

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{LiveSettings, jobs, notes, openings, variables};
 use crate::config::{BEHIND, Config, MAIN, Tools};
-use crate::domain::inherit;
+use crate::domain::{OwnServer, OwnServerName, inherit};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, HubSettings, login, secrets, supervisor};
 use crate::redact::Redactor;
@@ -90,32 +90,32 @@ pub(super) fn load_manifest(config: &Config, settings: &LiveSettings) -> anyhow:
     let jobs_apart = jobs::apart(&manifest);
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
-            let name = args.get(1).map(String::as_str);
-            if name != Some("memory") {
+            let name = args.get(1).and_then(|name| OwnServer::named(name)).map(|own| own.name);
+            if name != Some(OwnServerName::Memory) {
                 own.extra_args.extend(apart.iter().flat_map(protected));
             }
-            if name != Some("scheduler") {
+            if name != Some(OwnServerName::Scheduler) {
                 own.extra_args.extend(jobs_apart.iter().flat_map(protected));
             }
             match name {
-                Some("bash") => {
+                Some(OwnServerName::Bash) => {
                     own.extra_args.extend(bash_limits(config));
                     own.extra_args.extend(openings::folder_args(config, &settings.open_folders)?);
                     own.extra_env.extend(toolchain_variables(config));
                 }
-                Some("filesystem") => {
+                Some(OwnServerName::Filesystem) => {
                     own.extra_args.extend(settings.persona.server_args());
                     let artifacts = config.home.artifacts().display().to_string();
                     own.extra_args.extend(["--artifacts".to_owned(), artifacts]);
                 }
-                Some("memory") => {
+                Some(OwnServerName::Memory) => {
                     let added = notes::added(args, config, &settings.memory, &settings.persona)?;
                     own.extra_args = added.args;
                     own.extra_env.extend(added.env);
                     manifest.warnings.extend(added.warning);
                 }
-                Some("scheduler") => own.extra_args = jobs::server_args(args, config),
-                _ => {}
+                Some(OwnServerName::Scheduler) => own.extra_args = jobs::server_args(args, config),
+                Some(OwnServerName::Claw) | None => {}
             }
         }
     }

@@ -6,7 +6,7 @@
 use super::grants::CLASS_MUTATING;
 use super::{Calls, Grounds};
 use crate::catalog::Tool;
-use crate::domain::{CallId, Origin, ToolCall};
+use crate::domain::{CallId, Origin, OwnServerName, ToolCall};
 use crate::hub::Method;
 
 const TAKES: &str = "builtin.takes-a-firing";
@@ -34,7 +34,9 @@ impl Calls {
         {
             return by_name(call, heard_by_others, method);
         }
-        if rule != CLASS_MUTATING || self.hub.builtin(&call.server) != Some("scheduler") {
+        if rule != CLASS_MUTATING
+            || self.hub.builtin(&call.server) != Some(OwnServerName::Scheduler)
+        {
             return None;
         }
         if matches!(call.id, CallId::Jobs { .. }) && call.tool == "take" {

@@ -11,7 +11,7 @@ mod variables;
 use serde_json::Value;
 
 use super::difference::{Around, Changed, between};
-use crate::domain::{Effect, Level, Opening, Origin, escape};
+use crate::domain::{Effect, Level, Opening, Origin, OwnServerName, escape};
 use crate::hub::Method;
 use crate::policy::{Facts, level, mode, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, PathContents};
@@ -25,7 +25,7 @@ const INLINE_CHARS_MAX: usize = 48;
 
 /// Which path of a call is looked at before the sentence is made.
 pub(super) fn looks_at<'a>(facts: &Facts<'a>) -> Option<(&'a str, Last)> {
-    if facts.builtin != Some("filesystem") {
+    if facts.builtin != Some(OwnServerName::Filesystem) {
         return None;
     }
     match facts.tool {
@@ -44,10 +44,12 @@ pub(super) fn effect_of(
     title: Option<&str>,
 ) -> Effect {
     let effect = match facts.builtin {
-        Some("filesystem") => of_file_tool(facts, seen),
-        Some("bash") => of_command(facts),
-        Some("memory") => notes::of_note_tool(facts),
-        Some("scheduler") => jobs::of_job_tool(facts).or_else(|| heartbeats::of_put(facts)),
+        Some(OwnServerName::Filesystem) => of_file_tool(facts, seen),
+        Some(OwnServerName::Bash) => of_command(facts),
+        Some(OwnServerName::Memory) => notes::of_note_tool(facts),
+        Some(OwnServerName::Scheduler) => {
+            jobs::of_job_tool(facts).or_else(|| heartbeats::of_put(facts))
+        }
         _ => None,
     };
     let effect = effect.or_else(|| of_method(facts));

@@ -5,17 +5,14 @@
 use std::sync::LazyLock;
 
 use super::{Calls, Surroundings};
-use crate::domain::{HeldLevels, ToolCall};
+use crate::domain::{HeldLevels, OwnServerName, ToolCall};
 use crate::hub::Hub;
 use crate::policy;
-
-/// The server of ours that runs commands.
-const BASH: &str = "bash";
 
 /// Whether a verdict about this call depends on the box.
 fn depends_on_box(hub: &Hub, server: &str, tool: &str) -> bool {
     let builtin = hub.builtin(server);
-    builtin == Some(BASH) && !policy::is_own_reader(builtin, tool)
+    builtin == Some(OwnServerName::Bash) && !policy::is_own_reader(builtin, tool)
 }
 
 /// What is known without a wait, if [`Calls::find_out_box`] was called before. Else this waits for
@@ -44,7 +41,7 @@ impl Calls {
     /// Before a standing answer may settle calls that stand open. Starts no server, because nothing
     /// runs yet.
     pub async fn find_out_box_of_open_calls(&self) {
-        let mut servers = self.hub.servers_of(BASH).into_iter();
+        let mut servers = self.hub.servers_of(OwnServerName::Bash).into_iter();
         if servers.any(|server| self.hub.held_levels(&server).is_none()) {
             self.try_box().await;
         }
@@ -56,7 +53,7 @@ impl Calls {
         let held = |server: String| {
             self.hub.held_levels(&server).unwrap_or_else(|| **self.surroundings.tried)
         };
-        let servers = self.hub.servers_of(BASH);
+        let servers = self.hub.servers_of(OwnServerName::Bash);
         servers.into_iter().map(held).all(|held| held.levels && held.protected)
     }
 

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::Calls;
 use crate::domain::{
-    Answer, Choice, Effect, Scope, Term, ToolCall, ToolOutput, escape, heartbeat_named, job_of,
+    Answer, Choice, Effect, OwnServerName, Scope, Term, ToolCall, ToolOutput, escape,
+    heartbeat_named, job_of,
 };
 use crate::store::{AuditEntry, GrantRow, JobName, StoreError, Tx};
 
@@ -74,7 +75,10 @@ impl Calls {
         output: &ToolOutput,
     ) -> Result<(), StoreError> {
         let changes = ["cancel", "change"].contains(&call.tool.as_str());
-        if output.is_error || !changes || self.hub.builtin(&call.server) != Some("scheduler") {
+        if output.is_error
+            || !changes
+            || self.hub.builtin(&call.server) != Some(OwnServerName::Scheduler)
+        {
             return Ok(());
         }
         let Some(id) = call.arguments.get("id").and_then(Value::as_str) else { return Ok(()) };

@@ -60,7 +60,7 @@ pub use together::{AskedTogether, NewList};
 
 use crate::catalog::Catalog;
 use crate::domain::{
-    ApprovalId, Approvers, CLAW_ITSELF, DeniedBy, HeldLevels, Opening, Outcome, OwnServer,
+    ApprovalId, Approvers, DeniedBy, HeldLevels, Opening, Outcome, OwnServer, OwnServerName,
     SessionId, ToolCall, client_name_of, person,
 };
 use crate::hub::{Hub, Method};
@@ -330,9 +330,9 @@ fn facts_without_box<'a>(
 }
 
 /// Which of our own servers this is, or claw itself.
-fn builtin_of(hub: &Hub, server: &str, tool: &str) -> Option<&'static str> {
+fn builtin_of(hub: &Hub, server: &str, tool: &str) -> Option<OwnServerName> {
     if OwnServer::is_claw_itself(server, tool) {
-        return Some(CLAW_ITSELF.name);
+        return Some(OwnServerName::Claw);
     }
     hub.builtin(server)
 }

@@ -7,8 +7,8 @@ use super::Calls;
 use super::approvals::{self, decide_in};
 use super::frozen::Freeze;
 use crate::domain::{
-    Address, Answer, CallId, CallState, Choice, Origin, Scope, SessionId, Staged, Term, ToolCall,
-    escape,
+    Address, Answer, CallId, CallState, Choice, Origin, OwnServerName, Scope, SessionId, Staged,
+    Term, ToolCall, escape,
 };
 use crate::store::{AuditEntry, CallRow, StagedRow, StoreError, Tx, now_ms};
 
@@ -17,7 +17,7 @@ use crate::store::{AuditEntry, CallRow, StagedRow, StoreError, Tx, now_ms};
 pub struct Order {
     pub session: SessionId,
     /// Which of claw's own servers: `memory`.
-    pub builtin: &'static str,
+    pub builtin: OwnServerName,
     pub tool: &'static str,
     pub arguments: Value,
     /// In a few words, as the owner gave it.
@@ -41,7 +41,7 @@ pub struct FrozenOrder {
 
 impl Calls {
     /// The name in `mcp.json` of one of claw's own servers.
-    pub fn own_server(&self, builtin: &str) -> Option<String> {
+    pub fn own_server(&self, builtin: OwnServerName) -> Option<String> {
         let servers = self.hub.servers().into_iter().filter(|server| !server.disabled);
         servers.map(|server| server.name).find(|name| self.hub.builtin(name) == Some(builtin))
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::frozen::Freeze;
 use super::start::close_question;
-use crate::domain::{CallId, CallState, DeniedBy, Outcome, ToolCall, ToolOutput};
+use crate::domain::{CallId, CallState, DeniedBy, Outcome, OwnServerName, ToolCall, ToolOutput};
 use crate::redact;
 use crate::store::{AuditEntry, CallRow, StoreError, Tx};
 
@@ -110,7 +110,7 @@ impl Calls {
     /// Notes which hosts a command has reached and been refused, as our own bash server has counted
     /// them. What another server says of itself stands in its result alone.
     pub(super) fn note_network(&self, call: &ToolCall, output: &ToolOutput) {
-        if self.hub.builtin(&call.server) != Some("bash") {
+        if self.hub.builtin(&call.server) != Some(OwnServerName::Bash) {
             return;
         }
         let counted = output.structured.as_ref().and_then(|facts| facts.get("network"));

@@ -9,7 +9,7 @@ use super::approvals::call_of_row;
 use super::frozen::shown_digest;
 use super::{Calls, Grounds, JobPreview, effect};
 use crate::catalog::Tool;
-use crate::domain::{Effect, Mode, ToolCall, ToolHints, Trust, escape};
+use crate::domain::{Effect, Mode, OwnServerName, ToolCall, ToolHints, Trust, escape};
 use crate::hub::names::look;
 use crate::policy::Facts;
 use crate::store::{ApprovalRow, CallRow, PinRow, StoreError, Tx};
@@ -62,7 +62,7 @@ impl Calls {
     /// Whether somebody who has given a mode may wonder why this is asked about.
     fn is_job_in_a_mode(&self, call: &ToolCall) -> bool {
         let facts = self.facts(call, None);
-        let is_job = facts.builtin == Some("bash") && facts.tool == "start";
+        let is_job = facts.builtin == Some(OwnServerName::Bash) && facts.tool == "start";
         let mode = |session| self.mode(session, &call.principal).ok().flatten();
         is_job && call.session().and_then(mode).is_some_and(|found| found.mode == Mode::Work)
     }
@@ -70,8 +70,8 @@ impl Calls {
     /// When the job would fire that this call makes or changes.
     fn preview_of(&self, facts: &Facts<'_>) -> Option<JobPreview> {
         let fields = match (facts.builtin, facts.tool) {
-            (Some("scheduler"), "schedule") => facts.arguments,
-            (Some("scheduler"), "change") => facts.arguments.get("to")?,
+            (Some(OwnServerName::Scheduler), "schedule") => facts.arguments,
+            (Some(OwnServerName::Scheduler), "change") => facts.arguments.get("to")?,
             _ => return None,
         };
         self.surroundings.preview_job.of(fields)

@@ -8,12 +8,9 @@ use std::path::{Component, Path};
 use serde_json::{Value, json};
 
 use super::Calls;
-use crate::domain::{CallId, ShellFolder, ToolCall, ToolOutput};
+use crate::domain::{CallId, OwnServerName, ShellFolder, ToolCall, ToolOutput};
 use crate::redact;
 
-/// Our own server that runs commands, by its launch; its tool that has a shell to go on with, and
-/// the one that begins where that stands.
-const BASH: &str = "bash";
 const RUN: &str = "run";
 const START: &str = "start";
 const CWD: &str = "cwd";
@@ -65,7 +62,7 @@ impl Calls {
 
     /// Whether this tool begins a command that goes on where a shell was left.
     pub(super) fn begins_in_shell(&self, server: &str, tool: &str) -> bool {
-        matches!(tool, RUN | START) && self.hub.builtin(server) == Some(BASH)
+        matches!(tool, RUN | START) && self.hub.builtin(server) == Some(OwnServerName::Bash)
     }
 
     /// Whether the shell of this call is gone on with: that of a model's command alone, and of none
@@ -73,7 +70,7 @@ impl Calls {
     pub(super) fn leaves_a_shell(&self, call: &ToolCall) -> bool {
         call.tool == RUN
             && matches!(call.id, CallId::Reply { .. })
-            && self.hub.builtin(&call.server) == Some(BASH)
+            && self.hub.builtin(&call.server) == Some(OwnServerName::Bash)
     }
 
     fn left_in(&self, cwd: Option<&str>, output: &ToolOutput) -> Option<ShellLeft> {

@@ -19,8 +19,8 @@ use super::{Calls, approvals};
 use crate::domain::canonical::digest;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallList, CallState, Choice, DeniedBy,
-    Effect, ListedCall, Origin, Outcome, Question, Scope, SessionId, Term, ToolCall, ToolOutput,
-    UnixMillis,
+    Effect, ListedCall, Origin, Outcome, OwnServerName, Question, Scope, SessionId, Term, ToolCall,
+    ToolOutput, UnixMillis,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, StoreError, Tx};
@@ -120,7 +120,7 @@ impl Calls {
             && question.session.is_some();
         let asks = question.choices.iter().filter(|choice| answered_so(&choice.answer)).count();
         // What our own file server does without danger, and says in its sentence, can be many.
-        let tame = self.hub.builtin(&question.server) == Some("filesystem");
+        let tame = self.hub.builtin(&question.server) == Some(OwnServerName::Filesystem);
         let (difference, content) = written(question, effect, tame)?;
         let says = effect.says.clone();
         if !plain || asks < 2 {

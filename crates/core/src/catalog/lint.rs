@@ -133,7 +133,7 @@ impl Findings {
 }
 
 fn own_servers() -> impl Iterator<Item = &'static str> {
-    OWN_SERVERS.iter().map(|own| own.name)
+    OWN_SERVERS.iter().map(|own| own.name.as_str())
 }
 
 /// Claw's own are told apart from others by the server before them; a model that reads many may mix

@@ -14,7 +14,7 @@ use super::own_tools::OwnTool;
 use super::pinning::{title, withheld};
 use super::{instructions, shortened};
 use crate::domain::{
-    CLAW_ITSELF, PromptPart, PromptTools, TOOL_SEARCH, ToolSpec, definition_bytes,
+    CLAW_ITSELF, OwnServerName, PromptPart, PromptTools, TOOL_SEARCH, ToolSpec, definition_bytes,
     definition_tokens,
 };
 use crate::hub::INSTRUCTIONS;
@@ -142,7 +142,7 @@ impl Catalog {
     /// The server and tool behind an offered name.
     pub async fn resolve(&self, name: &str) -> Option<(String, String)> {
         match OwnTool::named(name) {
-            Some(OwnTool::Search) => Some((CLAW_ITSELF.name.to_owned(), TOOL_SEARCH.to_owned())),
+            Some(OwnTool::Search) => Some((CLAW_ITSELF.name.to_string(), TOOL_SEARCH.to_owned())),
             // Which server is meant stands in the arguments.
             Some(OwnTool::Resources) => None,
             None => self.snapshot().await.names.get(name).cloned(),
@@ -246,7 +246,7 @@ impl Catalog {
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
                     let own = self.hub.builtin(&server).is_some();
                     let mut whole = spec_of(&server, &pin);
-                    if self.hub.builtin(&server) == Some("bash") {
+                    if self.hub.builtin(&server) == Some(OwnServerName::Bash) {
                         self.describe_shell(&mut whole.input_schema);
                     }
                     let short = (!own).then(|| self.shortened(&whole)).flatten();

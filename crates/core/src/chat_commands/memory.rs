@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::own::{Looked, Own, shortened};
 use super::{ChatCommands, ChatCommandsParts, Given, code, code_of, is_owner};
-use crate::domain::{SessionId, ToolOutput};
+use crate::domain::{OwnServerName, SessionId, ToolOutput};
 use crate::store::StoreError;
 
 const MEMORY: Own = Own {
-    builtin: "memory",
+    builtin: OwnServerName::Memory,
     named: "memory server",
     looks: "look into the memory",
     readers: "`recall` and `read`",

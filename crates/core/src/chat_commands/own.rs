@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner};
 use crate::calls::Order;
-use crate::domain::{DeniedBy, LEFT, Origin, Outcome, SessionId, ToolCall, ToolOutput};
+use crate::domain::{
+    DeniedBy, LEFT, Origin, Outcome, OwnServerName, SessionId, ToolCall, ToolOutput,
+};
 use crate::gate::CallContext;
 use crate::store::StoreError;
 
@@ -21,8 +23,7 @@ pub(super) type Looked = Result<String, String>;
 
 /// A server of claw's, with the words about it.
 pub(super) struct Own {
-    /// As in `claw server NAME`.
-    pub builtin: &'static str,
+    pub builtin: OwnServerName,
     /// `There is no …`.
     pub named: &'static str,
     /// `A rule asks about every …`.

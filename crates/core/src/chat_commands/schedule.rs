@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::own::{Looked, Own, shortened};
 use super::{ChatCommands, ChatCommandsParts, Given, HeartbeatLine, code, is_owner};
 use crate::calls::job_words::{JobWords, id};
-use crate::domain::{SessionId, escape, spoken_time};
+use crate::domain::{OwnServerName, SessionId, escape, spoken_time};
 use crate::store::StoreError;
 
 pub(super) const SCHEDULER: Own = Own {
-    builtin: "scheduler",
+    builtin: OwnServerName::Scheduler,
     named: "scheduler server",
     looks: "look into the schedule",
     readers: "`list`",

@@ -5,7 +5,7 @@ use super::judge::Allowed;
 use super::limits::stopped;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
-use crate::domain::{DeniedBy, Live, Opening};
+use crate::domain::{DeniedBy, Live, Opening, OwnServerName};
 use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts, RoundInput, TaskAt};
 use crate::policy::obeyed;
 use crate::store::{CallRow, StoreError};
@@ -77,14 +77,15 @@ impl Gate {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
         let builtin = self.hub.builtin(&row.server);
-        let is_command = builtin == Some("bash");
-        let source = matches!(builtin, Some("memory" | "scheduler")).then(|| CallSource {
-            origin: row.origin,
-            session: row.id.session().cloned(),
-            chat: row.id.session().cloned(),
-            turn: pass.context.turn.as_ref().map(|turn| turn.seq),
-            heard_by_others: pass.context.heard_by_others,
-        });
+        let is_command = builtin == Some(OwnServerName::Bash);
+        let source = matches!(builtin, Some(OwnServerName::Memory | OwnServerName::Scheduler))
+            .then(|| CallSource {
+                origin: row.origin,
+                session: row.id.session().cloned(),
+                chat: row.id.session().cloned(),
+                turn: pass.context.turn.as_ref().map(|turn| turn.seq),
+                heard_by_others: pass.context.heard_by_others,
+            });
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {
             call: row.id,

@@ -10,14 +10,12 @@ use super::Heartbeats;
 use crate::config::{Heartbeat, HeartbeatCheck};
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{
-    CallId, DeniedBy, Origin, Outcome, ToolCall, ToolOutput, heartbeat_job, job_principal,
-    rule_words,
+    CallId, DeniedBy, Origin, Outcome, OwnServerName, ToolCall, ToolOutput, heartbeat_job,
+    job_principal, rule_words,
 };
 use crate::gate::CallContext;
 use crate::store::StoreError;
 
-/// Our own server that runs commands, by its launch, and its tool that does.
-const BASH: &str = "bash";
 const RUN: &str = "run";
 /// The longest that a check may take.
 const TIME: Duration = Duration::from_secs(60);
@@ -89,7 +87,9 @@ impl Heartbeats {
                 (server.clone(), tool.clone(), Value::Object(arguments.clone()))
             }
             HeartbeatCheck::Command(command) => {
-                let Some(server) = self.0.gate.calls().own_server(BASH) else { return Ok(None) };
+                let Some(server) = self.0.gate.calls().own_server(OwnServerName::Bash) else {
+                    return Ok(None);
+                };
                 (server, RUN.to_owned(), json!({"command": command, "needs": "read"}))
             }
         };

@@ -14,13 +14,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::domain::{Address, SessionId};
+use crate::domain::{Address, OwnServerName, SessionId};
 use crate::gate::Gate;
 use crate::store::Store;
 use look::Looked;
 
-/// Our own server that knows what is due, by its launch.
-pub const SCHEDULER: &str = "scheduler";
 /// The resource that is subscribed to.
 const DUE: &str = "schedule://due";
 /// Which jobs there are.
@@ -105,7 +103,7 @@ impl Jobs {
     async fn keep_on(self, callbacks: JobCallbacks) {
         let mut has_failed = false;
         loop {
-            let Some(server) = self.0.gate.calls().own_server(SCHEDULER) else {
+            let Some(server) = self.0.gate.calls().own_server(OwnServerName::Scheduler) else {
                 tokio::time::sleep(AFTER_FAULT).await;
                 continue;
             };

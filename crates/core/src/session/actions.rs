@@ -9,7 +9,7 @@ use super::worker::SessionError;
 use crate::calls::{Proposed, job_words};
 use crate::domain::{
     Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome,
-    ToolOutput, escape,
+    OwnServerName, ToolOutput, escape,
 };
 use crate::store::InboxRow;
 
@@ -137,12 +137,13 @@ impl Drive<'_> {
     ) -> Result<(), SessionError> {
         let told = self.worker.gate.calls().told_of(&call)?;
         let text = match self.worker.gate.hub().builtin(&action.server) {
-            Some("memory") => words_of_notes(&action, &outcome),
-            Some("scheduler") => job_words::of_order(&action.tool, &action.arguments, &outcome)
-                .map_or_else(
+            Some(OwnServerName::Memory) => words_of_notes(&action, &outcome),
+            Some(OwnServerName::Scheduler) => {
+                job_words::of_order(&action.tool, &action.arguments, &outcome).map_or_else(
                     || words(&action, &outcome),
                     |words| literal(&escape::visible(&words)),
-                ),
+                )
+            }
             _ => words(&action, &outcome),
         };
         self.tell_all(&told, &OutboundBody::Notice { text });
@@ -173,7 +174,7 @@ impl Drive<'_> {
 
     /// Whether it is one of our own memory server, whose words are claw's.
     fn is_of_notes(&self, action: &Action) -> bool {
-        self.worker.gate.hub().builtin(&action.server) == Some("memory")
+        self.worker.gate.hub().builtin(&action.server) == Some(OwnServerName::Memory)
     }
 
     /// At the end of a turn, whatever end: everything that its calls have proposed. It goes out

@@ -10,12 +10,11 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::drive::Drive;
-use super::recall::MEMORY;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
     ApprovalId, ApprovalState, CallId, EventBody, Live, LiveSink, LoadedBy, OutboundBody, Outcome,
-    TOOL_SEARCH, ToolUse, escape,
+    OwnServerName, TOOL_SEARCH, ToolUse, escape,
 };
 use crate::gate::InputNews;
 use crate::turn::{loaded, shells};
@@ -185,7 +184,7 @@ impl Drive<'_> {
         let is_told = self.turn().results.iter().any(|ended| full(ended.outcome).is_some());
         let row = self.worker.store.read(|tx| tx.call(call))?;
         let hub = self.worker.gate.hub();
-        let is_own = row.is_some_and(|row| hub.builtin(&row.server) == Some(MEMORY));
+        let is_own = row.is_some_and(|row| hub.builtin(&row.server) == Some(OwnServerName::Memory));
         if is_own && !is_told {
             let text = format!("Not proposed: {}", escape::visible(why));
             self.tell(&OutboundBody::Notice { text });

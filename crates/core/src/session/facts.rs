@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::drive::Drive;
-use super::recall::{MEMORY, first_line};
+use super::recall::first_line;
 use super::worker::SessionError;
 use crate::calls::Proposed;
-use crate::domain::{Address, CallId, Origin, Outcome, Proposal, ToolCall};
+use crate::domain::{Address, CallId, Origin, Outcome, OwnServerName, Proposal, ToolCall};
 use crate::gate::CallContext;
 use crate::turn::durable_facts::{Fact, Spoken};
 
@@ -30,7 +30,7 @@ impl Drive<'_> {
         self.settings.runner.proposes_facts
             && self.is_owner_alone()
             && self.worker.recall_rests.is_over()
-            && self.worker.gate.calls().own_server(MEMORY).is_some()
+            && self.worker.gate.calls().own_server(OwnServerName::Memory).is_some()
     }
 
     /// Has them proposed. What the memory does not take (known, asked before, too many of a turn or
@@ -42,7 +42,7 @@ impl Drive<'_> {
     ) -> Result<Offered, SessionError> {
         let mut offered = Vec::new();
         let Some(spoken) = Spoken::through(&self.log, through_seq) else { return Ok(offered) };
-        let Some(server) = self.worker.gate.calls().own_server(MEMORY) else {
+        let Some(server) = self.worker.gate.calls().own_server(OwnServerName::Memory) else {
             return Ok(offered);
         };
         for fact in facts {

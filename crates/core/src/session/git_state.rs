@@ -7,12 +7,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::drive::Drive;
-use crate::domain::{CallId, DeniedBy, Outcome, ToolCall};
+use crate::domain::{CallId, DeniedBy, Outcome, OwnServerName, ToolCall};
 use crate::store::InboxRow;
 use crate::turn::git_status::{COMMAND, GitStatus};
 
-/// Our own server that runs commands, by its launch, and the tool that is asked.
-const BASH: &str = "bash";
 const RUN: &str = "run";
 
 impl Drive<'_> {
@@ -51,7 +49,7 @@ impl Drive<'_> {
         if !self.worker.git_rests.is_over() {
             return Err(too_long());
         }
-        let server = self.worker.gate.calls().own_server(BASH);
+        let server = self.worker.gate.calls().own_server(OwnServerName::Bash);
         let server = server.ok_or("there is no server that runs commands")?;
         let call = ToolCall {
             id: CallId::Git { session: self.session.clone(), seq: self.log.next_seq() },

@@ -13,14 +13,13 @@ use tokio::time::Instant;
 use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{
-    Block, CallId, DeniedBy, EventBody, Origin, Outcome, ToolCall, is_alone_with_claw, rule_words,
+    Block, CallId, DeniedBy, EventBody, Origin, Outcome, OwnServerName, ToolCall,
+    is_alone_with_claw, rule_words,
 };
 use crate::killpoint;
 use crate::store::InboxRow;
 use crate::turn::recall::{self, Question, RecallLimits};
 
-/// Our own server that remembers, by its launch, and the tool that is asked.
-pub(super) const MEMORY: &str = "memory";
 const RECALL: &str = "recall";
 /// Under what it is remembered that the owner knows of a memory that fails.
 const FAULT: &str = "memory";
@@ -67,7 +66,9 @@ impl Drive<'_> {
         if !self.is_alone_with_owner(row) || !self.worker.recall_rests.is_over() {
             return Ok(None);
         }
-        let Some(server) = self.worker.gate.calls().own_server(MEMORY) else { return Ok(None) };
+        let Some(server) = self.worker.gate.calls().own_server(OwnServerName::Memory) else {
+            return Ok(None);
+        };
         let Some(question) = Question::of(blocks, &limits) else { return Ok(None) };
         let question = question.in_role(self.role_now()?);
         let session = self.session.clone();

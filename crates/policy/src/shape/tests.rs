@@ -1,6 +1,6 @@
 //! What a grant covers, tried against an independent normalisation of paths.
 
-use claw_domain::HeldLevels;
+use claw_domain::{HeldLevels, OwnServerName};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -176,7 +176,7 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
     for other in [
         Facts { held: HeldLevels::NONE, ..boxed },
         Facts { builtin: None, ..boxed },
-        Facts { builtin: Some("filesystem"), ..boxed },
+        Facts { builtin: Some(OwnServerName::Filesystem), ..boxed },
         Facts { tool: "start", ..boxed },
     ] {
         assert!(!covers(&shape, &other), "{other:?}");

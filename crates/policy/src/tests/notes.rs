@@ -1,5 +1,6 @@
 //! What is given of the memory, and who may write to it.
 
+use claw_domain::OwnServerName;
 use serde_json::json;
 
 use super::{ALLOW_ALL, facts, kind, policy};
@@ -9,7 +10,8 @@ use crate::{Facts, Origin, Policy};
 fn what_the_memory_holds_is_given_to_others_only_after_a_question() {
     let none = json!({});
     let judged = |policy: &Policy, origin, tool| {
-        let memory = Facts { builtin: Some("memory"), origin, ..facts("memory", tool, &none) };
+        let memory =
+            Facts { builtin: Some(OwnServerName::Memory), origin, ..facts("memory", tool, &none) };
         let verdict = policy.judge(&memory);
         let (kind, rule) = kind(&verdict);
         format!("{kind} {rule}")
@@ -33,7 +35,8 @@ fn whoever_is_not_the_owner_proposes_and_never_writes_and_a_proposal_needs_a_tap
     let none = json!({});
     let policy = policy(ALLOW_ALL);
     let denied = |origin, tool| {
-        let memory = Facts { builtin: Some("memory"), origin, ..facts("memory", tool, &none) };
+        let memory =
+            Facts { builtin: Some(OwnServerName::Memory), origin, ..facts("memory", tool, &none) };
         let denial = policy.hard_deny(&memory).map(|denial| denial.rule);
         let verdict = policy.judge(&memory);
         let (kind, rule) = kind(&verdict);

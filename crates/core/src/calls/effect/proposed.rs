@@ -2,7 +2,7 @@
 //! know how a proposal is staged.
 
 use super::{heartbeats, notes};
-use crate::domain::{Effect, Origin, ToolCall};
+use crate::domain::{Effect, Origin, OwnServerName, ToolCall};
 use crate::policy::Facts;
 
 /// The effect of a proposal whose words came from `origin`. `by_claw`: no model has called for it.
@@ -13,8 +13,8 @@ pub(in crate::calls) fn of_proposed(
     by_claw: bool,
 ) -> Option<Effect> {
     let mut effect = match (facts.builtin, facts.tool) {
-        (Some("memory"), "promote") => notes::of_proposed(facts, by_claw)?,
-        (Some("scheduler"), _) => heartbeats::of_put(facts)?,
+        (Some(OwnServerName::Memory), "promote") => notes::of_proposed(facts, by_claw)?,
+        (Some(OwnServerName::Scheduler), _) => heartbeats::of_put(facts)?,
         _ => return None,
     };
     effect.asker = proposed_by(origin, facts.client);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::HeldLevels;
+use crate::domain::{HeldLevels, OwnServer};
 
 fn facts<'a>(
     builtin: &'static str,
@@ -14,7 +14,7 @@ fn facts<'a>(
     Facts {
         client: None,
         server: builtin,
-        builtin: Some(builtin).filter(|name| *name != "shop"),
+        builtin: OwnServer::named(builtin).map(|own| own.name),
         tool,
         arguments,
         origin,
