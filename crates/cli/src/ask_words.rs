@@ -1,10 +1,12 @@
 //! What `claw ask` says of words that mean something in a chat, and nothing to a model. Must not
 //! know how a turn goes.
 
+use serde::Deserialize as _;
+
 use super::fail::UserError;
 use super::out;
 use crate::app::App;
-use crate::domain::{Named, OwnServerName};
+use crate::domain::{Named, Outcome, OwnServerName};
 use crate::doors::commands::{self, DoorKind, Parsed};
 
 /// # Errors
@@ -77,10 +79,10 @@ pub fn say_unknown_servers(app: &App, named: &[Named]) {
 /// Whether this call of a turn has made a job.
 pub fn is_new_job(app: &App, call: &serde_json::Value) -> bool {
     let tool = call["tool"].as_str().and_then(|tool| tool.split_once('/'));
+    let outcome = Outcome::deserialize(&call["outcome"]);
     tool.is_some_and(|(server, tool)| {
         tool == "schedule" && app.gate.hub().builtin(server) == Some(OwnServerName::Scheduler)
-    }) && call["outcome"]["kind"] == "ended"
-        && call["outcome"]["output"]["is_error"] != true
+    }) && matches!(outcome, Ok(Outcome::Ended { output }) if !output.is_error)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::out;
 use super::sessions::note_words;
 use crate::app::App;
 use crate::domain::canonical::canonical_json;
-use crate::domain::{ApprovalId, CallId, EventBody, UnixMillis, text_of};
+use crate::domain::{ApprovalId, CallId, EventBody, UnixMillis, audit_kind, text_of};
 use crate::store::AuditRow;
 
 /// How much of what was said tells which message it was, in characters.
@@ -129,7 +129,7 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
 /// call.
 fn story(rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
-    let mut lines = match rows.iter().find(|row| row.kind == "received") {
+    let mut lines = match rows.iter().find(|row| row.kind == audit_kind::RECEIVED) {
         Some(row) => head(row, request),
         None if let Some(list) = list_of(rows) => vec![list.to_owned()],
         None if is_pause(rows) => {
@@ -261,7 +261,7 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
 
 /// What a question was that stands for several staged actions.
 fn list_of(rows: &[AuditRow]) -> Option<&'static str> {
-    let asked = rows.iter().find(|row| row.kind == "asked")?;
+    let asked = rows.iter().find(|row| row.kind == audit_kind::ASKED)?;
     match field(&asked.body, "list").as_str() {
         "staged_all" => {
             Some("No call of a tool: the question about all actions of a list at once.")
@@ -276,13 +276,15 @@ fn list_of(rows: &[AuditRow]) -> Option<&'static str> {
 
 /// A question about the turn itself has no request of a model in front of it.
 fn is_pause(rows: &[AuditRow]) -> bool {
-    rows.iter().any(|row| row.kind == "asked") && !rows.iter().any(|row| row.kind == "received")
+    rows.iter().any(|row| row.kind == audit_kind::ASKED)
+        && !rows.iter().any(|row| row.kind == audit_kind::RECEIVED)
 }
 
 /// How a question was answered: the answer's kind, or empty if it was closed without one.
 fn answer_to<'a>(rows: &'a [AuditRow], approval: &str) -> Option<&'a str> {
-    let answered =
-        |row: &&AuditRow| row.kind == "answered" && field(&row.body, "approval") == approval;
+    let answered = |row: &&AuditRow| {
+        row.kind == audit_kind::ANSWERED && field(&row.body, "approval") == approval
+    };
     let body = &rows.iter().find(answered)?.body;
     Some(body.pointer("/answer/kind").and_then(Value::as_str).unwrap_or_default())
 }

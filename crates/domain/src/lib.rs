@@ -4,6 +4,7 @@
 mod agent;
 mod answer;
 mod approval;
+pub mod audit_kind;
 mod blame;
 mod call;
 mod call_id;
@@ -54,6 +55,7 @@ mod text_forms;
 mod tool_name;
 mod tool_room;
 mod trust;
+mod turn_call_state;
 mod turn_id;
 
 pub use agent::AgentCard;
@@ -113,6 +115,7 @@ pub use shell_variables::{ShellKeeps, ShellPart, ShellVariables};
 pub use tool_name::tool_for_person;
 pub use tool_room::{LoadedTools, ToolFinder, ToolRoom, definition_bytes, definition_tokens};
 pub use trust::{BELIEVED, ToolHints, Trust};
+pub use turn_call_state::TurnCallState;
 pub use turn_id::{InvalidTurnId, TurnId};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -5,7 +5,7 @@ use rusqlite::params;
 use serde_json::json;
 
 use super::{ApprovalRow, AuditEntry, StoreError, Tx};
-use claw_domain::{ApprovalId, ApprovalState, DeniedBy, Outcome, UnixMillis};
+use claw_domain::{ApprovalId, ApprovalState, DeniedBy, Outcome, UnixMillis, audit_kind};
 
 /// Who closed a list of which every call was answered by itself.
 const ONE_BY_ONE: &str = "each was answered by itself";
@@ -82,7 +82,7 @@ impl Tx<'_> {
         let Ok(row) = self.decide(list, state, None, by)? else { return Ok(()) };
         self.end_call(&row.call, &Outcome::denied(denied, by))?;
         let body = json!({"approval": list.0, "answer": state, "by": by});
-        self.audit(&AuditEntry { kind: "answered", call: row.call.to_string(), body })?;
+        self.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: row.call.to_string(), body })?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::handle::Handle;
 use crate::clients::{AskState, CallOfTurn, OpenQuestion};
-use crate::domain::TurnEnd;
+use crate::domain::{TurnCallState, TurnEnd};
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -156,10 +156,12 @@ impl Answer {
     }
 
     fn made(&mut self, calls: &[CallOfTurn]) {
-        let call =
-            |call: &CallOfTurn| Call { tool: call.name.clone(), state: call.state.to_owned() };
+        let call = |call: &CallOfTurn| Call {
+            tool: call.name.clone(),
+            state: call.state.as_str().to_owned(),
+        };
         self.calls = calls.iter().map(call).collect();
-        let refused = calls.iter().filter(|call| call.state == "refused");
+        let refused = calls.iter().filter(|call| call.state == TurnCallState::Refused);
         let why = |call: &CallOfTurn| Refused {
             tool: call.name.clone(),
             why: call.reason.clone().unwrap_or_default(),
@@ -206,7 +208,7 @@ mod tests {
         Handle::of(12)
     }
 
-    fn call(state: &'static str, reason: Option<&str>) -> CallOfTurn {
+    fn call(state: TurnCallState, reason: Option<&str>) -> CallOfTurn {
         CallOfTurn { name: "bash__run".to_owned(), state, reason: reason.map(str::to_owned) }
     }
 
@@ -217,7 +219,7 @@ mod tests {
             says: "Deletes notes.txt".to_owned(),
             expires_at_ms: 1_764_000_000_123,
         };
-        let calls = vec![call("waiting", None)];
+        let calls = vec![call(TurnCallState::Waiting, None)];
         let state = AskState::Waiting { turn_seq: 1, questions: vec![question], calls };
         let answer = Answer::of(handle(), Some("work"), state);
         assert_eq!(answer.status, Status::Waiting);
@@ -234,7 +236,10 @@ mod tests {
             turn_seq: 1,
             text: "Here it is.".to_owned(),
             end: TurnEnd::Answered,
-            calls: vec![call("ended", None), call("refused", Some("the owner said no"))],
+            calls: vec![
+                call(TurnCallState::Ended, None),
+                call(TurnCallState::Refused, Some("the owner said no")),
+            ],
             usage: Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() },
             joined: false,
         };

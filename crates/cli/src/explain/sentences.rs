@@ -6,34 +6,36 @@ use serde_json::Value;
 
 use super::answers::{answered, is_of_a_round};
 use super::{field, plain};
-use crate::domain::{DeniedBy, Mode, Trust, person, rule_words};
+use crate::domain::{DeniedBy, Mode, Trust, audit_kind, person, rule_words};
 use crate::store::AuditRow;
 
 /// What one row says. `before` are the rows of the same call that are older.
 pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
     let text = |key: &str| field(&row.body, key);
     match row.kind.as_str() {
-        "received" if row.body.get("proposed_by").is_some() => {
+        audit_kind::RECEIVED if row.body.get("proposed_by").is_some() => {
             "It was staged, and frozen as it is shown above.".to_owned()
         }
-        "received" => "The call came to the gate.".to_owned(),
-        "verdict" => verdict(&row.body),
-        "asked" if is_of_a_round(&row.body) => {
+        audit_kind::RECEIVED => "The call came to the gate.".to_owned(),
+        audit_kind::VERDICT => verdict(&row.body),
+        audit_kind::ASKED if is_of_a_round(&row.body) => {
             let field = text("field");
             let of = if field.is_empty() { String::new() } else { format!(" for “{field}”") };
             format!("Its server asked{of}; the question is {}.", text("approval"))
         }
-        "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
-        "asked" => format!(
+        audit_kind::ASKED if before.is_empty() => {
+            format!("The question {} was put.", text("approval"))
+        }
+        audit_kind::ASKED => format!(
             "The question {} was put, and the call was frozen as it is shown above.",
             text("approval")
         ),
-        "answered" => answered(&row.body),
-        "started" => {
+        audit_kind::ANSWERED => answered(&row.body),
+        audit_kind::STARTED => {
             let as_shown = before
                 .iter()
                 .rev()
-                .find(|other| other.kind == "asked")
+                .find(|other| other.kind == audit_kind::ASKED)
                 .map(|other| field(&other.body, "digest"));
             let digest: String = text("digest").chars().take(12).collect();
             match as_shown {
@@ -43,9 +45,9 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
                 _ => format!("It was started (digest {digest})."),
             }
         }
-        "network" => network(&row.body),
-        "ended" => ended(row, before),
-        "dropped" => format!("It never came to the gate: {}.", text("reason")),
+        audit_kind::NETWORK => network(&row.body),
+        audit_kind::ENDED => ended(row, before),
+        audit_kind::DROPPED => format!("It never came to the gate: {}.", text("reason")),
         _ => outside_of_calls(row),
     }
 }
@@ -58,12 +60,12 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
             format!("{} turned the stop switch on: from then on no call ran.", who(&text("by")))
         }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
-        "undo.started" | "undo.ended" => undone(row),
+        audit_kind::UNDO_STARTED | audit_kind::UNDO_ENDED => undone(row),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
         "mode" => mode_set(&row.body),
-        "opened" | "closed" => opening_changed(row),
+        audit_kind::OPENED | audit_kind::CLOSED => opening_changed(row),
         "trust" => trust_chosen(&row.body),
-        "pinned" | "quarantined" | "accepted" => of_a_pin(row),
+        audit_kind::PINNED | audit_kind::QUARANTINED | audit_kind::ACCEPTED => of_a_pin(row),
         "restored" => format!("This home was made from a backup of {}.", text("backup")),
         kind if kind.starts_with("anchor.") => sealed(row),
         "put_aside" => format!(
@@ -106,14 +108,14 @@ fn of_a_pin(row: &AuditRow) -> String {
     let text = |key: &str| field(&row.body, key);
     let (server, tool) = (text("server"), text("tool"));
     match row.kind.as_str() {
-        "pinned" if tool.is_empty() => format!(
+        audit_kind::PINNED if tool.is_empty() => format!(
             "What the server {server} says about itself was seen for the first time, and was \
              pinned."
         ),
-        "pinned" => format!(
+        audit_kind::PINNED => format!(
             "The tool {server}/{tool} was seen for the first time, and its description was pinned."
         ),
-        "quarantined" => {
+        audit_kind::QUARANTINED => {
             format!("The tool {server}/{tool} had changed, and was withheld until it was accepted.")
         }
         _ => format!("{} accepted the change of the tool {server}/{tool}.", who(&text("by"))),
@@ -125,7 +127,7 @@ fn undone(row: &AuditRow) -> String {
     let text = |key: &str| field(&row.body, key);
     let (by, turn) = (who(&text("by")), text("turn"));
     let is_redo = row.body.get("redo") == Some(&Value::Bool(true));
-    if row.kind == "undo.ended" {
+    if row.kind == audit_kind::UNDO_ENDED {
         let cut = if row.body.get("cut").is_some() { ", after it was cut" } else { "" };
         let (changed, kept) = (text("changed"), text("kept"));
         let done = if is_redo {
@@ -144,7 +146,7 @@ fn undone(row: &AuditRow) -> String {
 fn opening_changed(row: &AuditRow) -> String {
     let text = |key: &str| field(&row.body, key);
     let (by, opening) = (who(&text("by")), text("opening"));
-    if row.kind == "closed" {
+    if row.kind == audit_kind::CLOSED {
         return format!("{by} closed {opening} to commands.");
     }
     let grant = text("grant");
@@ -298,7 +300,7 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
     let reason = field(&row.body, "reason");
     match field(&row.body, "outcome").as_str() {
         "ended" => {
-            let started = before.iter().rev().find(|other| other.kind == "started");
+            let started = before.iter().rev().find(|other| other.kind == audit_kind::STARTED);
             let took = started
                 .map(|started| format!(" after {} s", seconds(row.at_ms - started.at_ms)))
                 .unwrap_or_default();
@@ -322,8 +324,9 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
         }
         "denied" => {
             // A verdict or an answer before it has said so already.
-            let is_said =
-                |row: &AuditRow| row.kind == "answered" || field(&row.body, "verdict") == "deny";
+            let is_said = |row: &AuditRow| {
+                row.kind == audit_kind::ANSWERED || field(&row.body, "verdict") == "deny"
+            };
             match denied_by(&row.body).filter(|_| !before.iter().any(is_said)) {
                 Some(by) => format!("It was not run: {reason} (denied by {}).", layer(&by)),
                 None => format!("It was not run: {reason}."),

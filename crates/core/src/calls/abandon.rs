@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Calls;
 use super::record::end;
 use super::start::close_question;
-use crate::domain::{CallId, CallState, DeniedBy, Outcome};
+use crate::domain::{CallId, CallState, DeniedBy, Outcome, audit_kind};
 use crate::store::{AuditEntry, StoreError};
 
 impl Calls {
@@ -41,7 +41,7 @@ impl Calls {
                 end(tx, &call, &outcome)?;
                 if row.is_none() {
                     tx.audit(&AuditEntry {
-                        kind: "dropped",
+                        kind: audit_kind::DROPPED,
                         call: call.to_string(),
                         body: json!({"reason": reason}),
                     })?;

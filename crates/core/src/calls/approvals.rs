@@ -12,7 +12,8 @@ use super::wake::wake;
 use super::{Calls, job};
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, DeniedBy, GrantEffect, Outcome,
-    Question, Staged, Term, ToolCall, UnixMillis, client_of, escape, job_of, may_answer_about,
+    Question, Staged, Term, ToolCall, UnixMillis, audit_kind, client_of, escape, job_of,
+    may_answer_about,
 };
 use crate::killpoint;
 use crate::policy::shape::{self, Shape};
@@ -267,7 +268,7 @@ impl Calls {
                 let reason = "nobody answered the question in time";
                 tx.end_call(&call, &Outcome::denied(DeniedBy::Expiry, reason))?;
                 let body = json!({"approval": approval.id.0, "answer": STATE});
-                tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
+                tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: call.to_string(), body })?;
                 Ok(Some(approval.id))
             })
             .await;
@@ -320,7 +321,7 @@ pub(super) fn decide_in(
     if let (Some((_, told)), Value::Object(map)) = (&given, &mut body) {
         map.insert("grant".to_owned(), told.clone());
     }
-    tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
+    tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: call.to_string(), body })?;
     wake(tx, &approval, Some(answer), by)?;
     if let (Some(standing), Some((grant, _))) = (standing, given) {
         settle(tx, &standing.reach, grant, answer, by)?;

@@ -11,7 +11,7 @@ use serde_json::json;
 pub use handed_out::HandedOut;
 
 use super::Calls;
-use crate::domain::{GrantEffect, Opening, Origin, ToolCall, UnixMillis};
+use crate::domain::{GrantEffect, Opening, Origin, ToolCall, UnixMillis, audit_kind};
 use crate::policy::{openings, shape::Shape};
 use crate::store::{AuditEntry, GrantRow, NewGrant, StoreError, Tx};
 
@@ -123,7 +123,7 @@ pub fn open_in(
     let says = format!("{opening} is open to commands that ask for it: {}", opening.cost());
     let grant = add_in(tx, &shape, says, until_ms, by)?;
     let body = json!({"opening": opening, "by": by, "grant": grant, "until_ms": until_ms});
-    tx.audit(&AuditEntry { kind: "opened", call: String::new(), body })
+    tx.audit(&AuditEntry { kind: audit_kind::OPENED, call: String::new(), body })
 }
 
 /// Opens a folder until then, whose real path and cost the caller has found. Takes the place of
@@ -141,7 +141,7 @@ pub fn open_folder_in(
     let grant = add_in(tx, &Shape::Folder { path: path.clone(), write }, says, until_ms, by)?;
     let body =
         json!({"folder": path, "write": write, "by": by, "grant": grant, "until_ms": until_ms});
-    tx.audit(&AuditEntry { kind: "opened", call: String::new(), body })
+    tx.audit(&AuditEntry { kind: audit_kind::OPENED, call: String::new(), body })
 }
 
 /// Closes a folder that was opened for a time. False when it was not.
@@ -151,7 +151,7 @@ pub fn close_folder_in(tx: &Tx<'_>, path: &Path, by: &str) -> Result<bool, Store
         return Ok(false);
     }
     let body = json!({"folder": path, "by": by});
-    tx.audit(&AuditEntry { kind: "closed", call: String::new(), body })?;
+    tx.audit(&AuditEntry { kind: audit_kind::CLOSED, call: String::new(), body })?;
     Ok(true)
 }
 
@@ -182,7 +182,7 @@ pub fn close_in(tx: &Tx<'_>, opening: Opening, by: &str) -> Result<bool, StoreEr
         return Ok(false);
     }
     let body = json!({"opening": opening, "by": by});
-    tx.audit(&AuditEntry { kind: "closed", call: String::new(), body })?;
+    tx.audit(&AuditEntry { kind: audit_kind::CLOSED, call: String::new(), body })?;
     Ok(true)
 }
 

@@ -8,7 +8,7 @@ use super::approvals::{self, decide_in};
 use super::frozen::Freeze;
 use crate::domain::{
     Address, Answer, CallId, CallState, Choice, Origin, OwnServerName, Scope, SessionId, Staged,
-    Term, ToolCall, escape,
+    Term, ToolCall, audit_kind, escape,
 };
 use crate::store::{AuditEntry, CallRow, StagedRow, StoreError, Tx, now_ms};
 
@@ -136,7 +136,7 @@ impl FrozenOrder {
             "ordered": true,
         });
         let call = self.row.id.to_string();
-        tx.audit(&AuditEntry { kind: "received", call, body: received })?;
+        tx.audit(&AuditEntry { kind: audit_kind::RECEIVED, call, body: received })?;
         let decided = decide_in(tx, &self.question.approval, &self.row.id, &yes(), &self.by, None)?;
         decided.map(drop).map_err(|refused| StoreError::Decode(refused.to_string()))
     }

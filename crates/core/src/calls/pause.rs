@@ -10,7 +10,7 @@ use super::frozen::Freeze;
 use super::record::{end, entry};
 use crate::domain::{
     Answer, ApprovalState, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term,
-    ToolCall, ToolOutput,
+    ToolCall, ToolOutput, audit_kind,
 };
 use crate::store::{StoreError, now_ms};
 
@@ -50,8 +50,11 @@ impl Calls {
         );
         let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
         let question = question_about(&call, why, expires_at_ms, choices(yes), None)?;
-        let asked =
-            entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
+        let asked = entry(
+            audit_kind::ASKED,
+            &call,
+            json!({"approval": question.approval.0, "digest": row.digest}),
+        );
         let (owner, kept) = (self.surroundings.approvers.clone(), question.clone());
         self.store
             .write(move |tx| {

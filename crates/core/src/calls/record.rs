@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use super::Calls;
 use super::frozen::Freeze;
 use super::start::close_question;
-use crate::domain::{CallId, CallState, DeniedBy, Outcome, OwnServerName, ToolCall, ToolOutput};
+use crate::domain::{
+    CallId, CallState, DeniedBy, Outcome, OwnServerName, ToolCall, ToolOutput, audit_kind,
+};
 use crate::redact;
 use crate::store::{AuditEntry, CallRow, StoreError, Tx};
 
@@ -67,7 +69,7 @@ impl Calls {
             &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "", shown: "" },
         );
         let entry = entry(
-            "received",
+            audit_kind::RECEIVED,
             call,
             json!({
                 "session": call.session(),
@@ -93,7 +95,7 @@ impl Calls {
         }
         let outcome = self.redacted(outcome);
         let (id, kept) = (call.id.clone(), outcome.clone());
-        let entry = entry("ended", call, describe(&outcome));
+        let entry = entry(audit_kind::ENDED, call, describe(&outcome));
         self.store.write_soon(move |tx| {
             if tx.end_call(&id, &kept)? {
                 close_question(tx, &id, "the call ended")?;
@@ -119,7 +121,7 @@ impl Calls {
         };
         let mut body = json!({ "hosts": hosts });
         self.redactor.redact_json(&mut body);
-        let entry = entry("network", call, body);
+        let entry = entry(audit_kind::NETWORK, call, body);
         self.store.write_soon(move |tx| tx.audit(&entry));
     }
 
@@ -164,7 +166,11 @@ pub fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
 /// Gives a call its end with its row of the audit, unless it has one.
 pub(super) fn end(tx: &Tx<'_>, call: &CallId, outcome: &Outcome) -> Result<(), StoreError> {
     if tx.end_call(call, outcome)? {
-        tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(outcome) })?;
+        tx.audit(&AuditEntry {
+            kind: audit_kind::ENDED,
+            call: call.to_string(),
+            body: describe(outcome),
+        })?;
     }
     Ok(())
 }

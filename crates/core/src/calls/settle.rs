@@ -6,7 +6,9 @@ use serde_json::json;
 use super::approvals::call_of_row;
 use super::grants::{Reach, why};
 use super::wake::wake;
-use crate::domain::{Answer, ApprovalState, CallState, DeniedBy, GrantEffect, Outcome, UnixMillis};
+use crate::domain::{
+    Answer, ApprovalState, CallState, DeniedBy, GrantEffect, Outcome, UnixMillis, audit_kind,
+};
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, CallRow, GrantRow, StoreError, Tx, now_ms};
 
@@ -103,6 +105,6 @@ fn answer_by(
         "approval": id.0, "answer": answer, "by": by, "digest": question.digest,
         "covered_by": {"id": grant.id, "says": grant.says, "given_by": given_by},
     });
-    tx.audit(&AuditEntry { kind: "answered", call: row.id.to_string(), body })?;
+    tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: row.id.to_string(), body })?;
     wake(tx, question, Some(answer), &by)
 }

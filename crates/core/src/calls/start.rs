@@ -11,7 +11,7 @@ use super::{Calls, Denied, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, DeniedBy, Outcome, Question,
-    Scope, Term, ToolCall, Trust, rule_words,
+    Scope, Term, ToolCall, Trust, audit_kind, rule_words,
 };
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
@@ -39,11 +39,12 @@ impl Calls {
             _ => self.freeze(call, &freeze),
         };
         let judged = entry(
-            "verdict",
+            audit_kind::VERDICT,
             call,
             json!({"verdict": "allow", "rule": grounds.rule, "why": grounds.why}),
         );
-        let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
+        let started =
+            entry(audit_kind::STARTED, call, json!({"digest": row.digest, "pin": row.pin}));
         let approvers = self.surroundings.approvers.clone();
         let (id, approval, grant) = (row.id.clone(), grounds.approval.clone(), grounds.grant);
         let believed = grounds.believed.clone();
@@ -106,11 +107,12 @@ impl Calls {
         let question = Question { effect: Some(effect), ..question };
         let approval = question.approval.clone();
         let judged = entry(
-            "verdict",
+            audit_kind::VERDICT,
             call,
             json!({"verdict": "ask", "rule": grounds.rule, "why": grounds.why}),
         );
-        let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
+        let asked =
+            entry(audit_kind::ASKED, call, json!({"approval": approval.0, "digest": row.digest}));
         let owner = self.surroundings.approvers.clone();
         let (reach, call) = (self.reach(), call.clone());
         killpoint::here("gate.asked.before");
@@ -135,7 +137,7 @@ impl Calls {
     /// A denial is in the audit like everything else; the audit layer writes its end.
     pub fn deny(&self, call: &ToolCall, by: DeniedBy, grounds: &Grounds) -> Outcome {
         let body = json!({"verdict": "deny", "rule": grounds.rule, "why": grounds.why, "by": by});
-        let judged = entry("verdict", call, body);
+        let judged = entry(audit_kind::VERDICT, call, body);
         self.store.write_soon(move |tx| tx.audit(&judged));
         Outcome::denied(by, format!("{} ({})", grounds.why, rule_words(&grounds.rule)))
     }

@@ -10,7 +10,7 @@ use super::record::end;
 use super::wake::wake;
 use crate::domain::{
     Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, DeniedBy, Outcome,
-    SessionId, Staged, ToolCall, ToolOutput,
+    SessionId, Staged, ToolCall, ToolOutput, audit_kind,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError, Tx, now_ms};
@@ -182,7 +182,11 @@ fn press(
     };
     tx.move_call(&chosen.call, CallState::Waiting, CallState::Approved)?;
     let body = json!({"approval": approval.id.0, "answer": answer, "by": by});
-    tx.audit(&AuditEntry { kind: "answered", call: chosen.call.to_string(), body: body.clone() })?;
+    tx.audit(&AuditEntry {
+        kind: audit_kind::ANSWERED,
+        call: chosen.call.to_string(),
+        body: body.clone(),
+    })?;
     for other in buttons.iter().filter(|button| button.call != chosen.call) {
         end(tx, &other.call, &Outcome::denied(DeniedBy::Answer, "another button was pressed"))?;
     }
@@ -247,7 +251,7 @@ fn close_row(
     outcome: &Outcome,
     answered: Value,
 ) -> Result<(), StoreError> {
-    tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body: answered })?;
+    tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: call.to_string(), body: answered })?;
     tx.end_call(call, outcome)?;
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::domain::canonical::digest;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, CallList, CallState, Choice, DeniedBy,
     Effect, ListedCall, Origin, Outcome, OwnServerName, Question, Scope, SessionId, Term, ToolCall,
-    ToolOutput, UnixMillis,
+    ToolOutput, UnixMillis, audit_kind,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, StoreError, Tx};
@@ -262,7 +262,7 @@ impl NewList {
             "approval": question.approval.0, "digest": row.digest, "list": TOOL,
             "approvals": members,
         });
-        tx.audit(&AuditEntry { kind: "asked", call: row.id.to_string(), body })?;
+        tx.audit(&AuditEntry { kind: audit_kind::ASKED, call: row.id.to_string(), body })?;
         tx.close_list(&question.approval, ApprovalState::Approved, "")
     }
 }
@@ -408,7 +408,7 @@ fn settle(
         false => Outcome::denied(DeniedBy::Answer, text),
     };
     let body = json!({"approval": approval.id.0, "answer": answer, "by": by, "calls": settled});
-    tx.audit(&AuditEntry { kind: "answered", call: approval.call.to_string(), body })?;
+    tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: approval.call.to_string(), body })?;
     tx.end_call(&approval.call, &outcome)?;
     Ok(Ok(decided))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Catalog;
 use super::quarantine::ask_anew;
 use super::trust::FirstSight;
-use crate::domain::{ToolCall, ToolHints, Trust, escape};
+use crate::domain::{ToolCall, ToolHints, Trust, audit_kind, escape};
 use crate::hub::schema::{self, Fit};
 use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
@@ -292,7 +292,7 @@ fn reconcile_tool(
         }
         _ if first_seen || pinned.is_some_and(|pin| pin.raw == tool.raw) => {
             tx.accept_pin(server, launch, &seen)?;
-            "pinned"
+            audit_kind::PINNED
         }
         Some(pin) if tx.is_pinned(server, &tool.name, &tool.pin)? => {
             tx.add_form(server, &tool.name, &pin.pin, &pin.raw)?;
@@ -312,10 +312,10 @@ fn reconcile_tool(
                 tx.use_form(server, launch, &nothing)?;
             }
             tx.set_changed(server, &seen)?;
-            "quarantined"
+            audit_kind::QUARANTINED
         }
     };
     let body = json!({"server": server, "tool": tool.name, "pin": tool.pin});
     tx.audit(&AuditEntry { kind, call: String::new(), body })?;
-    Ok(kind == "quarantined")
+    Ok(kind == audit_kind::QUARANTINED)
 }

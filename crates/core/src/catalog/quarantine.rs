@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::Catalog;
-use crate::domain::{OwnerAnswer, OwnerQuestionAbout, OwnerQuestionKind, escape};
+use crate::domain::{OwnerAnswer, OwnerQuestionAbout, OwnerQuestionKind, audit_kind, escape};
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, pins};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx, new_approval_id};
@@ -195,7 +195,7 @@ fn accept_row(tx: &Tx<'_>, row: PinRow, by: &str) -> Result<(), StoreError> {
     let seen = SeenTool { tool: row.tool, pin, raw };
     tx.accept_pin(&row.server, &row.launch, &seen)?;
     let body = json!({"server": row.server, "tool": seen.tool, "pin": seen.pin, "by": by});
-    tx.audit(&AuditEntry { kind: "accepted", call: String::new(), body })
+    tx.audit(&AuditEntry { kind: audit_kind::ACCEPTED, call: String::new(), body })
 }
 
 /// Ends the open question about a server, and asks about everything of it that waits now.

@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::answer::OpenQuestion;
 use super::{ClientRefusal, Clients};
-use crate::domain::{ApprovalState, ClientName, InboundBody, SessionId, TurnEnd, Usage};
+use crate::domain::{
+    ApprovalState, ClientName, InboundBody, SessionId, TurnCallState, TurnEnd, Usage,
+};
 use crate::store::{StoreError, Tx};
 use crate::turn::{Turn, became, last_words};
 
@@ -40,8 +42,7 @@ pub enum AskState {
 pub struct CallOfTurn {
     /// As a model has it: `server__tool`.
     pub name: String,
-    /// `running`, `waiting`, `ended`, `failed`, `refused` or `unknown`.
-    pub state: &'static str,
+    pub state: TurnCallState,
     /// Why it was refused, or why nobody knows how it went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -119,8 +120,8 @@ fn state_of(
 fn calls_of(turn: &Turn<'_>) -> Vec<CallOfTurn> {
     let call = |call: &crate::turn::CallInTurn<'_>| {
         let (state, reason) = match call.outcome {
-            None if turn.waiting.contains_key(&call.id) => ("waiting", None),
-            None => ("running", None),
+            None if turn.waiting.contains_key(&call.id) => (TurnCallState::Waiting, None),
+            None => (TurnCallState::Running, None),
             Some(outcome) => became(outcome),
         };
         CallOfTurn { name: call.tool_use.name.clone(), state, reason }

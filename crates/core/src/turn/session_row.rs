@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::domain::{
-    Answer, Block, Event, EventBody, Origin, Outcome, TurnEnd, UnixMillis, text_of,
+    Answer, Block, Event, EventBody, Origin, Outcome, TurnCallState, TurnEnd, UnixMillis, text_of,
 };
 
 /// What whoever takes part in a session may know of an event.
@@ -41,7 +41,7 @@ pub enum SessionRow {
         seq: u64,
         at_ms: UnixMillis,
         call: String,
-        state: &'static str,
+        state: TurnCallState,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         #[serde(skip_serializing_if = "String::is_empty")]
@@ -102,12 +102,12 @@ impl SessionRow {
 }
 
 /// In a word, and why if it did not run to its end.
-pub fn became(outcome: &Outcome) -> (&'static str, Option<String>) {
+pub fn became(outcome: &Outcome) -> (TurnCallState, Option<String>) {
     match outcome {
-        Outcome::Ended { output } if output.is_error => ("failed", None),
-        Outcome::Ended { .. } => ("ended", None),
-        Outcome::Denied { reason, .. } => ("refused", Some(reason.clone())),
-        Outcome::Unknown { reason } => ("unknown", Some(reason.clone())),
-        Outcome::Parked { .. } | Outcome::Left => ("waiting", None),
+        Outcome::Ended { output } if output.is_error => (TurnCallState::Failed, None),
+        Outcome::Ended { .. } => (TurnCallState::Ended, None),
+        Outcome::Denied { reason, .. } => (TurnCallState::Refused, Some(reason.clone())),
+        Outcome::Unknown { reason } => (TurnCallState::Unknown, Some(reason.clone())),
+        Outcome::Parked { .. } | Outcome::Left => (TurnCallState::Waiting, None),
     }
 }

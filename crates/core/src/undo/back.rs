@@ -9,7 +9,7 @@ use super::place::SnapshotPlace;
 use super::record::{Record, State};
 use super::unfinished::UnfinishedUndo;
 use super::{Shared, TurnSnapshots, UndoError};
-use crate::domain::{SessionId, TurnId, UnixMillis};
+use crate::domain::{SessionId, TurnId, UnixMillis, audit_kind};
 use crate::killpoint;
 use crate::snapshot::{Change, KeptPath, Plan, Snapshots};
 use crate::store::{AuditEntry, now_ms};
@@ -113,7 +113,7 @@ impl TurnSnapshots {
             "by": by, "turn": found.record.turn.to_string(), "redo": found.record.undid.is_some(),
             "workspace": found.place.workspace.display().to_string(),
         });
-        self.audit("undo.started", body).await?;
+        self.audit(audit_kind::UNDO_STARTED, body).await?;
         killpoint::here("undo.files.begun");
         let (undone, found) = self.apart(move |_| carry_out(found, undo)).await?;
         killpoint::here("undo.files.done");
@@ -121,7 +121,7 @@ impl TurnSnapshots {
             "by": by, "turn": undone.turn.to_string(),
             "changed": undone.changed.len(), "kept": undone.kept.len(),
         });
-        self.audit("undo.ended", body).await?;
+        self.audit(audit_kind::UNDO_ENDED, body).await?;
         UnfinishedUndo::remove(&found.place.folder).map_err(found.place.io())?;
         // Nobody else has seen it without its end.
         drop(found);

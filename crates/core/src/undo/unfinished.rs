@@ -12,7 +12,7 @@ use serde_json::json;
 use super::place::SnapshotPlace;
 use super::record::State;
 use super::{Shared, TurnSnapshots, UndoError};
-use crate::domain::TurnId;
+use crate::domain::{TurnId, audit_kind};
 use crate::durable;
 use crate::snapshot::{Plan, Snapshots};
 use crate::store::AuditEntry;
@@ -120,10 +120,10 @@ impl Shared {
         });
         let written = self.store.write(move |tx| {
             let is_told = |kind| tx.is_audited_since(since, kind, &turn);
-            if !is_told("undo.started")? || is_told("undo.ended")? {
+            if !is_told(audit_kind::UNDO_STARTED)? || is_told(audit_kind::UNDO_ENDED)? {
                 return Ok(false);
             }
-            tx.audit(&AuditEntry { kind: "undo.ended", call: String::new(), body })?;
+            tx.audit(&AuditEntry { kind: audit_kind::UNDO_ENDED, call: String::new(), body })?;
             Ok(true)
         });
         // This thread may wait: nothing else runs on it.

@@ -7,7 +7,9 @@ use super::Answers;
 use crate::calls::Calls;
 use crate::calls::approvals::{DecideError, WithDecision};
 use crate::calls::wake::wake;
-use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Input, InputKind, Term, secret};
+use crate::domain::{
+    Answer, ApprovalId, ApprovalState, CallId, Input, InputKind, Term, audit_kind, secret,
+};
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, RoundRow, StoreError, Tx, now_ms};
 
@@ -79,7 +81,7 @@ impl Calls {
                     tx.answer_round(&round, &answers.to_value()?)?;
                 }
                 let body = json!({"approval": approval.id.0, "answer": STATE});
-                tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
+                tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: call.to_string(), body })?;
                 Ok(Some(approval.id))
             })
             .await
@@ -132,7 +134,7 @@ fn decide_in(
         "approval": id.0, "answer": answer, "by": by, "digest": approval.digest, "round": nth,
         "field": input.field,
     });
-    tx.audit(&AuditEntry { kind: "answered", call: approval.call.to_string(), body })?;
+    tx.audit(&AuditEntry { kind: audit_kind::ANSWERED, call: approval.call.to_string(), body })?;
     // Whoever runs a call looks at the question itself.
     if !in_call {
         wake(tx, &approval, Some(answer), by)?;

@@ -7,7 +7,9 @@ use super::question::{AskedValue, Read, asked_of};
 use super::{Answers, RUNNING, RoundNow, RoundStep};
 use crate::calls::Calls;
 use crate::calls::record::entry;
-use crate::domain::{ApprovalId, ApprovalState, Effect, Input, Question, ToolCall, escape};
+use crate::domain::{
+    ApprovalId, ApprovalState, Effect, Input, Question, ToolCall, audit_kind, escape,
+};
 use crate::hub::RoundInput;
 use crate::store::{RoundRow, StoreError, new_approval_id, now_ms};
 
@@ -130,7 +132,7 @@ impl Calls {
             "approval": question.approval.0, "round": round.nth, "says": words,
             "field": question.input.as_ref().map(|input| &input.field),
         });
-        let asked = entry("asked", call, body);
+        let asked = entry(audit_kind::ASKED, call, body);
         let (round, owner) = (round.clone(), self.surroundings.approvers.clone());
         self.store
             .write(move |tx| {

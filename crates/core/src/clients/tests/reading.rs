@@ -6,7 +6,7 @@ use super::rig::{Rig, name};
 use crate::clients::{AskState, ClientRefusal, SessionRow};
 use crate::domain::{
     Block, CallId, ClientName, Event, EventBody, Finish, Inbound, InboundBody, Origin, Outcome,
-    SessionId, ToolOutput, ToolUse, TurnEnd, Usage,
+    SessionId, ToolOutput, ToolUse, TurnCallState, TurnEnd, Usage,
 };
 use crate::gate::tests::rig::OWNER;
 
@@ -79,7 +79,7 @@ async fn a_message_is_followed_from_the_inbox_to_its_answer_by_its_own_client_al
     let Some(AskState::Working { turn_seq: 1, calls }) = state(&laptop, id) else {
         panic!("{:?}", state(&laptop, id))
     };
-    assert_eq!((calls[0].name.as_str(), calls[0].state), ("legacy__echo", "running"));
+    assert_eq!((calls[0].name.as_str(), calls[0].state), ("legacy__echo", TurnCallState::Running));
     // One that comes while it runs joins it.
     let second = asks(&rig, &laptop, None, "and more").await;
     let call = CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 };
@@ -97,7 +97,7 @@ async fn a_message_is_followed_from_the_inbox_to_its_answer_by_its_own_client_al
             panic!("{:?}", state(&laptop, id))
         };
         assert_eq!((text.as_str(), &end, joined), ("Done.", &TurnEnd::Answered, joins));
-        assert_eq!((calls[0].state, usage.input_tokens), ("ended", 14));
+        assert_eq!((calls[0].state, usage.input_tokens), (TurnCallState::Ended, 14));
     }
     // What is another's, and what never was, are the same.
     for other in ["phone", "laptop-2", "lap"] {

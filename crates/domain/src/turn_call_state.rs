@@ -1,0 +1,31 @@
+//! How far a call of a turn is, in one word, for whoever takes part in its session. Must not know
+//! who is told.
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnCallState {
+    Running,
+    /// For an answer, or for the next process.
+    Waiting,
+    Ended,
+    /// Its tool says that it failed.
+    Failed,
+    Refused,
+    /// It may or may not have run.
+    Unknown,
+}
+
+impl TurnCallState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Ended => "ended",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
+    }
+}
