@@ -9,9 +9,9 @@ use claw_core::config::{Config, Env, Overrides};
 use super::*;
 use crate::chat_door::{DoorPiece, File, Paint};
 use crate::domain::{OutboundBody, Question};
-use crate::door::{Asked, Closed, Door};
+use crate::door::{Closed, Door, QuestionMessage};
 use crate::mail::{MailError, PostedQuestion};
-use crate::shared::Shared;
+use crate::shared::DoorState;
 
 const FIRST_WORDS: Duration = Duration::from_millis(200);
 const TICK: Duration = Duration::from_millis(10);
@@ -25,7 +25,7 @@ struct Seen {
 }
 
 struct Noting {
-    shared: Shared<String>,
+    shared: DoorState<String>,
     seen: Mutex<Vec<Seen>>,
 }
 
@@ -52,8 +52,8 @@ impl Door for Noting {
         Ok(1)
     }
 
-    async fn ask(&self, _: &Address, _: u64, _: &Question) -> Result<Asked, DoorFault> {
-        Ok(Asked::default())
+    async fn ask(&self, _: &Address, _: u64, _: &Question) -> Result<QuestionMessage, DoorFault> {
+        Ok(QuestionMessage::default())
     }
 
     async fn show_answered(&self, _: &PostedQuestion, _: &Question) -> Result<(), DoorFault> {
@@ -70,7 +70,7 @@ impl Door for Noting {
 }
 
 impl ChatDoor for Noting {
-    fn shared(&self) -> &Shared<String> {
+    fn shared(&self) -> &DoorState<String> {
         &self.shared
     }
 
@@ -134,7 +134,7 @@ async fn noting(home: &std::path::Path) -> Arc<Noting> {
     let app = App::open(Config::load_from(env, Overrides::default()).unwrap()).unwrap();
     let app = Arc::new(app);
     let context = app.door_context(app.agents()).await.unwrap();
-    Arc::new(Noting { shared: Shared::new(context), seen: Mutex::default() })
+    Arc::new(Noting { shared: DoorState::new(context), seen: Mutex::default() })
 }
 
 /// Until the show has done what it can do now. It never stands idle here, so that the clock moves by
