@@ -205,8 +205,8 @@ fn workspace(given: Option<&Path>) -> Result<PathBuf, StartError> {
 }
 
 /// What a workspace may never hold, whoever starts us: the user's own home, claw's, `/`, and what
-/// is protected. A host that starts servers in such a folder gets told so here instead of handing out
-/// everything.
+/// is protected. A host that starts servers in such a folder gets told so here instead of handing
+/// out everything.
 fn refuse_too_wide(workspace: &Path, protect: &[PathBuf]) -> Result<(), StartError> {
     let homes = homes().into_iter().map(|home| home.path);
     let all = homes.chain([PathBuf::from("/")]).chain(protect.iter().cloned());

@@ -1,5 +1,6 @@
 //! A call that claw makes by itself within a session, beside the conversation. A stop, the stop
-//! switch and the end of the process cancel it. Must not know what is called, or what its end means.
+//! switch and the end of the process cancel it. Must not know what is called, or what its end
+//! means.
 
 use std::time::Duration;
 

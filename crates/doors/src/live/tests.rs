@@ -137,8 +137,8 @@ async fn noting(home: &std::path::Path) -> Arc<Noting> {
     Arc::new(Noting { shared: DoorState::new(context), seen: Mutex::default() })
 }
 
-/// Until the show has done what it can do now. It never stands idle here, so that the clock moves by
-/// hand alone. A new message is noted in the store by another thread, which takes its own time.
+/// Until the show has done what it can do now. It never stands idle here, so that the clock moves
+/// by hand alone. A new message is noted in the store by another thread, which takes its own time.
 async fn settled(door: &Noting, session: &SessionId, to: &Address) {
     let noted = || !door.shared.mail().drafts(to, session, 1, 0).unwrap().is_empty();
     let is_shown = || !door.seen.lock().unwrap().is_empty();
