@@ -66,9 +66,12 @@ fn a_line_of_the_log_says_session_turn_model_and_call_and_no_contents() {
     let id: String = house.db().query_row("SELECT id FROM calls", [], |row| row.get(0)).unwrap();
     let line = |words: &str| ran.err.lines().find(|line| line.contains(words)).unwrap_or_default();
     let turn = "turn{session=main turn=1}";
-    let model = format!("{turn}:model{{provider=claude name=model-x}}: ");
-    assert!(line("asking again").contains(&model), "{}", ran.err);
-    assert!(line("is passed over").contains(&format!("{turn}: ")), "{}", ran.err);
+    // The number is that of the first event which the request adds to the session's log.
+    let request = format!("{turn}:model_request{{session=main turn=1 request=");
+    let model = "}:model{provider=claude name=model-x}: ";
+    let again = line("asking again");
+    assert!(again.contains(&request) && again.contains(model), "{}", ran.err);
+    assert!(line("is passed over").contains(&request), "{}", ran.err);
     let call = format!("{turn}:call{{id={id} tool=filesystem/read_file}}: claw_core::gate: ");
     assert!(line("outcome=ended").contains(&call), "{}", ran.err);
     assert!(!ran.err.contains("omega") && !ran.err.contains(program::KEY), "{}", ran.err);
