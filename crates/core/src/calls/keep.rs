@@ -183,23 +183,26 @@ impl Calls {
 /// if without them the value would be short enough.
 fn shortened(mut value: Value, text: &str, limit: usize) -> Value {
     let mut bytes = value.to_string().len();
+    if bytes <= limit {
+        return value;
+    }
     let mut texts = Vec::new();
     collect_texts(&mut value, &mut texts);
     texts.sort_by_key(|said| Reverse(said.len()));
     texts.truncate(REPEATED_TEXTS_MAX);
-    let saves = |said: &str| {
-        json!(said).to_string().len().saturating_sub(json!(LEFT_OUT).to_string().len())
-    };
-    let saved: usize = texts.iter().map(|said| saves(said)).sum();
+    let instead = json!(LEFT_OUT).to_string().len();
+    let saves = |said: &str| json!(said).to_string().len().saturating_sub(instead);
+    let texts: Vec<_> = texts.into_iter().map(|said| (saves(said), said)).collect();
+    let saved: usize = texts.iter().map(|(saves, _)| saves).sum();
     if bytes.saturating_sub(saved) > limit {
         return value;
     }
-    for said in texts {
+    for (saves, said) in texts {
         if bytes <= limit {
             break;
         }
         if text.contains(said.as_str()) {
-            bytes = bytes.saturating_sub(saves(said));
+            bytes = bytes.saturating_sub(saves);
             *said = LEFT_OUT.into();
         }
     }
