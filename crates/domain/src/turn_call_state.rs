@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::text_forms::text_forms;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnCallState {
@@ -17,15 +19,11 @@ pub enum TurnCallState {
     Unknown,
 }
 
-impl TurnCallState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Ended => "ended",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+text_forms!(TurnCallState {
+    Running = "running",
+    Waiting = "waiting",
+    Ended = "ended",
+    Failed = "failed",
+    Refused = "refused",
+    Unknown = "unknown",
+});
