@@ -3,23 +3,20 @@
 //! class and no "never" of the owner's, and counts for the owner's own words alone. Must not know
 //! how a verdict is carried out.
 
-use super::grants::CLASS_MUTATING;
 use super::{Calls, Grounds};
 use crate::catalog::{Tool, TrustedBy};
 use crate::domain::{BELIEVED, Origin, ToolCall, Trust};
 
 impl Calls {
-    /// Why this call runs, which the rule of this name asks about. The tool is as its pin says, so
-    /// a hint that has changed since the owner accepted it never comes here.
+    /// Why this call runs, which its default class asks about. The tool is as its pin says, so a
+    /// hint that has changed since the owner accepted it never comes here.
     pub(super) fn believed(
         &self,
         call: &ToolCall,
         heard_by_others: bool,
         tool: &Tool,
-        rule: &str,
     ) -> Option<Grounds> {
-        let is_so = rule == CLASS_MUTATING
-            && tool.trust == Trust::Hints
+        let is_so = tool.trust == Trust::Hints
             && tool.hints.needs_no_question()
             && call.origin == Origin::Owner
             // Others would hear what it reads.

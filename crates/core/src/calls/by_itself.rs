@@ -23,20 +23,20 @@ impl Calls {
         tool: &Tool,
         rule: &str,
     ) -> Option<Grounds> {
-        let itself = self.by_itself(call, heard_by_others, rule);
-        itself.or_else(|| self.believed(call, heard_by_others, tool, rule))
+        if rule != CLASS_MUTATING {
+            return None;
+        }
+        let itself = self.by_itself(call, heard_by_others);
+        itself.or_else(|| self.believed(call, heard_by_others, tool))
     }
 
-    fn by_itself(&self, call: &ToolCall, heard_by_others: bool, rule: &str) -> Option<Grounds> {
-        if rule == CLASS_MUTATING
-            && let Some(method) = Method::named(&call.tool)
+    fn by_itself(&self, call: &ToolCall, heard_by_others: bool) -> Option<Grounds> {
+        if let Some(method) = Method::named(&call.tool)
             && call.origin == Origin::Owner
         {
             return by_name(call, heard_by_others, method);
         }
-        if rule != CLASS_MUTATING
-            || self.hub.builtin(&call.server) != Some(OwnServerName::Scheduler)
-        {
+        if self.hub.builtin(&call.server) != Some(OwnServerName::Scheduler) {
             return None;
         }
         if matches!(call.id, CallId::Jobs { .. }) && call.tool == "take" {
