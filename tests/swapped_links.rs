@@ -87,7 +87,8 @@ fn a_link_that_is_swapped_under_a_command_that_looks_leads_nowhere() {
 
 /// What `rg` reads by itself.
 const IGNORE_FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
-const LISTS: &str = "rg --no-require-git --debug -l plain . 2>&1";
+/// With one thread: several write a name into the middle of what another tells of itself.
+const LISTS: &str = "rg -j 1 --no-require-git --debug -l plain . 2>&1";
 
 /// Whether `rg` has listed the file, which is what it does where no file that it has read hides it.
 #[track_caller]
