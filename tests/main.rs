@@ -26,6 +26,7 @@ mod boxed;
 mod chat_commands;
 mod clients_listed;
 mod cold_turns;
+mod command_home;
 #[path = "../crates/snapshot/tests/common/mod.rs"]
 mod common;
 mod diary;

@@ -58,11 +58,11 @@ pub(crate) fn needs(enforcement: Enforcement) -> Option<String> {
         "What the command has to do; say the least that it needs. `read` (the default): look at \
          the workspace and run any program, script or pipe that only looks; $TMPDIR is writable, \
          and nothing else; no network. `write`, where files of the workspace change (edit, build, \
-         commit): also change the workspace and HOME, but not what others run or obey on sight \
-         (.git/config, hooks, .envrc, AGENTS.md, CI); no network. `network`, where something is \
-         fetched or sent: also reach the network{named}, and change what others obey. The user's \
-         own home and Unix sockets are refused at every level; what the owner has opened is named \
-         in `opens`."
+         commit): also change the workspace and the caches in HOME, but not what others run or \
+         obey on sight (.git/config, hooks, .envrc, AGENTS.md, CI, ~/.gitconfig); no network. \
+         `network`, where something is fetched or sent: also reach the network{named}, and change \
+         what others obey. The user's own home and Unix sockets are refused at every level; what \
+         the owner has opened is named in `opens`."
     );
     enforcement.keeps_files().then_some(words)
 }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use rustix::fs::{FlockOperation, flock};
 use tokio_util::sync::CancellationToken;
 
+use crate::caches;
 use crate::openings::Openings;
 use crate::scratch::make_private;
 use crate::shared;
@@ -120,6 +121,12 @@ impl CommandHome {
         if !opened.is_empty() {
             shared::link(&shared::of_openings(opened), &self.path);
         }
+    }
+
+    /// What a command may change of it: all, or the caches alone, which are made where they are
+    /// missing.
+    pub fn open_to(&self, caches_alone: bool) -> Vec<PathBuf> {
+        if caches_alone { caches::prepare(&self.path) } else { vec![self.path.clone()] }
     }
 
     /// For the time of a command that may write there.

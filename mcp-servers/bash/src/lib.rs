@@ -11,6 +11,7 @@
 
 mod args;
 mod background;
+mod caches;
 mod capture;
 mod cgroup;
 mod confine;

@@ -44,7 +44,11 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     // What the server keeps of outputs is for reading, and its other TMPDIRs are not.
     let mut stays = vec![workspace.clone()];
     if spec.level > Level::Read {
-        stays.push(spec.given.home.clone());
+        // Each is a mount, so that it stays as it is when the HOME around it is made read-only.
+        for place in spec.home_open.iter().filter(|place| **place != spec.given.home) {
+            mount_bind(place, place)?;
+        }
+        stays.extend(spec.home_open.iter().cloned());
         stays.extend(spec.given.opened.write.iter().cloned());
     }
     if spec.level > Level::Read {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::caches;
 use crate::credentials;
 use crate::level::{Level, has_refusal};
 use crate::openings::{self, Openings};
@@ -102,6 +103,25 @@ impl Refusals {
             )),
             None => level.refusal(output).map(str::to_owned),
         }
+    }
+
+    /// What a command that is kept off what programs obey has met in HOME, where that can be said.
+    pub fn of_command_home(&self, level: Level, output: &str) -> Option<String> {
+        let is_held = |path: &PathBuf| {
+            path.strip_prefix(&self.command_home).is_ok_and(|below| !caches::hold(below))
+        };
+        let path = paths(output, has_refusal).into_iter().find(is_held)?;
+        let way = match level {
+            Level::Network => "It ran without a question",
+            _ => "It ran at level `write`",
+        };
+        Some(format!(
+            "{way}, and such a command changes of HOME only caches ({}), because programs obey the rest \
+             on sight; {} is not one. Put it into the workspace or $TMPDIR{}.",
+            caches::IN_WORDS,
+            path.display(),
+            if level == Level::Network { "" } else { ", or call again with needs: \"network\"" },
+        ))
     }
 
     /// A path of the owner's home that commands do not have.
@@ -231,6 +251,20 @@ mod tests {
         assert_eq!(refusals.sentence(Level::Network, &opens, denied), None);
         let unknown = refusals.sentence(Level::Network, &opens, "Host key verification failed.");
         assert!(unknown.is_some_and(|said| said.contains("known_hosts")));
+    }
+
+    #[test]
+    fn a_refusal_in_home_says_what_a_command_may_change_of_it() {
+        let (_base, _home, refusals) = home();
+        let own = refusals.command_home.display().to_string();
+        let output =
+            format!("error: could not lock config file {own}/.gitconfig: Read-only file system");
+        let said = refusals.of_command_home(Level::Write, &output).unwrap();
+        assert!(said.contains("only caches") && said.contains("needs: \"network\""), "{said}");
+        let granted = refusals.of_command_home(Level::Network, &output).unwrap();
+        assert!(granted.contains("without a question") && !granted.contains("needs"), "{granted}");
+        let output = format!("bash: {own}/.cache/x: Permission denied");
+        assert_eq!(refusals.of_command_home(Level::Write, &output), None);
     }
 
     #[test]

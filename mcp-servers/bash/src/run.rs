@@ -22,7 +22,7 @@ use crate::confine::{Boundary, Enforcement};
 use crate::drive::{Cut, Job};
 use crate::environment::Environment;
 use crate::error::StartError;
-use crate::home::CommandHome;
+use crate::home::{CommandHome, InUse};
 #[cfg(target_os = "linux")]
 use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
@@ -200,6 +200,7 @@ impl Runner {
         let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
         self.supervisors.extend(pid);
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
+        let (home_open, in_use) = self.home_for(level, keeps_obeyed).await;
         let spec = JobSpec {
             shell: self.environment.shell.clone(),
             command: request.command,
@@ -212,6 +213,7 @@ impl Runner {
             opened_now,
             level,
             keeps_obeyed,
+            home_open,
             access,
             own_process_table: self.enforcement.namespaces,
             mounts_must_hold: !self.enforcement.landlock_keeps_files(),
@@ -223,8 +225,6 @@ impl Runner {
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
             services: served.spec.clone(),
         };
-        self.home.is_filled().await;
-        let in_use = (level > Level::Read).then(|| self.home.in_use());
         let cut = job.drive(&spec, (proxy.as_ref(), &served), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
         if let Some(in_use) = in_use {
@@ -242,6 +242,16 @@ impl Runner {
             Ending::TimedOut { .. } => Ending::TimedOut { timeout_s },
             other => other,
         }
+    }
+
+    /// What a command may change of HOME, and for one that may what keeps HOME from being emptied.
+    async fn home_for(&self, level: Level, keeps_obeyed: bool) -> (Vec<PathBuf>, Option<InUse>) {
+        self.home.is_filled().await;
+        if level == Level::Read {
+            return (Vec::new(), None);
+        }
+        let in_use = self.home.in_use();
+        (self.home.open_to(keeps_obeyed), Some(in_use))
     }
 
     /// What one command gets of the machine, the box that its supervisor closes, and the folders

@@ -31,8 +31,10 @@ pub struct JobSpec {
     pub scratch: PathBuf,
     pub given: CommandAccess,
     pub level: Level,
-    /// What others obey on sight is read-only to it.
+    /// What others obey on sight is read-only to it, in the workspace and in HOME.
     pub keeps_obeyed: bool,
+    /// What it may change of its HOME.
+    pub home_open: Vec<PathBuf>,
     pub access: Access,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,

@@ -161,10 +161,15 @@ fn a_home_that_has_grown_too_large_is_emptied_and_the_result_says_so() {
     let argument = house.claw_home().join("homes").display().to_string();
     let limit = ["--home", &argument, "--command-home-bytes-max", "1048576"];
     let mut server = server(&house, &[], &limit);
-    let result = server.at("write", "head -c 2000000 /dev/zero > ~/big; mkdir -m 500 ~/locked");
+    let result =
+        server.at("write", "head -c 2000000 /dev/zero > ~/.cache/big; mkdir -m 500 ~/go/locked");
     let text = result["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("command_home_bytes_max (1 MiB)"), "{text}");
-    assert_eq!(output(&server.at("write", "ls ~")), "");
+    assert_eq!(
+        output(&server.at("write", "ls ~/.cache ~/go; echo no more")).lines().last(),
+        Some("no more")
+    );
+    assert!(!output(&server.at("write", "ls ~/.cache ~/go")).contains("big"));
 }
 
 #[test]

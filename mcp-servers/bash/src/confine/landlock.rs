@@ -36,7 +36,8 @@ pub fn restrict(boundary: &Boundary) -> Result<u32, LandlockError> {
         // it.
         let fd = PathFd::new(path)
             .map_err(|source| LandlockError::Path { path: path.clone(), source })?;
-        ruleset = ruleset.add_rule(PathBeneath::new(fd, all))?;
+        let access = if path.is_file() { AccessFs::from_file(NEWEST) } else { all };
+        ruleset = ruleset.add_rule(PathBeneath::new(fd, access))?;
     }
     let status = ruleset
         .add_rules(path_beneath_rules(&boundary.readable, read))?

@@ -195,7 +195,8 @@ impl Inner {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
         let access = spec.access;
         if spec.level > Level::Read {
-            let mut writable = vec![workspace, scratch, spec.given.home.clone()];
+            let mut writable = vec![workspace, scratch];
+            writable.extend(spec.home_open.iter().cloned());
             writable.extend(spec.given.opened.write.iter().cloned());
             return Self { writable, reading: None, changes_nothing: false, access };
         }

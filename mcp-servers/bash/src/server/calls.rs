@@ -52,7 +52,8 @@ impl BashServer {
             Err(why) => return refused(why),
         };
         let level = scope.level;
-        let is_kept = scope.keeps_obeyed && level.has_network();
+        let keeps_obeyed = scope.keeps_obeyed;
+        let is_kept = keeps_obeyed && level.has_network();
         let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
         let refusals = self.refusals.with(&scope.folders);
         let cwd = arguments.cwd.unwrap_or_default();
@@ -84,7 +85,9 @@ impl BashServer {
         output.notes.splice(..0, shown.notes);
         if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
             let of_obeyed = || level::refusal_of_obeyed(&output.text).filter(|_| is_kept);
-            let said = refusals.sentence(level, &opens, &output.text);
+            let of_home = keeps_obeyed.then(|| refusals.of_command_home(level, &output.text));
+            let said = of_home.flatten();
+            let said = said.or_else(|| refusals.sentence(level, &opens, &output.text));
             output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
         }
         output.network = shown.network;
