@@ -12,13 +12,13 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use claw_core::calls::{CallLimits, PreviewJob, Surroundings};
-use claw_core::catalog::CatalogSettings;
+use claw_core::calls::{CallLimits, Calls, CallsParts, PreviewJob, Surroundings};
+use claw_core::catalog::{Catalog, CatalogSettings};
 use claw_core::config::Prices;
 use claw_core::domain::{
     Address, Answer, Approvers, HeldLevels, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
 };
-use claw_core::gate::{Gate, GateParts, GateSettings};
+use claw_core::gate::{Gate, GateParts};
 use claw_core::hub::manifest::{self, Expansion};
 use claw_core::hub::{Hub, HubSettings};
 use claw_core::mail::Mail;
@@ -103,48 +103,52 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         manifest::parse(&servers.to_string(), &expansion)?,
         HubSettings::new(std::env::vars().collect(), home.to_owned()),
     );
-    Ok(Gate::new(GateParts {
+    let (hub, redactor) = (Arc::new(hub), Redactor::new([])?);
+    let listed = CatalogSettings {
+        server_wait: Duration::from_secs(5),
+        server_instructions_bytes: 2048,
+        tools: claw_core::config::Tools::default(),
+        program: "example".into(),
+    };
+    let catalog = Arc::new(Catalog::new(store.clone(), hub.clone(), redactor.clone(), listed));
+    let calls = Calls::new(CallsParts {
         store: store.clone(),
-        hub: Arc::new(hub),
-        mint,
+        hub: hub.clone(),
+        catalog: catalog.clone(),
         policy: Policy::load(None)?,
-        redactor: Redactor::new([])?,
+        redactor: redactor.clone(),
         artifacts: Artifacts::new(&home.join("artifacts")),
-        snapshots: TurnSnapshots::new(
-            store.clone(),
-            home.join("snapshots"),
-            workspace.to_owned(),
-            Limits::default(),
-        ),
-        settings: GateSettings {
-            tool_timeout: Duration::from_secs(30),
-            calls_at_once: 8,
-            surroundings: Surroundings {
-                workspace: workspace.to_owned(),
-                usual_workspace: workspace.to_owned(),
-                home: home.to_owned(),
-                user_home: home.to_owned(),
-                tried: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
-                approvers: Approvers::parse(OWNER),
-                harmless_variables: Vec::new(),
-                preview_job: PreviewJob::none(),
-            },
-            limits: CallLimits {
-                grant_offer_days: 7,
-                tool_result_bytes: 16 * 1024,
-                question_time: Duration::from_secs(3600),
-                staged_actions_max: 10,
-                input_rounds_max: 8,
-                mode_idle_time: Duration::from_secs(28_800),
-                openings: Vec::new(),
-            },
-            catalog: CatalogSettings {
-                server_wait: Duration::from_secs(5),
-                server_instructions_bytes: 2048,
-                tools: claw_core::config::Tools::default(),
-                program: "example".into(),
-            },
+        surroundings: Surroundings {
+            workspace: workspace.to_owned(),
+            usual_workspace: workspace.to_owned(),
+            home: home.to_owned(),
+            user_home: home.to_owned(),
+            tried: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
+            approvers: Approvers::parse(OWNER),
+            harmless_variables: Vec::new(),
+            preview_job: PreviewJob::none(),
         },
+        limits: CallLimits {
+            grant_offer_days: 7,
+            tool_result_bytes: 16 * 1024,
+            question_time: Duration::from_secs(3600),
+            staged_actions_max: 10,
+            input_rounds_max: 8,
+            mode_idle_time: Duration::from_secs(28_800),
+            openings: Vec::new(),
+        },
+    });
+    let limits = Limits::default();
+    let (saved, works_in) = (home.join("snapshots"), workspace.to_owned());
+    Ok(Gate::new(GateParts {
+        hub,
+        mint,
+        calls: Arc::new(calls),
+        catalog,
+        redactor,
+        snapshots: TurnSnapshots::new(store.clone(), saved, works_in, limits),
+        tool_timeout: Duration::from_secs(30),
+        calls_at_once: 8,
     }))
 }
 

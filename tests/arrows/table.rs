@@ -148,6 +148,9 @@ pub const NARROW: &[(&str, &str, &str)] = &[
     // The one word by which a model says that there is nothing to tell.
     ("heartbeats", "session", "session::NOTHING_TO_TELL"),
     ("catalog", "config", "config::Tools"),
+    // What the store keeps of a call, the gate is told by the calls.
+    ("gate", "store", "store::CallRow"),
+    ("gate", "store", "store::StoreError"),
 ];
 
 /// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all.

@@ -25,7 +25,7 @@ use crate::chat_commands::ChatCommands;
 use crate::clients::Clients;
 use crate::config::{Config, Heartbeat, KeptApart, Written};
 use crate::domain::{Address, Approvers, ClientName, Origin};
-use crate::gate::{Gate, GateParts};
+use crate::gate::Gate;
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
@@ -35,9 +35,8 @@ use crate::session::{Budget, Ending, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
-use crate::undo::TurnSnapshots;
 
-use gate::{gate_settings, load_policy, snapshot_limits};
+use gate::load_policy;
 pub use notes::MemoryLaunch;
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::LiveSettings;
@@ -111,21 +110,8 @@ impl App {
         make_room_for_commands();
         let (hub, mint) = Hub::new(manifest, hub_settings(&config, &redactor, &store)?);
         crate::logging::keep_secrets(&redactor);
-        let gate = Arc::new(Gate::new(GateParts {
-            store: store.clone(),
-            hub: Arc::new(hub),
-            mint,
-            policy,
-            redactor,
-            artifacts: Artifacts::new(&config.home.artifacts()),
-            snapshots: TurnSnapshots::new(
-                store.clone(),
-                config.home.snapshots(),
-                config.workspace.clone(),
-                snapshot_limits(&settings.limits),
-            ),
-            settings: gate_settings(&config, &settings),
-        }));
+        let gate = gate::gate((&config, &settings), &store, (hub, mint), policy, redactor);
+        let gate = Arc::new(gate);
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
         let router = Router::new(mail.clone(), gate.clone());
         let (settings, written) =

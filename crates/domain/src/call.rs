@@ -139,6 +139,17 @@ impl Outcome {
         }
     }
 
+    /// Without its contents, for the log.
+    pub fn in_a_word(&self) -> &'static str {
+        match self {
+            Self::Ended { .. } => "ended",
+            Self::Denied { .. } => "denied",
+            Self::Unknown { .. } => "unknown",
+            Self::Parked { .. } => "waits for an answer",
+            Self::Left => "is left to the next process",
+        }
+    }
+
     pub fn denied(by: DeniedBy, reason: impl Into<String>) -> Self {
         Self::Denied { reason: reason.into(), by: Some(by) }
     }

@@ -109,6 +109,20 @@ impl CallId {
         }
     }
 
+    /// Whether claw makes it by itself, so that nobody is asked about it. An order that changes
+    /// something has its frozen row and its yes.
+    pub fn asks_nobody(&self) -> bool {
+        matches!(
+            self,
+            Self::Recall { .. }
+                | Self::Git { .. }
+                | Self::Named { .. }
+                | Self::Order { .. }
+                | Self::Jobs { .. }
+                | Self::Heartbeat { .. }
+        )
+    }
+
     /// The number of the event that it is named after, if it stands in a log.
     pub fn seq(&self) -> Option<u64> {
         match self {

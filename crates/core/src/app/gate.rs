@@ -1,5 +1,5 @@
-//! What the gate and the snapshots go by, of the settings and of this machine. Must not know what
-//! is judged, or when.
+//! Builds the gate with the calls and the catalog that it judges by, from the settings and from
+//! what this machine is. Must not know what is judged, or when.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -8,44 +8,90 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::{LiveSettings, approvers, jobs};
-use crate::calls::{CallLimits, Surroundings};
-use crate::catalog::CatalogSettings;
+use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
+use crate::catalog::{Catalog, CatalogSettings};
 use crate::config::{Config, Limits};
 use crate::domain::HeldLevels;
-use crate::gate::GateSettings;
+use crate::gate::{Gate, GateParts};
+use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
+use crate::redact::Redactor;
 use crate::snapshot;
+use crate::store::{Artifacts, Store};
+use crate::undo::TurnSnapshots;
 
-pub(super) fn gate_settings(config: &Config, settings: &LiveSettings) -> GateSettings {
-    let limits = &settings.limits;
-    GateSettings {
+pub(super) fn gate(
+    (config, settings): (&Config, &LiveSettings),
+    store: &Store,
+    (hub, mint): (Hub, PermitMint),
+    policy: Policy,
+    redactor: Redactor,
+) -> Gate {
+    let (hub, limits) = (Arc::new(hub), &settings.limits);
+    let catalog =
+        Catalog::new(store.clone(), hub.clone(), redactor.clone(), catalog_settings(settings));
+    let catalog = Arc::new(catalog);
+    let calls = Calls::new(CallsParts {
+        store: store.clone(),
+        hub: hub.clone(),
+        catalog: catalog.clone(),
+        policy,
+        redactor: redactor.clone(),
+        artifacts: Artifacts::new(&config.home.artifacts()),
+        surroundings: surroundings(config),
+        limits: call_limits(settings),
+    });
+    let snapshots = TurnSnapshots::new(
+        store.clone(),
+        config.home.snapshots(),
+        config.workspace.clone(),
+        snapshot_limits(limits),
+    );
+    Gate::new(GateParts {
+        hub,
+        mint,
+        calls: Arc::new(calls),
+        catalog,
+        redactor,
+        snapshots,
         tool_timeout: Duration::from_secs(limits.tool_timeout_s),
         calls_at_once: limits.tool_calls_parallel_max as usize,
-        surroundings: Surroundings {
-            workspace: config.workspace.clone(),
-            usual_workspace: config.usual_workspace.clone(),
-            home: config.home.root().to_owned(),
-            user_home: config.user_home.clone(),
-            tried: Arc::new(LazyLock::new(tried)),
-            approvers: approvers(config),
-            harmless_variables: config.tools.harmless_variables.clone(),
-            preview_job: jobs::preview(config),
-        },
-        limits: CallLimits {
-            tool_result_bytes: limits.tool_result_bytes as usize,
-            question_time: Duration::from_secs(limits.question_time_s),
-            staged_actions_max: limits.staged_actions_max as usize,
-            input_rounds_max: limits.input_rounds_max,
-            grant_offer_days: limits.grant_offer_days,
-            mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
-            openings: settings.openings.clone(),
-        },
-        catalog: CatalogSettings {
-            server_wait: Duration::from_millis(limits.server_wait_ms),
-            server_instructions_bytes: limits.server_instructions_bytes as usize,
-            tools: settings.tools.clone(),
-            program: program(),
-        },
+    })
+}
+
+fn surroundings(config: &Config) -> Surroundings {
+    Surroundings {
+        workspace: config.workspace.clone(),
+        usual_workspace: config.usual_workspace.clone(),
+        home: config.home.root().to_owned(),
+        user_home: config.user_home.clone(),
+        tried: Arc::new(LazyLock::new(tried)),
+        approvers: approvers(config),
+        harmless_variables: config.tools.harmless_variables.clone(),
+        preview_job: jobs::preview(config),
+    }
+}
+
+pub(super) fn call_limits(settings: &LiveSettings) -> CallLimits {
+    let limits = &settings.limits;
+    CallLimits {
+        tool_result_bytes: limits.tool_result_bytes as usize,
+        question_time: Duration::from_secs(limits.question_time_s),
+        staged_actions_max: limits.staged_actions_max as usize,
+        input_rounds_max: limits.input_rounds_max,
+        grant_offer_days: limits.grant_offer_days,
+        mode_idle_time: Duration::from_secs(limits.mode_idle_time_s),
+        openings: settings.openings.clone(),
+    }
+}
+
+pub(super) fn catalog_settings(settings: &LiveSettings) -> CatalogSettings {
+    let limits = &settings.limits;
+    CatalogSettings {
+        server_wait: Duration::from_millis(limits.server_wait_ms),
+        server_instructions_bytes: limits.server_instructions_bytes as usize,
+        tools: settings.tools.clone(),
+        program: program(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use secrecy::ExposeSecret as _;
 
 use super::App;
-use super::gate::{gate_settings, snapshot_limits};
+use super::gate::{call_limits, catalog_settings, snapshot_limits};
 use super::servers::{check_trust, load_manifest};
 use crate::config::model::ModelSection;
 use crate::config::{
@@ -104,8 +104,10 @@ impl App {
         if let Some(chain) = chain {
             self.put_model(chain);
         }
-        self.gate.set_settings(gate_settings(&self.config, &self.settings()));
-        self.gate.snapshots().set_limits(snapshot_limits(&self.settings().limits));
+        let settings = self.settings();
+        self.gate.calls().set_limits(call_limits(&settings));
+        self.gate.catalog().set_settings(catalog_settings(&settings));
+        self.gate.snapshots().set_limits(snapshot_limits(&settings.limits));
         if let Some(manifest) = manifest {
             self.follow_notes(&manifest);
             drop(self.gate.catalog().set_servers(manifest));

@@ -279,7 +279,7 @@ impl Calls {
 
 /// Whether nothing may run any more by this answer. A tap on something staged came in time, or it
 /// would not have counted; what runs by it may have to wait for the step in hand.
-pub fn is_over(approval: &ApprovalRow) -> bool {
+pub(super) fn is_over(approval: &ApprovalRow) -> bool {
     let tapped = approval.decided_ms.filter(|_| approval.question.staged.is_some());
     let last =
         tapped.map_or(approval.expires_ms, |at_ms| approval.expires_ms.max(at_ms + TAP_WAITS_MS));

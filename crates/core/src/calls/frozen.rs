@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::Calls;
+use crate::catalog::Tool;
 use crate::domain::canonical::{canonical_json, digest};
 use crate::domain::{Approvers, CallState, Effect, ToolCall};
 use crate::store::{CallRow, StoreError, now_ms};
@@ -42,6 +43,27 @@ impl Calls {
         };
         row.digest = digest_of(&row, &self.surroundings.approvers);
         row
+    }
+
+    /// Whether this call by this tool, under the rules in force, is what was frozen.
+    pub(super) fn is_still_frozen(&self, row: &CallRow, call: &ToolCall, tool: &Tool) -> bool {
+        row.policy_version == self.policy().version()
+            && row.pin == tool.pin
+            && row.server == call.server
+            && row.tool == call.tool
+            && row.arguments == canonical_json(&call.arguments)
+            && self.is_intact(row)
+    }
+
+    /// Why a staged action is not what was frozen any more.
+    pub(super) fn what_changed(&self, row: &CallRow, tool: &Tool) -> String {
+        if row.policy_version != self.policy().version() {
+            "the rules of policy.toml have changed since it was staged".to_owned()
+        } else if row.pin != tool.pin {
+            format!("the tool `{}/{}` is not what it was when it was staged", row.server, row.tool)
+        } else {
+            "who may answer, or the stored call, is not what it was when it was staged".to_owned()
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 //! leave behind as grants. Must not know how a verdict is reached, how a call is sent, or doors.
 
 mod abandon;
+mod answer_now;
 mod approvals;
 mod believed;
 mod by_itself;
+mod call_context;
 mod client;
 mod context;
 mod copy;
@@ -46,7 +48,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
-pub use approvals::{DecideError, is_over};
+pub use answer_now::{AnswerNow, TapNow};
+pub use approvals::DecideError;
+pub use call_context::CallContext;
 #[cfg(test)]
 pub(crate) use frozen::{digest_of, digest_under};
 pub use job::{JobPreview, PreviewJob};
@@ -181,7 +185,7 @@ impl Grounds {
     }
 }
 
-/// One for the whole process, made with the gate.
+/// One for the whole process.
 pub struct Calls {
     /// A handle; the app closes it last.
     store: Store,
@@ -271,6 +275,11 @@ impl Calls {
         }
         let session = session.clone();
         self.store.write(move |tx| tx.set_session_workspace(&session, here.as_deref())).await
+    }
+
+    /// By whom the stop switch is on, if it is.
+    pub fn stopped_by(&self) -> Result<Option<String>, StoreError> {
+        self.store.read(|tx| tx.panic())
     }
 
     /// Whether a hard deny fits a call. It does not depend on the box, so no server is needed.

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use crate::domain::{ToolCall, ToolOutput, escape};
+use crate::domain::{CallId, Live, Outcome, ToolCall, ToolOutput, escape};
+use crate::redact::Redactor;
 
 /// The longest title of a running call, in characters. The whole call was shown in the question and
 /// is in the audit.
@@ -13,10 +14,32 @@ const REASON_CHARS_MAX: usize = 300;
 /// Lines of a command's output that are shown when it has ended.
 const OUTPUT_LINES_MAX: usize = 3;
 
+/// How the call with this title has ended, without known secrets.
+pub fn ended(call: CallId, title: String, outcome: &Outcome, redactor: &Redactor) -> Live {
+    let told = |text: &str| escape::visible(&redactor.redact(text));
+    let (ok, summary) = match outcome {
+        Outcome::Ended { output } => match failure(output) {
+            Some(why) => (false, told(&why)),
+            None => (true, String::new()),
+        },
+        Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => (false, told(reason)),
+        Outcome::Parked { .. } => (true, "asks the owner".to_owned()),
+        Outcome::Left => (true, "goes on at its server when claw is started again".to_owned()),
+    };
+    let (diff, output) = match outcome {
+        Outcome::Ended { output } => (
+            if ok { unified_diff(&redactor.redact(&output.text)) } else { String::new() },
+            redactor.redact(&first_lines(output)).into_owned(),
+        ),
+        _ => (String::new(), String::new()),
+    };
+    Live::CallEnded { call, ok, title, summary, diff, output }
+}
+
 /// Why a call that has ended is no success: the tool says so, or what it ran ended with an exit
 /// code other than 0 or by a signal (`exit_code` and `signal` in structured content, as our bash
 /// server gives them).
-pub fn failure(output: &ToolOutput) -> Option<String> {
+fn failure(output: &ToolOutput) -> Option<String> {
     let of_command =
         |name: &str| output.structured.as_ref().and_then(|structured| structured.get(name));
     let code = of_command("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
@@ -36,7 +59,7 @@ pub fn failure(output: &ToolOutput) -> Option<String> {
 
 /// The first lines of what a command has printed, and how many there are besides. Empty for any
 /// other tool.
-pub fn first_lines(output: &ToolOutput) -> String {
+fn first_lines(output: &ToolOutput) -> String {
     let command =
         output.structured.as_ref().is_some_and(|structured| structured.get("exit_code").is_some());
     let Some((_, printed)) = output.text.split_once("\n\n").filter(|_| command) else {
@@ -56,7 +79,7 @@ pub fn first_lines(output: &ToolOutput) -> String {
 
 /// The unified diff in a text: from its header to the last line of its hunks. Empty if there is
 /// none.
-pub fn unified_diff(text: &str) -> String {
+fn unified_diff(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let header = |at: usize| {
         let starts = |offset: usize, start: &str| {

@@ -5,7 +5,7 @@ use super::judge::Judged;
 use super::limits::{out_of_time, stopped};
 use super::{Gate, Pass, rounds, start, tasks, transparency};
 use crate::calls::Denied;
-use crate::domain::{CallId, CallState, DeniedBy, Outcome};
+use crate::domain::{CallState, DeniedBy, Outcome};
 use crate::store::StoreError;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
@@ -28,8 +28,7 @@ async fn decided(gate: &Gate, pass: &Pass) -> Result<Outcome, Denied> {
                 start::ended(changing).await;
                 return Ok(outcome);
             }
-            // Claw does it by itself, and nobody is asked about what nobody has asked for.
-            Judged::Ask(_, grounds) if is_of_claw_itself(&call.id) => {
+            Judged::Ask(_, grounds) if call.id.asks_nobody() => {
                 let by = DeniedBy::Unasked { rule: grounds.rule.clone() };
                 return Ok(gate.calls.deny(call, by, &grounds));
             }
@@ -42,15 +41,6 @@ async fn decided(gate: &Gate, pass: &Pass) -> Result<Outcome, Denied> {
             Judged::Denied(by, grounds) => return Ok(gate.calls.deny(call, by, &grounds)),
         }
     }
-}
-
-/// An order that changes something has its frozen row and its yes, and is never asked about.
-fn is_of_claw_itself(call: &CallId) -> bool {
-    use CallId::{Git, Heartbeat, Jobs, Named, Order, Recall};
-    matches!(
-        call,
-        Recall { .. } | Git { .. } | Named { .. } | Order { .. } | Jobs { .. } | Heartbeat { .. }
-    )
 }
 
 /// Judging may start a server, which takes its time: a stop must not wait for it.

@@ -6,7 +6,7 @@ use super::limits::stopped;
 use super::{Gate, Pass};
 use crate::calls::{Denied, Grounds};
 use crate::domain::{DeniedBy, Live, Opening, OwnServerName};
-use crate::hub::{CallSource, Opened, OpenedNow, Permit, PermitParts, RoundInput, TaskAt};
+use crate::hub::{OpenedNow, Permit, PermitParts, RoundInput, TaskAt};
 use crate::policy::obeyed;
 use crate::store::{CallRow, StoreError};
 use crate::undo::Changing;
@@ -73,33 +73,21 @@ impl Gate {
         grounds: &Grounds,
         opened: Vec<Opening>,
     ) -> Result<Permit, Denied> {
-        let arguments = serde_json::from_str(&row.arguments).map_err(|error| {
+        let builtin = self.hub.builtin(&row.server);
+        let is_told = matches!(builtin, Some(OwnServerName::Memory | OwnServerName::Scheduler));
+        let source = is_told.then(|| pass.context.source(&row));
+        let parts = self.frozen(row).map_err(|error| {
             Denied::new(DeniedBy::Failure, format!("the stored arguments: {error}"))
         })?;
-        let builtin = self.hub.builtin(&row.server);
-        let is_command = builtin == Some(OwnServerName::Bash);
-        let source = matches!(builtin, Some(OwnServerName::Memory | OwnServerName::Scheduler))
-            .then(|| CallSource {
-                origin: row.origin,
-                session: row.id.session().cloned(),
-                chat: row.id.session().cloned(),
-                turn: pass.context.turn.as_ref().map(|turn| turn.seq),
-                heard_by_others: pass.context.heard_by_others,
-            });
-        let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
         Ok(self.mint.permit(PermitParts {
-            call: row.id,
-            server: row.server,
-            tool: row.tool,
-            arguments,
-            pin: row.pin,
-            timeout,
             // A link can hide from the judge what a path is; the server sees where it leads.
             keep_off: if grounds.wide { obeyed::NAMES } else { &[] },
-            opened: self.opened_now(opened, is_command),
+            opened: match builtin {
+                Some(OwnServerName::Bash) => self.handed_out.at_its_start(opened),
+                _ => OpenedNow::nothing(),
+            },
             source,
-            input: None,
-            task: None,
+            ..parts
         }))
     }
 
@@ -112,31 +100,23 @@ impl Gate {
         input: Option<RoundInput>,
         task: Option<TaskAt>,
     ) -> Result<Permit, StoreError> {
-        let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
-        Ok(self.mint.permit(PermitParts {
+        Ok(self.mint.permit(PermitParts { input, task, ..self.frozen(row)? }))
+    }
+
+    /// What every permit says: the frozen row, and nothing else.
+    fn frozen(&self, row: CallRow) -> Result<PermitParts, serde_json::Error> {
+        Ok(PermitParts {
+            timeout: self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout),
+            arguments: serde_json::from_str(&row.arguments)?,
             call: row.id,
             server: row.server,
             tool: row.tool,
-            arguments: serde_json::from_str(&row.arguments)?,
             pin: row.pin,
-            timeout,
             keep_off: &[],
             opened: OpenedNow::nothing(),
             source: None,
-            input,
-            task,
-        }))
-    }
-
-    /// It may be closed between this and the moment at which the call is sent.
-    fn opened_now(&self, named: Vec<Opening>, is_command: bool) -> OpenedNow {
-        if !is_command {
-            return OpenedNow::nothing();
-        }
-        let handed_out = self.handed_out.clone();
-        OpenedNow::new(move || Opened {
-            services: handed_out.hand_out(&named),
-            folders: handed_out.folders(),
+            input: None,
+            task: None,
         })
     }
 }

@@ -35,7 +35,7 @@ pub(super) async fn cancel(gate: &Gate, call: &CallId) -> Result<&'static str, S
     let Some(row) = gate.calls.row_of_task(call)? else { return Ok("") };
     let Some(task) = gate.calls.task_of(call)? else { return Ok("") };
     // A process that is gone is not started again for it while the stop switch is on.
-    let may_start = gate.store.read(|tx| tx.panic())?.is_none();
+    let may_start = gate.calls.stopped_by()?.is_none();
     let permit = gate.permit_to_go_on(row, None, Some(at_once(task)))?;
     Ok(match gate.hub.cancel_task(permit, may_start).await {
         true => "; its server was told to cancel it",

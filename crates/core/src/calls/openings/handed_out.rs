@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::FolderInForce;
 use crate::calls::Calls;
 use crate::domain::{Opening, UnixMillis};
-use crate::hub::{Hub, OpenedFolder};
-use crate::store::{Store, StoreError, now_ms, time_until};
+use crate::hub::{Opened, OpenedFolder, OpenedNow};
+use crate::store::{StoreError, now_ms, time_until};
 
 /// The longest time between two looks: what is open by `claw.toml`, and until when, is
 /// in no commit.
@@ -18,12 +18,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Made with the gate, and lives as long as it.
 pub struct HandedOut {
-    /// A handle of the app's: its commits say when to look.
-    store: Store,
-    /// The gate's own, and what knows what is open.
+    /// The gate's own, and what knows what is open. By its store's commits this hears when to look,
+    /// and servers hear by its hub what is closed.
     calls: Arc<Calls>,
-    /// The gate's own, by which servers hear what is closed.
-    hub: Arc<Hub>,
     /// Empty until the first command that uses one.
     openings: Mutex<Openings>,
 }
@@ -45,13 +42,22 @@ struct Seen {
 }
 
 impl HandedOut {
-    pub fn new(store: Store, calls: Arc<Calls>, hub: Arc<Hub>) -> Arc<Self> {
-        Arc::new(Self { store, calls, hub, openings: Mutex::default() })
+    pub fn new(calls: Arc<Calls>) -> Arc<Self> {
+        Arc::new(Self { calls, openings: Mutex::default() })
+    }
+
+    /// What of these is open when the call is sent: it may be closed between this and then.
+    pub fn at_its_start(self: &Arc<Self>, named: Vec<Opening>) -> OpenedNow {
+        let handed = self.clone();
+        OpenedNow::new(move || Opened {
+            services: handed.hand_out(&named),
+            folders: handed.folders(),
+        })
     }
 
     /// The folders that are open for a time, at this moment. What runs keeps them: the kernel takes
     /// nothing away that it has given.
-    pub fn folders(&self) -> Vec<OpenedFolder> {
+    fn folders(&self) -> Vec<OpenedFolder> {
         let folders = self.calls.open_folders().unwrap_or_else(|error| {
             tracing::warn!(%error, "what is open cannot be read, so nothing is");
             Vec::new()
@@ -65,7 +71,7 @@ impl HandedOut {
 
     /// Which of these are open at this moment. What is said to be open is looked after from now on.
     /// Needs a Tokio runtime.
-    pub fn hand_out(self: &Arc<Self>, named: &[Opening]) -> Vec<&'static str> {
+    fn hand_out(self: &Arc<Self>, named: &[Opening]) -> Vec<&'static str> {
         if named.is_empty() {
             return Vec::new();
         }
@@ -90,8 +96,10 @@ impl HandedOut {
 
     /// Closes what is not open any more. False when nothing is left to look at.
     async fn look(&self, seen: &mut Option<Seen>) -> Result<bool, StoreError> {
-        let now =
-            Seen { version: self.store.data_version()?, standing: self.calls.standing_openings() };
+        let now = Seen {
+            version: self.calls.store.data_version()?,
+            standing: self.calls.standing_openings(),
+        };
         let is_over = |until: &Option<UnixMillis>| until.is_some_and(|at| at <= now_ms());
         if seen.as_ref() == Some(&now) && !self.lock().until_ms.values().any(is_over) {
             return Ok(true);
@@ -113,7 +121,7 @@ impl HandedOut {
         };
         for (opening, is_over) in closed {
             let why = if is_over { "expired" } else { "closed" };
-            self.hub.tell_closed(opening.as_str(), why).await;
+            self.calls.hub.tell_closed(opening.as_str(), why).await;
         }
         Ok(is_watched)
     }
@@ -132,7 +140,9 @@ impl HandedOut {
 /// Looks until nothing is handed out any more, or the gate is gone.
 async fn watch(handed: Weak<HandedOut>) {
     let mut seen = None;
-    let Some(mut changes) = handed.upgrade().map(|handed| handed.store.changes()) else { return };
+    let Some(mut changes) = handed.upgrade().map(|handed| handed.calls.store.changes()) else {
+        return;
+    };
     loop {
         let Some(left) = handed.upgrade().map(|handed| handed.left()) else { return };
         changes.wait_at_most(left.min(LOOK_EVERY)).await;

@@ -10,13 +10,13 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{CallLimits, Surroundings};
-use crate::catalog::CatalogSettings;
+use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
+use crate::catalog::{Catalog, CatalogSettings};
 use crate::domain::{
     Answer, ApprovalId, Approvers, CallId, HeldLevels, Live, LiveSink, Origin, Outcome, Scope,
     SessionId, Term, ToolCall,
 };
-use crate::gate::{CallContext, Gate, GateParts, GateSettings};
+use crate::gate::{CallContext, Gate, GateParts};
 use crate::hub::manifest::{Expansion, parse};
 use crate::hub::{Hub, HubSettings};
 use crate::policy::Policy;
@@ -60,7 +60,13 @@ fn entry(name: &str, home: &Path) -> Value {
 }
 
 /// What may be changed before a gate is built.
-pub(crate) type Change = fn(&mut GateSettings);
+pub(crate) struct RigSettings {
+    pub(crate) limits: CallLimits,
+    pub(crate) catalog: CatalogSettings,
+    surroundings: Surroundings,
+}
+
+pub(crate) type Change = fn(&mut RigSettings);
 
 impl Rig {
     /// One server a mode of the stranger, named like it.
@@ -90,9 +96,7 @@ impl Rig {
         let manifest = parse(&json!({"mcpServers": entries}).to_string(), &expansion).unwrap();
         let mut hub = HubSettings::new(std::env::vars().collect(), home.clone());
         hub.shutdown_grace = Duration::from_millis(300);
-        let mut settings = GateSettings {
-            tool_timeout: Duration::from_secs(10),
-            calls_at_once: 8,
+        let mut settings = RigSettings {
             surroundings: Surroundings {
                 workspace: home.clone(),
                 usual_workspace: home.clone(),
@@ -122,20 +126,35 @@ impl Rig {
         change(&mut settings);
         let store = Store::open(&home.join("claw.db")).unwrap();
         let (hub, mint) = Hub::new(manifest, hub);
-        let gate = Arc::new(Gate::new(GateParts {
+        let hub = Arc::new(hub);
+        let redactor = Redactor::new([("OWN".to_owned(), SECRET.to_owned())]).unwrap();
+        let RigSettings { limits, catalog, surroundings } = settings;
+        let catalog = Catalog::new(store.clone(), hub.clone(), redactor.clone(), catalog);
+        let catalog = Arc::new(catalog);
+        let calls = Calls::new(CallsParts {
             store: store.clone(),
-            hub: Arc::new(hub),
-            mint,
+            hub: hub.clone(),
+            catalog: catalog.clone(),
             policy: Policy::load(Some(policy)).unwrap(),
-            redactor: Redactor::new([("OWN".to_owned(), SECRET.to_owned())]).unwrap(),
+            redactor: redactor.clone(),
             artifacts: Artifacts::new(&home.join("artifacts")),
+            surroundings,
+            limits,
+        });
+        let gate = Arc::new(Gate::new(GateParts {
+            hub,
+            mint,
+            calls: Arc::new(calls),
+            catalog,
+            redactor,
             snapshots: TurnSnapshots::new(
                 store.clone(),
                 home.join("snapshots"),
                 home.join("w"),
                 Limits::default(),
             ),
-            settings,
+            tool_timeout: Duration::from_secs(10),
+            calls_at_once: 8,
         }));
         Self { gate, store, lives: Arc::default(), servers, dir }
     }
