@@ -55,7 +55,7 @@ async fn one_turn() -> anyhow::Result<()> {
     let store = Store::open(&home.path().join("claw.db"))?;
     let gate = Arc::new(gate(&store, home.path(), &workspace)?);
     let router = Router::new(Mail::new(store.clone(), 64), gate.clone());
-    let worker = worker(&store, &gate, home.path(), &workspace);
+    let worker = worker(&store, &gate, &workspace);
 
     let session = SessionId::new("main")?;
     let visitor = Visitor {
@@ -152,7 +152,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
     }))
 }
 
-fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Worker {
+fn worker(store: &Store, gate: &Arc<Gate>, workspace: &Path) -> Worker {
     let script = [
         Script::tool_use(
             "filesystem__write_file",
@@ -188,7 +188,6 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         ending: Ending::default(),
         store: store.clone(),
         gate: gate.clone(),
-        locks: home.to_owned(),
         settings: TurnSettings {
             runner,
             turn_time_s: 900,

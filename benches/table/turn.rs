@@ -90,7 +90,6 @@ fn worker(app: &Arc<App>) -> Worker {
         ending: Ending::default(),
         store: app.store.clone(),
         gate: app.gate.clone(),
-        locks: app.config.home.locks(),
         settings: TurnSettings {
             runner,
             turn_time_s: 900,

@@ -137,9 +137,6 @@ fn between_agents(overrides: &Overrides) -> Vec<(bool, String)> {
 /// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves
 /// its finding.
 async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
-    let home = config::locate_home()?;
-    let locks =
-        report.agent.as_ref().map_or_else(|| home.locks(), |agent| home.of_agent(agent).locks());
     let store = report.store.take();
     let mut repaired = 0;
     for finding in &mut report.findings {
@@ -152,7 +149,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
         if !wanted.yes && !ask_person::agreed(&repair.question())? {
             continue;
         }
-        match repair.carry_out(store.as_ref(), &locks).await {
+        match repair.carry_out(store.as_ref()).await {
             Ok(done) => {
                 repaired += 1;
                 out::err_line(&done);

@@ -196,7 +196,6 @@ impl App {
                 anyhow::Ok(Arc::new(Worker::new(WorkerParts {
                     store: self.store.clone(),
                     gate: self.gate.clone(),
-                    locks: self.config.home.locks(),
                     settings,
                     ending: self.ending.clone(),
                 })))

@@ -68,6 +68,10 @@ pub enum StoreError {
         "only a row that is sealed with the key may tell that a row of the audit was put aside, and the key is not here; nothing was changed, `claw audit anchor` says why"
     )]
     NoKey,
+    #[error(
+        "cannot lock the session in {path}: {source}; check that the folder is yours and writable"
+    )]
+    SessionLock { path: String, source: std::io::Error },
     #[error("the store has been closed")]
     Closed,
     #[error(
@@ -101,6 +105,7 @@ impl claw_domain::Blamed for StoreError {
             | Self::Unreadable { .. }
             | Self::Decode(_)
             | Self::NoKey
+            | Self::SessionLock { .. }
             | Self::NoRandomness(_)
             | Self::Closed => claw_domain::Blame::Broken,
         }

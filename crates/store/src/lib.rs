@@ -1,6 +1,6 @@
 //! The store: the only SQL. One SQLite file (WAL, `synchronous=FULL`), one writer thread a process,
-//! readers beside it. Must not know policy, turns or chat: it keeps rows and the invariants between
-//! them.
+//! readers beside it, and the locks of sessions. Must not know policy, turns or chat: it keeps rows
+//! and the invariants between them.
 
 mod access_requests;
 mod allowed_users;
@@ -50,6 +50,7 @@ mod rounds;
 mod schema;
 mod seal;
 mod server_tasks;
+mod session_lock;
 mod sessions;
 mod staged_actions;
 mod trust;
@@ -95,6 +96,7 @@ use queue::WriteUrgency;
 pub use rounds::RoundRow;
 use schema::MIGRATIONS;
 pub use seal::Anchored;
+pub use session_lock::SessionLock;
 pub use sessions::SessionRow;
 pub use staged_actions::StagedRow;
 pub use trust::TrustRow;

@@ -10,7 +10,6 @@ use crate::app::owner_principal;
 use crate::chat_commands::when;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
-use crate::session::SessionLock;
 use crate::store::{DamagedRow, RowAt, RowFault, Store, now_ms};
 
 /// One repair.
@@ -97,7 +96,7 @@ impl Repair {
     }
 
     /// Does it. `store` is needed for everything but settings.
-    pub async fn carry_out(self, store: Option<&Store>, locks: &Path) -> anyhow::Result<String> {
+    pub async fn carry_out(self, store: Option<&Store>) -> anyhow::Result<String> {
         match (self, store) {
             (Self::MoveAside(file), _) => move_aside(&file),
             (Self::RemoveLocks(files), _) => {
@@ -133,7 +132,7 @@ impl Repair {
                 store.write(noted).await?;
                 Ok(format!("Noted that {count} artifacts are gone."))
             }
-            (Self::PutAside(row), Some(store)) => put_aside(row, store, locks).await,
+            (Self::PutAside(row), Some(store)) => put_aside(row, store).await,
             (_, None) => anyhow::bail!("the store is not open"),
         }
     }
@@ -158,16 +157,19 @@ fn move_aside(file: &Path) -> anyhow::Result<String> {
 
 /// The note in a log counts as a limit: in a turn that still goes on it ends that turn, and says
 /// why.
-async fn put_aside(row: DamagedRow, store: &Store, locks: &Path) -> anyhow::Result<String> {
-    let held =
-        row.session.as_ref().map(|session| SessionLock::try_take(locks, session)).transpose()?;
+async fn put_aside(row: DamagedRow, store: &Store) -> anyhow::Result<String> {
+    let held = row.session.as_ref().map(|session| store.lock_session(session)).transpose()?;
     if let (Some(session), Some(None)) = (&row.session, &held) {
         anyhow::bail!("`{session}` is at work in another process; end that first");
     }
     let note = note(&row);
     let (at, by) = (row.at.clone(), owner_principal());
-    let put = store.write(move |tx| tx.put_aside(&row, &note, &by));
-    Ok(if put.await? { done(&at) } else { format!("Nothing is wrong with {at} any more.") })
+    let put = store.write(move |tx| tx.put_aside(&row, &note, &by)).await;
+    // At once: the next row may be one of the same session.
+    if let Some(lock) = held.flatten() {
+        lock.release();
+    }
+    Ok(if put? { done(&at) } else { format!("Nothing is wrong with {at} any more.") })
 }
 
 /// What is said of a repair that was made. Some of them end what their owner may want to give

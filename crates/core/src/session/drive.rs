@@ -12,7 +12,6 @@ use tracing::{Instrument as _, Span};
 use super::active_time::between_ms;
 use super::client::ClientSpent;
 use super::heartbeat::Noted;
-use super::lock::Held;
 use super::pending_rows::PendingRows;
 use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
@@ -21,14 +20,14 @@ use crate::domain::{
     TurnId, text_of,
 };
 use crate::killpoint;
-use crate::store::{StoreError, now_ms};
+use crate::store::{SessionLock, StoreError, now_ms};
 use crate::turn::run::{Around, Behalf};
 use crate::turn::{Log, Step, Turn, next};
 
 pub(super) struct Drive<'w> {
     pub(super) worker: &'w Worker,
-    /// The lock of the session, held by whoever runs this.
-    pub(super) held: &'w Held,
+    /// Held by whoever runs this.
+    pub(super) lock: &'w SessionLock,
     pub(super) session: SessionId,
     /// Of the open turn from its beginning, or of the next one.
     pub(super) settings: Arc<TurnSettings>,
@@ -60,7 +59,7 @@ pub(super) struct Drive<'w> {
 impl<'w> Drive<'w> {
     pub(super) fn open(
         worker: &'w Worker,
-        held: &'w Held,
+        lock: &'w SessionLock,
         session: &SessionId,
         live: LiveSink,
     ) -> Result<Self, SessionError> {
@@ -77,7 +76,7 @@ impl<'w> Drive<'w> {
             };
         Ok(Self {
             worker,
-            held,
+            lock,
             session: session.clone(),
             settings: worker.settings(),
             log,

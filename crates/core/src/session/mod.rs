@@ -15,7 +15,6 @@ mod finish;
 mod for_user;
 mod git_state;
 mod heartbeat;
-mod lock;
 mod named;
 mod pending_rows;
 mod persona;
@@ -32,7 +31,6 @@ mod worker;
 pub use budget::{ASK_PERCENT, Budget};
 pub use ending::Ending;
 pub use heartbeat::NOTHING_TO_TELL;
-pub use lock::SessionLock;
 pub use undo::TURN_IS_OPEN;
 pub use worker::{Ran, SessionError, TurnSettings, Worker, WorkerParts};
 

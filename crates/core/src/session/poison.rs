@@ -15,7 +15,7 @@ impl Drive<'_> {
     /// Notes that the step begins. True if it does not, because that was deadly too often: its turn
     /// is parked with a question, or, where no turn is open, what was asked for is given up.
     pub(super) async fn is_poisoned(&mut self, step: &Step) -> Result<bool, SessionError> {
-        let deaths = self.held.begins(self.log.next_seq() - 1);
+        let deaths = self.lock.begins(self.log.next_seq() - 1);
         if deaths < self.settings.deaths_of_turn_max {
             return Ok(false);
         }

@@ -2,7 +2,7 @@
 //! whoever else is at it.
 //! Must not know what a step does.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use futures::future::BoxFuture;
 use super::budget::Budget;
 use super::drive::Drive;
 use super::ending::Ending;
-use super::lock::{Held, SessionLock};
 use super::named::Attached;
 use super::recall::Rest;
 use super::recent::Recent;
@@ -19,7 +18,7 @@ use super::watch::Watch;
 use crate::config::{HeartbeatBudgets, ServeSection};
 use crate::domain::{InboundBody, LiveSink, SessionId};
 use crate::gate::Gate;
-use crate::store::{InboxRow, Store, StoreError};
+use crate::store::{InboxRow, SessionLock, Store, StoreError};
 use crate::turn::run::Runner;
 
 /// How often a session that somebody else holds is looked at again. The holder may have been
@@ -33,10 +32,6 @@ pub enum SessionError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(
-        "cannot lock the session in {path}: {source}; check that the folder is yours and writable"
-    )]
-    Lock { path: String, source: std::io::Error },
-    #[error(
         "what was said in the session `{session}` cannot be taken in, which is a bug in claw; \
          nothing is lost, and `--session` starts another one"
     )]
@@ -47,7 +42,7 @@ impl crate::domain::Blamed for SessionError {
     fn blame(&self) -> crate::domain::Blame {
         match self {
             Self::Store(error) => error.blame(),
-            Self::Lock { .. } | Self::Stuck { .. } => crate::domain::Blame::Broken,
+            Self::Stuck { .. } => crate::domain::Blame::Broken,
         }
     }
 }
@@ -68,7 +63,6 @@ pub enum Ran {
 pub struct WorkerParts {
     pub store: Store,
     pub gate: Arc<Gate>,
-    pub locks: PathBuf,
     pub settings: TurnSettings,
     /// One for all workers of a process.
     pub ending: Ending,
@@ -100,8 +94,6 @@ pub struct Worker {
     pub(super) store: Store,
     /// The app's, whose servers end when that closes.
     pub(super) gate: Arc<Gate>,
-    /// The folder of the sessions' lock files.
-    locks: PathBuf,
     /// Of the turns that begin from now on.
     settings: RwLock<Arc<TurnSettings>>,
     /// Begun once, when the process is to end; it never goes back.
@@ -120,11 +112,10 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(parts: WorkerParts) -> Self {
-        let WorkerParts { store, gate, locks, settings, ending } = parts;
+        let WorkerParts { store, gate, settings, ending } = parts;
         Self {
             store,
             gate,
-            locks,
             settings: RwLock::new(Arc::new(settings)),
             ending,
             watch: Watch::default(),
@@ -169,8 +160,7 @@ impl Worker {
                 continue;
             };
             crate::killpoint::here("session.locked");
-            let held = Held::new(lock, self.store.clone());
-            let mut drive = Drive::open(self, &held, session, live.clone())?;
+            let mut drive = Drive::open(self, &lock, session, live.clone())?;
             let ran = loop {
                 if let Some(ran) = drive.step().await? {
                     break ran;
@@ -178,7 +168,7 @@ impl Worker {
             };
             drive.let_go().await?;
             crate::killpoint::here("session.unlock.before");
-            held.release();
+            lock.release();
             // A row that came between the last look and letting go found the lock taken; so look
             // once more.
             let left = self.store.read(|tx| tx.queued_inbound(session))?;
@@ -205,9 +195,7 @@ impl Worker {
         if !self.works_here(session)? {
             return Ok(None);
         }
-        let lock = SessionLock::try_take(&self.locks, session).map_err(|source| {
-            SessionError::Lock { path: self.locks.display().to_string(), source }
-        })?;
+        let lock = self.store.lock_session(session)?;
         // An owner may have given it another folder in between.
         Ok(if self.works_here(session)? { lock } else { None })
     }

@@ -137,7 +137,6 @@ pub(super) fn worker_of(
         ending: Ending::default(),
         store: gate.store.clone(),
         gate: gate.gate.clone(),
-        locks: gate.home(),
         settings: crate::session::TurnSettings {
             runner,
             turn_time_s: 60,

@@ -11,7 +11,7 @@ use super::rig::{
 use crate::domain::{EventBody, InboundBody, SessionId, TurnEnd};
 use crate::gate::tests::rig::{ALLOW, Rig as GateRig, session};
 use crate::model::{Delta, Script, Scripted};
-use crate::session::{Ran, SessionLock};
+use crate::session::Ran;
 
 fn hang() -> Script {
     Script::Hang { deltas: vec![Delta::Text("I was about to".into())] }
@@ -136,7 +136,7 @@ async fn a_stop_of_a_parked_turn_denies_what_waits() {
 #[tokio::test]
 async fn a_session_has_one_holder() {
     let rig = Rig::new(ALLOW, [Script::text("x")]);
-    let held = SessionLock::try_take(&rig.gate.home(), &main()).unwrap().unwrap();
+    let held = rig.gate.store.lock_session(&main()).unwrap().unwrap();
     rig.say("go").await;
     let (session, live) = (main(), rig.gate.live());
     let run = rig.worker.run(&session, &live);
