@@ -13,7 +13,6 @@ use std::thread;
 use crate::program::House;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
-use claw_test_kit::skipped;
 use serde_json::{Value, json};
 
 const ALLOW: &str =
@@ -88,9 +87,7 @@ fn the_audit_names_the_hosts_of_a_command_and_believes_no_other_server() {
         "boaster": {"command": "/bin/sh", "args": [script]},
     }});
     house.write("mcp.json", &servers.to_string());
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    if !doctor.iter().any(|row| row["id"] == "box" && row.to_string().contains("+networks")) {
-        skipped("this system gives commands no network of their own");
+    if !house.keeps_to_hosts() {
         return;
     }
     for text in ["fetch", "fetch nothing", "boast"] {
@@ -164,9 +161,7 @@ fn the_audit_names_the_hosts_that_a_command_has_reached_over_ssh() {
     );
     let house = house_with_ssh(&provider, port);
     let _agent = UnixListener::bind(house.user_home().join("agent")).unwrap();
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    if !doctor.iter().any(|row| row["id"] == "box" && row.to_string().contains("+networks")) {
-        skipped("this system gives commands no network of their own");
+    if !house.keeps_to_hosts() {
         return;
     }
     for text in ["push", "push with all of the network"] {

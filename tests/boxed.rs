@@ -9,7 +9,6 @@ use std::fs;
 use std::process::Command;
 
 use crate::program::{House, KEY, alive, eventually, outcomes, pid_in};
-use claw_test_kit::skipped;
 
 const ALLOW: &str =
     "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
@@ -84,16 +83,6 @@ fn house() -> House {
     house
 }
 
-/// Whether this kernel can make the box; `claw doctor` says so.
-fn is_boxed(house: &House) -> bool {
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
-    if !boxed {
-        skipped("this kernel has no box, and claw asks for every command");
-    }
-    boxed
-}
-
 /// Sets the variables of the ways, for this file.
 fn about(house: &House, file: &str) -> String {
     let path = house.user_home().join(file);
@@ -120,7 +109,7 @@ fn inside(house: &House, script: &str) -> String {
 #[test]
 fn nothing_tries_the_box_where_a_server_tells_what_it_holds() {
     let house = house().with("CLAW_LOG", "claw=debug");
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     let trials = |words: &[&str]| {
@@ -142,7 +131,7 @@ fn nothing_tries_the_box_where_a_server_tells_what_it_holds() {
 #[test]
 fn nothing_outside_can_be_read() {
     let house = house();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     assert!(inside(&house, "echo it works").contains("it works"));
@@ -193,7 +182,7 @@ fn the_ways_to_read_work_outside_of_the_box() {
 #[test]
 fn nothing_outside_can_be_written() {
     let house = house();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     for file in ["private/diary", ".claw/claw.toml"] {
@@ -223,8 +212,8 @@ fn rules_that_are_not_there_yet_cannot_be_made() {
     let told = house.claw(&["approve", &id]).expect(0).out;
     // By Landlock, or by the mounts of a namespace.
     let refused = told.contains("Permission denied") || told.contains("Read-only file system");
-    assert!(refused || !is_boxed(&house), "{told}");
-    if is_boxed(&house) {
+    assert!(refused || !house.is_boxed(), "{told}");
+    if house.is_boxed() {
         for name in ["policy.toml", "claw.toml", "x"] {
             assert!(!house.home().join(name).exists(), "{name}");
         }
@@ -234,7 +223,7 @@ fn rules_that_are_not_there_yet_cannot_be_made() {
 #[test]
 fn the_environment_holds_no_secret_by_any_way() {
     let house = house();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     for way in WAYS_TO_THE_ENVIRONMENT {
@@ -250,7 +239,7 @@ fn the_environment_holds_no_secret_by_any_way() {
 #[test]
 fn processes_outside_cannot_be_touched() {
     let house = house();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     let mut outer = Command::new("sleep").arg("300").spawn().unwrap();
@@ -279,7 +268,7 @@ fn processes_outside_cannot_be_touched() {
 #[test]
 fn a_command_that_tries_to_break_its_supervisor_leaves_nothing() {
     let house = house();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     let breaks = "setsid sh -c 'echo $$ > pid; exec sleep 777' & until [ -s pid ] && [ -e seen ]; do sleep 0.01; done; \

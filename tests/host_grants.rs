@@ -9,7 +9,6 @@ use std::fs;
 use crate::program::{House, outcomes};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
-use claw_test_kit::skipped;
 use serde_json::{Value, json};
 
 /// Names that no resolver knows (RFC 2606): nothing is reached, and the commands need nothing.
@@ -28,15 +27,7 @@ impl Told {
         let provider = Threaded::start(Wire::Anthropic, []);
         let house = House::at("claude", &provider.base_url);
         house.write("claw.toml", program::SERVER_WAIT);
-        let doctor = house.claw(&["doctor", "--json"]).rows();
-        let is_held = doctor.iter().any(|row| {
-            let says = row["text"].as_str().unwrap_or_default();
-            row["id"] == "box" && row["ok"] == true && says.contains("networks")
-        });
-        if !is_held {
-            skipped("this system cannot keep a command to hosts");
-        }
-        is_held.then_some(Self { house, provider })
+        house.keeps_to_hosts().then_some(Self { house, provider })
     }
 
     fn push(&self, tool: &str, arguments: &Value) {

@@ -4,7 +4,6 @@
 #![cfg(target_os = "linux")]
 
 use crate::program;
-use claw_test_kit::skipped;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -26,15 +25,6 @@ fn house() -> House {
     house
 }
 
-fn is_boxed(house: &House) -> bool {
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
-    if !boxed {
-        skipped("this kernel has no box, and claw asks for every command");
-    }
-    boxed
-}
-
 /// What the command printed and what is said of it. `at` is a level in the words of the demo.
 fn run(house: &House, command: &str, at: &str) -> String {
     house.claw(&["ask", &format!("run `{command}`{at}")]).expect(0);
@@ -53,7 +43,7 @@ fn an_opened_folder_is_read_at_every_level_and_changed_from_write_on_if_it_was_o
         "claw.toml",
         "[box]\nopen_read = [\"~/Documents\", \"~/near\"]\nopen_write = [\"~/Downloads\"]\n",
     );
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     let at = house.user_home().display().to_string();
@@ -87,7 +77,7 @@ fn an_opened_folder_is_read_at_every_level_and_changed_from_write_on_if_it_was_o
 fn an_undo_leaves_an_opened_folder_as_it_is() {
     let house = house();
     house.write("claw.toml", "[box]\nopen_write = [\"~/Downloads\"]\n");
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     run(&house, "echo x > ~/Downloads/new; echo x > inside", WRITE);
@@ -101,7 +91,7 @@ fn an_undo_leaves_an_opened_folder_as_it_is() {
 fn a_folder_that_vanishes_keeps_no_command_from_running() {
     let house = house();
     house.write("claw.toml", "[box]\nopen_write = [\"~/Downloads\"]\nopen_read = [\"~/far\"]\n");
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     let ended = || -> i64 {
@@ -193,20 +183,19 @@ impl<'a> Talk<'a> {
     }
 }
 
-fn has_mounts(house: &House) -> bool {
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    let has = doctor.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts"));
-    if !has {
+/// Where no folder can be opened, that is said.
+fn opens_folders(house: &House) -> bool {
+    let opens = house.holds_every_level();
+    if !opens {
         house.claw(&["open", "~/Documents"]).expect_mistake(&["no namespaces", "[box]"]);
-        skipped("this system gives commands no namespaces of their own");
     }
-    has
+    opens
 }
 
 #[test]
 fn a_folder_is_open_for_a_time_to_what_starts_meanwhile_and_closed_again() {
     let house = house();
-    if !has_mounts(&house) {
+    if !opens_folders(&house) {
         return;
     }
     let mut talk = Talk::begin(&house);
@@ -261,7 +250,7 @@ fn a_folder_is_open_for_a_time_to_what_starts_meanwhile_and_closed_again() {
 #[test]
 fn what_must_stay_closed_cannot_be_opened_for_a_time_either() {
     let house = house();
-    if !has_mounts(&house) {
+    if !opens_folders(&house) {
         return;
     }
     house.claw(&["ask", "hello"]).expect(0);

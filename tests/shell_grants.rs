@@ -12,7 +12,6 @@ use std::path::Path;
 use crate::program::{House, Ran, eventually, outcomes};
 use crate::shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
 use claw_core::policy::shell::{Joint, ShellStep, grants, read};
-use claw_test_kit::skipped;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -44,19 +43,10 @@ fn executable(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn is_boxed(house: &House) -> bool {
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
-    if !boxed {
-        skipped("this kernel has no box, and claw asks for every command");
-    }
-    boxed
-}
-
 /// `None` where this kernel has no box, which was said then.
 fn boxed_house() -> Option<House> {
     let house = house();
-    is_boxed(&house).then_some(house)
+    house.is_boxed().then_some(house)
 }
 
 /// Runs this where the kernel has no Landlock: a filter that every child inherits answers as such a
@@ -270,10 +260,7 @@ fn looking_can_be_switched_off_and_a_rule_overrides_it() {
 #[test]
 fn a_question_names_the_hosts_and_a_grant_covers_these_alone() {
     let Some(house) = boxed_house() else { return };
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    let held = |row: &Value| row["id"] == "box" && row.to_string().contains("networks");
-    if !doctor.iter().any(held) {
-        skipped("this system gives commands no network of their own");
+    if !house.keeps_to_hosts() {
         return;
     }
     let id = house.ask_parks("run `cargo test one` with the network to crates.io, *.crates.io");
@@ -324,7 +311,7 @@ fn without_a_box_every_command_asks() {
 #[test]
 fn what_claw_understands_is_what_bash_does() {
     let house = House::new();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     house.write(
@@ -381,7 +368,7 @@ fn what_claw_understands_is_what_bash_does() {
 #[test]
 fn no_builtin_of_bash_is_taken_for_a_program() {
     let house = House::new();
-    if !is_boxed(&house) {
+    if !house.is_boxed() {
         return;
     }
     let said = looks(&house, "compgen -b; compgen -k; compgen -a; compgen -A function");

@@ -132,12 +132,6 @@ impl Person {
     }
 }
 
-/// Whether this system holds the levels of the box, so that a mode covers commands.
-pub fn is_held(house: &House) -> bool {
-    let rows = house.claw(&["doctor", "--json"]).rows();
-    rows.iter().any(|row| row["id"] == "box" && row.to_string().contains("+mounts"))
-}
-
 /// Lines that a text takes when it is wrapped at so many columns.
 fn lines_at(text: &str, columns: usize) -> usize {
     text.lines().map(|line| line.chars().count().max(1).div_ceil(columns)).sum()

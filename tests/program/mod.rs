@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
+mod commands_box;
 pub mod peak;
 
 use std::collections::BTreeMap;
