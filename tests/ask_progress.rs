@@ -2,8 +2,10 @@
 //! it shows none of it.
 
 use std::num::NonZero;
+use std::sync::Arc;
 
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use crate::program::{House, SERVER_WAIT, example};
 use crate::pty::Pty;
@@ -40,6 +42,32 @@ fn a_terminal_has_a_row_of_progress_that_is_gone_behind_the_call() {
         let left = screen.screen().contents();
         assert!(!left.contains("· one"), "{left}");
         assert!(left.contains("running: ") && left.ends_with("All is done."), "{left}");
+        assert_eq!(model.faults(), [""; 0]);
+    }
+}
+
+/// A model that answers when the gate lets it.
+fn slow() -> (House, Threaded, Arc<Semaphore>) {
+    let gate = Arc::new(Semaphore::new(0));
+    let answer = Answer::Gated(Turn::text("All is done."), gate.clone());
+    let model = Threaded::start(Wire::OpenAi, [answer]);
+    let house = House::at("openai-compatible", &model.base_url);
+    (house, model, gate)
+}
+
+#[test]
+fn a_terminal_sees_that_the_model_works_until_something_is_printed() {
+    for columns in [40, 80] {
+        let (house, model, gate) = slow();
+        let mut pty = Pty::sized(&house, &["ask", "go"], 24, columns);
+        pty.shows("thinking … 1 s · Ctrl-C stops it").shows("thinking … 2 s");
+        gate.add_permits(100);
+        let shown = pty.ends(0);
+        let mut screen =
+            vt100::Parser::new(NonZero::new(24).unwrap(), NonZero::new(columns).unwrap(), 0);
+        screen.process(shown.as_bytes());
+        let left = screen.screen().contents();
+        assert!(!left.contains("thinking") && left.ends_with("All is done."), "{left}");
         assert_eq!(model.faults(), [""; 0]);
     }
 }

@@ -1,27 +1,46 @@
 //! What a person reads on stderr while a command waits for the end of a turn: which calls run, and
-//! one row of the call that has said something last, written anew in its place. In a pipe or a file
-//! there is no such row. Must not know what a call does.
+//! one row, written anew in its place: that the model works, or what the call has said that has
+//! said something last. In a pipe or a file there is no such row. Must not know what a call does.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::out;
 use crate::domain::{CallId, Live, LiveSink, escape};
 use crate::doors::clean::clean_line;
 use crate::terminal::bar::bar;
+use crate::terminal::thinking::Thinking;
 use crate::terminal::wrap::width;
 
 /// The row is not written more often than this: a server may tell of each byte.
 const REDRAWN_EVERY: Duration = Duration::from_millis(100);
+/// How often is looked whether the seconds of a model at work are others.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Progress for a person who waits. Text of the model is not streamed: stdout gets the whole reply,
 /// once.
+///
+/// Must be called in a runtime: the row of a model at work is written by a task, until the sink is
+/// dropped.
 pub fn on_stderr() -> LiveSink {
-    let progress = Progress::default();
+    let progress = Arc::new(Progress::default());
+    if out::err_columns().is_some() {
+        tokio::spawn(count_seconds(Arc::downgrade(&progress)));
+    }
     Arc::new(move |live| {
         progress.sees(&live, Instant::now());
         print(live);
+        progress.has_printed();
     })
+}
+
+async fn count_seconds(progress: Weak<Progress>) {
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        looks.tick().await;
+        let Some(progress) = progress.upgrade() else { return };
+        progress.ticks(Instant::now());
+    }
 }
 
 fn print(live: Live) {
@@ -52,15 +71,60 @@ struct Shown {
     /// The calls that run, by their titles.
     running: Vec<(CallId, String)>,
     drawn: Option<Instant>,
+    /// The model, and how often something was printed when it was seen to work last: behind
+    /// anything else that was printed, such as its reply, it has no row any more.
+    thinking: Option<(Thinking, u64)>,
+    /// The model writes its reply.
+    writes: bool,
 }
 
 impl Progress {
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The row of the model counts its seconds, from the first one on.
+    fn ticks(&self, now: Instant) {
+        let mut shown = self.shown();
+        let writes = shown.writes;
+        let Some((thinking, printed)) = &mut shown.thinking else { return };
+        if !thinking.tick(now) {
+            return;
+        }
+        let Some(columns) = out::err_columns() else { return };
+        let room = columns.saturating_sub(1);
+        let row = within(&thinking.row(writes, room), room);
+        if !out::err_row_since(*printed, &row) {
+            shown.thinking = None;
+        }
+    }
+
+    /// What the sink itself has printed ends no row of the model.
+    fn has_printed(&self) {
+        if let Some((_, printed)) = &mut self.shown().thinking {
+            *printed = out::printed();
+        }
+    }
+
     /// Notes which calls run, and shows the progress of one. What is printed meanwhile takes the
     /// row away by itself.
     fn sees(&self, live: &Live, now: Instant) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown();
         match live {
-            Live::CallStarted { call, title } => shown.running.push((call.clone(), title.clone())),
+            Live::StepStarted { .. } => {
+                shown.thinking = Some((Thinking::new(now), out::printed()));
+                shown.writes = false;
+            }
+            Live::Text { text, .. } | Live::Reasoning { text, .. } => {
+                shown.writes |= matches!(live, Live::Text { .. });
+                if let Some((thinking, _)) = &mut shown.thinking {
+                    thinking.heard(text.len());
+                }
+            }
+            Live::CallStarted { call, title } => {
+                shown.thinking = None;
+                shown.running.push((call.clone(), title.clone()));
+            }
             Live::CallEnded { call, .. } => {
                 shown.running.retain(|(running, _)| running != call);
                 shown.drawn = None;

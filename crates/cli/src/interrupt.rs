@@ -20,7 +20,11 @@ pub async fn stoppable<T>(
     tokio::pin!(work);
     loop {
         tokio::select! {
-            done = &mut work => return done.map(Some),
+            done = &mut work => {
+                // Nothing moves any more.
+                out::err_row_away();
+                return done.map(Some);
+            }
             pressed = tokio::signal::ctrl_c() => {
                 pressed?;
                 presses += 1;

@@ -2,7 +2,7 @@
 //! to stderr. Must not know what is printed.
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::Value;
 
@@ -99,6 +99,9 @@ static ROW_STANDS: AtomicBool = AtomicBool::new(false);
 /// To the start of the row, which is emptied (ECMA-48, `EL`).
 const EMPTY_ROW: &str = "\r\u{1b}[K";
 
+/// How often something was printed.
+static PRINTED: AtomicU64 = AtomicU64::new(0);
+
 /// A row on stderr in the place of the last one, until anything else is printed. For a terminal
 /// alone, and no longer than one row of it.
 pub fn err_row(text: &str) {
@@ -107,10 +110,27 @@ pub fn err_row(text: &str) {
     ROW_STANDS.store(true, Ordering::SeqCst);
 }
 
-/// Takes that row away, if it stands.
+/// The same as long as nothing else was printed since `printed`; whether that is so.
+pub fn err_row_since(printed: u64, text: &str) -> bool {
+    // Whoever prints takes this lock first.
+    let _stderr = io::stderr().lock();
+    let is_last = self::printed() == printed;
+    if is_last {
+        err_row(text);
+    }
+    is_last
+}
+
+/// How often something was printed until now.
+pub fn printed() -> u64 {
+    PRINTED.load(Ordering::SeqCst)
+}
+
+/// Takes that row away, if it stands, because something else is printed.
 pub fn err_row_away() {
+    let mut stderr = io::stderr().lock();
+    PRINTED.fetch_add(1, Ordering::SeqCst);
     if ROW_STANDS.swap(false, Ordering::SeqCst) {
-        let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(EMPTY_ROW.as_bytes()).and_then(|()| stderr.flush());
     }
 }

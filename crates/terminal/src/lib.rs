@@ -12,6 +12,7 @@ pub mod size;
 pub mod stream;
 pub mod style;
 mod table;
+pub mod thinking;
 pub mod wrap;
 
 use claw_core::domain;

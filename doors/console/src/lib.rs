@@ -10,7 +10,6 @@ mod delivery;
 mod door;
 pub mod editor;
 pub mod paint;
-mod progress;
 pub mod run;
 mod running;
 pub mod screen;

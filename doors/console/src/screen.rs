@@ -7,7 +7,6 @@ use std::time::Instant;
 use crate::chat_commands::without_buttons;
 use crate::domain::{CallId, Live, OutboundBody, Question};
 
-use super::progress::Thinking;
 use super::running::RunningCalls;
 use super::staged_answers::Open;
 use super::staged_list::staged_lines;
@@ -19,6 +18,7 @@ use crate::terminal::diff::diff_lines;
 use crate::terminal::question::{Clock, question_lines, whole_lines};
 use crate::terminal::stream::{StreamView, markdown_lines};
 use crate::terminal::style::{Look, Span, Style, paint_line};
+use crate::terminal::thinking::Thinking;
 use crate::terminal::wrap::{Long, head, wrap};
 
 /// (turn, step) of the text that is being streamed.

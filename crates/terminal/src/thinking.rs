@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use crate::terminal::wrap::width;
+use crate::wrap::width;
 
 /// About so many bytes are one token; what a reply really took is in `/usage`.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// A model at work.
 #[derive(Debug)]
-pub(super) struct Thinking {
+pub struct Thinking {
     since: Instant,
     /// What has come of it, reasoning included.
     bytes: usize,
@@ -18,23 +18,23 @@ pub(super) struct Thinking {
 }
 
 impl Thinking {
-    pub(super) fn new(now: Instant) -> Self {
+    pub fn new(now: Instant) -> Self {
         Self { since: now, bytes: 0, seconds: 0 }
     }
 
     /// More has come of it.
-    pub(super) fn heard(&mut self, bytes: usize) {
+    pub fn heard(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
 
     /// Whether its row is another one now.
-    pub(super) fn tick(&mut self, now: Instant) -> bool {
+    pub fn tick(&mut self, now: Instant) -> bool {
         let seconds = now.duration_since(self.since).as_secs();
         std::mem::replace(&mut self.seconds, seconds) != seconds
     }
 
     /// The parts of its row that fit.
-    pub(super) fn row(&self, writes: bool, room: usize) -> String {
+    pub fn row(&self, writes: bool, room: usize) -> String {
         let what = if writes { "writing" } else { "thinking" };
         let tokens = self.bytes as u64 / BYTES_PER_TOKEN;
         let mut row = format!("{what} … {} s · Ctrl-C stops it", self.seconds);
