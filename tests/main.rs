@@ -53,6 +53,7 @@ mod jobs_in_topics;
 mod jobs_rig;
 mod keeping;
 mod kept_results;
+mod late_reminders;
 mod limits;
 #[path = "support/line_client.rs"]
 mod line_client;

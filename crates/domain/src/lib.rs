@@ -92,8 +92,10 @@ pub use model::{Finish, ToolSpec, Usage, first_sentence, required_of};
 pub use named::{NAMED_MAX, Named, NamedState, is_like_uri, named_in};
 pub use opening::Opening;
 pub use origin::Origin;
-pub use outbound::{Outbound, OutboundBody};
-pub use own_server::{CLAW_ITSELF, OWN_SERVERS, OwnServer, OwnServerName, TOOL_SEARCH};
+pub use outbound::{LATE_REMINDER, Outbound, OutboundBody};
+pub use own_server::{
+    CLAW_ITSELF, OWN_SERVERS, OwnServer, OwnServerName, TOOL_SEARCH,
+};
 pub use owner_question::{
     OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionKind, OwnerQuestionState,
 };

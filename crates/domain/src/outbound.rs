@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Address, Question, SessionId};
 
+/// Between the words of a reminder that comes late and the moment at which it was due.
+pub const LATE_REMINDER: &str = "\n\n*This was due ";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outbound {
     pub session: SessionId,
@@ -31,7 +34,8 @@ pub enum OutboundBody {
     Question { turn_seq: u64, question: Box<Question> },
     /// One sentence from claw itself: a limit, a broken server, an error.
     Notice { text: String },
-    /// Words that a job says, as claw shows them. `firing` and `job` are the scheduler's ids.
+    /// Words that a job says, as claw shows them; behind [`LATE_REMINDER`] when they were due, if
+    /// they come late. `firing` and `job` are the scheduler's ids.
     Reminder { firing: String, job: String, text: String },
     /// What ran without a question, in Markdown. `number` is that of the digest, `grants` those of
     /// its grants that can be taken back.

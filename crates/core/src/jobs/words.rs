@@ -1,7 +1,7 @@
 //! What is said of jobs. Pure. Must not know who is told, or when.
 
 use super::due::Firing;
-use crate::domain::escape;
+use crate::domain::{LATE_REMINDER, escape};
 
 /// Of a job's words where it is named, in characters.
 const TITLE_CHARS_MAX: usize = 60;
@@ -36,7 +36,7 @@ pub(super) fn reminder(words: &str, firing: &Firing, late_ms: Option<i64>) -> St
     match late_ms {
         None => format!("⏰ {words}"),
         Some(_) => format!(
-            "⏰ {words}\n\n*This was due {}, while claw was not running.*",
+            "⏰ {words}{LATE_REMINDER}{}, while claw was not running.*",
             firing.planned.line()
         ),
     }

@@ -4,6 +4,7 @@
 mod delivery;
 mod drafts;
 mod instance;
+mod late;
 mod notify;
 mod owner_questions;
 mod pairing;

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
+use super::late::say_when_due;
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
     Outcome, Question, UnixMillis,
 };
-use crate::store::{ApprovalRow, CallRow, KeptUpdate, OutboxRow, OverheardRow, StoreError};
+use crate::store::{ApprovalRow, CallRow, KeptUpdate, OutboxRow, OverheardRow, StoreError, now_ms};
 
 /// What went wrong with what is kept, in words that name the next step.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +59,11 @@ pub struct OutboxMessage {
 
 impl From<OutboxRow> for OutboxMessage {
     fn from(row: OutboxRow) -> Self {
-        let OutboxRow { id, sending, parts_sent, outbound, at_ms: _ } = row;
+        let OutboxRow { id, sending, parts_sent, mut outbound, at_ms } = row;
+        // The words of one that is there in part stay what they were.
+        if parts_sent == 0 {
+            say_when_due(&mut outbound.body, at_ms, now_ms());
+        }
         Self { id, sending, parts_sent, outbound }
     }
 }
