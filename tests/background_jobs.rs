@@ -66,7 +66,8 @@ fn a_stop_and_leaving_name_the_jobs_that_run() {
     status_counts(&mut chat, 1);
     chat.types(b"/stop\n");
     eventually("the stop says what goes on", || {
-        chat.out().contains("No turn is running; 1 background job goes on.")
+        let out = chat.out();
+        out.contains("No turn is running; 1 background job goes on.") && out.contains("/stop jobs")
     });
     let left = chat.ends().expect(0);
     assert!(left.err.contains("1 background job ends with this chat."), "{left:?}");

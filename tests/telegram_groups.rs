@@ -51,6 +51,8 @@ fn only_owners_start_afresh_and_stop_what_others_have_begun() {
     eventually("the model is asked", || rig.model.recorded().len() == 1);
     bob.says(group, "/stop@claw_test_bot");
     rig.telegram.wait_for_text(group, "Only they and an owner may stop it.");
+    bob.says(group, "/stop@claw_test_bot jobs");
+    rig.telegram.wait_for_text(group, "Only an owner may do that: background jobs");
     bob.says(group, "/new@claw_test_bot");
     rig.telegram.wait_for_text(group, "Only an owner may do that here");
     bob.says(group, "/here@claw_test_bot");

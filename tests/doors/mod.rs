@@ -37,6 +37,7 @@ macro_rules! scenes_of {
             an_open_question_survives_a_kill_and_counts_once,
             a_question_that_is_answered_elsewhere_is_closed_here,
             the_stop_switch_ends_what_runs_and_holds_until_it_is_off,
+            background_jobs_are_ended_by_their_owners_word,
             one_chat_that_floods_holds_up_no_other,
             a_bug_in_one_message_ends_with_that_message,
             a_message_that_finds_the_queue_full_is_told_and_not_taken_in,

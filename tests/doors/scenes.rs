@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::doors::rig::{
@@ -10,7 +11,7 @@ use crate::doors::rig::{
     effects, events, home, lack, logged, number, results, runs, shows, turns_end, wait_model_asked,
 };
 use crate::program::{alive, eventually, pid_in, said};
-use crate::wires::{Answer, Turn};
+use crate::wires::{Answer, Call, Turn};
 
 /// A door at which the model asks for [`EFFECT`] and then says `It is done.`; the question is open.
 fn asked<R: DoorRig>() -> R {
@@ -153,6 +154,44 @@ pub fn the_stop_switch_ends_what_runs_and_holds_until_it_is_off<R: DoorRig>() {
     rig.says(Chat::First, "Now");
     eventually("it runs again", || effects(&rig) == 1);
     ends_well(&mut rig);
+}
+
+pub fn background_jobs_are_ended_by_their_owners_word<R: DoorRig>() {
+    let start = |name: &str| {
+        let command = format!("echo $$ > {name}; mkfifo {name}.go; cat {name}.go");
+        let arguments = json!({"command": command, "needs": "write"}).to_string();
+        Call::new(name, "bash__start", &arguments)
+    };
+    let starts = Answer::Turn(Turn::calls(&[start("one"), start("two")]));
+    let home = home([starts, Answer::text("They run.")]);
+    home.house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this scene starts jobs\"\n",
+    );
+    let mut rig: R = at_home(home);
+    rig.says(Chat::First, "Go ahead");
+    shows(&mut rig, Chat::First, "They run.");
+    let mut pids = Vec::new();
+    eventually("the jobs run", || {
+        let in_file = |name| pid_in(&rig.home().house.workspace().join(name));
+        pids = ["one", "two"].into_iter().filter_map(in_file).collect();
+        pids.len() == 2
+    });
+    rig.says(Chat::First, "/stop jobs");
+    shows(&mut rig, Chat::First, "Ended 2 background jobs:");
+    assert!(pids.iter().all(|pid| !alive(*pid)), "{pids:?}");
+    let shown = rig.shown(Chat::First);
+    assert!(shown.contains("1: echo") && shown.contains("2: echo"), "{shown}");
+    rig.says(Chat::First, "/stop jobs");
+    shows(&mut rig, Chat::First, "No background job runs.");
+    all_is_delivered(&mut rig);
+    rig.kill();
+    let house = &rig.home().house;
+    let received = house.audit().into_iter().filter(|row| row["kind"] == "received");
+    let ordered: Vec<_> = received.filter(|row| row["body"]["ordered"] == true).collect();
+    assert_eq!(ordered.len(), 2, "{ordered:?}");
+    assert_eq!(ordered[0]["body"]["tool"], "stop_all");
+    house.is_whole();
 }
 
 /// The model holds back the answer to the first chat, which goes on writing. What the second one

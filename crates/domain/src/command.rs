@@ -6,6 +6,8 @@
 pub enum ChatCommand {
     New,
     Stop,
+    /// `/stop jobs`.
+    StopJobs,
     Status,
     Usage,
     Model,

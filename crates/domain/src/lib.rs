@@ -94,7 +94,7 @@ pub use opening::Opening;
 pub use origin::Origin;
 pub use outbound::{LATE_REMINDER, Outbound, OutboundBody};
 pub use own_server::{
-    CLAW_ITSELF, OWN_SERVERS, OwnServer, OwnServerName, TOOL_SEARCH,
+    CLAW_ITSELF, OWN_SERVERS, OwnServer, OwnServerName, STOP_ALL_JOBS, TOOL_SEARCH,
 };
 pub use owner_question::{
     OwnerAnswer, OwnerQuestion, OwnerQuestionAbout, OwnerQuestionKind, OwnerQuestionState,

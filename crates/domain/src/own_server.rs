@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+/// The tool of the bash server that ends all jobs, which no model is offered.
+pub const STOP_ALL_JOBS: &str = "stop_all";
+
 /// Which of ours a server is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

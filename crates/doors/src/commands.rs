@@ -48,7 +48,12 @@ pub const COMMANDS: &[CommandInfo] = &[
         "start afresh: the model forgets this conversation, session grants end",
     )
     .also(&["/reset"]),
-    info(ChatCommand::Stop, "/stop", "", "end the running turn and whatever it runs"),
+    info(
+        ChatCommand::Stop,
+        "/stop",
+        "[jobs]",
+        "end the running turn and whatever it runs; with `jobs`, the background jobs",
+    ),
     info(ChatCommand::Status, "/status", "", "model, context, servers, what runs and what waits"),
     info(ChatCommand::Usage, "/usage", "", "tokens today and in this session, by model"),
     info(
@@ -249,6 +254,7 @@ fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
     let wanted = word.to_ascii_lowercase();
     match at(door).find(|known| known.names().any(|name| name == wanted)) {
         Some(known) if known.command == ChatCommand::Undo && !rest.is_empty() => undo_of(rest),
+        Some(known) if known.command == ChatCommand::Stop && !rest.is_empty() => stop_of(rest),
         Some(known) if rest.is_empty() || !known.words.is_empty() => {
             Parsed::Command(known.command, rest.to_owned())
         }
@@ -282,6 +288,17 @@ fn undo_of(rest: &str) -> Parsed {
         return Parsed::Command(ChatCommand::UndoFiles, words.trim_start().to_owned());
     }
     Parsed::Unknown("There are /undo, for the last exchange, and /undo files.".to_owned())
+}
+
+/// What is stopped in place of the turn.
+fn stop_of(rest: &str) -> Parsed {
+    if rest.eq_ignore_ascii_case("jobs") {
+        return Parsed::Command(ChatCommand::StopJobs, String::new());
+    }
+    Parsed::Unknown(
+        "There are /stop, for the running turn, and /stop jobs, for all background jobs."
+            .to_owned(),
+    )
 }
 
 /// The commands of a door, in the order of the help; also for a messenger's menu.
@@ -327,120 +344,4 @@ pub fn near(line: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn command(command: ChatCommand, words: &str) -> Parsed {
-        Parsed::Command(command, words.to_owned())
-    }
-
-    fn typed(line: &str) -> Parsed {
-        parse(line, DoorKind::Console)
-    }
-
-    #[test]
-    fn names_and_aliases_are_commands() {
-        assert_eq!(typed("/new"), command(ChatCommand::New, ""));
-        assert_eq!(typed("/RESET "), command(ChatCommand::New, ""));
-        for known in COMMANDS {
-            let door = known.only_at.unwrap_or(DoorKind::Console);
-            assert_eq!(parse(known.name, door), command(known.command, ""));
-        }
-    }
-
-    #[test]
-    fn a_command_of_another_door_is_named_with_what_does_the_same_here() {
-        let said = |parsed| if let Parsed::Unknown(text) = parsed { text } else { String::new() };
-        let here = said(typed("/here off"));
-        assert!(here.contains("Telegram") && here.contains("claw chat -C FOLDER"), "{here}");
-        let quit = said(parse_for_bot("/quit", "b"));
-        assert!(quit.contains("for the console"), "{quit}");
-    }
-
-    #[test]
-    fn some_take_words_and_some_do_not() {
-        assert_eq!(typed("/panic  off "), command(ChatCommand::Panic, "off"));
-        assert_eq!(typed("/undo files 12 yes"), command(ChatCommand::UndoFiles, "12 yes"));
-        assert_eq!(typed("/undo FILES"), command(ChatCommand::UndoFiles, ""));
-        assert!(matches!(typed("/undo it"), Parsed::Unknown(_)));
-        assert_eq!(typed("/grants revoke 3"), command(ChatCommand::Grants, "revoke 3"));
-        assert!(
-            matches!(typed("/stop it"), Parsed::Unknown(text) if text.contains("start it with a space"))
-        );
-        assert!(
-            matches!(parse_for_bot("/stop it", "b"), Parsed::Unknown(text) if text.contains("Send /stop alone"))
-        );
-    }
-
-    #[test]
-    fn a_path_or_an_indented_slash_is_a_message() {
-        for message in ["/etc/hosts is wrong", " /new", "see /new", "", "/new\nand more"] {
-            assert_eq!(typed(message), Parsed::Message, "{message:?}");
-        }
-    }
-
-    #[test]
-    fn a_slip_names_the_closest() {
-        let Parsed::Foreign(text) = typed("/stpo") else { panic!() };
-        assert_eq!(text, "There is no command /stpo. Did you mean /stop?");
-        assert!(matches!(typed("/frobnicate"), Parsed::Foreign(text) if text.contains("/help")));
-    }
-
-    #[test]
-    fn a_command_may_name_its_bot() {
-        let here = |text| parse_for_bot(text, "@My_bot");
-        assert_eq!(here("/status"), command(ChatCommand::Status, ""));
-        assert_eq!(here("/status@my_Bot"), command(ChatCommand::Status, ""));
-        assert_eq!(here("/panic@my_bot off"), command(ChatCommand::Panic, "off"));
-        assert_eq!(here("/status@other_bot"), Parsed::NotForUs);
-        assert_eq!(here("/whatever@other_bot you like"), Parsed::NotForUs);
-        assert_eq!(here("write to me@other_bot"), Parsed::Message);
-        assert!(
-            matches!(here("/sttaus@my_bot"), Parsed::Foreign(text) if text.ends_with("Did you mean /status?"))
-        );
-    }
-
-    #[test]
-    fn only_the_console_can_be_left() {
-        assert_eq!(typed("/quit"), command(ChatCommand::Quit, ""));
-        assert!(matches!(parse_for_bot("/quit", "b"), Parsed::Unknown(_)));
-        assert!(
-            help_markdown(DoorKind::Console).contains("/quit")
-                && !help_markdown(DoorKind::Chat).contains("/quit")
-        );
-    }
-
-    /// What `setMyCommands` of the Bot API takes: 1 to 32 of a-z, 0-9 and `_`, and a text of 1 to
-    /// 256 characters.
-    #[test]
-    fn every_name_fits_a_messengers_menu() {
-        for known in at(DoorKind::Chat) {
-            let name = known.name.strip_prefix('/').unwrap();
-            assert!(
-                name.chars().all(|c| c.is_ascii_lowercase()) && (1..=32).contains(&name.len()),
-                "{name}"
-            );
-            assert!((1..=256).contains(&known.help.chars().count()), "{name}");
-        }
-    }
-
-    #[test]
-    fn completion_knows_every_name() {
-        assert_eq!(completions("/sto"), ["/stop"]);
-        assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
-        assert_eq!(completions("/u"), ["/usage", "/undo"]);
-        assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 29);
-    }
-
-    #[test]
-    fn what_is_nearly_a_command_of_any_door_is_known_as_a_slip() {
-        for (line, command) in
-            [("/stopp", "/stop"), ("/panik", "/panic"), (" /STOPP@bot x".trim(), "/stop")]
-        {
-            assert_eq!(near(line), Some(command), "{line}");
-        }
-        assert_eq!(near("/code_review x"), None);
-        assert_eq!(near("/docs:stopp"), None);
-    }
-}
+mod tests;

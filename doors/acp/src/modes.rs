@@ -6,7 +6,7 @@ use agent_client_protocol::v1::schema::{
     SessionMode, SessionModeState, SessionUpdate, UnstructuredCommandInput,
 };
 
-use crate::domain::{ChatCommand, Mode};
+use crate::domain::Mode;
 use crate::doors::commands::{self, DoorKind};
 
 pub fn state(now: Mode) -> SessionModeState {
@@ -35,11 +35,9 @@ pub fn changed(now: Mode) -> SessionUpdate {
     SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(now.as_str()))
 }
 
-/// An editor has its own button for what runs. `prompts` of tool servers: command, what it is, and
-/// the words that it takes.
+/// `prompts` of tool servers: command, what it is, and the words that it takes.
 pub fn commands(prompts: &[(String, String, String)]) -> SessionUpdate {
-    let listed = commands::at(DoorKind::Editor).filter(|known| known.command != ChatCommand::Stop);
-    let all = listed.map(|known| {
+    let all = commands::at(DoorKind::Editor).map(|known| {
         let input = (!known.words.is_empty()).then(|| {
             AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(known.words))
         });

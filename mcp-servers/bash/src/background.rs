@@ -184,6 +184,11 @@ impl Job {
             timeout_at(until, news.wait_for(|(total, end)| *total > seen || end.is_some())).await;
     }
 
+    /// Does not wait until it has ended.
+    pub fn begin_to_end(&self) {
+        self.stop.cancel();
+    }
+
     /// Ends it, with everything that it started. Returns when it has ended.
     pub async fn end(&self) {
         self.stop.cancel();

@@ -27,6 +27,8 @@ pub const START: &str = "start";
 pub const OUTPUT: &str = "output";
 pub const STOP: &str = "stop";
 pub const LIST: &str = "list";
+/// For hosts alone: an owner's own word ends jobs.
+pub const STOP_ALL: &str = "stop_all";
 
 /// Tells the client how many jobs run. A client that does not know it ignores it (JSON-RPC 2.0,
 /// section 4.1).
@@ -152,7 +154,21 @@ pub fn tools(limits: &Limits, enforcement: Enforcement) -> Result<Vec<Tool>, Str
             "List the jobs",
         )
         .with_raw_output_schema(schema::output::<ListResult>()),
+        tool(
+            STOP_ALL,
+            "Kill all background jobs that run, with everything that they started. For hosts.".to_owned(),
+            schema::input::<ListArguments>()?,
+            changes("Stop all jobs"),
+            "Stop all jobs",
+        )
+        .with_raw_output_schema(schema::output::<ListResult>())
+        .with_meta(for_hosts().into()),
     ])
+}
+
+/// MCP Apps: no model is offered it.
+fn for_hosts() -> JsonObject {
+    JsonObject::from_iter([("ui".to_owned(), json!({"visibility": ["app"]}))])
 }
 
 pub fn running(jobs: usize) -> ServerNotification {

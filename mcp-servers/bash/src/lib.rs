@@ -1,6 +1,6 @@
-//! The bash MCP server: `run` for a command, `start`, `output`, `stop` and `list` for jobs in the
-//! background, over stdio, inside a box that the operating system holds. This file owns the order
-//! of the start: read the arguments, close the box, and only then make a runtime. Of the
+//! The bash MCP server: `run` for a command, `start`, `output`, `stop`, `stop_all` and `list` for
+//! jobs in the background, over stdio, inside a box that the operating system holds. This file owns
+//! the order of the start: read the arguments, close the box, and only then make a runtime. Of the
 //! crates of claw it knows the kit alone.
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its

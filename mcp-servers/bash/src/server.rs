@@ -218,6 +218,7 @@ impl ServerHandler for BashServer {
             job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
             job_tools::STOP => return Ok(self.stop(request.arguments).await),
             job_tools::LIST => return Ok(self.list(request.arguments)),
+            job_tools::STOP_ALL => return Ok(self.stop_all(request.arguments).await),
             other => {
                 let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
                 let text = format!("there is no tool `{other}`, only {}", names.join(", "));

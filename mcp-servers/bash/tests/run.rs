@@ -358,7 +358,7 @@ fn every_tool_is_described_and_honest() {
     let take_null: Vec<&str> = names.iter().map(String::as_str).collect();
     let told = mcp::Told {
         readers: &["output", "list"],
-        open_world: &["run", "start", "stop"],
+        open_world: &["run", "start", "stop", "stop_all"],
         take_null: &take_null,
     };
     mcp::assert_described(&mut server, &told);

@@ -11,7 +11,7 @@ mod variables;
 use serde_json::Value;
 
 use super::difference::{Around, Changed, between};
-use crate::domain::{Effect, Level, Opening, Origin, OwnServerName, escape};
+use crate::domain::{Effect, Level, Opening, Origin, OwnServerName, STOP_ALL_JOBS, escape};
 use crate::hub::Method;
 use crate::policy::{Facts, level, mode, openings};
 use crate::workspace::{FILES_COUNTED_MAX, Last, PathContents};
@@ -277,6 +277,12 @@ fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         "stop" => {
             let says = format!("Stop the background job {}", job()?);
             return Some(Effect { says, told: vec!["job".to_owned()], ..Effect::default() });
+        }
+        STOP_ALL_JOBS => {
+            return Some(Effect {
+                says: "Stop all background jobs".to_owned(),
+                ..Effect::default()
+            });
         }
         _ => return None,
     };

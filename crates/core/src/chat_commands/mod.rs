@@ -1,11 +1,13 @@
 //! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
 //! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
 //! `/approvals`, `/grants`, `/digest`, `/login`, `/memory`, `/schedule`, `/mode`, `/here`,
-//! `/guests`, `/panic` and `/undo files`, and who may pull the stop switch, take back a grant or
-//! send an allowed user away. Must not know doors, how a turn goes, or how a model is picked.
+//! `/guests`, `/panic`, `/stop jobs` and `/undo files`, and who may pull the stop switch, take back
+//! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
+//! picked.
 
 mod agents;
 mod allowed_users;
+mod background_jobs;
 mod code;
 mod conversation;
 mod daily_digest;
@@ -233,6 +235,7 @@ impl ChatCommands {
             {
                 "Only the owner may see this.".to_owned()
             }
+            ChatCommand::StopJobs => return self.stop_jobs(given).await,
             ChatCommand::Status => status::markdown(&parts, session, visitor).await?,
             ChatCommand::UndoFiles => undo_files::markdown(&parts, visitor, session, words).await?,
             ChatCommand::Usage => usage::markdown(&parts, session)?,

@@ -70,7 +70,9 @@ pub(super) async fn markdown(
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
     });
-    text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
+    let jobs = parts.gate.hub().background_jobs();
+    let how_to_end = if owner && jobs > 0 { " (`/stop jobs` ends them)" } else { "" };
+    text.push_str(&format!("- background jobs: {jobs}{how_to_end}\n"));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
 }

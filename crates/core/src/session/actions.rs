@@ -2,6 +2,8 @@
 //! when they are over. Must not know doors, how a proposal is checked, or what an answer changes in
 //! the store.
 
+use claw_kit::counted::counted;
+
 use super::drive::Drive;
 use super::for_user::words_for_user;
 use super::watch::By;
@@ -9,13 +11,15 @@ use super::worker::SessionError;
 use crate::calls::{Proposed, job_words};
 use crate::domain::{
     Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome,
-    OwnServerName, ToolOutput, escape,
+    OwnServerName, STOP_ALL_JOBS, ToolOutput, escape,
 };
 use crate::store::InboxRow;
 
 /// How much of a result the person reads, in characters. The session's log has the whole.
 const HEAD_CHARS_MAX: usize = 1500;
 const HEAD_LINES_MAX: usize = 30;
+/// Of the command of a job that was ended, in characters.
+const JOB_CHARS_MAX: usize = 120;
 /// How our own memory server begins where an id is no note's. What it advises is for a model.
 const NO_NOTE: &str = "there is no note `";
 /// Why what was confirmed is not run after a stop.
@@ -143,6 +147,9 @@ impl Drive<'_> {
                     || words(&action, &outcome),
                     |words| literal(&escape::visible(&words)),
                 )
+            }
+            Some(OwnServerName::Bash) if action.tool == STOP_ALL_JOBS => {
+                ended_jobs(&outcome).unwrap_or_else(|| words(&action, &outcome))
             }
             _ => words(&action, &outcome),
         };
@@ -316,6 +323,26 @@ fn words_of_notes(action: &Action, outcome: &Outcome) -> String {
         }
         _ => words(action, outcome),
     }
+}
+
+/// Which background jobs an order has ended, by their numbers and commands.
+fn ended_jobs(outcome: &Outcome) -> Option<String> {
+    let Outcome::Ended { output } = outcome else { return None };
+    let jobs = output.structured.as_ref()?.get("jobs")?.as_array()?;
+    let lines: Vec<String> = jobs
+        .iter()
+        .map(|job| {
+            let command = job["command"].as_str().unwrap_or_default();
+            let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+            let head: String = line.chars().take(JOB_CHARS_MAX).collect();
+            let more = if head.len() < line.len() { "…" } else { "" };
+            format!("\n- {}: {}{more}", job["job"], literal(&escape::visible(&head)))
+        })
+        .collect();
+    Some(match lines.len() {
+        0 => "No background job runs.".to_owned(),
+        count => format!("Ended {}:\n{}", counted(count as u64, "background job"), lines.concat()),
+    })
 }
 
 /// The owner brings it back by another command than a model.

@@ -157,6 +157,19 @@ impl BashServer {
         job_tools::result(job.look(true)).into()
     }
 
+    pub(super) async fn stop_all(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+        if let Err(why) = job_tools::parse::<job_tools::ListArguments>(arguments) {
+            return refusal(why);
+        }
+        let mut running = self.background.all();
+        running.retain(|job| job.look(false).ending.is_none());
+        running.iter().for_each(|job| job.begin_to_end());
+        for job in &running {
+            job.end().await;
+        }
+        job_tools::list(running.iter().map(|job| job.look(false)).collect()).into()
+    }
+
     pub(super) fn list(&self, arguments: Option<JsonObject>) -> CallToolResponse {
         if let Err(why) = job_tools::parse::<job_tools::ListArguments>(arguments) {
             return refusal(why);
