@@ -35,6 +35,16 @@ expect_code() {
     fi
 }
 
+# inspect WHAT WANTED-CODE NEEDLE SERVER-COMMAND... --method ...: the command line of the MCP
+# Inspector asks a server.
+inspect() {
+    local what="$1" wanted="$2" needle="$3"
+    shift 3
+    expect_code "$what" "$wanted" "$CI_SCRATCH/user/node_modules/.bin/mcp-inspector" --cli "$@"
+    expect "$what" "$(cat "$CI_SCRATCH/out" "$CI_SCRATCH/err")" "$needle"
+    echo "ok  $what"
+}
+
 # start_model FOLDER: an independent stand-in for a model answers by FOLDER/model.json until the
 # step ends, and claw asks it.
 start_model() {

@@ -13,15 +13,6 @@ work="$CI_SCRATCH/scheduler-clients"
 rm -rf "$work"
 mkdir -p "$work"
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user"
-inspector="$CI_SCRATCH/user/node_modules/.bin/mcp-inspector"
-
-inspect() {
-    local what="$1" wanted="$2" needle="$3"
-    shift 3
-    expect_code "$what" "$wanted" "$inspector" --cli "$@"
-    expect "$what" "$(cat "$CI_SCRATCH/out" "$CI_SCRATCH/err")" "$needle"
-    echo "ok  $what"
-}
 
 for kind in standalone claw-server; do
     case "$kind" in

@@ -25,16 +25,7 @@ for language in python node; do
 done
 
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$work/user" CLAW_AGENT=demo
-inspector="$packages/node_modules/.bin/mcp-inspector"
 suite="$CI_SCRATCH/conformance-2026/node_modules/.bin/conformance"
-
-inspect() {
-    local what="$1" wanted="$2" needle="$3"
-    shift 3
-    expect_code "Inspector: $what" "$wanted" "$inspector" --cli "$@"
-    expect "Inspector: $what" "$(cat "$CI_SCRATCH/out" "$CI_SCRATCH/err")" "$needle"
-    echo "ok  Inspector: $what"
-}
 
 mkdir -p "$HOME/.claw/workspace"
 echo 'hello of the workspace' >"$HOME/.claw/workspace/hello.txt"
@@ -50,20 +41,20 @@ printf '[classes]\n"everything/prompts/get" = "safe"\n' >"$HOME/.claw/policy.tom
 "$bin/claw" tools >/dev/null
 
 serve=("$bin/claw" serve --client inspector --tools)
-inspect "tools/list" 0 '"name": "ask"' "${serve[@]}" --method tools/list --strict
-inspect "a gated tool is listed" 0 '"name": "filesystem__write_file"' "${serve[@]}" --method tools/list --strict
-inspect "ask" 0 'hello' "${serve[@]}" --method tools/call --tool-name ask --tool-arg 'text=show hello.txt'
-inspect "a call that waits for the owner" 5 'Not run yet' "${serve[@]}" --method tools/call --tool-name filesystem__write_file \
+inspect "Inspector: tools/list" 0 '"name": "ask"' "${serve[@]}" --method tools/list --strict
+inspect "Inspector: a gated tool is listed" 0 '"name": "filesystem__write_file"' "${serve[@]}" --method tools/list --strict
+inspect "Inspector: ask" 0 'hello' "${serve[@]}" --method tools/call --tool-name ask --tool-arg 'text=show hello.txt'
+inspect "Inspector: a call that waits for the owner" 5 'Not run yet' "${serve[@]}" --method tools/call --tool-name filesystem__write_file \
     --tool-arg path=a.txt --tool-arg content=one
 id="$("$bin/claw" approvals --json | python -c 'import json, sys; print(json.loads(sys.stdin.readline())["id"])')"
 "$bin/claw" approve "$id" >/dev/null
-inspect "the same call after the yes" 0 '"content"' "${serve[@]}" --method tools/call --tool-name filesystem__write_file \
+inspect "Inspector: the same call after the yes" 0 '"content"' "${serve[@]}" --method tools/call --tool-name filesystem__write_file \
     --tool-arg path=a.txt --tool-arg content=one
 [ "$(cat "$HOME/.claw/workspace/a.txt")" = one ] || fail "the approved call has not run"
-inspect "prompts/list" 0 '"name": "everything__args-prompt"' "${serve[@]}" --method prompts/list
-inspect "prompts/get" 0 "weather in Graz" "${serve[@]}" --method prompts/get --prompt-name everything__args-prompt --prompt-args city=Graz
-inspect "resources/list" 0 'claw://audit' "${serve[@]}" --method resources/list
-inspect "resources/read" 0 'hello' "${serve[@]}" --method resources/read --uri claw://sessions/_
+inspect "Inspector: prompts/list" 0 '"name": "everything__args-prompt"' "${serve[@]}" --method prompts/list
+inspect "Inspector: prompts/get" 0 "weather in Graz" "${serve[@]}" --method prompts/get --prompt-name everything__args-prompt --prompt-args city=Graz
+inspect "Inspector: resources/list" 0 'claw://audit' "${serve[@]}" --method resources/list
+inspect "Inspector: resources/read" 0 'hello' "${serve[@]}" --method resources/read --uri claw://sessions/_
 expect_code "mcp-conform" 0 mcp-conform --command "$bin/claw serve --tools" server
 echo "ok  mcp-conform on claw serve: $(grep -aiE 'pass|total' "$CI_SCRATCH/out" | tail -n 1)"
 
