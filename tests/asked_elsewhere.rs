@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use crate::botapi::BotApi;
 use crate::program::{House, eventually};
 use crate::pty::Pty;
+use crate::telegram_model::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
@@ -65,23 +65,14 @@ fn a_prompt_closes_by_itself_when_a_command_answers_and_what_was_being_typed_is_
 
 #[test]
 fn a_prompt_closes_by_itself_when_telegram_answers() {
-    let model = Threaded::start(
-        Wire::OpenAi,
-        [Answer::text("Hello."), effect(), Answer::text("It is done.")],
-    );
-    let telegram = BotApi::start();
-    let anna = telegram.user("Anna");
-    let house = House::at("openai-compatible", &model.base_url).with_bot(
-        &telegram.token(),
-        telegram.url(),
-        &anna.id.to_string(),
-    );
+    let rig = Rig::new([Answer::text("Hello."), effect(), Answer::text("It is done.")]);
+    let (telegram, anna, house) = (&rig.telegram, &rig.anna, &rig.house);
     let _gateway = house.start(&["gateway"]);
     anna.says(anna.private(), "Hi");
     telegram.wait_for_text(anna.id, "Hello.");
     let sessions = house.claw(&["sessions", "--json"]).expect(0).rows();
     let session = sessions[0]["id"].as_str().unwrap();
-    let mut asking = Pty::start(&house, &["ask", "--session", session, "Go ahead"]);
+    let mut asking = Pty::start(house, &["ask", "--session", session, "Go ahead"]);
     asking.shows(EFFECT).shows("> ");
     anna.says(anna.private(), "/approvals");
     telegram.wait_for_button(anna.id, "Allow once");

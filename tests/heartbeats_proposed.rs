@@ -162,9 +162,7 @@ fn where_others_read_along_nothing_is_proposed_or_shown() {
     let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
     rig.house.write("claw.toml", &chats);
     rig.house.write("heartbeats.toml", FILE);
-    let mut command = rig.house.command(&["gateway"]);
-    command.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(command);
+    let gateway = rig.house.start_for_listed_chats();
     rig.anna.says(group, "@claw_test_bot the post later, please");
     rig.telegram.wait_for_text(group, "Not here.");
     let read = read_by_the_model(&rig);

@@ -11,9 +11,7 @@ use serde_json::json;
 /// A gateway that may talk to this group, too.
 fn gateway(house: &House, chats: &[i64]) -> Running {
     house.write("claw.toml", &format!("[telegram]\nallowed_chats = {chats:?}\nstream = false\n"));
-    let mut command = house.command(&["gateway"]);
-    command.env_remove("CLAW_ALLOWED_CHATS");
-    house.begin(command)
+    house.start_for_listed_chats()
 }
 
 #[test]

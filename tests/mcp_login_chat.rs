@@ -194,9 +194,7 @@ fn in_a_group_and_by_a_guest_there_is_no_link_and_no_address_is_used() {
     let group = rig.telegram.supergroup("Rent", &[&rig.anna, &bob]);
     let chats = format!("{SERVER_WAIT}\n[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
     rig.house.write("claw.toml", &chats);
-    let mut gateway = rig.house.command(&["gateway"]);
-    gateway.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(gateway);
+    let gateway = rig.house.start_for_listed_chats();
     rig.anna.starts();
     rig.waits_for("I am claw");
     bob.starts();

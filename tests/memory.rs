@@ -183,9 +183,7 @@ fn a_member_of_a_group_cannot_tap_what_is_proposed_there() {
     let group = rig.telegram.group("Family", &[&rig.anna, &bert]);
     let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
     rig.house.write("claw.toml", &format!("{SERVER_WAIT}{chats}"));
-    let mut command = rig.house.command(&["gateway"]);
-    command.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(command);
+    let gateway = rig.house.start_for_listed_chats();
     bert.says(group, "@claw_test_bot Anna lives in Graz");
     rig.telegram.wait_for_text(group, "Noted, if you say so.");
     let asked = rig.telegram.wait_for_button(group, "✅ Remember");

@@ -139,9 +139,7 @@ fn where_others_take_part_no_fact_is_asked_for() {
     let group = rig.telegram.group("Family", &[&rig.anna, &bert]);
     let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
     rig.house.write("claw.toml", &format!("{SERVER_WAIT}{chats}"));
-    let mut command = rig.house.command(&["gateway"]);
-    command.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(command);
+    let gateway = rig.house.start_for_listed_chats();
     rig.anna.says(group, "@claw_test_bot Anna lives in Graz");
     rig.telegram.wait_for_text(group, "Nice.");
     rig.anna.says(group, "/compact@claw_test_bot");

@@ -6,13 +6,12 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::program::{House, eventually};
+use crate::read_words::{self, on_a_console};
 use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
 use claw_core::domain::{OutboundBody, Question};
-use claw_door_console::screen::Screen;
 use claw_terminal::question::question_lines;
 use claw_terminal::style::Look;
-use regex::Regex;
 use serde_json::{Value, json};
 
 fn unix_s() -> u64 {
@@ -21,8 +20,7 @@ fn unix_s() -> u64 {
 
 /// The same words at every run: ids, days, ages and paths of this one.
 fn steady(text: &str, house: &House) -> String {
-    let text = text.replace(&house.user_home().display().to_string(), "/home/anna");
-    [
+    let of_this_run = [
         (r"\bm[0-9a-z]{10}\b", "mID"),
         (r"q[0-9a-z]{9}\b", "qID"),
         (r"\b((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?20\d\d-\d\d-\d\d( \d\d:\d\d)?\b", "DAY"),
@@ -30,34 +28,17 @@ fn steady(text: &str, house: &House) -> String {
         (r"\b\d\d:\d\d\b", "HOUR"),
         (r"process \d+", "process N"),
         (r"\d+ (seconds?|minutes?) ago|just now|today", "AGO"),
-    ]
-    .iter()
-    .fold(text, |text, (pattern, instead)| {
-        Regex::new(pattern).unwrap().replace_all(&text, *instead).into_owned()
-    })
+    ];
+    read_words::steady(text, house, &of_this_run)
 }
 
 /// Every body that went out to a chat, as a console of this width shows it.
 fn outbox(house: &House, width: usize) -> String {
-    let db = house.db();
-    let mut rows = db.prepare("SELECT body FROM outbox ORDER BY id").unwrap();
-    let bodies = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
-    let mut shown = String::new();
-    for body in bodies {
-        let row: Value = serde_json::from_str(&body.unwrap()).unwrap();
-        let body: OutboundBody = serde_json::from_value(row["body"].clone()).unwrap();
-        let lines = match &body {
-            OutboundBody::Question { question, .. } => at(question, width),
-            body => {
-                let mut screen = Screen::new(Look::new(width, false), true);
-                screen.out(body);
-                screen.take().map(|frame| frame.lines).unwrap_or_default()
-            }
-        };
-        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-        shown.push_str(&format!("{}\n----\n", lines.join("\n")));
-    }
-    shown
+    let shown = |body: &OutboundBody| match body {
+        OutboundBody::Question { question, .. } => at(question, width),
+        body => on_a_console(body, width),
+    };
+    read_words::outbox(house, |body| body, shown)
 }
 
 fn at(question: &Question, width: usize) -> Vec<String> {
@@ -95,9 +76,7 @@ fn what_is_read_of_a_tap_is_understood_at_a_glance() {
     let group = rig.telegram.supergroup("Family", &[&rig.anna, &bert]);
     let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\nstream = false\n", rig.anna.id);
     rig.house.write("claw.toml", &chats);
-    let mut gateway = rig.house.command(&["gateway"]);
-    gateway.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(gateway);
+    let gateway = rig.house.start_for_listed_chats();
 
     let said = |subject: &str, text: &str| json!({"subject": subject, "text": text});
     asks(&rig, 1, said("Anna", "Lives in Graz."), || rig.says("Anna lives in Graz"));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::program::{House, example};
 use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, Call, Turn, Wire};
+use crate::wires::{Answer, Wire};
 use claw_core::domain::{Choice, Question};
 use claw_terminal::question::{Clock, question_lines, whole_lines};
 use claw_terminal::style::Look;
@@ -140,15 +140,6 @@ fn house(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
     (house, model)
 }
 
-fn turn(calls: &[(&str, Value)]) -> Answer {
-    let calls: Vec<Call> = calls
-        .iter()
-        .enumerate()
-        .map(|(n, (name, arguments))| Call::new(&format!("call-{n}"), name, &arguments.to_string()))
-        .collect();
-    Answer::Turn(Turn::calls(&calls))
-}
-
 /// The open questions in the order of their calls: of each call, also of those that a list asks.
 fn questions(house: &House) -> Vec<Question> {
     let db = house.db();
@@ -180,7 +171,7 @@ fn rows_before(question: &Question, columns: usize) -> usize {
 #[test]
 fn twenty_questions_are_understood_at_a_glance() {
     let calls = calls();
-    let (house, _model) = house([turn(&calls)]);
+    let (house, _model) = house([Answer::calls(&calls)]);
     if !house.holds_every_level() {
         return;
     }
@@ -215,7 +206,7 @@ fn twenty_questions_are_understood_at_a_glance() {
 #[test]
 fn a_question_with_an_opening_says_what_the_command_is_to_the_world() {
     let calls = opened_calls();
-    let (house, _model) = house([turn(&calls)]);
+    let (house, _model) = house([Answer::calls(&calls)]);
     house.write("claw.toml", OPEN);
     if !house.holds_every_level() {
         return;
@@ -259,7 +250,7 @@ fn calls_with_variables() -> Vec<(&'static str, Value)> {
 #[test]
 fn a_question_shows_the_variables_of_a_command() {
     let calls = calls_with_variables();
-    let (house, _model) = house([turn(&calls)]);
+    let (house, _model) = house([Answer::calls(&calls)]);
     if !house.holds_every_level() {
         return;
     }
@@ -292,7 +283,7 @@ fn the_list_is_short_and_one_question_can_be_seen_whole() {
     let letter =
         json!({"path": "notes/letter.txt", "content": numbered(40).replace("line 3 ", "LINE 3 ")});
     let (house, _model) =
-        house([turn(&[("filesystem__write_file", letter)]), Answer::text("As you like.")]);
+        house([Answer::calls(&[("filesystem__write_file", letter)]), Answer::text("As you like.")]);
     let asked = house.claw(&["ask", "change the letter"]).expect(3).err;
     let id = house.waiting();
     let list = house.claw(&["approvals"]).expect(0).out;
@@ -312,8 +303,10 @@ fn the_list_is_short_and_one_question_can_be_seen_whole() {
 #[test]
 fn a_yes_to_a_difference_from_a_file_that_has_changed_since_is_asked_again() {
     let write = json!({"path": "notes/list.txt", "content": "milk\nbread\n"});
-    let (house, model) =
-        house([turn(&[("filesystem__write_file", write)]), Answer::text("It is written.")]);
+    let (house, model) = house([
+        Answer::calls(&[("filesystem__write_file", write)]),
+        Answer::text("It is written."),
+    ]);
     let list = house.workspace().join("notes/list.txt");
     let first = house.ask_parks("add bread");
     fs::write(&list, "milk\nhoney\n").unwrap();
@@ -334,7 +327,7 @@ fn a_yes_to_a_difference_from_a_file_that_has_changed_since_is_asked_again() {
 fn other_words_in_the_store_do_not_count_as_what_was_shown() {
     let delete = json!({"path": "notes/list.txt"});
     let (house, _model) =
-        house([turn(&[("filesystem__delete", delete)]), Answer::text("It is gone.")]);
+        house([Answer::calls(&[("filesystem__delete", delete)]), Answer::text("It is gone.")]);
     let first = house.ask_parks("delete the list");
     let other =
         "UPDATE approvals SET question = json_set(question, '$.effect.says', 'Look at the list')";

@@ -157,9 +157,7 @@ fn neither_guest_nor_group_nor_what_others_wrote_gets_the_owners_notes() {
     note(&rig.house, "flat", "", "The flat costs 900 a month.");
     let toml = format!("{PATIENT}[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
     rig.house.write("claw.toml", &toml);
-    let mut gateway = rig.house.command(&["gateway"]);
-    gateway.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(gateway);
+    let gateway = rig.house.start_for_listed_chats();
     let asked = |count: usize| {
         program::eventually("the model is asked", || rig.model.recorded().len() == count);
         rig.telegram.wait_all_confirmed();

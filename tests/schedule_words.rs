@@ -1,29 +1,22 @@
 //! What a person reads of what is scheduled: the commands in a chat and at the command line. As
 //! text, so that each change of a word is seen.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::program::{House, SERVER_WAIT};
+use crate::read_words::{self, on_a_console};
 use crate::telegram_model::Rig;
 use claw_core::domain::OutboundBody;
-use claw_door_console::screen::Screen;
-use claw_terminal::style::Look;
-use regex::Regex;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The same words at every run: days, times and paths of this one.
 fn steady(text: &str, house: &House) -> String {
-    let text = text.replace(&house.user_home().display().to_string(), "/home/anna");
-    [
+    let of_this_run = [
         (r"\b[A-Z][a-z]+day 20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)?", "WHEN"),
         (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d(:\d\d)?)?\b", "DAY"),
         (r"telegram([./])\d+[./]\d+", "telegram${1}BOT${1}CHAT"),
         (r"chat \d{4,}", "chat NUMBER"),
         (r"\b(has|it has) \d+", "$1 NUMBER"),
-    ]
-    .iter()
-    .fold(text, |text, (pattern, instead)| {
-        Regex::new(pattern).unwrap().replace_all(&text, *instead).into_owned()
-    })
+    ];
+    read_words::steady(text, house, &of_this_run)
 }
 
 fn scheduling() -> Rig {
@@ -34,23 +27,13 @@ fn scheduling() -> Rig {
 
 /// Every body that went out to a chat, as a console of this width shows it.
 fn outbox(house: &House, width: usize) -> String {
-    let db = house.db();
-    let mut rows = db.prepare("SELECT body FROM outbox ORDER BY id").unwrap();
-    let bodies = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
-    let mut shown = String::new();
-    for body in bodies {
-        // Before it is wrapped: a time with seconds is longer.
-        let body = steady(&body.unwrap(), house).replace("WHEN", "Monday 2026-11-30 09:00");
-        let row: Value = serde_json::from_str(&body).unwrap();
-        let body: OutboundBody = serde_json::from_value(row["body"].clone()).unwrap();
-        let mut screen = Screen::new(Look::new(width, false), true);
-        screen.out(&body);
-        let lines = screen.take().map(|frame| frame.lines).unwrap_or_default();
-        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-        assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
-        shown.push_str(&format!("{}\n----\n", lines.join("\n")));
-    }
-    shown
+    // Before it is wrapped: a time with seconds is longer.
+    let steadied = |body: String| steady(&body, house).replace("WHEN", "Monday 2026-11-30 09:00");
+    read_words::outbox(house, steadied, |body| {
+        let lines = on_a_console(body, width);
+        assert!(lines.iter().all(|line| line.trim_end().chars().count() <= width), "{lines:#?}");
+        lines
+    })
 }
 
 #[test]
@@ -139,9 +122,7 @@ fn what_is_read_of_a_reminder_at_the_console() {
     };
     let mut shown = String::new();
     for width in [40, 80] {
-        let mut screen = Screen::new(Look::new(width, false), true);
-        screen.out(&body);
-        let lines = screen.take().map(|frame| frame.lines).unwrap_or_default();
+        let lines = on_a_console(&body, width);
         let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         shown.push_str(&format!("{}\n----\n", lines.join("\n")));
     }

@@ -15,9 +15,7 @@ impl Rig {
     fn start_with(&self, chats: &[i64], toml: &str) -> Running {
         let chats = [&[self.anna.id], chats].concat();
         self.house.write("claw.toml", &format!("[telegram]\nallowed_chats = {chats:?}\n{toml}"));
-        let mut gateway = self.house.command(&["gateway"]);
-        gateway.env_remove("CLAW_ALLOWED_CHATS");
-        self.house.begin(gateway)
+        self.house.start_for_listed_chats()
     }
 
     fn events_in(&self, chat: i64) -> Vec<serde_json::Value> {

@@ -229,11 +229,7 @@ fn one_limited_chat_does_not_hold_up_the_questions_of_others_after_a_restart() {
         &format!("[telegram]\nallowed_chats = [{}, {}]\n", rig.anna.id, bob.id),
     );
     let house = &rig.house;
-    let start = || {
-        let mut gateway = house.command(&["gateway"]);
-        gateway.env_remove("CLAW_ALLOWED_CHATS");
-        house.begin(gateway)
-    };
+    let start = || house.start_for_listed_chats();
     bob.starts();
     let gateway = start();
     let first = rig.asks_for("a.txt");

@@ -15,9 +15,7 @@ fn nobody_but_an_owner_answers_and_only_by_words_of_his_own() {
     let (anna, bob) = (&rig.anna, rig.telegram.user("Bob"));
     let group = rig.telegram.supergroup("Rent", &[anna, &bob]);
     rig.house.write("claw.toml", &format!("[telegram]\nallowed_chats = [{}, {group}]\n", anna.id));
-    let mut gateway = rig.house.command(&["gateway"]);
-    gateway.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(gateway);
+    let gateway = rig.house.start_for_listed_chats();
     let earlier = anna.says(group, "hello");
     anna.says(group, "@claw_test_bot write it");
     let asked = rig.telegram.wait_for_button(group, "Allow once");

@@ -8,7 +8,7 @@ use std::fs;
 use crate::program::{House, eventually, outcomes};
 use crate::pty::Pty;
 use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, Call, Turn, Wire};
+use crate::wires::{Answer, Wire};
 use claw_core::domain::Question;
 use claw_terminal::question::question_lines;
 use claw_terminal::style::Look;
@@ -44,18 +44,9 @@ fn letter() -> (&'static str, Value) {
     ("filesystem__write_file", json!({"path": "letter.txt", "content": content}))
 }
 
-fn turn(calls: &[(&str, Value)]) -> Answer {
-    let calls: Vec<Call> = calls
-        .iter()
-        .enumerate()
-        .map(|(n, (name, arguments))| Call::new(&format!("call-{n}"), name, &arguments.to_string()))
-        .collect();
-    Answer::Turn(Turn::calls(&calls))
-}
-
 /// A home in which these calls wait for an answer.
 fn asked(calls: &[(&str, Value)]) -> (House, Threaded) {
-    let (house, model) = house([turn(calls), Answer::text("It is done.")]);
+    let (house, model) = house([Answer::calls(calls), Answer::text("It is done.")]);
     house.claw(&["ask", "tidy up"]).expect(3);
     (house, model)
 }
@@ -220,7 +211,7 @@ fn a_mode_as_answer_allows_the_list_and_holds_for_the_session() {
     let list = house.waiting();
     house.claw(&["approve", &list, "--mode", "edits"]).expect(0);
     assert_eq!(moved(&house), 3);
-    model.push(turn(&[moves(4), moves(5)]));
+    model.push(Answer::calls(&[moves(4), moves(5)]));
     model.push(Answer::text("More is done."));
     house.claw(&["ask", "go on"]).expect(0);
     assert_eq!(moved(&house), 5);
@@ -257,7 +248,7 @@ fn a_stop_closes_a_list_with_its_turn() {
 
 #[test]
 fn numbers_at_the_console_pick_and_what_is_left_takes_one_word() {
-    let (house, model) = house([turn(&(1..=5).map(moves).collect::<Vec<_>>())]);
+    let (house, model) = house([Answer::calls(&(1..=5).map(moves).collect::<Vec<_>>())]);
     model.push(Answer::text("It is done."));
     let mut chat = Pty::start(&house, &["chat"]);
     chat.shows("> ").types("tidy up").shows("claw wants to do 5 things").shows(" none · ");
@@ -287,7 +278,7 @@ fn numbers_at_the_console_pick_and_what_is_left_takes_one_word() {
 /// Two people at once, and a third who comes too late: the message shows what was decided.
 #[test]
 fn what_another_process_answers_of_a_list_is_told_here() {
-    let (house, model) = house([turn(&(1..=3).map(moves).collect::<Vec<_>>())]);
+    let (house, model) = house([Answer::calls(&(1..=3).map(moves).collect::<Vec<_>>())]);
     model.push(Answer::text("It is done."));
     let mut chat = Pty::start(&house, &["chat"]);
     chat.shows("> ").types("tidy up").shows("claw wants to do 3 things").shows(" none · ");

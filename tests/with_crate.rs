@@ -18,6 +18,7 @@ mod printing_commands;
 mod program;
 mod pty;
 mod questions;
+mod read_words;
 mod schedule_words;
 mod telegram_model;
 mod telegram_rig;

@@ -177,6 +177,13 @@ impl House {
         Running::new(command, &["(changed)"])
     }
 
+    /// The gateway, which lets in the chats that `claw.toml` names and no other.
+    pub fn start_for_listed_chats(&self) -> Running {
+        let mut gateway = self.command(&["gateway"]);
+        gateway.env_remove("CLAW_ALLOWED_CHATS");
+        self.begin(gateway)
+    }
+
     /// Runs a command to its end, with an empty standard input.
     pub fn claw(&self, args: &[&str]) -> Ran {
         self.start(args).ends()

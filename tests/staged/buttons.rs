@@ -33,8 +33,8 @@ fn a_press_runs_at_once_and_the_buttons_are_gone() {
     let strange = mallory.forges_tap(rig.anna.private(), asked.id, &data);
     assert_eq!(rig.telegram.wait_answered(&strange).0, "Only the owner can answer this.");
     assert_eq!(rig.taps(&asked, "👎 Dislike"), "On its way.");
-    rig.becomes(&asked, "Pressed “👎 Dislike” by you, ");
-    rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, "Pressed “👎 Dislike” by you, ");
+    rig.wait_edited(&asked, " · done");
     assert_eq!(rig.taps_again(&asked, "👍 Like"), "Already done.");
     rig.wait_ran("shop", &["like bad"]);
     assert_eq!(rig.asked_the_model(), 2);
@@ -49,14 +49,14 @@ fn after_a_restart_the_old_buttons_stay_and_work_and_items_are_asked_again() {
     let (buttons, asked) = (rig.asked("Group: song"), rig.asked("Staged 1 item"));
     rig.kill(gateway);
     let gateway = rig.start();
-    rig.becomes(&asked, "Asked again");
+    rig.wait_edited(&asked, "Asked again");
     let again = rig.asked("Staged 1 item");
     rig.wait_delivered();
     assert_eq!(rig.count(rig.anna.id, "Group: song"), 1, "they were not asked again");
     assert_eq!(rig.taps(&buttons, "👍 Like"), "On its way.");
-    rig.becomes(&buttons, " · done");
+    rig.wait_edited(&buttons, " · done");
     rig.taps(&again, "❌ Cancel");
-    rig.becomes(&again, "Cancelled");
+    rig.wait_edited(&again, "Cancelled");
     rig.wait_ran("shop", &["like good"]);
     rig.stop(gateway);
 }

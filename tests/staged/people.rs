@@ -40,7 +40,7 @@ fn taps_of_unknown_users_and_forged_taps_run_nothing() {
         "its buttons are as before"
     );
     rig.taps(&first, "✅ Confirm");
-    rig.becomes(&first, " · done");
+    rig.wait_edited(&first, " · done");
     rig.wait_ran("shop", &["confirm apples"]);
     rig.stop(gateway);
 }
@@ -52,9 +52,7 @@ fn a_member_of_a_group_reads_it_and_the_owner_decides() {
     let group = rig.telegram.group("Family", &[&rig.anna, &bert]);
     let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
     rig.house.write("claw.toml", &format!("{SERVER_WAIT}{chats}"));
-    let mut command = rig.house.command(&["gateway"]);
-    command.env_remove("CLAW_ALLOWED_CHATS");
-    let gateway = rig.house.begin(command);
+    let gateway = rig.house.start_for_listed_chats();
     bert.says(group, "@claw_test_bot go");
     rig.telegram.wait_for_text(group, "Have a look.");
     let asked = rig.asked_in(group, "Staged 1 item");
@@ -64,7 +62,7 @@ fn a_member_of_a_group_reads_it_and_the_owner_decides() {
     assert_eq!(rig.telegram.wait_answered(&tap).0, "Only the owner can answer this.");
     assert_eq!(rig.ran("shop"), Vec::<String>::new());
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
-    let shown = rig.becomes(&asked, " · done");
+    let shown = rig.wait_edited(&asked, " · done");
     assert!(
         shown.text.starts_with(&format!("✅ Confirmed by telegram:{}, ", rig.anna.id)),
         "{}",
@@ -98,8 +96,8 @@ fn what_an_allowed_user_stages_is_put_to_the_owner() {
         "and has no button"
     );
     rig.taps(&all, "✅ Confirm all 2");
-    rig.becomes(&all, "✅ Confirmed all 2");
-    rig.becomes(&second, " · done");
+    rig.wait_edited(&all, "✅ Confirmed all 2");
+    rig.wait_edited(&second, " · done");
     rig.telegram.wait_for_text(bob.id, "Done: Add pears to the cart.");
     rig.wait_ran("shop", &["confirm apples", "confirm pears"]);
     rig.stop(gateway);

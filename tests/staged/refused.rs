@@ -16,10 +16,10 @@ fn a_deny_rule_that_was_written_after_the_proposal_holds() {
     rig.stop(gateway);
     rig.house.write("policy.toml", DENY);
     let gateway = rig.start();
-    rig.becomes(&old, "Asked again");
+    rig.wait_edited(&old, "Asked again");
     let asked = rig.asked("Staged 1 item");
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
-    rig.becomes(&asked, " · not run");
+    rig.wait_edited(&asked, " · not run");
     let told = rig.telegram.wait_for_text(rig.anna.id, "Not run: Add apples to the cart.");
     assert!(
         told.text.contains("The cart is closed (") && told.text.contains("policy.toml"),
@@ -38,7 +38,7 @@ fn the_stop_switch_holds_and_nothing_is_left_over_when_it_is_released() {
     let asked = rig.asked("Staged 1 item");
     rig.house.claw(&["panic", "on"]).expect(0);
     rig.taps(&asked, "✅ Confirm");
-    rig.becomes(&asked, " · not run");
+    rig.wait_edited(&asked, " · not run");
     rig.telegram.wait_for_text(rig.anna.id, "Not run: Add apples to the cart.");
     rig.house.claw(&["panic", "off"]).expect(0);
     rig.stop(gateway);

@@ -15,9 +15,9 @@ fn between_showing_and_the_tap() {
     let old = [1, 2].map(|number| rig.asked(&format!("Staged item {number} of 2")));
     rig.kill(gateway);
     let gateway = rig.start();
-    rig.becomes(&all, "Asked again");
+    rig.wait_edited(&all, "Asked again");
     let fresh = [1, 2].map(|number| {
-        rig.becomes(&old[number - 1], "Asked again");
+        rig.wait_edited(&old[number - 1], "Asked again");
         rig.asked(&format!("Staged item {number} of 2"))
     });
     let all = rig.asked("Staged 2 items");
@@ -36,7 +36,7 @@ fn between_showing_and_the_tap() {
     assert_eq!(live, 3, "each has its buttons once");
     assert_eq!(rig.taps_again(&old[0], "✅ Confirm"), "This button does nothing any more.");
     rig.taps(&fresh[0], "✅ Confirm");
-    rig.becomes(&fresh[0], " · done");
+    rig.wait_edited(&fresh[0], " · done");
     rig.wait_ran("shop", &["confirm apples"]);
     assert_eq!(rig.number("SELECT count(*) FROM approvals"), 3, "nothing was staged again");
     rig.stop(gateway);
@@ -51,12 +51,12 @@ fn between_the_tap_and_the_run() {
     let held = rig.holds_the_session();
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
     assert_eq!(rig.taps_again(&asked, "✅ Confirm"), "Already confirmed: it is on its way.");
-    rig.becomes(&asked, "✅ Confirmed by you");
+    rig.wait_edited(&asked, "✅ Confirmed by you");
     rig.kill(gateway);
     assert_eq!(rig.ran("shop"), Vec::<String>::new());
     drop(held);
     let gateway = rig.start();
-    rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, " · done");
     rig.telegram.wait_for_text(rig.anna.id, "Done: Add apples to the cart.");
     rig.wait_ran("shop", &["confirm apples"]);
     rig.kill(gateway);
@@ -79,7 +79,7 @@ fn in_the_middle_of_the_run() {
     rig.kill(gateway);
     let gateway = rig.start();
     eventually("it has an end", || rig.events(&rig.session(), "action.result").len() == 1);
-    rig.becomes(&asked, " · ");
+    rig.wait_edited(&asked, " · ");
     rig.says("/usage");
     rig.telegram.wait_for_text(rig.anna.id, "Today, all sessions");
     rig.stop(gateway);
@@ -123,7 +123,7 @@ fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
     drop(held);
     let gateway = rig.start();
     rig.telegram.wait_for_text(rig.anna.id, "A new conversation.");
-    rig.becomes(&asked, "not run");
+    rig.wait_edited(&asked, "not run");
     eventually("nothing waits", || {
         rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 0
     });
@@ -162,6 +162,6 @@ fn before_anything_was_shown() {
     assert_eq!(rig.count(rig.anna.id, "Staged item 1 of 2"), 1);
     rig.taps(&all, "✅ Confirm all 2");
     rig.wait_ran("shop", &["confirm apples", "confirm pears"]);
-    rig.becomes(&all, "Confirmed all 2");
+    rig.wait_edited(&all, "Confirmed all 2");
     rig.stop(gateway);
 }

@@ -3,24 +3,27 @@
 #![allow(dead_code, reason = "each file uses its own part of this module")]
 
 use std::fs;
+use std::ops::Deref;
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::botapi::{BotApi, Message, User};
-use crate::program::{House, Running, SERVER_WAIT, eventually, example};
-use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, Call, Turn, Wire};
+use crate::botapi::Message;
+use crate::program::{Running, SERVER_WAIT, eventually, example};
+use crate::telegram_model;
+use crate::wires::{Answer, Call, Turn};
 
 /// Proposing changes nothing; confirming would be asked about like everything that we do not know.
 const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"bakery/propose\" = \"safe\"\n";
 
-pub struct Rig {
-    pub telegram: BotApi,
-    pub anna: User,
-    pub house: House,
-    pub model: Threaded,
+pub struct Rig(telegram_model::Rig);
+
+impl Deref for Rig {
+    type Target = telegram_model::Rig;
+
+    fn deref(&self) -> &telegram_model::Rig {
+        &self.0
+    }
 }
 
 /// An item: `confirm` with this text.
@@ -53,14 +56,9 @@ pub fn shop_proposes(actions: Value) -> Vec<Answer> {
 
 impl Rig {
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let telegram = BotApi::start();
-        let anna = telegram.user("Anna");
-        let model = Threaded::start(Wire::OpenAi, answers);
-        let house = House::at("openai-compatible", &model.base_url);
-        let house = house.with_bot(&telegram.token(), telegram.url(), &anna.id.to_string());
-        house.write("policy.toml", POLICY);
-        house.write("claw.toml", SERVER_WAIT);
-        let rig = Self { telegram, anna, house, model };
+        let rig = Self(telegram_model::Rig::new(answers));
+        rig.house.write("policy.toml", POLICY);
+        rig.house.write("claw.toml", SERVER_WAIT);
         rig.house.write(
             "mcp.json",
             &json!({"mcpServers": {"shop": rig.server("shop"), "bakery": rig.server("bakery")}})
@@ -73,20 +71,12 @@ impl Rig {
         json!({"command": example("hub-stranger"), "args": ["shop", self.house.user_home().join(name)]})
     }
 
-    pub fn start(&self) -> Running {
-        self.house.start(&["gateway"])
-    }
-
     /// The gateway, when the owner's `go` has been answered.
     pub fn started_with_a_turn(&self) -> Running {
         let gateway = self.start();
         self.says("go");
         self.telegram.wait_for_text(self.anna.id, "Have a look.");
         gateway
-    }
-
-    pub fn says(&self, text: &str) {
-        self.anna.says(self.anna.private(), text);
     }
 
     /// The newest message with such a text and buttons.
@@ -126,15 +116,6 @@ impl Rig {
         self.telegram.wait_answered(&tap).0
     }
 
-    /// Until a message has no buttons any more and says this.
-    #[track_caller]
-    pub fn becomes(&self, message: &Message, text: &str) -> Message {
-        self.telegram.wait_for(&format!("message {} says `{text}`", message.id), |world| {
-            let now = world.message(message.chat, message.id)?;
-            (now.labels().is_empty() && now.text.contains(text)).then(|| now.clone())
-        })
-    }
-
     /// What really ran at a server, in its order.
     pub fn ran(&self, server: &str) -> Vec<String> {
         let record = fs::read_to_string(self.house.user_home().join(server)).unwrap_or_default();
@@ -147,14 +128,6 @@ impl Rig {
             self.ran(server).len() >= effects.len()
         });
         assert_eq!(self.ran(server), effects);
-    }
-
-    pub fn number(&self, sql: &str) -> i64 {
-        self.house.db().query_row(sql, [], |row| row.get(0)).unwrap()
-    }
-
-    pub fn count(&self, chat: i64, text: &str) -> usize {
-        self.telegram.sent(chat).iter().filter(|message| message.text.contains(text)).count()
     }
 
     pub fn session(&self) -> String {
@@ -170,27 +143,6 @@ impl Rig {
     /// How often the model was asked.
     pub fn asked_the_model(&self) -> usize {
         self.model.recorded().len()
-    }
-
-    #[track_caller]
-    pub fn wait_delivered(&self) {
-        let waiting = "SELECT count(*) FROM outbox WHERE state <> 'sent' AND door = 'telegram'";
-        eventually("everything is delivered", || self.number(waiting) == 0);
-    }
-
-    #[track_caller]
-    pub fn kill(&self, gateway: Running) {
-        gateway.signal(Signal::KILL);
-        drop(gateway);
-    }
-
-    /// Ends it in order; the home must be whole then.
-    #[track_caller]
-    pub fn stop(&self, gateway: Running) {
-        self.telegram.wait_all_confirmed();
-        gateway.signal(Signal::TERM);
-        gateway.ends().expect(0);
-        self.house.is_whole();
     }
 
     /// Takes the session's lock as another process would; it is let go with the file.

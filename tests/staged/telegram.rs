@@ -29,8 +29,8 @@ fn a_tap_runs_exactly_what_was_shown_without_the_model() {
     }
     assert_eq!(rig.ran("shop"), Vec::<String>::new(), "nothing runs before");
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
-    rig.becomes(&asked, "✅ Confirmed by you, ");
-    let done = rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, "✅ Confirmed by you, ");
+    let done = rig.wait_edited(&asked, " · done");
     assert!(done.text.contains("shop/confirm\n\ntext\n2 apples"), "{}", done.text);
     rig.telegram.wait_for_text(rig.anna.id, "Done: Add 2 apples to the cart.");
     rig.wait_ran("shop", &["confirm 2 apples"]);
@@ -55,7 +55,7 @@ fn two_taps_at_once_run_it_once() {
         said.iter().all(|words| words == "Confirmed." || words.starts_with("Already ")),
         "{said:?}"
     );
-    rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, " · done");
     rig.wait_ran("shop", &["confirm bread"]);
     rig.stop(gateway);
     rig.wait_ran("shop", &["confirm bread"]);
@@ -90,11 +90,11 @@ fn a_batch_over_two_servers_is_confirmed_at_once() {
     assert!(items.iter().all(|item| item.id < all.id), "all at once stands below them");
     // One is left out before.
     assert_eq!(rig.taps(&items[1], "❌ Cancel"), "Cancelled.");
-    rig.becomes(&items[1], "❌ Cancelled by you, ");
+    rig.wait_edited(&items[1], "❌ Cancelled by you, ");
     assert_eq!(rig.taps(&all, "✅ Confirm all 3"), "Confirmed.");
-    rig.becomes(&all, "✅ Confirmed all 3 by you, ");
-    rig.becomes(&items[0], " · done");
-    rig.becomes(&items[2], " · done");
+    rig.wait_edited(&all, "✅ Confirmed all 3 by you, ");
+    rig.wait_edited(&items[0], " · done");
+    rig.wait_edited(&items[2], " · done");
     assert_eq!(rig.taps_again(&items[0], "✅ Confirm"), "Already done.");
     assert_eq!(rig.taps_again(&items[1], "✅ Confirm"), "Already cancelled.");
     assert_eq!(rig.taps_again(&all, "❌ Cancel all"), "Already confirmed.");
@@ -119,8 +119,8 @@ fn all_is_cancelled_and_each_answered_by_itself_closes_it() {
     let all = rig.asked("Staged 2 items");
     let items = [1, 2].map(|number| rig.asked(&format!("Staged item {number} of 2")));
     assert_eq!(rig.taps(&all, "❌ Cancel all"), "Cancelled.");
-    rig.becomes(&all, "❌ Cancelled all 2");
-    items.iter().for_each(|item| drop(rig.becomes(item, "❌ Cancelled by you")));
+    rig.wait_edited(&all, "❌ Cancelled all 2");
+    items.iter().for_each(|item| drop(rig.wait_edited(item, "❌ Cancelled by you")));
     assert_eq!(rig.taps_again(&items[0], "✅ Confirm"), "Already cancelled.");
 
     rig.says("again");
@@ -135,8 +135,8 @@ fn all_is_cancelled_and_each_answered_by_itself_closes_it() {
         (rig.taps(&c, "✅ Confirm"), rig.taps(&d, "❌ Cancel")),
         ("Confirmed.".into(), "Cancelled.".into())
     );
-    rig.becomes(&all, "nothing of it waits any more");
-    rig.becomes(&c, " · done");
+    rig.wait_edited(&all, "nothing of it waits any more");
+    rig.wait_edited(&c, " · done");
     rig.wait_ran("shop", &["confirm c"]);
     rig.stop(gateway);
 }
@@ -148,8 +148,8 @@ fn what_expires_is_told_and_never_runs() {
     let all = rig.asked("Staged 2 items");
     let milk = rig.asked("Staged item 1 of 2");
     rig.time_goes_by();
-    rig.becomes(&milk, "nobody answered, and it was not run");
-    rig.becomes(&all, "Expired");
+    rig.wait_edited(&milk, "nobody answered, and it was not run");
+    rig.wait_edited(&all, "Expired");
     rig.telegram.wait_for_text(rig.anna.id, "Expired: Add milk to the cart.");
     rig.telegram.wait_for_text(rig.anna.id, "Expired: Add eggs to the cart.");
     assert_eq!(rig.taps_again(&milk, "✅ Confirm"), "This has expired, and was not run.");
@@ -169,7 +169,7 @@ fn a_message_leaves_it_open_and_the_model_hears_what_became_of_it() {
     rig.says("and what else?");
     rig.telegram.wait_for_text(rig.anna.id, "Fine.");
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.", "a message does not supersede it");
-    rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, " · done");
     rig.telegram.wait_for_text(rig.anna.id, "Done: Add tea");
     rig.says("well?");
     rig.telegram.wait_for_text(rig.anna.id, "So it is.");
@@ -190,11 +190,11 @@ fn an_action_that_proposes_again_is_asked_about_again() {
     let gateway = rig.started_with_a_turn();
     let asked = rig.asked("Add one to the cart");
     rig.taps(&asked, "✅ Confirm");
-    rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, " · done");
     let again = rig.asked("Add two to the cart");
     assert!(again.id > asked.id);
     rig.taps(&again, "✅ Confirm");
-    rig.becomes(&again, " · done");
+    rig.wait_edited(&again, " · done");
     rig.wait_ran("shop", &["confirm one", "confirm two"]);
     assert_eq!(rig.asked_the_model(), 2);
     rig.stop(gateway);
@@ -218,7 +218,7 @@ fn a_long_call_is_whole_in_a_file() {
         "{whole}"
     );
     rig.taps(&asked, "✅ Confirm");
-    rig.becomes(&asked, " · done");
+    rig.wait_edited(&asked, " · done");
     assert_eq!(rig.ran("shop").len(), 1);
     let record = std::fs::read_to_string(rig.house.user_home().join("shop")).unwrap();
     assert!(record.contains(&text), "exactly that ran");

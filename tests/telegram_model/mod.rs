@@ -2,30 +2,33 @@
 //! three. Must not know what is tested.
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
-use crate::botapi::{BotApi, Message, User};
+use std::ops::Deref;
+
+use crate::botapi::Message;
 use crate::program::{House, Running, eventually};
+use crate::telegram_rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Wire};
 
 pub struct Rig {
-    pub telegram: BotApi,
-    pub anna: User,
-    pub house: House,
+    chat: telegram_rig::Rig,
     pub model: Threaded,
+}
+
+impl Deref for Rig {
+    type Target = telegram_rig::Rig;
+
+    fn deref(&self) -> &telegram_rig::Rig {
+        &self.chat
+    }
 }
 
 impl Rig {
     /// The model answers with `answers` in their order.
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let telegram = BotApi::start();
-        let anna = telegram.user("Anna");
         let model = Threaded::start(Wire::OpenAi, answers);
-        let house = House::at("openai-compatible", &model.base_url).with_bot(
-            &telegram.token(),
-            telegram.url(),
-            &anna.id.to_string(),
-        );
-        Self { telegram, anna, house, model }
+        let house = House::at("openai-compatible", &model.base_url);
+        Self { chat: telegram_rig::Rig::silent(house), model }
     }
 
     pub fn start(&self) -> Running {

@@ -129,6 +129,14 @@ impl Answer {
         Self::Turn(Turn::text(text))
     }
 
+    /// One turn with these calls: tools and their arguments.
+    pub fn calls(calls: &[(&str, Value)]) -> Self {
+        let call = |(n, (name, arguments)): (usize, &(&str, Value))| {
+            Call::new(&format!("call-{n}"), name, &arguments.to_string())
+        };
+        Self::Turn(Turn::calls(&calls.iter().enumerate().map(call).collect::<Vec<_>>()))
+    }
+
     pub fn raw(body: &str, then: Then) -> Self {
         Self::Raw { pieces: vec![body.as_bytes().to_vec()], pause: Duration::ZERO, then }
     }
