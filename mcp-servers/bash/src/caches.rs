@@ -22,6 +22,8 @@ const FOLDERS: &[&str] = &[
     ".yarn/berry",
     ".bun/install/cache",
     ".nuget/packages",
+    ".m2/repository",
+    ".ivy2/cache",
 ];
 
 /// With these cargo keeps two of its processes from unpacking the same crate.
