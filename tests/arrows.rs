@@ -253,7 +253,7 @@ fn only_the_gate_holds_the_mint_of_permits() {
         let named = |source: &Source| of_src(source) && source.text.contains(word);
         sources().into_iter().filter(named).map(|source| source.path).collect()
     };
-    assert_eq!(naming("Hub::new("), ["crates/core/src/app.rs"]);
+    assert_eq!(naming("Hub::new("), ["crates/core/src/app/gate.rs"]);
     assert_eq!(naming("PermitMint"), ["crates/core/src/gate/mod.rs"]);
     assert_eq!(naming("PermitParts"), ["crates/core/src/gate/start.rs"]);
     assert_eq!(naming("mint.permit("), ["crates/core/src/gate/start.rs"]);

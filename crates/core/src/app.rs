@@ -26,7 +26,6 @@ use crate::clients::Clients;
 use crate::config::{Config, Heartbeat, KeptApart, Written};
 use crate::domain::{Address, Approvers, ClientName, Origin};
 use crate::gate::Gate;
-use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::redact::Redactor;
@@ -38,7 +37,7 @@ use crate::turn::run::Runner;
 
 use gate::load_policy;
 pub use notes::MemoryLaunch;
-use servers::{hub_settings, load_manifest, secret_pairs};
+use servers::{load_manifest, secret_pairs};
 pub use settings::LiveSettings;
 
 /// Everything that one agent is made of.
@@ -108,9 +107,8 @@ impl App {
         let memory = RwLock::new(notes::launch(&manifest));
         let scheduler = RwLock::new(jobs::launch(&manifest));
         make_room_for_commands();
-        let (hub, mint) = Hub::new(manifest, hub_settings(&config, &redactor, &store)?);
         crate::logging::keep_secrets(&redactor);
-        let gate = gate::gate((&config, &settings), &store, (hub, mint), policy, redactor);
+        let gate = gate::gate((&config, &settings), &store, manifest, policy, redactor)?;
         let gate = Arc::new(gate);
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
         let router = Router::new(mail.clone(), gate.clone());

@@ -1,5 +1,6 @@
-//! Builds the gate with the calls and the catalog that it judges by, from the settings and from
-//! what this machine is. Must not know what is judged, or when.
+//! Builds the gate, the hub whose mint it alone is given, and the calls and the catalog that it
+//! judges by, from the settings and from what this machine is. Must not know what is judged, or
+//! when.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -7,13 +8,15 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
+use super::servers::hub_settings;
 use super::{LiveSettings, approvers, jobs};
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
 use crate::config::{Config, Limits};
 use crate::domain::HeldLevels;
 use crate::gate::{Gate, GateParts};
-use crate::hub::{Hub, PermitMint};
+use crate::hub::Hub;
+use crate::hub::manifest::Manifest;
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::snapshot;
@@ -23,10 +26,11 @@ use crate::undo::TurnSnapshots;
 pub(super) fn gate(
     (config, settings): (&Config, &LiveSettings),
     store: &Store,
-    (hub, mint): (Hub, PermitMint),
+    manifest: Manifest,
     policy: Policy,
     redactor: Redactor,
-) -> Gate {
+) -> anyhow::Result<Gate> {
+    let (hub, mint) = Hub::new(manifest, hub_settings(config, &redactor, store)?);
     let (hub, limits) = (Arc::new(hub), &settings.limits);
     let catalog =
         Catalog::new(store.clone(), hub.clone(), redactor.clone(), catalog_settings(settings));
@@ -47,7 +51,7 @@ pub(super) fn gate(
         config.workspace.clone(),
         snapshot_limits(limits),
     );
-    Gate::new(GateParts {
+    Ok(Gate::new(GateParts {
         hub,
         mint,
         calls: Arc::new(calls),
@@ -56,7 +60,7 @@ pub(super) fn gate(
         snapshots,
         tool_timeout: Duration::from_secs(limits.tool_timeout_s),
         calls_at_once: limits.tool_calls_parallel_max as usize,
-    })
+    }))
 }
 
 fn surroundings(config: &Config) -> Surroundings {
