@@ -7,6 +7,12 @@ pub struct Findings {
     pub doubled: Vec<String>,
     pub malformed: Vec<String>,
     pub other: Vec<String>,
+    pub seen: Tally,
+}
+
+/// How much was seen. None of it is wrong by itself.
+#[derive(Debug, Default)]
+pub struct Tally {
     /// Calls that were reported as "may or may not have run".
     pub unknown: usize,
     pub effects: usize,
@@ -50,21 +56,7 @@ pub struct Sums {
     pub doubled: usize,
     pub malformed: usize,
     pub other: usize,
-    pub unknown: usize,
-    pub effects: usize,
-    pub requests: usize,
-    pub staged: usize,
-    pub staged_run: usize,
-    pub kept: usize,
-    pub panics: usize,
-    pub summaries: usize,
-    /// Questions about several calls, and the calls that they asked about.
-    pub lists: usize,
-    pub listed: usize,
-    /// Standing answers, the open questions that they answered, and the calls that ran by them.
-    pub grants: usize,
-    pub settled: usize,
-    pub by_grant: usize,
+    pub seen: Tally,
 }
 
 impl Sums {
@@ -73,18 +65,24 @@ impl Sums {
         self.doubled += findings.doubled.len();
         self.malformed += findings.malformed.len();
         self.other += findings.other.len();
-        self.unknown += findings.unknown;
-        self.effects += findings.effects;
-        self.requests += findings.requests;
-        self.staged += findings.staged;
-        self.staged_run += findings.staged_run;
-        self.kept += findings.kept;
-        self.panics += findings.panics;
-        self.summaries += findings.summaries;
-        self.lists += findings.lists;
-        self.listed += findings.listed;
-        self.grants += findings.grants;
-        self.settled += findings.settled;
-        self.by_grant += findings.by_grant;
+        self.seen.add(&findings.seen);
+    }
+}
+
+impl Tally {
+    fn add(&mut self, more: &Self) {
+        self.unknown += more.unknown;
+        self.effects += more.effects;
+        self.requests += more.requests;
+        self.staged += more.staged;
+        self.staged_run += more.staged_run;
+        self.kept += more.kept;
+        self.panics += more.panics;
+        self.summaries += more.summaries;
+        self.lists += more.lists;
+        self.listed += more.listed;
+        self.grants += more.grants;
+        self.settled += more.settled;
+        self.by_grant += more.by_grant;
     }
 }

@@ -73,7 +73,7 @@ pub fn judge(
                 (whole.get(..64).unwrap_or_default().to_owned(), kept_text(&one.id).into_bytes());
             let file = (digest_of(&kept_file(&one.id)), kept_file(&one.id));
             for (digest, begins) in [text, file] {
-                findings.kept += 1;
+                findings.seen.kept += 1;
                 if let Err(what) = is_kept(house, &rows, said, &digest, &begins) {
                     findings.lost.push(format!("of what {} left: {what}", one.id));
                 }

@@ -28,7 +28,7 @@ pub fn judge(look: &Look, findings: &mut Findings) -> rusqlite::Result<()> {
     findings.other.extend(torn(look)?);
     let is_answer = |row: &Audited| row.kind == "answered";
     for list in approvals.iter().filter(|one| one.is_list()) {
-        findings.lists += 1;
+        findings.seen.lists += 1;
         let members: Vec<&Approval> = list
             .members
             .iter()
@@ -81,7 +81,7 @@ pub fn judge(look: &Look, findings: &mut Findings) -> rusqlite::Result<()> {
                     list.id, list.state, list.by, member.id, member.state, member.by
                 ));
             }
-            findings.listed += 1;
+            findings.seen.listed += 1;
         }
     }
     Ok(())

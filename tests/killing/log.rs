@@ -118,7 +118,7 @@ pub fn calls_are_true(
     effects: &BTreeMap<String, usize>,
     findings: &mut Findings,
 ) -> rusqlite::Result<()> {
-    findings.effects = effects.len();
+    findings.seen.effects = effects.len();
     for (id, times) in effects {
         if *times > 1 {
             findings.doubled.push(format!("the effect {id} happened {times} times"));
@@ -149,7 +149,7 @@ pub fn calls_are_true(
                     ));
                 }
                 Some("ended" | "denied") => {}
-                Some("unknown") => findings.unknown += 1,
+                Some("unknown") => findings.seen.unknown += 1,
                 _ => findings.other.push(format!("{id} has the outcome {outcome}")),
             },
             more => findings
@@ -183,7 +183,9 @@ pub fn the_switch_is_obeyed(
     let mut on = false;
     for row in look.audit()? {
         match row.kind.as_str() {
-            "panic.on" => (on, findings.panics) = (true, findings.panics + usize::from(!on)),
+            "panic.on" => {
+                (on, findings.seen.panics) = (true, findings.seen.panics + usize::from(!on))
+            }
             "panic.off" => on = false,
             "started" if on => findings
                 .other

@@ -20,6 +20,7 @@ pub mod remembered;
 pub mod staged_actions;
 pub mod standing;
 pub mod strike;
+pub mod whole;
 pub mod window;
 
 pub use random::{number, seed_of_the_clock};

@@ -175,7 +175,7 @@ fn ended_as_told<'a>(
     } else if happened && !ended && !unknown {
         findings.other.push(format!("the staged action {id} ran, and its result is {outcome:?}"));
     }
-    findings.unknown += usize::from(unknown);
-    findings.staged += 1;
-    findings.staged_run += usize::from(happened);
+    findings.seen.unknown += usize::from(unknown);
+    findings.seen.staged += 1;
+    findings.seen.staged_run += usize::from(happened);
 }

@@ -61,7 +61,7 @@ pub fn judge(
     findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let (grants, audit) = (grants(look)?, look.audit()?);
-    findings.grants += grants.len();
+    findings.seen.grants += grants.len();
     findings.other.extend(torn(look)?);
     let mut given: BTreeMap<i64, usize> = BTreeMap::new();
     for (at, row) in audit.iter().enumerate() {
@@ -108,7 +108,7 @@ pub fn judge(
             }
             continue;
         };
-        findings.by_grant += 1;
+        findings.seen.by_grant += 1;
         let holds = given.get(&id).is_some_and(|at| *at < started)
             && grants.iter().any(|grant| {
                 grant.id == id && grant.revoked_ms.is_none_or(|at| audit[started].at_ms <= at)
@@ -135,7 +135,7 @@ fn answers_come_with_their_grant(
         |row: &Audited| row.body["covered_by"]["id"].as_i64().filter(|_| row.kind == "answered");
     for (at, row) in audit.iter().enumerate() {
         let Some(id) = by(row) else { continue };
-        findings.settled += 1;
+        findings.seen.settled += 1;
         let together = given.get(&id).is_some_and(|given| {
             *given < at
                 && audit[given + 1..at].iter().all(|one| by(one) == Some(id) || closes_list(one))

@@ -24,7 +24,8 @@ pub fn judge(events: &[(i64, Value)], known: &[BTreeSet<String>], findings: &mut
             .map(|(name, _)| name.to_owned())
             .next()
     };
-    findings.summaries += events.iter().filter(|(_, event)| event["type"] == "summary").count();
+    findings.seen.summaries +=
+        events.iter().filter(|(_, event)| event["type"] == "summary").count();
     let (mut earlier, mut lost) = (Vec::<String>::new(), BTreeSet::new());
     let undone = |seq: i64| {
         let covers = |event: &Value| {

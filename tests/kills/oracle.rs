@@ -6,20 +6,20 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::killing::doubt::{Cause, Doubts};
-use crate::killing::findings::Findings;
-use crate::killing::house::{House, Kill};
+use crate::killing::findings::{Findings, Tally};
+use crate::killing::house::House;
 use crate::killing::log::{
     Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
 };
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
-use crate::killing::{kept, lists, recalled, remembered, staged_actions, standing, window};
+use crate::killing::{kept, lists, recalled, remembered, staged_actions, standing, whole, window};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Findings> {
     let mut findings = Findings {
         malformed: stand_in.faults(),
-        requests: stand_in.requests().len(),
+        seen: Tally { requests: stand_in.requests().len(), ..Tally::default() },
         ..Findings::default()
     };
     for wrong in &seen.wrong {
@@ -44,7 +44,7 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     }
     findings.other.extend(seen.torn.iter().map(|torn| format!("at some moment {torn}")));
     lists::judge(&look, &mut findings)?;
-    if findings.panics == 0 {
+    if findings.seen.panics == 0 {
         remembered::judge(&look, &house.path("notes"), &mut findings)?;
     }
     recalled::judge(&look, SESSION, &events, &mut findings)?;
@@ -56,31 +56,7 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     doubts_have_a_cause(&doubts, &uses, seen, &mut findings);
     questions_are_answered_once(&look, &uses, &doubts, seen, &mut findings)?;
     audit_is_true(&look, &uses, &effects, &mut findings)?;
-    let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
-    if verified.code != Some(0) {
-        findings.other.push(format!(
-            "claw audit verify: {}{}",
-            verified.out.trim(),
-            verified.err.trim()
-        ));
-    }
-    let replayed =
-        house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
-    if replayed.code != Some(0) || replayed.out.contains("other limits") {
-        findings.other.push(format!(
-            "claw sessions replay: {}{}",
-            replayed.out.trim(),
-            replayed.err.trim()
-        ));
-    }
-    let integrity = look.integrity()?;
-    if integrity != "ok" {
-        findings.other.push(format!("the database is damaged: {integrity}"));
-    }
-    let left = house.leftovers().await;
-    if !left.is_empty() {
-        findings.other.push(format!("servers outlived claw: {left:?}"));
-    }
+    whole::judge(house, &look, &mut findings).await?;
     Ok(findings)
 }
 
@@ -136,8 +112,8 @@ fn doubts_have_a_cause(doubts: &Doubts<'_>, uses: &[Use], seen: &Seen, findings:
             Cause::ServerEnded => true,
             // The switch cuts the slow calls. What a killed claw had started in a turn that the
             // switch has ended is told in the same words.
-            Cause::Stopped => killed || (findings.panics > 0 && id.starts_with("slow-")),
-            Cause::StoppedElsewhere => findings.panics > 0,
+            Cause::Stopped => killed || (findings.seen.panics > 0 && id.starts_with("slow-")),
+            Cause::StoppedElsewhere => findings.seen.panics > 0,
             Cause::Other => false,
         };
         if !explained {

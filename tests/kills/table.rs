@@ -111,30 +111,30 @@ impl fmt::Display for Table {
             "places of the scripts         {:>6}   of {} (point × ordinal × command)",
             self.aims_hit, self.aims_known
         )?;
-        writeln!(f, "effects                       {:>6}", self.findings.effects)?;
-        writeln!(f, "requests to the model         {:>6}", self.findings.requests)?;
+        writeln!(f, "effects                       {:>6}", self.findings.seen.effects)?;
+        writeln!(f, "requests to the model         {:>6}", self.findings.seen.requests)?;
         writeln!(
             f,
             "staged actions                {:>6}   {} of them ran",
-            self.findings.staged, self.findings.staged_run
+            self.findings.seen.staged, self.findings.seen.staged_run
         )?;
-        writeln!(f, "files kept                    {:>6}", self.findings.kept)?;
+        writeln!(f, "files kept                    {:>6}", self.findings.seen.kept)?;
         writeln!(
             f,
             "stop switch, summaries        {:>6}, {}",
-            self.findings.panics, self.findings.summaries
+            self.findings.seen.panics, self.findings.seen.summaries
         )?;
         writeln!(
             f,
             "lists of calls                {:>6}   {} calls in them",
-            self.findings.lists, self.findings.listed
+            self.findings.seen.lists, self.findings.seen.listed
         )?;
         writeln!(
             f,
             "standing answers              {:>6}   {} questions answered, {} calls by them",
-            self.findings.grants, self.findings.settled, self.findings.by_grant
+            self.findings.seen.grants, self.findings.seen.settled, self.findings.seen.by_grant
         )?;
-        writeln!(f, "reported as unknown           {:>6}", self.findings.unknown)?;
+        writeln!(f, "reported as unknown           {:>6}", self.findings.seen.unknown)?;
         writeln!(f, "lost                          {:>6}", self.findings.lost)?;
         writeln!(f, "doubled                       {:>6}", self.findings.doubled)?;
         writeln!(f, "malformed histories           {:>6}", self.findings.malformed)?;

@@ -89,7 +89,7 @@ impl Table {
 impl Table {
     /// What the standing answers did.
     fn what_they_did(&self) -> String {
-        let (settled, by_them) = (self.findings.settled, self.findings.by_grant);
+        let (settled, by_them) = (self.findings.seen.settled, self.findings.seen.by_grant);
         format!("{settled} questions answered, {by_them} calls by them")
     }
 
@@ -113,7 +113,7 @@ impl Table {
             ("supervisors killed", self.supervisors_killed, String::new()),
             ("updates", sums.updates, format!("{} messages, {} taps", sums.messages, sums.taps)),
             ("messages of the bot", sums.sent, String::new()),
-            ("calls", self.sums.calls, format!("{} effects", self.findings.effects)),
+            ("calls", self.sums.calls, format!("{} effects", self.findings.seen.effects)),
             (
                 "questions",
                 sums.questions,
@@ -124,19 +124,19 @@ impl Table {
             ),
             (
                 "staged actions",
-                self.findings.staged,
-                format!("{} of them ran", self.findings.staged_run),
+                self.findings.seen.staged,
+                format!("{} of them ran", self.findings.seen.staged_run),
             ),
-            ("files kept, sent, given", self.findings.kept, String::new()),
-            ("stop switch turned on", self.findings.panics, String::new()),
-            ("summaries", self.findings.summaries, String::new()),
+            ("files kept, sent, given", self.findings.seen.kept, String::new()),
+            ("stop switch turned on", self.findings.seen.panics, String::new()),
+            ("summaries", self.findings.seen.summaries, String::new()),
             (
                 "lists of calls",
-                self.findings.lists,
-                format!("{} calls in them", self.findings.listed),
+                self.findings.seen.lists,
+                format!("{} calls in them", self.findings.seen.listed),
             ),
-            ("standing answers", self.findings.grants, self.what_they_did()),
-            ("requests to the model", self.findings.requests, String::new()),
+            ("standing answers", self.findings.seen.grants, self.what_they_did()),
+            ("requests to the model", self.findings.seen.requests, String::new()),
             (
                 "duplicates in the window",
                 sums.duplicates,
@@ -154,7 +154,7 @@ impl Table {
             ),
             ("commands answered twice", sums.repeated, String::new()),
             ("taps that Telegram forgot", sums.forgotten_taps, String::new()),
-            ("calls reported as unknown", self.findings.unknown, String::new()),
+            ("calls reported as unknown", self.findings.seen.unknown, String::new()),
             ("lost", self.findings.lost, String::new()),
             ("doubled", self.findings.doubled, String::new()),
             ("malformed histories", self.findings.malformed, String::new()),

@@ -36,7 +36,7 @@ fn papers_came_in_once(evidence: &Evidence<'_>, findings: &mut Findings) {
             .iter()
             .filter_map(|act| if let Act::Paper { name } = act { Some(name) } else { None })
         {
-            findings.kept += 1;
+            findings.seen.kept += 1;
             let paper = paper_of(name);
             let copies: Vec<_> =
                 there.iter().filter(|(bytes, _)| *bytes == paper).map(|(_, path)| path).collect();
@@ -90,7 +90,7 @@ fn replies_handed_over(
     let mut wanted = BTreeSet::new();
     for row in replies {
         for id in linked(row) {
-            findings.kept += 1;
+            findings.seen.kept += 1;
             wanted.insert(format!("{id}.txt"));
             arrived(evidence, row, &id, &screen, findings, counts);
         }
