@@ -1,28 +1,24 @@
 //! One server's life: started on first need, started again after its death, left alone for a while
 //! when that fails. Must not know the other servers.
 
+mod calling;
+
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use claw_domain::ToolOutput;
-use serde_json::Value;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{Beside, CallControl, CallEnd, forward};
-use super::catalog::{ServerTools, ToolEntry};
+use super::catalog::ServerTools;
 use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::in_flight::InFlight;
 use super::manifest::{Launch, ServerEntry};
-use super::method::Method;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::start::Way;
 use super::starting::Starting;
-use super::task;
-use crate::permit::Permit;
+pub(super) use calling::allowed_tool;
 
 pub(super) struct Server {
     /// As `mcp.json` says. A changed entry is another server, which takes its place.
@@ -133,35 +129,6 @@ impl Server {
         connection.tools().await.map_err(list)
     }
 
-    /// Starts the server if need be, compares the pin, forwards. `permit.timeout()` bounds the
-    /// start and the call each.
-    pub(super) async fn call(self: &Arc<Self>, permit: Permit, context: CallControl) -> CallEnd {
-        let not_forwarded = |reason: String| CallEnd::NotForwarded { reason };
-        if permit.task().is_some() {
-            return Box::pin(self.follow_task(permit, context)).await;
-        }
-        let (connection, tools) = tokio::select! {
-            biased;
-            () = context.cancel.cancelled() => return not_forwarded("it was stopped before it was sent".to_owned()),
-            ready = timeout(permit.timeout(), self.ready()) => match ready {
-                Ok(Ok(ready)) => ready,
-                Ok(Err(error)) => return not_forwarded(error.to_string()),
-                Err(_) => return not_forwarded("the server was not ready in time".to_owned()),
-            },
-        };
-        if let Some(method) = Method::named(permit.tool()) {
-            return self.ask(&connection, method, permit, context).await;
-        }
-        let tool = match allowed_tool(&tools, &permit) {
-            Ok(tool) => tool,
-            Err(reason) => return not_forwarded(reason),
-        };
-        let mut end = forward(&connection, permit, context, Some(tool)).await;
-        tool.note_misfit_of(&mut end);
-        self.note_end(&end, connection);
-        end
-    }
-
     /// The connection, which is opened if need be, and the tools.
     pub(super) async fn ready(
         self: &Arc<Self>,
@@ -169,56 +136,6 @@ impl Server {
         let connection = self.connection().await?;
         let tools = self.list(&connection).await?;
         Ok((connection, tools))
-    }
-
-    /// Tells the server of a task that nobody waits for any more. Whether it has heard so.
-    /// `may_start`: a process may be started for it.
-    pub(super) async fn cancel_task(self: &Arc<Self>, permit: Permit, may_start: bool) -> bool {
-        if !may_start && matches!(self.way(), Ok(Way::Process(_))) {
-            let up = self.slot.lock().await.up.clone();
-            let Some(up) = up.filter(|up| !up.is_dead()) else { return false };
-            return task::cancel(&up, permit).await;
-        }
-        match self.connection().await {
-            Ok(connection) => task::cancel(&connection, permit).await,
-            Err(_) => false,
-        }
-    }
-
-    /// Asks for something besides a tool. What the permit was made for is this server, as it was
-    /// started then: what it has to say of a resource may change at any time.
-    async fn ask(
-        &self,
-        connection: &Arc<Connection>,
-        method: Method,
-        permit: Permit,
-        context: CallControl,
-    ) -> CallEnd {
-        if connection.launch_pin != permit.pin() {
-            let reason = "the launch command of the server has changed since it was allowed";
-            return CallEnd::NotForwarded { reason: reason.to_owned() };
-        }
-        let end = match method {
-            Method::ListResources => list_resources(connection, &permit, context).await,
-            Method::ReadResource | Method::GetPrompt => {
-                forward(connection, permit, context, None).await
-            }
-        };
-        self.note_end(&end, connection.clone());
-        end
-    }
-
-    pub(super) fn note_end(&self, end: &CallEnd, connection: Arc<Connection>) {
-        match end {
-            CallEnd::Ended(..)
-            | CallEnd::InputRequired { .. }
-            | CallEnd::Task { .. }
-            | CallEnd::Left => self.health().note_success(),
-            CallEnd::Unknown { .. } if !connection.is_dead() => {
-                tokio::spawn(connection.end_if_busy());
-            }
-            CallEnd::Unknown { .. } | CallEnd::NotForwarded { .. } => {}
-        }
     }
 
     /// Ends the connection, if there is one, and gives up a start in progress.
@@ -387,24 +304,6 @@ impl Server {
     }
 }
 
-/// The tool that a permit names, as it was allowed.
-///
-/// # Errors
-/// Why there is none, in words.
-pub(super) fn allowed_tool<'a>(
-    tools: &'a ServerTools,
-    permit: &Permit,
-) -> Result<&'a ToolEntry, String> {
-    let Some(tool) = tools.tool(permit.tool()) else {
-        let (server, tool) = (permit.server(), permit.tool());
-        return Err(format!("the server `{server}` has no tool `{tool}` (any more)"));
-    };
-    if tool.pin != permit.pin() {
-        return Err(format!("the tool `{}` has changed since the call was allowed", permit.tool()));
-    }
-    Ok(tool)
-}
-
 /// Notes a death that nobody asked for, also when nobody is calling.
 async fn watch(server: Weak<Server>, ended: CancellationToken, connection: Weak<Connection>) {
     ended.cancelled().await;
@@ -416,29 +315,6 @@ async fn watch(server: Weak<Server>, ended: CancellationToken, connection: Weak<
     if matches!(&server.entry.launch, Launch::Stdio(launch) if launch.own.is_some()) {
         server.settings.resources.connection_ended(&server.entry.name);
     }
-}
-
-/// Nothing of the call's words is sent; what cannot be listed has changed nothing.
-async fn list_resources(connection: &Connection, permit: &Permit, context: CallControl) -> CallEnd {
-    let search = permit.arguments().get("search").and_then(Value::as_str).unwrap_or_default();
-    let limit = permit.timeout();
-    let listed = tokio::select! {
-        biased;
-        () = context.cancel.cancelled() => Err("it was stopped".to_owned()),
-        listed = timeout(limit, connection.resources(search)) => listed.unwrap_or_else(|_| {
-            Err(format!(
-                "it did not answer within {} s (limits.tool_timeout_s, or `timeout` of the server in \
-                 mcp.json)",
-                limit.as_secs_f32()
-            ))
-        }),
-    };
-    let output = listed.unwrap_or_else(|why| ToolOutput {
-        text: format!("The server `{}` did not list its resources: {why}.", connection.server),
-        is_error: true,
-        ..ToolOutput::default()
-    });
-    CallEnd::Ended(output, Beside::default())
 }
 
 /// A server that closed one of its ends is of no use any more; what is left of it is ended.

@@ -1,7 +1,7 @@
 //! What a typed line means: a message, an answer, numbers of what is staged. Each rule by itself.
 
 use super::*;
-use crate::domain::{CallId, Choice, Scope};
+use crate::domain::{CallId, Choice, Scope, Term};
 
 const ONCE: Answer = Answer::Allow { term: Term::Once, scope: Scope::Exact };
 
