@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::{Around, between, inline, text};
+use super::{inline, text};
+use crate::calls::difference::{Around, between};
 use crate::domain::{Effect, escape};
 use crate::policy::Facts;
 
