@@ -183,7 +183,7 @@ pub fn background_jobs_are_ended_by_their_owners_word<R: DoorRig>() {
     let shown = rig.shown(Chat::First);
     assert!(shown.contains("1: echo") && shown.contains("2: echo"), "{shown}");
     rig.says(Chat::First, "/stop jobs");
-    shows(&mut rig, Chat::First, "No background job runs.");
+    shows(&mut rig, Chat::First, "No background job runs in this folder.");
     all_is_delivered(&mut rig);
     rig.kill();
     let house = &rig.home().house;

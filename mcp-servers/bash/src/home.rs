@@ -124,9 +124,9 @@ impl CommandHome {
     }
 
     /// What a command may change of it: all, or the caches alone, which are made where they are
-    /// missing.
-    pub fn open_to(&self, caches_alone: bool) -> Vec<PathBuf> {
-        if caches_alone { caches::prepare(&self.path) } else { vec![self.path.clone()] }
+    /// missing; and a sentence where one of these is something else.
+    pub fn open_to(&self, caches_alone: bool) -> (Vec<PathBuf>, Option<String>) {
+        if caches_alone { caches::prepare(&self.path) } else { (vec![self.path.clone()], None) }
     }
 
     /// For the time of a command that may write there.

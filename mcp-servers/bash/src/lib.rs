@@ -137,6 +137,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         settings.limits.command = settings.limits.command.within_machine();
     }
     let scratch = Scratch::new("tmp")?;
+    let read_scratch = Scratch::new("read")?;
     let own_shelf = settings.output_dir.is_none().then(|| Scratch::new("output")).transpose()?;
     let output_dir =
         own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
@@ -150,9 +151,10 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         cgroup: folder.as_ref().map(Folder::path),
         ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
     };
-    // It goes with the server, which has to remove what lies in it. Commands write
-    // their HOME alone.
-    boundary.writable.extend(own_home.as_ref().map(|own| own.path().to_owned()));
+    // They go with the server, which has to remove what lies in them. Commands write
+    // their HOME alone, and their TMPDIR.
+    let own = [Some(&read_scratch), own_home.as_ref()];
+    boundary.writable.extend(own.into_iter().flatten().map(|own| own.path().to_owned()));
     let path = environment::search_path_of_jobs(
         &settings.workspace,
         scratch.path(),
@@ -178,11 +180,12 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     home.begin_to_fill();
     let environment =
         environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
-    let machine = Machine { environment, given, home, services, begin };
+    let read_folder = read_scratch.path().to_owned();
+    let machine = Machine { environment, given, home, services, begin, read_scratch: read_folder };
     let serving = Serving { output_dir, machine, enforcement, folder, apart, programs };
     let served = serve(settings, serving);
-    scratch.clear();
-    own_shelf.into_iter().chain(own_home).for_each(Scratch::clear);
+    let own = [scratch, read_scratch].into_iter().chain(own_shelf).chain(own_home);
+    own.for_each(Scratch::clear);
     served.map(|()| ExitCode::SUCCESS)
 }
 

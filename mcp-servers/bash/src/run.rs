@@ -55,6 +55,8 @@ pub struct Runner {
     services: Services,
     /// What a shell reads first, where one can be watched.
     begin: Option<PathBuf>,
+    /// For the TMPDIRs of commands that only look.
+    read_scratch: PathBuf,
     /// This program.
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
@@ -84,6 +86,8 @@ pub struct Machine {
     pub home: CommandHome,
     pub services: Services,
     pub begin: Option<PathBuf>,
+    /// Where each command that only looks has a TMPDIR of its own. No other command writes there.
+    pub read_scratch: PathBuf,
 }
 
 /// How commands get namespaces of their own, and the box that is closed in there.
@@ -143,6 +147,7 @@ impl Runner {
             home: Arc::new(machine.home),
             services: machine.services,
             begin: machine.begin,
+            read_scratch: machine.read_scratch,
             program,
             arguments,
             limits,
@@ -200,7 +205,7 @@ impl Runner {
         let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
         self.supervisors.extend(pid);
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
-        let (home_open, in_use) = self.home_for(level, keeps_obeyed).await;
+        let (home_open, in_use) = self.home_for(level, keeps_obeyed, sink).await;
         let spec = JobSpec {
             shell: self.environment.shell.clone(),
             command: request.command,
@@ -245,13 +250,20 @@ impl Runner {
     }
 
     /// What a command may change of HOME, and for one that may what keeps HOME from being emptied.
-    async fn home_for(&self, level: Level, keeps_obeyed: bool) -> (Vec<PathBuf>, Option<InUse>) {
+    async fn home_for(
+        &self,
+        level: Level,
+        keeps_obeyed: bool,
+        sink: &mut dyn Sink,
+    ) -> (Vec<PathBuf>, Option<InUse>) {
         self.home.is_filled().await;
         if level == Level::Read {
             return (Vec::new(), None);
         }
         let in_use = self.home.in_use();
-        (self.home.open_to(keeps_obeyed), Some(in_use))
+        let (open, told) = self.home.open_to(keeps_obeyed);
+        told.into_iter().for_each(|sentence| sink.note(sentence));
+        (open, Some(in_use))
     }
 
     /// What one command gets of the machine, the box that its supervisor closes, and the folders
@@ -267,7 +279,10 @@ impl Runner {
         let gone = opened.gone();
         gone.iter().for_each(|folder| sink.note(openings::is_gone(folder)));
         let boundary = self.apart.as_ref().map(|apart| apart.boundary.clone());
-        let boundary = boundary.map(|boundary| boundary.and(&folders, level).without(&gone));
+        // One that only looks has nothing to do in the TMPDIR of the others.
+        let mut left_out = gone.clone();
+        left_out.extend((level == Level::Read).then(|| self.environment.scratch.clone()));
+        let boundary = boundary.map(|boundary| boundary.and(&folders, level).without(&left_out));
         let given = CommandAccess { opened: opened.without(&gone), ..self.given.clone() };
         (given, boundary, folders.without(&gone).write)
     }
@@ -341,12 +356,12 @@ impl Runner {
     /// The TMPDIR of a command: that of all commands, or for one that only looks an empty one of
     /// its own.
     fn scratch(&self, level: Level) -> std::io::Result<JobScratch> {
-        let shared = &self.environment.scratch;
         if level > Level::Read {
-            return Ok(JobScratch { path: shared.clone(), is_own: false });
+            return Ok(JobScratch { path: self.environment.scratch.clone(), is_own: false });
         }
+        // Not in that of the others: they could put a link into its place before it is used.
         let number = self.commands.fetch_add(1, Ordering::Relaxed);
-        let path = shared.join(format!(".read-{number}"));
+        let path = self.read_scratch.join(number.to_string());
         scratch::make_private(&path)?;
         Ok(JobScratch { path, is_own: true })
     }

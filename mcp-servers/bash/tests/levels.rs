@@ -13,6 +13,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{House, box_or_skip, eventually};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
 /// A system file of many lines that everybody may read at the widest level, and what only stands
@@ -229,6 +230,63 @@ fn the_tmpdir_of_a_command_that_looks_is_empty_its_own_and_gone_afterwards() {
     server.at("write", "echo y > \"$TMPDIR/shared\"");
     assert_eq!(output(&server.at("write", "cat \"$TMPDIR/shared\"")), "y\n");
     assert!(!output(&server.at("read", "ls -A \"$TMPDIR\" \"$TMPDIR/..\"")).contains("shared"));
+}
+
+/// Swaps a cache for a link, as a job that may change all of HOME can, while commands start that may
+/// change its caches alone. Gives what `command` has printed each time.
+fn beside_a_swapped_cache(arguments: &[&str], leads_to: &Path, command: &str) -> Vec<String> {
+    let house = house();
+    let homes = house.claw_home().join("homes");
+    let home = homes.display().to_string();
+    let mut server = house.server_with(&[&["--home", &home], arguments].concat());
+    server.at("write", "true");
+    let (cache, link) = (homes.join("home/.cache"), homes.join("home/swapped"));
+    symlink(leads_to, &link).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _ended = Ended(&stop);
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                renameat_with(CWD, &cache, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        (0..TRIES).map(|_| output(&server.at("write", command)).to_owned()).collect()
+    })
+}
+
+#[test]
+fn a_cache_that_is_swapped_for_a_link_while_commands_start_opens_nothing_else() {
+    if !box_or_skip(3) {
+        return;
+    }
+    // Not below /tmp, which commands have for themselves.
+    let secrets = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::write(secrets.path().join("id"), MARK).unwrap();
+    let command = format!("cat {}/id", secrets.path().display());
+    let printed = beside_a_swapped_cache(&[], secrets.path(), &command);
+    assert!(!printed.iter().any(|text| text.contains(MARK)), "{printed:?}");
+    // Where there are no namespaces, what programs obey in HOME is at stake.
+    let command = "echo x > ~/.gitconfig && echo obeyed";
+    let printed = beside_a_swapped_cache(&["--without-namespaces"], Path::new("."), command);
+    assert!(!printed.iter().any(|text| text.contains("obeyed")), "{printed:?}");
+}
+
+/// A command that runs beside it could put a link into its place before the box is closed.
+#[test]
+fn the_tmpdir_of_a_command_that_looks_lies_where_no_other_command_writes() {
+    let house = house();
+    let mut server = house.server_with(&["--without-namespaces"]);
+    let of_write = output(&server.at("write", "echo $TMPDIR")).trim().to_owned();
+    let of_read = output(&server.at("read", "echo $TMPDIR")).trim().to_owned();
+    assert!(of_read.starts_with('/') && of_read != of_write, "{of_read}");
+    assert!(!of_read.starts_with(&of_write), "{of_read} lies in {of_write}");
+    let around = Path::new(&of_read).parent().unwrap().display().to_string();
+    let tries = format!("mkdir {around}/x || mv {around} {around}.moved || ln -s /etc {around}/1");
+    for level in ["write", "network"] {
+        let result = server.at(level, &tries);
+        assert_ne!(result["structuredContent"]["exit_code"], 0, "{result}");
+    }
+    assert_eq!(output(&server.at("read", "echo x > $TMPDIR/own && cat $TMPDIR/own")), "x\n");
 }
 
 #[test]

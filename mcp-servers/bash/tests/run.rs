@@ -412,7 +412,7 @@ async fn a_client_built_with_the_sdk_is_served() {
     let transport = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
     let client = ().serve(transport).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
-    assert_eq!(tools.len(), 5);
+    assert_eq!(tools.len(), 6);
     let mut call = CallToolRequestParams::new("run");
     call.arguments = json!({"command": "echo $((6*7))"}).as_object().cloned();
     let result = client.call_tool(call).await.unwrap();

@@ -71,7 +71,8 @@ pub(super) async fn markdown(
         None => "- stop switch: off\n".to_owned(),
     });
     let jobs = parts.gate.hub().background_jobs();
-    let how_to_end = if owner && jobs > 0 { " (`/stop jobs` ends them)" } else { "" };
+    let how_to_end =
+        if owner && jobs > 0 { " (`/stop jobs` ends those of this folder)" } else { "" };
     text.push_str(&format!("- background jobs: {jobs}{how_to_end}\n"));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)

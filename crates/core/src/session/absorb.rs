@@ -22,10 +22,9 @@ fn nothing_to_stop(acts: bool, background_jobs: u32) -> String {
         (true, _) => "Stopped.".to_owned(),
         (false, 0) => "Nothing is running.".to_owned(),
         (false, jobs) => format!(
-            "No turn is running; {} {} on. `/stop jobs` ends {}.",
+            "No turn is running; {} {} on. By `/stop jobs` an owner ends those of this folder.",
             counted(u64::from(jobs), "background job"),
-            if jobs == 1 { "goes" } else { "go" },
-            if jobs == 1 { "it" } else { "them" }
+            if jobs == 1 { "goes" } else { "go" }
         ),
     }
 }
@@ -318,7 +317,7 @@ mod tests {
         assert_eq!(nothing_to_stop(true, 2), "Stopped.");
         assert!(nothing_to_stop(false, 1).starts_with("No turn is running; 1 background job goes"));
         assert!(
-            nothing_to_stop(false, 2).ends_with("2 background jobs go on. `/stop jobs` ends them.")
+            nothing_to_stop(false, 2).contains("2 background jobs go on. By `/stop jobs` an owner")
         );
     }
 }

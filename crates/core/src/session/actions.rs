@@ -340,7 +340,7 @@ fn ended_jobs(outcome: &Outcome) -> Option<String> {
         })
         .collect();
     Some(match lines.len() {
-        0 => "No background job runs.".to_owned(),
+        0 => "No background job runs in this folder.".to_owned(),
         count => format!("Ended {}:\n{}", counted(count as u64, "background job"), lines.concat()),
     })
 }
