@@ -29,6 +29,7 @@ pub async fn stoppable<T>(
                 pressed?;
                 presses += 1;
                 if presses > 1 {
+                    out::err_row_away();
                     return Ok(None);
                 }
                 out::err_line("Stopping… (Ctrl-C again leaves at once)");

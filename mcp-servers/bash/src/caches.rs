@@ -36,9 +36,9 @@ const LOCKS: &[&str] = &[".cargo/.package-cache", ".cargo/.package-cache-mutate"
 /// For a person or a model.
 pub const IN_WORDS: &str = "~/.cache, ~/.cargo/registry, ~/.cargo/git, ~/go and the like";
 
-/// Makes what is missing, and gives what is there. Must be called inside of the box. What is a link,
-/// behind one or of another kind is left out, because it can lead to the rest: a sentence says so.
-/// Whoever opens one of these later must not follow links either.
+/// Makes what is missing, and gives what is there. Must be called inside of the box. What is a
+/// link, behind one or of another kind is left out, because it can lead to the rest: a sentence
+/// says so. Whoever opens one of these later must not follow links either.
 pub fn prepare(home: &Path) -> (Vec<PathBuf>, Option<String>) {
     let folder = |path: &Path| fs::create_dir_all(path);
     let file = |path: &Path| OpenOptions::new().create(true).append(true).open(path).map(|_| ());

@@ -55,7 +55,10 @@ pub fn search_path_of_jobs(
     given: &CommandAccess,
     readable: &[PathBuf],
 ) -> OsString {
-    search_path(env::var_os("PATH"), readable, &[workspace, scratch, &given.home])
+    let opened = given.opened.write.iter().map(PathBuf::as_path);
+    let writable: Vec<&Path> =
+        [workspace, scratch, &given.home].into_iter().chain(opened).collect();
+    search_path(env::var_os("PATH"), readable, &writable)
 }
 
 /// The directories of PATH that are the system's, which are known before anything else is.

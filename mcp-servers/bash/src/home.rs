@@ -2,14 +2,21 @@
 //! programs keep their caches. Owns that it is private, its size, and that it is emptied when it
 //! has grown too large. Must not know what lies in it, or how a command is run.
 
-use std::fs::{self, File, Permissions};
+use std::ffi::CStr;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rustix::fs::{FlockOperation, flock};
+#[cfg(target_os = "linux")]
+use rustix::fs::chmod;
+use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
+use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches;
@@ -154,7 +161,9 @@ impl CommandHome {
     fn empty(&self, bytes: u64) -> Option<String> {
         let lock = File::open(&self.path).ok()?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-        let removed = remove_below(&self.path);
+        let removed = openat(CWD, &self.path, FOLDER, Mode::empty())
+            .map_err(io::Error::from)
+            .and_then(|folder| remove_below(folder.as_fd()));
         self.fill();
         let (had, may) = (in_words(bytes), in_words(self.bytes_max));
         Some(match removed {
@@ -178,19 +187,45 @@ pub fn size(folder: &Path) -> u64 {
         .sum()
 }
 
-/// Removes everything in it, also from folders that their maker has made read-only, as Go does.
-fn remove_below(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+/// How a folder is opened whose name may stand for something else by now.
+const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Removes everything in it, also from folders that their maker has made read-only, as Go does. By
+/// handles alone: a command may put a link into the place of a folder meanwhile.
+fn remove_below(folder: BorrowedFd<'_>) -> io::Result<()> {
+    for entry in Dir::read_from(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            fs::set_permissions(entry.path(), Permissions::from_mode(0o700))?;
-            remove_below(&entry.path())?;
-            fs::remove_dir(entry.path())?;
-        } else {
-            fs::remove_file(entry.path())?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        match opened(folder, name) {
+            Ok(found) => {
+                remove_below(found.as_fd())?;
+                unlinkat(folder, name, AtFlags::REMOVEDIR)?;
+            }
+            Err(Errno::NOTDIR | Errno::LOOP) => unlinkat(folder, name, AtFlags::empty())?,
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(())
+}
+
+/// A folder, open to its owner from now on. One that its maker has closed can be named, not read.
+#[cfg(target_os = "linux")]
+fn opened(folder: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = openat(folder, name, flags, Mode::empty())?;
+    chmod(format!("/proc/self/fd/{}", found.as_raw_fd()), Mode::RWXU)?;
+    openat(&found, c".", FOLDER, Mode::empty())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn opened(folder: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    let found = openat(folder, name, FOLDER, Mode::empty())?;
+    rustix::fs::fchmod(&found, Mode::RWXU)?;
+    Ok(found)
 }
 
 /// `1.5 GiB`, `20 MiB`, `700 bytes`.
@@ -217,6 +252,8 @@ fn pause(home: &CommandHome) -> std::time::Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
     use std::time::Duration;
 
     use super::*;

@@ -213,10 +213,11 @@ fn given(
             home::prepare(&path).map_err(|source| StartError::Home { path, source })?
         }
     };
-    let writable = [settings.workspace.clone(), scratch.to_owned(), parts.home.clone()];
+    let opened = settings.openings.clone();
+    let own = [settings.workspace.clone(), scratch.to_owned(), parts.home.clone()];
+    let writable = [&own[..], &opened.write].concat();
     let mut toolchains = Toolchains::find(&Surroundings::of_process(&writable, &settings.protect));
     let programs = toolchains.readable.clone();
-    let opened = settings.openings.clone();
     toolchains.shared.extend(shared::of_openings(&opened));
     Ok((CommandAccess { home: parts.home, told: parts.told, programs, opened }, toolchains))
 }

@@ -170,9 +170,13 @@ impl Openings {
         self.read.iter().chain(&self.write)
     }
 
-    /// Those that are not there any more. One of them must not keep every command from starting.
+    /// Those that are not there any more, also where a link stands in their place, which may lead
+    /// anywhere. One of them must not keep every command from starting.
     pub fn gone(&self) -> Vec<PathBuf> {
-        self.all().filter(|folder| !folder.is_dir()).cloned().collect()
+        let is_there = |folder: &PathBuf| {
+            folder.is_dir() && folder.canonicalize().is_ok_and(|real| real == **folder)
+        };
+        self.all().filter(|folder| !is_there(folder)).cloned().collect()
     }
 
     pub fn without(&self, gone: &[PathBuf]) -> Self {

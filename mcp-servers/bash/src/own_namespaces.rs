@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
@@ -46,7 +46,7 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     if spec.level > Level::Read {
         // Each is a mount, so that it stays as it is when the HOME around it is made read-only.
         for place in spec.home_open.iter().filter(|place| **place != spec.given.home) {
-            mount_bind(place, place)?;
+            bind_to_itself(place)?;
         }
         stays.extend(spec.home_open.iter().cloned());
         stays.extend(spec.given.opened.write.iter().cloned());
@@ -84,10 +84,19 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     Ok(obeyed)
 }
 
+/// Gives what lies there a mount of its own. The path is looked up once: commands run meanwhile, and
+/// one that swaps a folder for a link in between would have what the link leads to mounted in the
+/// folder's place, inside of the box.
+fn bind_to_itself(path: &Path) -> rustix::io::Result<()> {
+    let held = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let found = format!("/proc/self/fd/{}", held.as_raw_fd());
+    mount_bind_recursive(&found, &found)
+}
+
 /// Gives folders that the server has read-only mounts of their own, which are not.
 fn open(folders: &[PathBuf]) -> io::Result<()> {
     for folder in folders {
-        mount_bind_recursive(folder, folder)?;
+        bind_to_itself(folder)?;
         let flags = flags_at(&mounts(), folder) - MountFlags::RDONLY;
         mount_remount(folder, flags | MountFlags::BIND, "")?;
     }
@@ -107,10 +116,10 @@ fn begin() -> io::Result<()> {
 fn hold(obeyed: &Obeyed, workspace: &Path) -> io::Result<()> {
     let table = mounts();
     for folder in obeyed.folders_on_the_way(workspace) {
-        mount_bind_recursive(&folder, &folder)?;
+        bind_to_itself(&folder)?;
     }
     for path in obeyed.paths() {
-        match mount_bind_recursive(path, path) {
+        match bind_to_itself(path) {
             Ok(()) => make_read_only(path, flags_at(&table, path))?,
             // A link that leads nowhere; one that leads somewhere afterwards is another one.
             Err(Errno::NOENT) => {}

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{House, box_or_skip, eventually};
+use common::{House, Server, box_or_skip, eventually};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
@@ -232,22 +232,20 @@ fn the_tmpdir_of_a_command_that_looks_is_empty_its_own_and_gone_afterwards() {
     assert!(!output(&server.at("read", "ls -A \"$TMPDIR\" \"$TMPDIR/..\"")).contains("shared"));
 }
 
-/// Swaps a cache for a link, as a job that may change all of HOME can, while commands start that may
-/// change its caches alone. Gives what `command` has printed each time.
-fn beside_a_swapped_cache(arguments: &[&str], leads_to: &Path, command: &str) -> Vec<String> {
-    let house = house();
-    let homes = house.claw_home().join("homes");
-    let home = homes.display().to_string();
-    let mut server = house.server_with(&[&["--home", &home], arguments].concat());
-    server.at("write", "true");
-    let (cache, link) = (homes.join("home/.cache"), homes.join("home/swapped"));
-    symlink(leads_to, &link).unwrap();
+/// Swaps a folder for a link, as a job that may change it can, while commands start at level
+/// `write`. Gives what `command` has printed each time.
+fn beside_a_swap(server: &mut Server, folder: &Path, to: &Path, command: &str) -> Vec<String> {
+    let link = folder.with_file_name("swapped");
+    symlink(to, &link).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _ended = Ended(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                renameat_with(CWD, &cache, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                if renameat_with(CWD, folder, CWD, &link, RenameFlags::EXCHANGE).is_err() {
+                    // One of them was set aside at the end of a command.
+                    let _ = (fs::create_dir(folder), symlink(to, &link));
+                }
             }
         });
         (0..TRIES).map(|_| output(&server.at("write", command)).to_owned()).collect()
@@ -255,20 +253,66 @@ fn beside_a_swapped_cache(arguments: &[&str], leads_to: &Path, command: &str) ->
 }
 
 #[test]
-fn a_cache_that_is_swapped_for_a_link_while_commands_start_opens_nothing_else() {
+fn a_folder_that_is_swapped_for_a_link_while_a_command_starts_opens_nothing_else() {
     if !box_or_skip(3) {
         return;
     }
     // Not below /tmp, which commands have for themselves.
     let secrets = tempfile::tempdir_in("/var/tmp").unwrap();
     fs::write(secrets.path().join("id"), MARK).unwrap();
-    let command = format!("cat {}/id", secrets.path().display());
-    let printed = beside_a_swapped_cache(&[], secrets.path(), &command);
-    assert!(!printed.iter().any(|text| text.contains(MARK)), "{printed:?}");
-    // Where there are no namespaces, what programs obey in HOME is at stake.
+    let house = house();
+    let homes = house.claw_home().join("homes");
+    let arguments = ["--home", &homes.display().to_string()];
+    let mut server = house.server_with(&arguments);
+    server.at("write", "true");
+    let (cache, settings) = (homes.join("home/.cache"), house.workspace().join(".vscode"));
+    let command = format!("cat {}/id ~/.cache/id .vscode/id", secrets.path().display());
+    fs::create_dir(&settings).unwrap();
+    for folder in [cache, settings] {
+        let printed = beside_a_swap(&mut server, &folder, secrets.path(), &command);
+        assert!(!printed.iter().any(|text| text.contains(MARK)), "{folder:?}: {printed:?}");
+    }
+}
+
+#[test]
+fn a_cache_that_is_swapped_for_the_home_around_it_opens_no_more_without_namespaces_either() {
+    if !box_or_skip(3) {
+        return;
+    }
+    let house = house();
+    let homes = house.claw_home().join("homes");
+    let arguments = ["--home", &homes.display().to_string(), "--without-namespaces"];
+    let mut server = house.server_with(&arguments);
+    server.at("write", "true");
     let command = "echo x > ~/.gitconfig && echo obeyed";
-    let printed = beside_a_swapped_cache(&["--without-namespaces"], Path::new("."), command);
+    let cache = homes.join("home/.cache");
+    let printed = beside_a_swap(&mut server, &cache, Path::new("."), command);
     assert!(!printed.iter().any(|text| text.contains("obeyed")), "{printed:?}");
+}
+
+/// A command that may change a folder puts a link into the place of one that lies in it.
+#[test]
+fn a_link_in_the_place_of_an_opened_folder_opens_nothing_else() {
+    if !box_or_skip(3) {
+        return;
+    }
+    let outside = tempfile::tempdir_in("/var/tmp").unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    let (secrets, project) = (outside.join("secrets"), outside.join("project"));
+    fs::create_dir_all(project.join("lib")).unwrap();
+    fs::create_dir(&secrets).unwrap();
+    fs::write(secrets.join("id"), MARK).unwrap();
+    let (all, lib) = (project.display().to_string(), project.join("lib").display().to_string());
+    let house = house();
+    let mut server = house.server_with(&["--open-write", &all, "--open-read", &lib]);
+    assert_eq!(output(&server.at("read", &format!("ls {lib} && echo open"))), "open\n");
+    let swap = format!("mv {lib} {lib}.old && ln -s {} {lib} && echo swapped", secrets.display());
+    assert_eq!(output(&server.at("write", &swap)), "swapped\n");
+    for level in ["read", "write", "network"] {
+        let result = server.at(level, &format!("cat {lib}/id {}/id; echo end", secrets.display()));
+        assert!(output(&result).ends_with("end\n"), "{level}: {result}");
+        assert!(!output(&result).contains(MARK), "{level}: {result}");
+    }
 }
 
 /// A command that runs beside it could put a link into its place before the box is closed.

@@ -88,13 +88,14 @@ impl Folders {
         let shown = crate::domain::escape::visible(&folder.display().to_string());
         let main = self.main.upgrade().ok_or_else(|| anyhow::anyhow!("claw is about to end"))?;
         let mut open = self.open.lock().await;
-        if !folder.is_dir() {
+        // A link in its place may lead anywhere.
+        if !folder.canonicalize().is_ok_and(|real| real == folder && real.is_dir()) {
             // Its servers work in something that is not there any more.
             if let Some(gone) = open.remove(folder) {
                 gone.app.close().await;
             }
             anyhow::bail!(
-                "The folder {shown} of this conversation is not there any more. Make it again, name another one \
+                "The folder {shown} of this conversation is not there any more, or a link stands in its place. Make it again, name another one \
                  with `/here FOLDER`, or go back with `/here off`. What you wrote waits."
             );
         }

@@ -47,8 +47,11 @@ pub fn restrict(boundary: &Boundary) -> Result<u32, LandlockError> {
             .map_err(|source| LandlockError::Path { path: path.clone(), source })?;
         ruleset = ruleset.add_rule(PathBeneath::new(fd, all))?;
     }
+    // A folder may lie in one that a command changes, such as an opened one.
+    for rule in boundary.readable.iter().filter_map(|path| beneath(path, read).ok()) {
+        ruleset = ruleset.add_rule(rule)?;
+    }
     let status = ruleset
-        .add_rules(path_beneath_rules(&boundary.readable, read))?
         .add_rules(path_beneath_rules(
             &boundary.own_program,
             AccessFs::Execute | AccessFs::ReadFile,
@@ -76,9 +79,12 @@ pub fn isolate(inner: &Inner) -> Result<(), LandlockError> {
         ruleset = ruleset.add_rule(rule)?;
     }
     if let Some(reading) = &inner.reading {
-        ruleset = ruleset
-            .add_rules(path_beneath_rules(&reading.programs, look | AccessFs::Execute))?
-            .add_rules(path_beneath_rules(&reading.data, look))?;
+        let run = look | AccessFs::Execute;
+        let programs = reading.programs.iter().filter_map(|path| beneath(path, run).ok());
+        let data = reading.data.iter().filter_map(|path| beneath(path, look).ok());
+        for rule in programs.chain(data) {
+            ruleset = ruleset.add_rule(rule)?;
+        }
     }
     ruleset.restrict_self().map(|_| ()).map_err(LandlockError::from)
 }

@@ -1,5 +1,5 @@
-//! What a command of our bash server does, in words: where it begins, what its level lets it change,
-//! and what of the network it reaches. Pure. Must not know what the command says.
+//! What a command of our bash server does, in words: where it begins, what its level lets it
+//! change, and what of the network it reaches. Pure. Must not know what the command says.
 
 use super::{Effect, Facts, inline, text, variables};
 use crate::domain::{Level, Opening, STOP_ALL_JOBS, escape};
