@@ -93,7 +93,19 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("router", &["calls", "catalog", "gate", "killpoint", "mail", "redact", "session", "store"]),
     (
         "chat_commands",
-        &["calls", "config", "gate", "hub", "redact", "router", "session", "store", "turn", "undo"],
+        &[
+            "calls",
+            "config",
+            "gate",
+            "hub",
+            "redact",
+            "router",
+            "session",
+            "store",
+            "turn",
+            "undo",
+            "workspace",
+        ],
     ),
     (
         "clients",
@@ -126,6 +138,7 @@ pub const NARROW: &[(&str, &str, &str)] = &[
     ("doors", "config", "config::Env"),
     ("doors", "config", "config::MAIN"),
     ("doors", "config", "config::ServeSection"),
+    ("chat_commands", "workspace", "workspace::is_there"),
     ("chat_commands", "calls", "calls::modes"),
     ("chat_commands", "calls", "calls::openings"),
     // An owner's order about the notes.

@@ -84,9 +84,9 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     Ok(obeyed)
 }
 
-/// Gives what lies there a mount of its own. The path is looked up once: commands run meanwhile, and
-/// one that swaps a folder for a link in between would have what the link leads to mounted in the
-/// folder's place, inside of the box.
+/// Gives what lies there a mount of its own. The path is looked up once: commands run meanwhile,
+/// and one that swaps a folder for a link in between would have what the link leads to mounted in
+/// the folder's place, inside of the box.
 fn bind_to_itself(path: &Path) -> rustix::io::Result<()> {
     let held = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     let found = format!("/proc/self/fd/{}", held.as_raw_fd());

@@ -315,6 +315,26 @@ fn a_link_in_the_place_of_an_opened_folder_opens_nothing_else() {
     }
 }
 
+#[test]
+fn what_lies_in_a_folder_that_is_open_for_changes_is_on_no_path() {
+    let outside = tempfile::tempdir_in("/var/tmp").unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    let bin = outside.join("bin");
+    fs::create_dir(&bin).unwrap();
+    let all = outside.display().to_string();
+    let path = |how: &str| {
+        let house = house();
+        let mut command = house.command(&[how, &all]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+        let mut server = Server::start(command);
+        server.open_legacy();
+        output(&server.at("write", "echo $PATH")).to_owned()
+    };
+    assert!(path("--open-read").contains(&all), "the control");
+    let changed = path("--open-write");
+    assert!(!changed.contains(&all) && changed.contains("/usr/bin"), "{changed}");
+}
+
 /// A command that runs beside it could put a link into its place before the box is closed.
 #[test]
 fn the_tmpdir_of_a_command_that_looks_lies_where_no_other_command_writes() {

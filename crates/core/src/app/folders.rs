@@ -13,6 +13,7 @@ use super::App;
 use crate::config::{Config, Overrides, Started};
 use crate::domain::SessionId;
 use crate::door_context::WorkerHere;
+use crate::workspace::is_there;
 
 /// How often idle folders are looked for.
 const LOOK: Duration = Duration::from_secs(10);
@@ -88,8 +89,7 @@ impl Folders {
         let shown = crate::domain::escape::visible(&folder.display().to_string());
         let main = self.main.upgrade().ok_or_else(|| anyhow::anyhow!("claw is about to end"))?;
         let mut open = self.open.lock().await;
-        // A link in its place may lead anywhere.
-        if !folder.canonicalize().is_ok_and(|real| real == folder && real.is_dir()) {
+        if !is_there(folder) {
             // Its servers work in something that is not there any more.
             if let Some(gone) = open.remove(folder) {
                 gone.app.close().await;

@@ -11,6 +11,7 @@ use crate::router::Visitor;
 use crate::store::{AuditEntry, StoreError, Tx};
 use crate::turn::Log;
 use crate::undo::TurnSnapshots;
+use crate::workspace::is_there;
 
 const TURN_IS_OPEN: &str = "Something is running here or waits, and it keeps the folder that it began in. Wait for \
                             it, answer it, or `/stop` it; then say `/here` again.";
@@ -72,7 +73,7 @@ impl ChatCommands {
     ) -> Result<Option<String>, StoreError> {
         let parts = self.parts();
         let before = parts.folder_of(session)?;
-        let is_gone = !before.is_dir();
+        let is_gone = !is_there(&before);
         let calls = parts.gate.calls().at(&parts.granted_in(session)?);
         let ask = calls.new_mode(Mode::Ask, session, &visitor.principal, None);
         let ask = ask.await?;
@@ -125,7 +126,7 @@ fn markdown(
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         Ok((tx.session_role(session)?, log))
     })?;
-    let whose = match (folder == parts.workspace, folder.is_dir()) {
+    let whose = match (folder == parts.workspace, is_there(&folder)) {
         (true, _) => "what all conversations have",
         (false, true) => "set for this conversation",
         (false, false) => "**which is not there any more**",

@@ -32,6 +32,12 @@ pub struct Workspace {
     path: PathBuf,
 }
 
+/// Whether a folder that was chosen by its real path is there still. A link in its place is not it,
+/// and may lead anywhere.
+pub fn is_there(folder: &Path) -> bool {
+    folder.is_dir() && folder.canonicalize().is_ok_and(|real| real == folder)
+}
+
 impl Workspace {
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
