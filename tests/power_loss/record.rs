@@ -151,7 +151,8 @@ impl Recorder {
         };
         let plain = |at: usize| trace::path_at(None, arg(at)).and_then(|path| self.on_disk(&path));
         match call.name.as_str() {
-            "openat" => {
+            // The flags of the second stand in a structure.
+            "openat" | "openat2" => {
                 let flags = arg(2).to_owned();
                 let Some(path) = trace::path_of(&call.result) else { return Ok(()) };
                 self.saw_effect(&path, &flags);
