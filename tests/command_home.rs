@@ -6,7 +6,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use claw_test_kit::skipped;
 use serde_json::{Value, json};
 
 use crate::program::{House, outcomes};
@@ -37,16 +36,6 @@ fn at(level: &str, command: &str) -> Value {
     json!({"command": command, "needs": level})
 }
 
-/// Whether the box of this system holds it; claw says so itself.
-fn is_held(house: &House) -> bool {
-    let doctor = house.claw(&["doctor", "--json"]).rows();
-    let is_held = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
-    if !is_held {
-        skipped("this system has no box");
-    }
-    is_held
-}
-
 /// Every file in the HOME of commands outside of the places for caches.
 fn left_in(house: &House) -> Vec<PathBuf> {
     let homes = fs::read_dir(house.home().join("command-homes")).unwrap();
@@ -71,7 +60,7 @@ fn what_a_command_at_write_leaves_in_home_is_run_by_no_later_one() {
     let leave = LEAVE.iter().map(|command| runs(&[at("write", command)]));
     let act = [runs(&[at("network", ACT)]), done()];
     let (house, model) = house(ALLOW, leave.chain(act));
-    if !is_held(&house) {
+    if !house.is_boxed() {
         return;
     }
     house.claw(&["ask", "go"]).expect(0);
@@ -108,7 +97,7 @@ fn caches_are_written_at_write_and_a_command_that_somebody_allowed_changes_the_r
             done(),
         ],
     );
-    if !is_held(&house) {
+    if !house.is_boxed() {
         return;
     }
     house.claw(&["ask", "go"]).expect(0);

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 #[cfg(target_os = "linux")]
 use rustix::fs::chmod;
-use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
@@ -161,9 +161,7 @@ impl CommandHome {
     fn empty(&self, bytes: u64) -> Option<String> {
         let lock = File::open(&self.path).ok()?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-        let removed = openat(CWD, &self.path, FOLDER, Mode::empty())
-            .map_err(io::Error::from)
-            .and_then(|folder| remove_below(folder.as_fd()));
+        let removed = remove_below(lock.as_fd());
         self.fill();
         let (had, may) = (in_words(bytes), in_words(self.bytes_max));
         Some(match removed {
