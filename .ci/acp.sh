@@ -31,8 +31,8 @@ cat >"$work/model.json" <<'END'
 END
 start_model "$work"
 cp "$here/fixtures/acp_client.mjs" "$CI_SCRATCH/user/acp_client.mjs"
-expect_code "the editor" 0 node "$CI_SCRATCH/user/acp_client.mjs" "$claw" "$work/project"
-sed 's/^/ok  /' "$CI_SCRATCH/out"
+expect_code "the editor" 0 "${node[@]}" "$CI_SCRATCH/user/acp_client.mjs" "$claw" "$work/project"
+sed 's/^/ok  /' "$CI_STEP/out"
 expect_code "the editor in Python" 0 python "$here/fixtures/acp_client.py" "$claw" "$work/project"
-sed 's/^/ok  /' "$CI_SCRATCH/out"
+sed 's/^/ok  /' "$CI_STEP/out"
 expect_code "claw audit verify" 0 "$claw" audit verify

@@ -16,12 +16,12 @@ work="$CI_SCRATCH/conformance-client"
 rm -rf "$work"
 mkdir -p "$work"
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user"
-suite="$CI_SCRATCH/conformance-2026/node_modules/.bin/conformance"
+suite="${node[*]} $CI_SCRATCH/conformance-2026/node_modules/.bin/conformance"
 cp "$here/fixtures/conformance_model.json" "$work/model.json"
 start_model "$work"
 
 # Lines of SCENARIO REVISION. What is an extension belongs to no revision.
-"$suite" list --client | sed -nE 's/^ *- ([A-Za-z0-9/_-]+) \[(.*)\]$/\1 \2/p' |
+$suite list --client | sed -nE 's/^ *- ([A-Za-z0-9/_-]+) \[(.*)\]$/\1 \2/p' |
     while read -r scenario revisions; do
         for revision in ${revisions//,/ }; do echo "$scenario $revision"; done
     done >"$work/all"
@@ -38,7 +38,7 @@ one() {
     out="$work/${scenario//\//-}.$revision"
     [ "$revision" = extension ] || at=(--spec-version "$revision")
     # Its own limit of 30 s is short for a machine that does much else.
-    timeout --kill-after=5 120 "$suite" client --timeout 100000 --command "bash $here/fixtures/conformance_client.sh $claw" \
+    timeout --kill-after=5 120 $suite client --timeout 100000 --command "bash $here/fixtures/conformance_client.sh $claw" \
         --scenario "$scenario" "${at[@]}" >"$out.out" 2>&1 </dev/null || code=$?
     # It calls that a pass when none of its checks could be made.
     ! grep -q 'Passed: 0/0,' "$out.out" || code=1
@@ -72,7 +72,7 @@ echo "claw as a client: $passed scenarios pass, counted once for each revision; 
 [ $# = 0 ] || exit 0
 
 # What the suite itself requires of a client of 2026-07-28, frozen when that was released.
-required="$("$suite" list --client --requirements 2026-07-28 | sed -n '/^Client scenarios/,/^Run and reported/s/^ *- \([A-Za-z0-9/_-]*\)$/\1/p')"
+required="$($suite list --client --requirements 2026-07-28 | sed -n '/^Client scenarios/,/^Run and reported/s/^ *- \([A-Za-z0-9/_-]*\)$/\1/p')"
 [ "$(wc -w <<<"$required")" -ge 32 ] || fail "the suite requires nothing"
 for scenario in $required; do
     grep -qxF "$scenario" "$work/passed-2026-07-28" || fail "$scenario is required and was not passed at 2026-07-28"

@@ -14,7 +14,7 @@ work="$CI_SCRATCH/conformance"
 rm -rf "$work"
 mkdir -p "$work/workspace"
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user"
-suite="$CI_SCRATCH/user/node_modules/.bin/conformance"
+suite="${node[*]} $CI_SCRATCH/user/node_modules/.bin/conformance"
 
 # Why a scenario does not apply. The servers offer tools and nothing else, and say so in their
 # capabilities. (What the suite asks about prompts, resources and completion in general passes
@@ -51,7 +51,7 @@ run_server() {
     [ -n "$url" ] || fail "$server said no address"
     for scenario in $scenarios; do
         code=0
-        timeout --kill-after=5 120 "$suite" server --url "$url" --scenario "$scenario" \
+        timeout --kill-after=5 120 $suite server --url "$url" --scenario "$scenario" \
             >"$work/$server.$scenario.out" 2>&1 </dev/null || code=$?
         if reason="$(not_applying "$scenario")"; then
             [ "$code" -ne 0 ] || { echo "FAILED: $server passes $scenario, which is said not to apply ($reason): take it off the list" >&2; wrong=1; }
@@ -70,7 +70,7 @@ run_server() {
     echo "$server: $passed scenarios pass, $skipped do not apply"
 }
 
-scenarios="$("$suite" list --server | sed -n 's/^ *- \([a-z0-9-]*\).*/\1/p')"
+scenarios="$($suite list --server | sed -n 's/^ *- \([a-z0-9-]*\).*/\1/p')"
 [ "$(wc -w <<<"$scenarios")" -ge 20 ] || fail "the suite lists no scenarios"
 for scenario in $scenarios; do
     reason="$(not_applying "$scenario")" && echo "--  $scenario: $reason"

@@ -6,13 +6,13 @@ cd "$(dirname "$0")/.."
 . .ci/lib.sh
 
 expect_code "policy_check" 0 target/debug/examples/policy_check examples/policy.toml
-expect "policy_check" "$(cat "$CI_SCRATCH/out")" "examples/policy.toml: "
+expect "policy_check" "$(cat "$CI_STEP/out")" "examples/policy.toml: "
 echo '[[rule]]' >"$CI_SCRATCH/broken-policy.toml"
 expect_code "policy_check with a broken file" 2 target/debug/examples/policy_check "$CI_SCRATCH/broken-policy.toml"
 echo "ok  policy_check"
 
-printf 'hello\n' | timeout 60 target/debug/examples/console_door >"$CI_SCRATCH/out" 2>&1 || fail "console_door"
-expect "console_door" "$(cat "$CI_SCRATCH/out")" "A heading"
+printf 'hello\n' | timeout 60 target/debug/examples/console_door >"$CI_STEP/out" 2>&1 || fail "console_door"
+expect "console_door" "$(cat "$CI_STEP/out")" "A heading"
 echo "ok  console_door"
 
 # An MCP server ends when its client does; .ci/inspector.sh calls its tools.

@@ -82,12 +82,12 @@ start_model "$work"
 trap end_others EXIT
 
 expect_code "claw tools" 0 "$claw" tools --json
-cp "$CI_SCRATCH/out" "$work/tools.jsonl"
+cp "$CI_STEP/out" "$work/tools.jsonl"
 calls=(everything/echo filesystem/write_file git/git_add time/get_current_time browser/browser_navigate database/create_table
     cluster/configuration_view ssh/run-command memory/create_entities thinking/sequentialthinking sheets/create_workbook
     pages/fetch)
 for tool in "${calls[@]}"; do
-    json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_SCRATCH/err" >&2; fail "claw tools does not list $tool"; }
+    json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_STEP/err" >&2; fail "claw tools does not list $tool"; }
 done
 echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of ${#calls[@]} servers from one Claude Desktop file"
 
@@ -116,7 +116,7 @@ for pair in "${calls[@]}"; do
     id="$(json get id "$work/approvals.jsonl" "session=$server")"
     ! done_by "$server" || fail "$server: it was done before the yes"
     expect_code "claw approve ($server)" 0 "$claw" approve "$id" --json
-    reply="$(json get reply "$CI_SCRATCH/out")"
+    reply="$(json get reply "$CI_STEP/out")"
     # The stand-in says this only if the tool's own words have reached it.
     expect "$server" "$reply" "The $server server has answered."
     "$claw" audit --json --limit 1000 >"$work/audit.jsonl"
@@ -134,11 +134,11 @@ done
 # What a server has besides its tools. The stand-in answers so only if the server's own words have
 # reached it.
 expect_code "claw ask (resource)" 0 "$claw" ask --session resource "see @everything:demo://resource/dynamic/text/1"
-expect "resource" "$(cat "$CI_SCRATCH/out")" "The attached text has arrived."
-"$claw" chat --session prompt >"$CI_SCRATCH/out" 2>"$CI_SCRATCH/err" <<<"/everything:args_prompt" || fail "claw chat ended with $?"
-grep -q 'needs .city. (Name of the city)' "$CI_SCRATCH/out" || fail "a missing argument of a prompt is not named"
-"$claw" chat --session prompt >"$CI_SCRATCH/out" 2>"$CI_SCRATCH/err" <<<"/everything:args_prompt city=Graz" || fail "claw chat ended with $?"
-grep -q "The words of the prompt have arrived." "$CI_SCRATCH/out" || { cat "$CI_SCRATCH/out" "$CI_SCRATCH/err" >&2; fail "the prompt has not reached the model"; }
+expect "resource" "$(cat "$CI_STEP/out")" "The attached text has arrived."
+"$claw" chat --session prompt >"$CI_STEP/out" 2>"$CI_STEP/err" <<<"/everything:args_prompt" || fail "claw chat ended with $?"
+grep -q 'needs .city. (Name of the city)' "$CI_STEP/out" || fail "a missing argument of a prompt is not named"
+"$claw" chat --session prompt >"$CI_STEP/out" 2>"$CI_STEP/err" <<<"/everything:args_prompt city=Graz" || fail "claw chat ended with $?"
+grep -q "The words of the prompt have arrived." "$CI_STEP/out" || { cat "$CI_STEP/out" "$CI_STEP/err" >&2; fail "the prompt has not reached the model"; }
 "$claw" audit --json --limit 1000 >"$work/audit.jsonl"
 for method in resources/read prompts/get; do
     json has "$work/audit.jsonl" kind=received body.server=everything "body.tool=$method" || fail "$method is not in the audit"

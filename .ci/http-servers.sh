@@ -102,7 +102,7 @@ expect_code "claw mcp add" 0 "$claw" mcp add sheets "http://127.0.0.1:$sheets/mc
 cmp "$work/before.json" "$CLAW_HOME/mcp.json.before" || fail "the copy of mcp.json is another"
 expect "mcp.json" "$(cat "$CLAW_HOME/mcp.json")" "// As a user of VS Code has it"
 expect_code "claw mcp test without a token" 1 "$claw" mcp test sheets
-expect "without a token" "$(cat "$CI_SCRATCH/err")" 'does not take the token in `headers`'
+expect "without a token" "$(cat "$CI_STEP/err")" 'does not take the token in `headers`'
 export SHEETS_TOKEN=tok-8c1f29d07ab34e61 NOTION_HTTP_TOKEN=ntn-41d7c0a95e2b
 expect_code "claw mcp test" 0 "$claw" mcp test sheets
 echo "ok  claw mcp add writes an entry, and claw mcp test says what is missing: a token"
@@ -112,7 +112,7 @@ echo "ok  claw mcp add writes an entry, and claw mcp test says what is missing: 
 log_in() {
     local server="$1" link="" login page
     expect_code "claw mcp test without a login" 1 "$claw" mcp test "$server"
-    expect "without a login" "$(cat "$CI_SCRATCH/err")" "run \`claw mcp login $server\`"
+    expect "without a login" "$(cat "$CI_STEP/err")" "run \`claw mcp login $server\`"
     "$claw" mcp login "$server" --json >"$work/login.out" 2>"$work/login.err" </dev/null &
     login=$!
     for _ in $(seq 100); do
@@ -135,11 +135,11 @@ log_in pages 2
 echo "ok  claw mcp login logs in at npm's oidc-provider"
 
 expect_code "claw tools" 0 "$claw" tools --json
-cp "$CI_SCRATCH/out" "$work/tools.jsonl"
+cp "$CI_STEP/out" "$work/tools.jsonl"
 for tool in everything/echo files/list_directory clock/get_current_time browser/browser_navigate sheets/create_workbook \
     notes/create_entities thoughts/sequentialthinking git/git_status notion/API-post-search company/balance \
     cluster/configuration_view pages/fetch; do
-    json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_SCRATCH/err" >&2; fail "claw tools does not list $tool"; }
+    json has "$work/tools.jsonl" "id=$tool" || { cat "$CI_STEP/err" >&2; fail "claw tools does not list $tool"; }
 done
 echo "ok  claw tools lists $(wc -l <"$work/tools.jsonl") tools of twelve servers over HTTP"
 
@@ -152,7 +152,7 @@ call() {
     json has "$work/approvals.jsonl" "session=$session" "server=$server" "tool=$tool" || fail "$session: no question about $tool"
     id="$(json get id "$work/approvals.jsonl" "session=$session")"
     expect_code "claw approve ($session)" 0 "$claw" approve "$id" --json
-    expect "$session" "$(json get reply "$CI_SCRATCH/out")" "The $words server has answered."
+    expect "$session" "$(json get reply "$CI_STEP/out")" "The $words server has answered."
     "$claw" audit --json --limit 1000 >"$work/audit.jsonl"
     call="$(json get call "$work/audit.jsonl" kind=asked "body.approval=$id")"
     expect "$session, audit" "$(json list kind "$work/audit.jsonl" "call=$call")" "received verdict asked answered verdict started ended"
@@ -181,7 +181,7 @@ grep -q 'likes green tea' "$work/notes.jsonl" || fail "the note is not there"
 
 kill -KILL -- "-$first"
 expect_code "claw mcp test of a dead server" 1 "$claw" mcp test everything
-expect "a dead server" "$(cat "$CI_SCRATCH/err")" "cannot be reached"
+expect "a dead server" "$(cat "$CI_STEP/err")" "cannot be reached"
 serve_everything
 wait_for everything "$everything"
 call again everything echo "restarted everything"

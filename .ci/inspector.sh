@@ -42,7 +42,7 @@ done
 inspect "the example: tools/list" 0 '"name"' "$bin/examples/greeter_server" --method tools/list --strict
 for program in claw-mcp-bash claw-mcp-filesystem; do
     expect_code "mcp-conform on $program" 0 mcp-conform --command "$bin/$program --workspace $work/workspace" server
-    echo "ok  mcp-conform on $program: $(grep -aiE 'pass|total' "$CI_SCRATCH/out" | tail -n 1)"
+    echo "ok  mcp-conform on $program: $(grep -aiE 'pass|total' "$CI_STEP/out" | tail -n 1)"
 done
 expect_code "mcp-conform on claw-mcp-scheduler" 0 mcp-conform --command "$bin/claw-mcp-scheduler --database $work/conform.db" server
-echo "ok  mcp-conform on claw-mcp-scheduler: $(grep -aiE 'pass|total' "$CI_SCRATCH/out" | tail -n 1)"
+echo "ok  mcp-conform on claw-mcp-scheduler: $(grep -aiE 'pass|total' "$CI_STEP/out" | tail -n 1)"

@@ -5,10 +5,13 @@
 # that a second run is quicker.
 CI_SCRATCH="${CI_SCRATCH:-${TMPDIR:-/tmp}/claw-ci-$(id -u)}"
 export CI_SCRATCH
-# The key of the audit and the heads that were noted. Those of earlier runs are about homes that are
-# gone, at the same places.
-export XDG_STATE_HOME="$CI_SCRATCH/state"
-rm -rf "$XDG_STATE_HOME"
+# What one step has for itself, since two may run side by side: the output of its last command, and
+# the key of the audit and the heads that were noted, which in an earlier run are about homes that
+# are gone, at the same places.
+CI_STEP="$CI_SCRATCH/steps/$(basename "$0" .sh)"
+export XDG_STATE_HOME="$CI_STEP/state"
+rm -rf "$CI_STEP"
+mkdir -p "$CI_STEP"
 
 fail() {
     echo "FAILED: $*" >&2
@@ -24,24 +27,29 @@ expect() {
 }
 
 # expect_code WHAT WANTED COMMAND...: runs the command and compares its exit code. Its output is in
-# $CI_SCRATCH/out and err.
+# $CI_STEP/out and err.
 expect_code() {
     local what="$1" wanted="$2" code=0
     shift 2
-    timeout --kill-after=5 120 "$@" >"$CI_SCRATCH/out" 2>"$CI_SCRATCH/err" </dev/null || code=$?
+    timeout --kill-after=5 120 "$@" >"$CI_STEP/out" 2>"$CI_STEP/err" </dev/null || code=$?
     if [ "$code" -ne "$wanted" ]; then
-        tail -n 20 "$CI_SCRATCH/out" "$CI_SCRATCH/err" >&2
+        tail -n 20 "$CI_STEP/out" "$CI_STEP/err" >&2
         fail "$what: exit code $code instead of $wanted"
     fi
 }
+
+# Node can wait for its own worker threads forever when it exits (nodejs/node issue 54918): once it
+# did so here after the bundle was written. Programs whose exit a step waits for run without them.
+# An array, and for scripts that are told a command, its words.
+node=(node --single-threaded)
 
 # inspect WHAT WANTED-CODE NEEDLE SERVER-COMMAND... --method ...: the command line of the MCP
 # Inspector asks a server.
 inspect() {
     local what="$1" wanted="$2" needle="$3"
     shift 3
-    expect_code "$what" "$wanted" "$CI_SCRATCH/user/node_modules/.bin/mcp-inspector" --cli "$@"
-    expect "$what" "$(cat "$CI_SCRATCH/out" "$CI_SCRATCH/err")" "$needle"
+    expect_code "$what" "$wanted" "${node[@]}" "$CI_SCRATCH/user/node_modules/.bin/mcp-inspector" --cli "$@"
+    expect "$what" "$(cat "$CI_STEP/out" "$CI_STEP/err")" "$needle"
     echo "ok  $what"
 }
 

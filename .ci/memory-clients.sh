@@ -22,12 +22,12 @@ for kind in standalone claw-server; do
         notes="$work/$kind-$language"
         case "$language" in
             python) client=(python "$here/fixtures/memory_client.py") ;;
-            typescript) client=(node "$here/fixtures/memory_client.mjs") ;;
+            typescript) client=("${node[@]}" "$here/fixtures/memory_client.mjs") ;;
         esac
         expect_code "$kind, $language" 0 "${client[@]}" "${server[@]}" --notes "$notes"
-        sed "s/^/ok  $kind, /" "$CI_SCRATCH/out"
+        sed "s/^/ok  $kind, /" "$CI_STEP/out"
         expect_code "$kind, $language: the index" 0 "${server[@]}" --notes "$notes" --check
-        expect "$kind, $language: the index" "$(cat "$CI_SCRATCH/err")" "the index equals the files"
+        expect "$kind, $language: the index" "$(cat "$CI_STEP/err")" "the index equals the files"
     done
     notes="$work/$kind-inspector"
     mkdir -p "$notes"
@@ -43,4 +43,4 @@ for kind in standalone claw-server; do
     inspect "$kind: resources/templates/list" 0 'memory://notes/{id}' "${server[@]}" --method resources/templates/list
 done
 expect_code "mcp-conform" 0 mcp-conform --command "$bin/claw-mcp-memory --notes $work/conform" server
-echo "ok  mcp-conform on claw-mcp-memory: $(grep -aiE 'pass|total' "$CI_SCRATCH/out" | tail -n 1)"
+echo "ok  mcp-conform on claw-mcp-memory: $(grep -aiE 'pass|total' "$CI_STEP/out" | tail -n 1)"

@@ -105,9 +105,9 @@ mkdir -p "$CI_SCRATCH/npm-claw"
 PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --offline --omit=optional --prefix "$CI_SCRATCH/npm-claw" \
     "$DIST"/claw-agent-[0-9]*.tgz
 code=0
-HOME="$(home npm)" PATH="$CI_SCRATCH/npm-claw/node_modules/.bin:$CI_SCRATCH/py/bin:$PATH" claw --version >"$CI_SCRATCH/out" 2>&1 || code=$?
+HOME="$(home npm)" PATH="$CI_SCRATCH/npm-claw/node_modules/.bin:$CI_SCRATCH/py/bin:$PATH" claw --version >"$CI_STEP/out" 2>&1 || code=$?
 [ "$code" = 1 ] || fail "npm without the package of a platform: exit code $code"
-expect "npm without the package of a platform" "$(cat "$CI_SCRATCH/out")" "--include=optional"
+expect "npm without the package of a platform" "$(cat "$CI_STEP/out")" "--include=optional"
 PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --offline --omit=optional --prefix "$CI_SCRATCH/npm-claw" \
     "$DIST"/claw-agent-linux-*.tgz
 HOME="$(home npm)" PATH="$CI_SCRATCH/npm-claw/node_modules/.bin:$CI_SCRATCH/py/bin:$PATH" sh -c "$conversation" || fail "the npm packages"

@@ -22,11 +22,11 @@ for kind in standalone claw-server; do
     for language in python typescript; do
         case "$language" in
             python) client=(python "$here/fixtures/scheduler_client.py") ;;
-            typescript) client=(node "$here/fixtures/scheduler_client.mjs") ;;
+            typescript) client=("${node[@]}" "$here/fixtures/scheduler_client.mjs") ;;
         esac
         database="$work/$kind-$language.db"
         expect_code "$kind, $language" 0 "${client[@]}" "${server[@]}" --database "$database" --zone Europe/Berlin
-        sed "s/^/ok  $kind, /" "$CI_SCRATCH/out"
+        sed "s/^/ok  $kind, /" "$CI_STEP/out"
     done
     server+=(--database "$work/$kind-inspector.db" --zone Europe/Berlin)
     inspect "$kind: a job" 0 'every Monday at 09:00' "${server[@]}" --method tools/call --tool-name schedule \

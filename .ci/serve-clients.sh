@@ -18,14 +18,14 @@ packages="$CI_SCRATCH/user"
 declare -A sdks
 for language in python node; do
     client="$language $here/fixtures/serve_client.py"
-    [ "$language" != node ] || client="node $here/fixtures/serve_client.mjs"
+    [ "$language" != node ] || client="${node[*]} $here/fixtures/serve_client.mjs"
     PATH="$CI_SCRATCH/py/bin:$PATH" CLAW_FOREIGN_CLIENT="$client" CLAW_NODE_PACKAGES="$packages" timeout --kill-after=5 300 \
         cargo test --workspace --test whole -- --ignored --nocapture serve_foreign:: >"$work/$language.log" 2>&1 </dev/null &
     sdks[$language]=$!
 done
 
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$work/user" CLAW_AGENT=demo
-suite="$CI_SCRATCH/conformance-2026/node_modules/.bin/conformance"
+suite="${node[*]} $CI_SCRATCH/conformance-2026/node_modules/.bin/conformance"
 
 mkdir -p "$HOME/.claw/workspace"
 echo 'hello of the workspace' >"$HOME/.claw/workspace/hello.txt"
@@ -56,7 +56,7 @@ inspect "Inspector: prompts/get" 0 "weather in Graz" "${serve[@]}" --method prom
 inspect "Inspector: resources/list" 0 'claw://audit' "${serve[@]}" --method resources/list
 inspect "Inspector: resources/read" 0 'hello' "${serve[@]}" --method resources/read --uri claw://sessions/_
 expect_code "mcp-conform" 0 mcp-conform --command "$bin/claw serve --tools" server
-echo "ok  mcp-conform on claw serve: $(grep -aiE 'pass|total' "$CI_SCRATCH/out" | tail -n 1)"
+echo "ok  mcp-conform on claw serve: $(grep -aiE 'pass|total' "$CI_STEP/out" | tail -n 1)"
 
 # Why a scenario does not apply. Those of the suite's own reference server are not tried: each calls
 # a tool, prompt or resource by a name that a real server does not have.
@@ -105,7 +105,7 @@ proxied="$(head -n 1 "$work/proxy.url")"
 wrong=0
 for era in 2025-11-25 2026-07-28; do
     passed=0 skipped=0 in_part=0
-    scenarios="$("$suite" list --server | sed -n "s/^ *- \([a-z0-9-]*\) \[.*$era.*/\1/p")"
+    scenarios="$($suite list --server | sed -n "s/^ *- \([a-z0-9-]*\) \[.*$era.*/\1/p")"
     [ "$(wc -w <<<"$scenarios")" -ge 20 ] || fail "the suite lists no scenarios of $era"
     for scenario in $scenarios; do
         if not_applying "$scenario" >/dev/null; then
@@ -113,7 +113,7 @@ for era in 2025-11-25 2026-07-28; do
             continue
         fi
         code=0 said="$work/$scenario.$era"
-        timeout --kill-after=5 60 "$suite" server --url "$proxied" --scenario "$scenario" --spec-version "$era" \
+        timeout --kill-after=5 60 $suite server --url "$proxied" --scenario "$scenario" --spec-version "$era" \
             >"$said" 2>&1 </dev/null || code=$?
         if [ "$code" -eq 0 ]; then
             passed=$((passed + 1))

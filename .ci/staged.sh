@@ -30,7 +30,7 @@ start_model "$work"
 json() { python "$here/json_rows.py" "$@"; }
 
 expect_code "claw tools" 0 "$claw" tools --json
-cp "$CI_SCRATCH/out" "$work/tools.jsonl"
+cp "$CI_STEP/out" "$work/tools.jsonl"
 json has "$work/tools.jsonl" id=shop/confirm_add hidden=true || fail "shop/confirm_add is not listed as hidden"
 expect_code "claw ask" 0 "$claw" ask "two apples"
 "$claw" approvals --json >"$work/approvals.jsonl"
