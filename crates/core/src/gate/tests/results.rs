@@ -35,9 +35,18 @@ async fn the_end_of_the_turn_cuts_a_call() {
     // The server is up, so that the time is spent in the call.
     rig.gate.hub().tools("never").await.unwrap();
     let mut context = rig.context();
-    context.deadline = tokio::time::Instant::now() + Duration::from_millis(300);
+    const TURN: Duration = Duration::from_secs(9);
+    context.deadline = tokio::time::Instant::now() + TURN;
     let cancel = context.cancel.clone();
-    let outcome = rig.gate.call(call, context).await;
+    let turn_ends = async {
+        while !rig.record("never").contains("tools/call") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::pause();
+        tokio::time::advance(TURN).await;
+        tokio::time::resume();
+    };
+    let outcome = tokio::join!(rig.gate.call(call, context), turn_ends).0;
     assert!(matches!(outcome, Outcome::Unknown { .. }), "{outcome:?}");
     assert!(cancel.is_cancelled(), "its siblings are cut, too");
 }

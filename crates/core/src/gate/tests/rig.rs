@@ -163,9 +163,14 @@ impl Rig {
         self.dir.path().to_owned()
     }
 
+    /// What a server has received and done, a line each.
+    pub(crate) fn record(&self, server: &str) -> String {
+        std::fs::read_to_string(self.dir.path().join(server)).unwrap_or_default()
+    }
+
     /// The text of every `echo` that ran, in order, over all processes.
     pub(crate) fn effects(&self, server: &str) -> Vec<String> {
-        let text = std::fs::read_to_string(self.dir.path().join(server)).unwrap_or_default();
+        let text = self.record(server);
         text.lines().filter_map(|line| line.strip_prefix("effect ")).map(str::to_owned).collect()
     }
 
