@@ -17,7 +17,7 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     }
     let opening = app.clone();
     let open = Arc::new(move || opening.open_door(AcpDoor::NAME));
-    let retention = tokio::spawn(claw_cli::retention::keep(app.clone()));
+    let retention = claw_cli::retention::begin(app.clone());
     let done = run::run(AcpStart { context, open }).await;
     retention.abort();
     done?;

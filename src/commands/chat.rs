@@ -31,7 +31,7 @@ pub async fn run(
     let greeting = greeting(&app, &session).await?;
     let notices = app.warnings.iter().chain(&app.config.notices).chain(&app.config.place_notice);
     let notices = notices.cloned().collect();
-    let retention = tokio::spawn(claw_cli::retention::keep(app.clone()));
+    let retention = claw_cli::retention::begin(app.clone());
     let done =
         run::run(context, ConsoleStart { session, instance, editor, greeting, notices }).await;
     retention.abort();

@@ -98,7 +98,7 @@ async fn over_http(
         http.url()
     ));
     let tools = tools || app.config.serve.tools;
-    let retention = tokio::spawn(claw_cli::retention::keep(app.clone()));
+    let retention = claw_cli::retention::begin(app.clone());
     tokio::select! {
         () = http.serve(serving.clone(), tools) => {}
         () = ends => {}
@@ -131,8 +131,8 @@ async fn open_here(overrides: Overrides, hello: Hello) -> anyhow::Result<Here> {
         return Err(UserError::because(why.to_string()));
     }
     let (stream, ours) = tokio::io::duplex(DUPLEX_BYTES);
-    serving.answer(hello, None, tokio::io::split(ours));
-    let retention = tokio::spawn(claw_cli::retention::keep(app.clone()));
+    serving.answer(hello, None, ours);
+    let retention = claw_cli::retention::begin(app.clone());
     let close = async move {
         serving.wind_down().await;
         retention.abort();

@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use reqwest::multipart::Part as FilePart;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -85,6 +86,7 @@ pub struct Me {
     pub username: String,
 }
 
+// Each request is boxed, so that it is compiled here, and not once more in the door that makes it.
 impl Api {
     /// # Errors
     /// An address that is none. Nothing is asked yet.
@@ -92,15 +94,17 @@ impl Api {
         Ok(Self { bot: Bot::new(token, base)?, moved: Arc::default() })
     }
 
-    pub async fn me(&self) -> Result<Me, ApiFault> {
-        let me = self.call(&GetMe::new()).await?;
-        let id = me.get("id").and_then(Value::as_i64);
-        let id = id.ok_or_else(|| {
-            ApiFault::Unreachable("its answer does not say who the bot is".to_owned())
-        })?;
-        Ok(Me {
-            id,
-            username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned(),
+    pub fn me(&self) -> BoxFuture<'_, Result<Me, ApiFault>> {
+        Box::pin(async move {
+            let me = self.call(&GetMe::new()).await?;
+            let id = me.get("id").and_then(Value::as_i64);
+            let id = id.ok_or_else(|| {
+                ApiFault::Unreachable("its answer does not say who the bot is".to_owned())
+            })?;
+            Ok(Me {
+                id,
+                username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            })
         })
     }
 
@@ -152,157 +156,198 @@ impl Api {
     /// below `offset` is forgotten by Telegram. With `wait` it answers when there is one, at the
     /// latest after 25 s. The body is ours because the typed answer fails as a whole when one
     /// update is odd.
-    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, ApiFault> {
-        let wait_s = if wait { POLL_S } else { 0 };
-        let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
-        let limit = Duration::from_secs(wait_s) + POLL_SLACK;
-        match wire::post(&self.bot, "GetUpdates", &body, Some(limit)).await? {
-            Value::Array(updates) => Ok(updates),
-            _ => Err(ApiFault::Unreachable("its answer holds no list of updates".to_owned())),
-        }
+    pub fn updates(&self, offset: i64, wait: bool) -> BoxFuture<'_, Result<Vec<Value>, ApiFault>> {
+        Box::pin(async move {
+            let wait_s = if wait { POLL_S } else { 0 };
+            let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+            let limit = Duration::from_secs(wait_s) + POLL_SLACK;
+            match wire::post(&self.bot, "GetUpdates", &body, Some(limit)).await? {
+                Value::Array(updates) => Ok(updates),
+                _ => Err(ApiFault::Unreachable("its answer holds no list of updates".to_owned())),
+            }
+        })
     }
 
     /// Lets Telegram forget everything below `offset`, and takes nothing.
-    pub async fn confirm(&self, offset: i64) -> Result<(), ApiFault> {
-        let body =
-            json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
-        wire::post(&self.bot, "GetUpdates", &body, None).await.map(drop)
+    pub fn confirm(&self, offset: i64) -> BoxFuture<'_, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let body = json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
+            wire::post(&self.bot, "GetUpdates", &body, None).await.map(drop)
+        })
     }
 
     /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`);
     /// `None` if there is none.
-    pub async fn webhook(&self) -> Result<Option<String>, ApiFault> {
-        let info = self.call(&GetWebhookInfo::new()).await?;
-        let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
-        // The path may hold a secret.
-        let host = |url: &str| {
-            url.split("://")
-                .nth(1)
-                .and_then(|rest| rest.split('/').next())
-                .unwrap_or_default()
-                .to_owned()
-        };
-        Ok(url.map(host))
+    pub fn webhook(&self) -> BoxFuture<'_, Result<Option<String>, ApiFault>> {
+        Box::pin(async move {
+            let info = self.call(&GetWebhookInfo::new()).await?;
+            let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
+            // The path may hold a secret.
+            let host = |url: &str| {
+                url.split("://")
+                    .nth(1)
+                    .and_then(|rest| rest.split('/').next())
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            Ok(url.map(host))
+        })
     }
 
     /// What waits is kept (Bot API, `deleteWebhook`).
-    pub async fn remove_webhook(&self) -> Result<(), ApiFault> {
-        self.call(&DeleteWebhook::new()).await.map(drop)
+    pub fn remove_webhook(&self) -> BoxFuture<'_, Result<(), ApiFault>> {
+        Box::pin(async move { self.call(&DeleteWebhook::new()).await.map(drop) })
     }
 
     /// Sends one message. Its text is within Telegram's limit.
-    pub async fn send(
-        &self,
-        to: &Place,
-        part: &Part,
-        keyboard: &[Vec<Button>],
-    ) -> Result<Sent, ApiFault> {
-        let mut request = SendMessage::new(self.chat(to), &part.text)
-            .entities(part.entities.clone())
-            .link_preview_options(NO_PREVIEW);
-        request.message_thread_id = to.thread();
-        if !keyboard.is_empty() || !part.buttons.is_empty() {
-            request = request.reply_markup(ReplyMarkup::InlineKeyboard(below(part, keyboard)));
-        }
-        wire::sent(&self.call(&request).await?)
+    pub fn send<'a>(
+        &'a self,
+        to: &'a Place,
+        part: &'a Part,
+        keyboard: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<Sent, ApiFault>> {
+        Box::pin(async move {
+            let mut request = SendMessage::new(self.chat(to), &part.text)
+                .entities(part.entities.clone())
+                .link_preview_options(NO_PREVIEW);
+            request.message_thread_id = to.thread();
+            if !keyboard.is_empty() || !part.buttons.is_empty() {
+                request = request.reply_markup(ReplyMarkup::InlineKeyboard(below(part, keyboard)));
+            }
+            wire::sent(&self.call(&request).await?)
+        })
     }
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
-    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, ApiFault> {
-        let mut request = SendMessage::new(self.chat(to), text);
-        request.message_thread_id = to.thread();
-        let request = request.reply_markup(ReplyMarkup::ForceReply(
-            teloxide_core::types::ForceReply::new().selective(),
-        ));
-        wire::sent(&self.call(&request).await?)
+    pub fn ask_for_reply<'a>(
+        &'a self,
+        to: &'a Place,
+        text: &'a str,
+    ) -> BoxFuture<'a, Result<Sent, ApiFault>> {
+        Box::pin(async move {
+            let mut request = SendMessage::new(self.chat(to), text);
+            request.message_thread_id = to.thread();
+            let request = request.reply_markup(ReplyMarkup::ForceReply(
+                teloxide_core::types::ForceReply::new().selective(),
+            ));
+            wire::sent(&self.call(&request).await?)
+        })
     }
 
     /// Sends a text as a file, with a caption of at most 1024 units and buttons.
-    pub async fn send_file(
-        &self,
-        to: &Place,
-        (name, text): (&str, String),
-        caption: &Part,
-        keyboard: &[Vec<Button>],
-    ) -> Result<Sent, ApiFault> {
-        let file = FilePart::bytes(text.into_bytes()).file_name(name.to_owned());
-        let mut fields = self.to(to);
-        fields.insert("caption".to_owned(), json!(caption.text));
-        fields.insert("caption_entities".to_owned(), json!(caption.entities));
-        fields.insert("reply_markup".to_owned(), json!(markup(keyboard)));
-        wire::sent(&wire::upload(&self.bot, "SendDocument", fields, "document", file).await?)
+    pub fn send_file<'a>(
+        &'a self,
+        to: &'a Place,
+        (name, text): (&'a str, String),
+        caption: &'a Part,
+        keyboard: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<Sent, ApiFault>> {
+        Box::pin(async move {
+            let file = FilePart::bytes(text.into_bytes()).file_name(name.to_owned());
+            let mut fields = self.to(to);
+            fields.insert("caption".to_owned(), json!(caption.text));
+            fields.insert("caption_entities".to_owned(), json!(caption.entities));
+            fields.insert("reply_markup".to_owned(), json!(markup(keyboard)));
+            wire::sent(&wire::upload(&self.bot, "SendDocument", fields, "document", file).await?)
+        })
     }
 
     /// Changes the caption of a file, and takes its buttons away or gives it others.
-    pub async fn edit_caption(
-        &self,
-        to: &Place,
+    pub fn edit_caption<'a>(
+        &'a self,
+        to: &'a Place,
         message: i64,
-        part: &Part,
-        keyboard: &[Vec<Button>],
-    ) -> Result<(), ApiFault> {
-        let request = EditMessageCaption::new(self.chat(to), MessageId(message as i32))
-            .caption(&part.text)
-            .caption_entities(part.entities.clone())
-            .reply_markup(markup(keyboard));
-        self.change(&request).await
+        part: &'a Part,
+        keyboard: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let request = EditMessageCaption::new(self.chat(to), MessageId(message as i32))
+                .caption(&part.text)
+                .caption_entities(part.entities.clone())
+                .reply_markup(markup(keyboard));
+            self.change(&request).await
+        })
     }
 
     /// Changes a message. One that is already so is no fault.
-    pub async fn edit(
-        &self,
-        to: &Place,
+    pub fn edit<'a>(
+        &'a self,
+        to: &'a Place,
         message: i64,
-        part: &Part,
-        keyboard: &[Vec<Button>],
-    ) -> Result<(), ApiFault> {
-        let request = EditMessageText::new(self.chat(to), MessageId(message as i32), &part.text)
-            .entities(part.entities.clone())
-            .link_preview_options(NO_PREVIEW)
-            .reply_markup(below(part, keyboard));
-        self.change(&request).await
+        part: &'a Part,
+        keyboard: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let request =
+                EditMessageText::new(self.chat(to), MessageId(message as i32), &part.text)
+                    .entities(part.entities.clone())
+                    .link_preview_options(NO_PREVIEW)
+                    .reply_markup(below(part, keyboard));
+            self.change(&request).await
+        })
     }
 
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no
     /// fault.
-    pub async fn delete(&self, from: &Place, message: i64) -> Result<(), ApiFault> {
-        let request = DeleteMessage::new(self.chat(from), MessageId(message as i32));
-        match self.call(&request).await {
-            Ok(_) | Err(ApiFault::Refused(_)) => Ok(()),
-            Err(fault) => Err(fault),
-        }
+    pub fn delete<'a>(
+        &'a self,
+        from: &'a Place,
+        message: i64,
+    ) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let request = DeleteMessage::new(self.chat(from), MessageId(message as i32));
+            match self.call(&request).await {
+                Ok(_) | Err(ApiFault::Refused(_)) => Ok(()),
+                Err(fault) => Err(fault),
+            }
+        })
     }
 
     /// Changes the buttons of a message.
-    pub async fn edit_keyboard(
-        &self,
-        to: &Place,
+    pub fn edit_keyboard<'a>(
+        &'a self,
+        to: &'a Place,
         message: i64,
-        keyboard: &[Vec<Button>],
-    ) -> Result<(), ApiFault> {
-        let request = EditMessageReplyMarkup::new(self.chat(to), MessageId(message as i32));
-        self.change(&request.reply_markup(markup(keyboard))).await
+        keyboard: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let request = EditMessageReplyMarkup::new(self.chat(to), MessageId(message as i32));
+            self.change(&request.reply_markup(markup(keyboard))).await
+        })
     }
 
     /// Tells whoever tapped, in at most 200 characters, what came of it.
-    pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), ApiFault> {
-        let text: String = text.chars().take(200).collect();
-        let request = AnswerCallbackQuery::new(CallbackQueryId(query.to_owned())).text(text);
-        self.call(&request).await.map(drop)
+    pub fn answer_tap<'a>(
+        &'a self,
+        query: &'a str,
+        text: &'a str,
+    ) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let text: String = text.chars().take(200).collect();
+            let request = AnswerCallbackQuery::new(CallbackQueryId(query.to_owned())).text(text);
+            self.call(&request).await.map(drop)
+        })
     }
 
     /// Shows "typing…" for about five seconds.
-    pub async fn typing(&self, to: &Place) -> Result<(), ApiFault> {
-        let mut request = SendChatAction::new(self.chat(to), ChatAction::Typing);
-        request.message_thread_id = to.thread();
-        self.call(&request).await.map(drop)
+    pub fn typing<'a>(&'a self, to: &'a Place) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let mut request = SendChatAction::new(self.chat(to), ChatAction::Typing);
+            request.message_thread_id = to.thread();
+            self.call(&request).await.map(drop)
+        })
     }
 
     /// Registers the commands that Telegram offers when a person types a slash.
-    pub async fn register(&self, commands: &[(String, String)]) -> Result<(), ApiFault> {
-        let commands =
-            commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
-        self.call(&SetMyCommands::new(commands)).await.map(drop)
+    pub fn register<'a>(
+        &'a self,
+        commands: &'a [(String, String)],
+    ) -> BoxFuture<'a, Result<(), ApiFault>> {
+        Box::pin(async move {
+            let commands =
+                commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
+            self.call(&SetMyCommands::new(commands)).await.map(drop)
+        })
     }
 }
 

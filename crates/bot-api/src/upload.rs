@@ -1,6 +1,7 @@
 //! Sending files (Bot API, `sendDocument`, `sendPhoto`). Owns Telegram's limits of an upload. Must
 //! not know where the bytes come from.
 
+use futures::future::BoxFuture;
 use reqwest::multipart::Part;
 use serde_json::json;
 
@@ -33,23 +34,29 @@ pub fn is_photo(bytes: &[u8]) -> bool {
 impl Api {
     /// Sends a file: a photo as a photo, or as a document where Telegram does not take it as one
     /// (too wide, broken), and anything else as a document.
-    pub async fn send_upload(&self, to: &Place, upload: Upload) -> Result<i64, ApiFault> {
-        let part = |bytes| Part::bytes(bytes).file_name(upload.name.clone());
-        if upload.photo {
-            let file = part(upload.bytes.clone());
-            match wire::upload(&self.bot, "SendPhoto", self.to(to), "photo", file).await {
-                Err(ApiFault::Refused(why)) => {
-                    tracing::info!(why, "Telegram refused a photo; it goes as a document")
+    pub fn send_upload<'a>(
+        &'a self,
+        to: &'a Place,
+        upload: Upload,
+    ) -> BoxFuture<'a, Result<i64, ApiFault>> {
+        Box::pin(async move {
+            let part = |bytes| Part::bytes(bytes).file_name(upload.name.clone());
+            if upload.photo {
+                let file = part(upload.bytes.clone());
+                match wire::upload(&self.bot, "SendPhoto", self.to(to), "photo", file).await {
+                    Err(ApiFault::Refused(why)) => {
+                        tracing::info!(why, "Telegram refused a photo; it goes as a document")
+                    }
+                    sent => return Ok(wire::sent(&sent?)?.message),
                 }
-                sent => return Ok(wire::sent(&sent?)?.message),
             }
-        }
-        let mut fields = self.to(to);
-        // Otherwise Telegram makes of a GIF an animation, and of some names a video.
-        fields.insert("disable_content_type_detection".to_owned(), json!(true));
-        let file = part(upload.bytes);
-        let sent = wire::upload(&self.bot, "SendDocument", fields, "document", file).await?;
-        Ok(wire::sent(&sent)?.message)
+            let mut fields = self.to(to);
+            // Otherwise Telegram makes of a GIF an animation, and of some names a video.
+            fields.insert("disable_content_type_detection".to_owned(), json!(true));
+            let file = part(upload.bytes);
+            let sent = wire::upload(&self.bot, "SendDocument", fields, "document", file).await?;
+            Ok(wire::sent(&sent)?.message)
+        })
     }
 }
 

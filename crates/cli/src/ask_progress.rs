@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub fn on_stderr() -> LiveSink {
     let progress = Arc::new(Progress::default());
     if out::err_columns().is_some() {
-        tokio::spawn(count_seconds(Arc::downgrade(&progress)));
+        claw_kit::task::spawn(count_seconds(Arc::downgrade(&progress)));
     }
     Arc::new(move |live| {
         progress.sees(&live, Instant::now());

@@ -210,7 +210,7 @@ async fn keep(
         }
     }
     let telling = fleet.clone();
-    let telling = tokio::spawn(async move { telling.tell_around().await });
+    let telling = claw_kit::task::spawn(async move { telling.tell_around().await });
     let alive = service::keep_alive(fleet);
     let mut alive = std::pin::pin!(alive);
     let begun = fleet.any_at_work();

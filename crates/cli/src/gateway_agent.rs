@@ -34,7 +34,7 @@ impl AgentAtWork {
         crate::undo::finish_cut(&app, |line| say(&out::clean(line))).await;
         let notices = app.warnings.iter().chain(&app.config.notices);
         notices.chain(app.heartbeats_fault.as_ref()).for_each(|notice| say(&out::clean(notice)));
-        let retention = tokio::spawn(crate::retention::keep(app.clone()));
+        let retention = crate::retention::begin(app.clone());
         let mut beside = JoinSet::new();
         for door in &self.beside {
             let (run, fleet, member) = (door.run, self.fleet.clone(), member.clone());

@@ -9,8 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use claw_kit::counted::counted;
-use futures::future::BoxFuture;
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use super::out;
 
@@ -60,9 +60,10 @@ impl Overdue {
     }
 }
 
-/// For a door that stays open: now, and then every day. Ends with the process.
-pub fn keep(app: Arc<App>) -> BoxFuture<'static, ()> {
-    Box::pin(async move {
+/// For a door that stays open: now, and then every day. Ends with the process, or when the task is
+/// aborted.
+pub fn begin(app: Arc<App>) -> JoinHandle<()> {
+    claw_kit::task::spawn(async move {
         loop {
             match once_a_day(&app).await {
                 Ok(Some(doubt)) => tracing::warn!("{doubt}"),

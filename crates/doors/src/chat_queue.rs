@@ -87,7 +87,7 @@ impl<H: Handler> ChatQueues<H> {
         let key = self.handler.key_of(&item, is_slow);
         let queue = queues.entry(key.clone()).or_insert_with(|| {
             let (to, from) = unbounded_channel();
-            tokio::spawn(run(self.clone(), key, from));
+            claw_kit::task::spawn(run(self.clone(), key, from));
             Queue { to, slow: 0 }
         });
         queue.slow += usize::from(H::is_slow(&item));
@@ -116,7 +116,7 @@ impl<H: Handler> ChatQueues<H> {
 
     /// In a task of its own, so that a bug in it ends with it.
     async fn handle(self: &Arc<Self>, items: Vec<H::Item>) {
-        match tokio::spawn(self.handler.clone().handle(items.clone())).await {
+        match claw_kit::task::spawn(self.handler.clone().handle(items.clone())).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 self.handler.failed(&items, &error);
@@ -129,7 +129,7 @@ impl<H: Handler> ChatQueues<H> {
     /// Behind what else has come meanwhile.
     fn try_again(self: &Arc<Self>, items: Vec<H::Item>) {
         let chat_queues = self.clone();
-        tokio::spawn(async move {
+        claw_kit::task::spawn(async move {
             tokio::time::sleep(RETRY).await;
             items.into_iter().for_each(|item| chat_queues.put(item));
         });

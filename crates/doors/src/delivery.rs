@@ -30,7 +30,7 @@ pub async fn deliver<D: ChatDoor>(door: Arc<D>) {
             Ok(chats) => {
                 for to in chats.into_iter().filter(|to| door.writes_to(to)) {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(to.clone()) {
-                        tokio::spawn(write_to(door.clone(), busy.clone(), to));
+                        claw_kit::task::spawn(write_to(door.clone(), busy.clone(), to));
                     }
                 }
             }

@@ -43,7 +43,7 @@ pub fn show<D: ChatDoor>(door: &Arc<D>, session: &SessionId, to: &Address) -> Li
         drafts: Drafts::default(),
         failures: 0,
     };
-    tokio::spawn(show.run(glimpses));
+    claw_kit::task::spawn(show.run(glimpses));
     Arc::new(move |live| {
         // A show that has ended early has nothing more to show.
         let _ = sender.send(live);

@@ -11,11 +11,11 @@ use super::{ChatDoor, delivery, live, questions, sessions};
 /// Starts them. None ends before the door does, and all end when the set is dropped.
 pub fn start<D: ChatDoor>(door: &Arc<D>) -> JoinSet<()> {
     // It has an end, and may outlive the others.
-    tokio::spawn(live::end_what_ran(door.clone()));
+    claw_kit::task::spawn(live::end_what_ran(door.clone()));
     let mut parts = JoinSet::new();
-    parts.spawn(watch_commits(door.clone()));
-    parts.spawn(sessions::keep(door.clone()));
-    parts.spawn(delivery::deliver(door.clone()));
-    parts.spawn(questions::keep(door.clone()));
+    claw_kit::task::spawn_in(&mut parts, watch_commits(door.clone()));
+    claw_kit::task::spawn_in(&mut parts, sessions::keep(door.clone()));
+    claw_kit::task::spawn_in(&mut parts, delivery::deliver(door.clone()));
+    claw_kit::task::spawn_in(&mut parts, questions::keep(door.clone()));
     parts
 }

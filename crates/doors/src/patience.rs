@@ -30,14 +30,19 @@ pub async fn patiently<T, E: MayPass, F: Future<Output = Result<T, E>>>(
         match attempt().await {
             Err(fault) if fault.may_pass() && began.elapsed() < GIVE_UP_AFTER => {
                 failures += 1;
-                if failures == 1 {
-                    tracing::warn!(%fault, "a message could not be sent; it is tried again, after \
-                        a while every 5 s");
-                }
+                tell(failures, &fault);
                 tokio::time::sleep(pause_after(failures)).await;
             }
             done => return done,
         }
+    }
+}
+
+/// Of the first failure alone. Apart, so that it is compiled once.
+fn tell(failures: u32, fault: &dyn std::fmt::Display) {
+    if failures == 1 {
+        tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while \
+            every 5 s");
     }
 }
 

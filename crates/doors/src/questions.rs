@@ -54,7 +54,7 @@ pub async fn keep<D: ChatDoor>(door: Arc<D>) {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
                         forget(&mut again, &jobs);
                         note_shown(&mut shown, &jobs);
-                        tokio::spawn(in_chat(
+                        claw_kit::task::spawn(in_chat(
                             door.clone(),
                             busy.clone(),
                             given_up.clone(),

@@ -93,7 +93,7 @@ fn waiting<D: ChatDoor>(
 
 fn launch<D: ChatDoor>(door: &Arc<D>, session: SessionId) {
     if door.shared().begin(&session) {
-        tokio::spawn(run(door.clone(), session));
+        claw_kit::task::spawn(run(door.clone(), session));
     }
 }
 

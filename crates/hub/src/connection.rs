@@ -166,7 +166,7 @@ impl Connection {
         let peer = service.peer().clone();
         if is_modern && (announces || announces_prompts) {
             let filter = changes(announces, announces_prompts);
-            tokio::spawn(listen(peer.clone(), filter, hears_changes.clone()));
+            claw_kit::task::spawn(listen(peer.clone(), filter, hears_changes.clone()));
         }
         let own = matches!(&entry.launch, Launch::Stdio(launch) if launch.own.is_some());
         Self {
@@ -208,7 +208,7 @@ impl Connection {
             let mut known = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             if (self.own || self.tells_updates) && known.insert(uri.clone()) {
                 let (peer, server) = (self.peer.clone(), self.server.clone());
-                tokio::spawn(resources::subscribe(peer, self.era, server, uri));
+                claw_kit::task::spawn(resources::subscribe(peer, self.era, server, uri));
             }
         }
     }

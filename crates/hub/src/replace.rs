@@ -68,7 +68,7 @@ impl Hub {
         }
         self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend(gone.iter().cloned());
         for server in gone {
-            tokio::spawn(leave(server, self.leaving.clone()));
+            claw_kit::task::spawn(leave(server, self.leaving.clone()));
         }
         replaced
     }

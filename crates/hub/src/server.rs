@@ -228,8 +228,8 @@ impl Server {
             health.held = connection.held;
         }
         let (server, weak) = (Arc::downgrade(self), Arc::downgrade(connection));
-        tokio::spawn(watch(server, connection.transport.ended().clone(), weak));
-        tokio::spawn(end_when_closed(
+        claw_kit::task::spawn(watch(server, connection.transport.ended().clone(), weak));
+        claw_kit::task::spawn(end_when_closed(
             connection.transport.closed().clone(),
             Arc::downgrade(connection),
         ));

@@ -57,7 +57,7 @@ impl Starting {
         let (tell, progress) = watch::channel(Progress::Going);
         let give_up = CancellationToken::new();
         server.health().phase = Phase::Starting;
-        tokio::spawn(run(server.clone(), tell, give_up.clone()));
+        claw_kit::task::spawn(run(server.clone(), tell, give_up.clone()));
         let joined = Joined { progress: progress.clone(), was_late: false };
         (Self { progress, give_up }, joined)
     }

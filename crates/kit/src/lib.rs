@@ -29,6 +29,9 @@ pub mod reaper;
 /// The names of signals, also as a shell tells of them.
 pub mod signals;
 
+/// How a task is started, so that its code is compiled once.
+pub mod task;
+
 /// A text of which only the beginning is taken.
 pub mod text;
 

@@ -83,7 +83,7 @@ impl WakeUp {
             file_watch
         };
         // Without the lock: a runtime that ends drops it at once, which takes the lock.
-        tokio::spawn(linux::watch_file(file_watch, linux::WatchTask::of(self.clone())));
+        claw_kit::task::spawn(linux::watch_file(file_watch, linux::WatchTask::of(self.clone())));
         Watched::FromNow
     }
 

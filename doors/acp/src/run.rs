@@ -42,10 +42,10 @@ pub fn run(start: AcpStart) -> LocalBoxFuture<'static, anyhow::Result<()>> {
 async fn until_the_end(start: AcpStart) -> anyhow::Result<()> {
     let AcpStart { context, open } = start;
     let (shown, rows) = mpsc::unbounded_channel();
-    let marking = tokio::spawn(mark_shown(context.mail.clone(), rows));
+    let marking = claw_kit::task::spawn(mark_shown(context.mail.clone(), rows));
     let agent = Arc::new(Agent::new(context.clone(), open));
-    let watching = tokio::spawn(watch_settings(context.clone(), agent.clone()));
-    let jobs = tokio::spawn(keep_jobs(context, agent.clone()));
+    let watching = claw_kit::task::spawn(watch_settings(context.clone(), agent.clone()));
+    let jobs = claw_kit::task::spawn(keep_jobs(context, agent.clone()));
     let served = serve(agent.clone(), shown).await;
     watching.abort();
     jobs.abort();
@@ -90,7 +90,7 @@ macro_rules! beside {
         let agent = $agent.clone();
         async move |request: $request, responder, editor| {
             let agent = agent.clone();
-            tokio::spawn(async move {
+            claw_kit::task::spawn(async move {
                 let done = agent.$handle(request, editor).await;
                 // An editor that has gone waits for no answer.
                 let _ = responder.respond_with_result(done);
@@ -123,7 +123,7 @@ async fn serve(agent: Arc<Agent>, shown: ShownRows) -> anyhow::Result<()> {
         .on_receive_request(
             async move |request: CloseSessionRequest, responder, _| {
                 let closing = closing.clone();
-                tokio::spawn(async move {
+                claw_kit::task::spawn(async move {
                     // An editor that has gone waits for no answer.
                     let _ = responder.respond_with_result(closing.close(request).await);
                 });

@@ -62,17 +62,17 @@ async fn talk(context: Context, opening: ConsoleStart) -> anyhow::Result<bool> {
     let has_a_person = console.interactive;
     let (end_marking, ended) = oneshot::channel();
     let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));
-    let marking = tokio::spawn(mark_shown(outbox.clone(), left, ended));
+    let marking = claw_kit::task::spawn(mark_shown(outbox.clone(), left, ended));
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
-    let screen = tokio::spawn(chat::run(console, session.clone(), shows, send));
+    let screen = claw_kit::task::spawn(chat::run(console, session.clone(), shows, send));
     let door = Arc::new(ConsoleDoor::new(show, context.owner.clone()));
     greet(&door, greeting, notices).await;
     let (wake, handled, mode) = (Notify::new(), AtomicU64::new(0), Mutex::new(mode));
     let talk = Arc::new(Talk { context, session, outbox, door, wake, handled, mode });
-    let keep_task = tokio::spawn(talk.clone().keep(visitor.clone(), has_a_person));
-    let watching = tokio::spawn(talk.clone().watch_settings());
-    let jobs = tokio::spawn(talk.clone().keep_jobs());
+    let keep_task = claw_kit::task::spawn(talk.clone().keep(visitor.clone(), has_a_person));
+    let watching = claw_kit::task::spawn(talk.clone().watch_settings());
+    let jobs = claw_kit::task::spawn(talk.clone().keep_jobs());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
         if let Err(error) = talk.take(&visitor, event).await {

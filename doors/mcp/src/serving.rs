@@ -27,6 +27,11 @@ use crate::doors::shared::DoorState;
 /// After a fault of the socket.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// What a client talks on.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
 /// It lives until the process ends.
 pub struct Serving {
     /// Shared with its tasks.
@@ -51,7 +56,7 @@ impl Serving {
         door.shared.catch_up();
         let mut parts = parts::start(&door);
         let clients = door.shared.context.clients.clone();
-        parts.spawn(async move { clients.keep().await });
+        claw_kit::task::spawn_in(&mut parts, async move { clients.keep().await });
         Arc::new(Self {
             door,
             rate: Rate::default(),
@@ -66,11 +71,19 @@ impl Serving {
         self: &Arc<Self>,
         hello: Hello,
         place: Option<Arc<OwnedSemaphorePermit>>,
-        (reads, writes): (
-            impl AsyncRead + Send + Unpin + 'static,
-            impl AsyncWrite + Send + Unpin + 'static,
-        ),
+        stream: impl Stream + 'static,
     ) {
+        self.answer_on(hello, place, Box::new(stream));
+    }
+
+    /// Of one type, so that MCP is compiled here once, and not once more for each kind of stream.
+    fn answer_on(
+        self: &Arc<Self>,
+        hello: Hello,
+        place: Option<Arc<OwnedSemaphorePermit>>,
+        stream: Box<dyn Stream>,
+    ) {
+        let (reads, writes) = tokio::io::split(stream);
         let bytes_max = self.door.shared.context.clients.settings().body_bytes_max;
         let Hello { client, tools, front, .. } = hello;
         let serving = self.clone();
@@ -112,7 +125,7 @@ impl Serving {
                 () = self.door.shared.closing.cancelled() => return,
             };
             match accepted {
-                Ok(stream) => drop(tokio::spawn(self.clone().greets(stream))),
+                Ok(stream) => drop(claw_kit::task::spawn(self.clone().greets(stream))),
                 Err(error) => {
                     tracing::error!(%error, "a client could not connect");
                     tokio::time::sleep(RETRY).await;
@@ -143,7 +156,7 @@ impl Serving {
         let hello = greeted.hello.clone();
         match greeted.welcome().await {
             Ok(stream) => {
-                self.answer(hello, Some(Arc::new(place)), tokio::io::split(stream));
+                self.answer(hello, Some(Arc::new(place)), stream);
             }
             Err(error) => tracing::debug!(%error, "a front has gone at once"),
         }

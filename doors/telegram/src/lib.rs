@@ -1,13 +1,12 @@
-//! The Telegram door, over `crates/bot-api`: `render` makes what a person in a chat reads
-//! and taps, `run` connects both with the rest of claw. Must not know: model, hub, SQL.
+//! The Telegram door, over `crates/bot-api` and the crate `render`, which makes what a person in a
+//! chat reads and taps: `run` connects both with the rest of claw. Must not know: model, hub, SQL.
 
-pub mod render;
 pub mod run;
 
-pub use render::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
+pub use claw_telegram_render::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
 
 use claw_bot_api as api;
-use claw_bot_api::{Part, Sent, utf16_len};
+use claw_bot_api::{Part, Sent};
 use claw_core::{
     chat_commands, domain, door_context, heartbeats, jobs, killpoint, mail, router, workspace,
 };

@@ -78,7 +78,7 @@ impl App {
     fn folders(self: &Arc<Self>) -> &Folders {
         self.folders.get_or_init(|| {
             let main = Arc::downgrade(self);
-            tokio::spawn(end_idle(main.clone()));
+            claw_kit::task::spawn(end_idle(main.clone()));
             Folders { main, open: Mutex::default() }
         })
     }

@@ -245,7 +245,7 @@ impl Catalog {
 
     fn list_in_background(&self, server: &str) -> Listing {
         let (hub, name) = (self.hub.clone(), server.to_owned());
-        tokio::spawn(async move { hub.tools(&name).await })
+        claw_kit::task::spawn(async move { hub.tools(&name).await })
     }
 
     fn join_later(&self, server: &str, listing: Listing, before: Option<Stage>) {
@@ -253,7 +253,7 @@ impl Catalog {
         let (late, is_old, redactor) =
             (self.late.clone(), self.is_old.clone(), self.redactor.clone());
         let server = server.to_owned();
-        tokio::spawn(async move {
+        claw_kit::task::spawn(async move {
             match listing.await {
                 Ok(Ok(_)) => {
                     late.set(&server, Stage::Listed);

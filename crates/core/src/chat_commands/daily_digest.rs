@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use claw_kit::counted::counted;
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -72,39 +73,42 @@ pub struct TakenBack {
 
 impl ChatCommands {
     /// Tells the digest of a day, unless that was done, or nothing ran. True if it goes out.
-    pub async fn digest_of_day(&self, of: DigestOfDay) -> Result<bool, StoreError> {
-        let parts = self.parts();
-        let last = parts.store.read(|tx| tx.last_daily_digest())?;
-        if last.as_ref().is_some_and(|last| last.day == of.day) {
-            return Ok(false);
-        }
-        if last.as_ref().is_some_and(is_too_soon) {
-            tracing::info!(
-                day = of.day,
-                "it is too soon after the last digest for one of this day"
-            );
-            return Ok(false);
-        }
-        parts.gate.calls().find_out_box_of_open_calls().await;
-        let tell = move |tx: &Tx<'_>| {
-            let (now, last) = (now_ms(), tx.last_daily_digest()?);
-            // A day behind the last one: the clock was put back. It begins anew tomorrow.
-            let is_behind = last.as_ref().is_some_and(|last| last.day > of.day);
-            let after = last.map_or(now - DAY_MS, |last| last.until_ms);
-            let after = if after > now { now - DAY_MS } else { after.max(now - TOLD_OF_MS_MAX) };
-            let digest =
-                StoredDigest::count(tx, &parts.gate, (after, now), since(after, &of.zone))?;
-            let Some(number) = tx.add_daily_digest(Some(&of.day), now, &digest.text()?)? else {
-                return Ok(false);
-            };
-            if is_behind || digest.lines.is_empty() {
+    pub fn digest_of_day(&self, of: DigestOfDay) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let parts = self.parts();
+            let last = parts.store.read(|tx| tx.last_daily_digest())?;
+            if last.as_ref().is_some_and(|last| last.day == of.day) {
                 return Ok(false);
             }
-            let body = digest.body(tx, number, parts.digest_lines_max)?;
-            tx.add_outbound(&Outbound { session: of.session, to: of.to, body })?;
-            Ok(true)
-        };
-        self.parts().store.write(tell).await
+            if last.as_ref().is_some_and(is_too_soon) {
+                tracing::info!(
+                    day = of.day,
+                    "it is too soon after the last digest for one of this day"
+                );
+                return Ok(false);
+            }
+            parts.gate.calls().find_out_box_of_open_calls().await;
+            let tell = move |tx: &Tx<'_>| {
+                let (now, last) = (now_ms(), tx.last_daily_digest()?);
+                // A day behind the last one: the clock was put back. It begins anew tomorrow.
+                let is_behind = last.as_ref().is_some_and(|last| last.day > of.day);
+                let after = last.map_or(now - DAY_MS, |last| last.until_ms);
+                let after =
+                    if after > now { now - DAY_MS } else { after.max(now - TOLD_OF_MS_MAX) };
+                let digest =
+                    StoredDigest::count(tx, &parts.gate, (after, now), since(after, &of.zone))?;
+                let Some(number) = tx.add_daily_digest(Some(&of.day), now, &digest.text()?)? else {
+                    return Ok(false);
+                };
+                if is_behind || digest.lines.is_empty() {
+                    return Ok(false);
+                }
+                let body = digest.body(tx, number, parts.digest_lines_max)?;
+                tx.add_outbound(&Outbound { session: of.session, to: of.to, body })?;
+                Ok(true)
+            };
+            self.parts().store.write(tell).await
+        })
     }
 
     /// The digest of the last 24 hours, for an owner who asks for it.
@@ -118,31 +122,33 @@ impl ChatCommands {
 
     /// Takes a grant back that a digest names, in the name of `by`, a principal. What is so already
     /// is said.
-    pub async fn take_back(
-        &self,
+    pub fn take_back<'a>(
+        &'a self,
         digest: i64,
         grant: i64,
-        by: &str,
-    ) -> Result<TakenBack, StoreError> {
-        let (parts, by) = (self.parts(), by.to_owned());
-        let store = parts.store.clone();
-        let take_back = move |tx: &Tx<'_>| {
-            let is_new = grants::revoke_in(tx, &grant.to_string(), &by)?.is_some();
-            let words = match tx.grant_said(grant)? {
-                None => format!("There is no grant {grant}."),
-                Some(_) if is_new => format!("Grant {grant} is taken back."),
-                Some(said) => match said.revoked_ms {
-                    Some(at) => format!("Grant {grant} has ended already, {}.", when(at)),
-                    None => format!("Grant {grant} has ended already."),
-                },
+        by: &'a str,
+    ) -> BoxFuture<'a, Result<TakenBack, StoreError>> {
+        Box::pin(async move {
+            let (parts, by) = (self.parts(), by.to_owned());
+            let store = parts.store.clone();
+            let take_back = move |tx: &Tx<'_>| {
+                let is_new = grants::revoke_in(tx, &grant.to_string(), &by)?.is_some();
+                let words = match tx.grant_said(grant)? {
+                    None => format!("There is no grant {grant}."),
+                    Some(_) if is_new => format!("Grant {grant} is taken back."),
+                    Some(said) => match said.revoked_ms {
+                        Some(at) => format!("Grant {grant} has ended already, {}.", when(at)),
+                        None => format!("Grant {grant} has ended already."),
+                    },
+                };
+                let stored = tx.daily_digest(digest)?;
+                let stored =
+                    stored.map(|text| serde_json::from_str::<StoredDigest>(&text)).transpose()?;
+                let shown = stored.map(|stored| stored.body(tx, digest, parts.digest_lines_max));
+                Ok(TakenBack { words, shown: shown.transpose()? })
             };
-            let stored = tx.daily_digest(digest)?;
-            let stored =
-                stored.map(|text| serde_json::from_str::<StoredDigest>(&text)).transpose()?;
-            let shown = stored.map(|stored| stored.body(tx, digest, parts.digest_lines_max));
-            Ok(TakenBack { words, shown: shown.transpose()? })
-        };
-        store.write(take_back).await
+            store.write(take_back).await
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! `/login`: the link at which an owner logs in to a tool server, and the address that they paste
 //! afterwards. Owns who may, where, and what they are told. Must not know OAuth, or doors.
 
+use futures::future::BoxFuture;
+
 use super::{ChatCommands, Given, code, is_owner};
 use crate::domain::login_answer::{LOGIN_HOST, LOGIN_PATH};
 use crate::domain::{escape, is_alone_with_claw};
@@ -32,24 +34,32 @@ impl ChatCommands {
     /// `None` for any other message. Such a message goes nowhere else: it ends here, whoever sent
     /// it. So does a message that is such an address alone, of a login that claw does not wait for.
     /// Told again, it says the same of a login that has succeeded.
-    pub async fn login_answer(&self, visitor: &Visitor, text: &str) -> Option<String> {
-        let parts = self.parts();
-        let cleared = parts.gate.hub().without_login_answer(text);
-        let cleared = cleared.as_deref().unwrap_or(text);
-        let Some((name, has_more)) = answer_in(cleared) else {
-            return is_answer_alone(cleared).then(|| answers_none(&parts.gate));
-        };
-        let mut told = match may(visitor) {
-            true => finished(&parts.gate, name).await,
-            false => {
-                parts.gate.hub().forget_login_answer(name);
-                format!("{NOT_HERE} The address that you sent was not used.")
+    pub fn login_answer<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        text: &'a str,
+    ) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let parts = self.parts();
+            let cleared = parts.gate.hub().without_login_answer(text);
+            let cleared = cleared.as_deref().unwrap_or(text);
+            let Some((name, has_more)) = answer_in(cleared) else {
+                return is_answer_alone(cleared).then(|| answers_none(&parts.gate));
+            };
+            let mut told = match may(visitor) {
+                true => finished(&parts.gate, name).await,
+                false => {
+                    parts.gate.hub().forget_login_answer(name);
+                    format!("{NOT_HERE} The address that you sent was not used.")
+                }
+            };
+            if has_more {
+                told.push_str(
+                    " The other words of your message were not passed on: send them again.",
+                );
             }
-        };
-        if has_more {
-            told.push_str(" The other words of your message were not passed on: send them again.");
-        }
-        Some(told)
+            Some(told)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //! Owns its words, and that a day is told once. Must not know who looks at the clock, or how a door
 //! shows it.
 
+use futures::future::BoxFuture;
 use jiff::Zoned;
 use jiff::civil::Time;
 
@@ -29,14 +30,16 @@ pub struct WordOfDay {
 impl ChatCommands {
     /// Tells what waits, unless this day was told, its time has not come, or nothing waits. That
     /// the day was told and the message are one transaction. True if it goes out.
-    pub async fn word_of_day(&self, of: WordOfDay) -> Result<bool, StoreError> {
-        let store = self.parts().store.clone();
-        let day = of.now.date().to_string();
-        let is_told = store.read(|tx| tx.proposals_told())?.as_ref() == Some(&day);
-        if is_told || of.now.time() < of.at {
-            return Ok(false);
-        }
-        store.write(move |tx| tell(tx, of, &day)).await
+    pub fn word_of_day(&self, of: WordOfDay) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let store = self.parts().store.clone();
+            let day = of.now.date().to_string();
+            let is_told = store.read(|tx| tx.proposals_told())?.as_ref() == Some(&day);
+            if is_told || of.now.time() < of.at {
+                return Ok(false);
+            }
+            store.write(move |tx| tell(tx, of, &day)).await
+        })
     }
 }
 

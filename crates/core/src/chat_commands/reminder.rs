@@ -2,6 +2,7 @@
 //! reminder is answered once, by a button or by `/remind again`. Owns what is said of that; must
 //! not know buttons, or how a time is read.
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -31,36 +32,39 @@ pub struct ReminderTold {
 impl ChatCommands {
     /// Takes an owner's tap on a reminder: marks it, or orders one new reminder, once, whoever taps
     /// how often. `zone` is where the owner lives.
-    pub async fn answer_reminder(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
-        firing: &str,
+    pub fn answer_reminder<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
+        firing: &'a str,
         answer: ReminderAnswer,
-        zone: &TimeZone,
-    ) -> Result<ReminderTold, StoreError> {
-        let store = self.parts().store.clone();
-        let Some(said) = store.read(|tx| tx.said_firing(firing))? else {
-            let words = "Nobody knows this reminder any more; /remind makes a new one.".to_owned();
-            return Ok(ReminderTold { words, shown: None });
-        };
-        if let Some(before) = &said.answer {
-            return Ok(told(&said, before, false));
-        }
-        let order = match fields(answer, &said, zone) {
-            None => None,
-            Some(fields) => match self.reminder(visitor, session, fields, &said.said).await? {
-                Ok(order) => Some(order),
-                Err(words) => return Ok(ReminderTold { words, shown: None }),
-            },
-        };
-        let id = firing.to_owned();
-        let write = move |tx: &Tx<'_>| {
-            let is_new = answered(tx, &id, answer.as_str(), order.as_ref())?;
-            Ok((is_new, tx.said_firing(&id)?.and_then(|said| said.answer)))
-        };
-        let (is_new, kept) = store.write(write).await?;
-        Ok(told(&said, kept.as_deref().unwrap_or(answer.as_str()), is_new))
+        zone: &'a TimeZone,
+    ) -> BoxFuture<'a, Result<ReminderTold, StoreError>> {
+        Box::pin(async move {
+            let store = self.parts().store.clone();
+            let Some(said) = store.read(|tx| tx.said_firing(firing))? else {
+                let words =
+                    "Nobody knows this reminder any more; /remind makes a new one.".to_owned();
+                return Ok(ReminderTold { words, shown: None });
+            };
+            if let Some(before) = &said.answer {
+                return Ok(told(&said, before, false));
+            }
+            let order = match fields(answer, &said, zone) {
+                None => None,
+                Some(fields) => match self.reminder(visitor, session, fields, &said.said).await? {
+                    Ok(order) => Some(order),
+                    Err(words) => return Ok(ReminderTold { words, shown: None }),
+                },
+            };
+            let id = firing.to_owned();
+            let write = move |tx: &Tx<'_>| {
+                let is_new = answered(tx, &id, answer.as_str(), order.as_ref())?;
+                Ok((is_new, tx.said_firing(&id)?.and_then(|said| said.answer)))
+            };
+            let (is_new, kept) = store.write(write).await?;
+            Ok(told(&said, kept.as_deref().unwrap_or(answer.as_str()), is_new))
+        })
     }
 
     /// `/remind again 10m`: the newest reminder of this conversation that nobody has answered.

@@ -2,6 +2,8 @@
 //! back would change, and doing it after a second line or tap that names the turn. Must not know
 //! doors, or how a snapshot is kept.
 
+use futures::future::BoxFuture;
+
 use super::{ChatCommands, ChatCommandsParts, is_owner};
 use crate::domain::{SessionId, TurnId};
 use crate::router::Visitor;
@@ -83,37 +85,39 @@ impl ChatCommands {
     }
 
     /// Shows what undoing a turn would change, or does it after a yes. Of two at once one does it.
-    pub async fn undo_by_button(
-        &self,
-        visitor: &Visitor,
-        session: &SessionId,
+    pub fn undo_by_button<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        session: &'a SessionId,
         turn_seq: u64,
         yes: bool,
-    ) -> Result<UndoTold, StoreError> {
-        let parts = self.parts();
-        let snapshots = parts.snapshots_of(session)?;
-        let which = Which::Turn(TurnId { session: session.clone(), seq: turn_seq });
-        let said = if yes {
-            let undone = snapshots.undo(which, &visitor.principal).await;
-            undone.map(|undone| UndoTold::Done(done(&undone)))
-        } else {
-            snapshots.preview(which).await.map(|preview| {
-                let markdown = block(&preview_lines(&preview));
-                UndoTold::Shown { markdown, changes: !preview.plan.changes.is_empty() }
-            })
-        };
-        match said {
-            Ok(told) => Ok(told),
-            Err(UndoError::Store(error)) => Err(error),
-            Err(UndoError::Undone { .. }) => Ok(UndoTold::NothingToUndo(
-                "Nothing to undo: this is undone already. `/undo files redo` takes it back."
-                    .to_owned(),
-            )),
-            Err(refused @ (UndoError::Unknown { .. } | UndoError::Refused { .. })) => {
-                Ok(UndoTold::NothingToUndo(refusal(&refused)))
+    ) -> BoxFuture<'a, Result<UndoTold, StoreError>> {
+        Box::pin(async move {
+            let parts = self.parts();
+            let snapshots = parts.snapshots_of(session)?;
+            let which = Which::Turn(TurnId { session: session.clone(), seq: turn_seq });
+            let said = if yes {
+                let undone = snapshots.undo(which, &visitor.principal).await;
+                undone.map(|undone| UndoTold::Done(done(&undone)))
+            } else {
+                snapshots.preview(which).await.map(|preview| {
+                    let markdown = block(&preview_lines(&preview));
+                    UndoTold::Shown { markdown, changes: !preview.plan.changes.is_empty() }
+                })
+            };
+            match said {
+                Ok(told) => Ok(told),
+                Err(UndoError::Store(error)) => Err(error),
+                Err(UndoError::Undone { .. }) => Ok(UndoTold::NothingToUndo(
+                    "Nothing to undo: this is undone already. `/undo files redo` takes it back."
+                        .to_owned(),
+                )),
+                Err(refused @ (UndoError::Unknown { .. } | UndoError::Refused { .. })) => {
+                    Ok(UndoTold::NothingToUndo(refusal(&refused)))
+                }
+                Err(refused) => Ok(UndoTold::Refused(refusal(&refused))),
             }
-            Err(refused) => Ok(UndoTold::Refused(refusal(&refused))),
-        }
+        })
     }
 }
 

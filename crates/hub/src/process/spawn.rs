@@ -53,7 +53,13 @@ pub(crate) async fn spawn(
     let wrong = |error: io::Error| describe_spawn_error(launch, cwd, &error);
     let drained = |stderr, tail: &StderrTail| {
         let (tail, log) = (tail.clone(), settings.log.clone());
-        tokio::spawn(drain(server.to_owned(), stderr, tail, log, settings.stderr_bytes_max));
+        claw_kit::task::spawn(drain(
+            server.to_owned(),
+            stderr,
+            tail,
+            log,
+            settings.stderr_bytes_max,
+        ));
     };
     let (tail, fate, grace) = (StderrTail::default(), Fate::default(), settings.shutdown_grace);
     // Our own servers see to their own children and end with their stdin, so they need no second
@@ -64,7 +70,7 @@ pub(crate) async fn spawn(
         drained(Box::new(started.stderr) as Box<dyn AsyncRead + Send + Unpin>, &tail);
         let mut process = ChildHandle { pid: 0, stderr_tail: tail, fate: fate.clone() };
         let (tell, told) = oneshot::channel();
-        tokio::spawn(supervised::reap(reapers.enter(), started.line, fate, tell));
+        claw_kit::task::spawn(supervised::reap(reapers.enter(), started.line, fate, tell));
         let told = told.await.unwrap_or_else(|_| Err(io::Error::other("its start was given up")));
         process.pid = told.map_err(wrong)?;
         return Ok(Spawned {
@@ -83,7 +89,7 @@ pub(crate) async fn spawn(
     let pid = group.0.id().ok_or("it ended at once")?;
     drained(Box::new(stderr), &tail);
     let process = ChildHandle { pid, stderr_tail: tail, fate: fate.clone() };
-    tokio::spawn(direct::reap(reapers.enter(), group, fate, grace));
+    claw_kit::task::spawn(direct::reap(reapers.enter(), group, fate, grace));
     Ok(Spawned { stdin: Box::new(stdin), stdout: Box::new(stdout), hangup: None, process })
 }
 

@@ -78,7 +78,7 @@ pub(super) fn take(state: &Arc<RpcState>, transport: &Arc<dyn Transport>, messag
         return refuse(&**transport, &id, why);
     };
     let (state, transport) = (state.clone(), transport.clone());
-    tokio::spawn(async move {
+    claw_kit::task::spawn(async move {
         let answer = async {
             match &task {
                 Some(task) => ask(state.asker_of_task(task).await.into_iter().collect(), &request),

@@ -91,7 +91,7 @@ impl Server {
             | CallEnd::Task { .. }
             | CallEnd::Left => self.health().note_success(),
             CallEnd::Unknown { .. } if !connection.is_dead() => {
-                tokio::spawn(connection.end_if_busy());
+                claw_kit::task::spawn(connection.end_if_busy());
             }
             CallEnd::Unknown { .. } | CallEnd::NotForwarded { .. } => {}
         }

@@ -33,7 +33,7 @@ impl LineQueue {
         let (lines, queue) = mpsc::unbounded_channel();
         let queued_bytes = Arc::new(watch::Sender::new(0));
         let closed = CancellationToken::new();
-        tokio::spawn(empty(write, queue, queued_bytes.clone(), closed.clone()));
+        claw_kit::task::spawn(empty(write, queue, queued_bytes.clone(), closed.clone()));
         Self { lines, queued_bytes, queue_bytes_max, closed }
     }
 

@@ -32,7 +32,7 @@ impl Stdio {
         let line_queue = LineQueue::start(spawned.stdin, limits.queue_bytes_max);
         if let Some(mut hangup) = spawned.hangup {
             let closed = line_queue.closed().clone();
-            tokio::spawn(async move {
+            claw_kit::task::spawn(async move {
                 let _ = closed.run_until_cancelled(hangup.read_u8()).await;
                 closed.cancel();
             });

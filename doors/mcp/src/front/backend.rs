@@ -74,7 +74,7 @@ impl Backends {
     ) -> Backend {
         let (reads, mut writes) = tokio::io::split(stream);
         let (sink, mut queue) = mpsc::channel::<Line>(QUEUED_MAX);
-        tokio::spawn(async move {
+        claw_kit::task::spawn(async move {
             while let Some(line) = queue.recv().await {
                 // The end of a backend is seen where it is read.
                 if write(&mut writes, &line).await.is_err() {

@@ -75,7 +75,7 @@ pub async fn run(
 /// Writes lines to the client, one after another.
 fn writer(mut writes: impl AsyncWrite + Send + Unpin + 'static) -> mpsc::Sender<Line> {
     let (sink, mut queue) = mpsc::channel::<Line>(QUEUED_MAX);
-    tokio::spawn(async move {
+    claw_kit::task::spawn(async move {
         while let Some(line) = queue.recv().await {
             // A client that does not read any more closes its other end, too.
             if write(&mut writes, &line).await.is_err() {

@@ -81,7 +81,7 @@ impl Http {
                     continue;
                 };
                 let serving = serving.clone();
-                tokio::spawn(async move {
+                claw_kit::task::spawn(async move {
                     let _place = place;
                     connection(serving, tools, stream).await;
                 });

@@ -9,7 +9,7 @@ use crate::api::incoming::Tapped;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
 use crate::domain::{OutboundBody, telegram_principal};
-use crate::render::markdown::render;
+use claw_telegram_render::markdown::render;
 
 /// What is to be shown for a tap: the words for whoever tapped, and what the message says now.
 pub(super) struct Shows {

@@ -26,8 +26,8 @@ use crate::doors::door::{Closed, Door, DoorFault, QuestionMessage};
 use crate::doors::live;
 use crate::doors::shared::DoorState;
 use crate::mail::{AskedQuestion, MailError, PostedQuestion};
-use crate::render::markdown::render_prefix;
-use crate::render::running;
+use claw_telegram_render::markdown::render_prefix;
+use claw_telegram_render::running;
 
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
@@ -237,7 +237,7 @@ impl ChatDoor for GatewayContext {
 
     fn about_a_server(self: &Arc<Self>, text: String) {
         let ctx = self.clone();
-        tokio::spawn(async move { notify::about_a_server(&ctx, &text).await });
+        claw_kit::task::spawn(async move { notify::about_a_server(&ctx, &text).await });
     }
 
     fn shows_words_before_acts(&self) -> bool {

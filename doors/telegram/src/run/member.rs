@@ -160,15 +160,15 @@ async fn open(
 
 /// What every door runs, and what this one has beside it. None of it ends before claw does.
 fn start(ctx: &Arc<GatewayContext>) -> JoinSet<()> {
-    tokio::spawn(register(ctx.clone()));
+    claw_kit::task::spawn(register(ctx.clone()));
     let mut parts = parts::start(ctx);
-    parts.spawn(updates::poll(ctx.clone()));
-    parts.spawn(updates::handle(ctx.clone()));
-    parts.spawn(owner_questions::keep(ctx.clone()));
-    parts.spawn(notify::keep(ctx.clone()));
-    parts.spawn(jobs::keep(ctx.clone()));
-    parts.spawn(heartbeats::keep(ctx.clone()));
-    parts.spawn(notify::watch_settings(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, updates::poll(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, updates::handle(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, owner_questions::keep(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, notify::keep(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, jobs::keep(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, heartbeats::keep(ctx.clone()));
+    claw_kit::task::spawn_in(&mut parts, notify::watch_settings(ctx.clone()));
     parts
 }
 

@@ -12,7 +12,7 @@ use crate::chat_commands::{DigestOfDay, WordOfDay};
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::mail::MailError;
-use crate::render::markdown::render;
+use claw_telegram_render::markdown::render;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -228,7 +228,7 @@ pub(super) fn store_failed(ctx: &Arc<GatewayContext>, error: &MailError) {
          on by itself."
     );
     let ctx = ctx.clone();
-    tokio::spawn(async move {
+    claw_kit::task::spawn(async move {
         for part in render(&text) {
             if let Err(fault) = ctx.api.send(&place, &part, &[]).await {
                 tracing::error!(%fault, "nobody could be told that the store cannot be written");

@@ -11,7 +11,7 @@ use crate::domain::OutboundBody;
 use crate::doors::chat_door::{DoorPiece, File};
 use crate::doors::handed_over;
 use crate::doors::pieces::{self, PieceLimits};
-use crate::render::markdown::{plain, render};
+use claw_telegram_render::markdown::{plain, render};
 
 const LIMITS: PieceLimits = PieceLimits { messages_max: 5, files_max: 10 };
 

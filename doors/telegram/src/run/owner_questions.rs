@@ -15,8 +15,8 @@ use crate::api::incoming::Tapped;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
 use crate::domain::{OwnerAnswer, OwnerQuestion, OwnerQuestionState, Trust, telegram_principal};
-use crate::render::owner_question::{QuestionView, message};
 use crate::router::{PinAnswer, TrustAnswer};
+use claw_telegram_render::owner_question::{QuestionView, message};
 
 /// Questions are looked for this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(60);

@@ -7,8 +7,8 @@ use crate::api::fault::ApiFault;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
 use crate::doors::patience::patiently;
-use crate::render::markdown::plain;
 use crate::{Part, Sent};
+use claw_telegram_render::markdown::plain;
 
 /// Tries until it is sent, or will never be, at the pace that Telegram allows: what may pass is
 /// waited out.

@@ -9,8 +9,8 @@ use crate::api::place::Place;
 use crate::domain::Question;
 use crate::doors::door::{Closed, QuestionMessage};
 use crate::mail::PostedQuestion;
-use crate::render::question::{self, QuestionText};
 use crate::{Part, Sent};
+use claw_telegram_render::question::{self, QuestionText};
 
 fn whole(sent: Sent) -> QuestionMessage {
     QuestionMessage { message: sent.message, at_s: sent.at_s, file: false }

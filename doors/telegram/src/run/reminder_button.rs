@@ -9,8 +9,8 @@ use crate::api::incoming::Tapped;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
 use crate::domain::{Origin, ReminderAnswer, telegram_principal};
-use crate::render::markdown::render;
 use crate::router::Visitor;
+use claw_telegram_render::markdown::render;
 
 const NOTHING: &str = "This button does nothing any more.";
 

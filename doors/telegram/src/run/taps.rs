@@ -25,8 +25,8 @@ use crate::doors::asking;
 use crate::doors::door::QuestionMessage;
 use crate::doors::list_answers;
 use crate::mail::{AskedQuestion, MailError, PostedQuestion};
-use crate::render::question;
 use crate::router::{DecideError, Order, Visitor};
+use claw_telegram_render::question;
 
 /// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a
 /// short while.
@@ -86,7 +86,7 @@ pub(super) async fn tap(
         tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
         TapReply::Words("Only the owner can answer this.".to_owned())
     };
-    tokio::spawn(answer(ctx.clone(), tapped.query.clone(), reply, update));
+    claw_kit::task::spawn(answer(ctx.clone(), tapped.query.clone(), reply, update));
     Ok(())
 }
 

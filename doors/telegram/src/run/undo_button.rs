@@ -12,8 +12,8 @@ use crate::api::place::Place;
 use crate::chat_commands::UndoTold;
 use crate::domain::{Origin, telegram_principal};
 use crate::doors::chat_door::UndoButton;
-use crate::render::markdown::render;
 use crate::router::Visitor;
+use claw_telegram_render::markdown::render;
 
 const NOTHING: &str = "This button does nothing any more.";
 const LEFT: &str = "The files stay as they are.";

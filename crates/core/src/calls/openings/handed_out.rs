@@ -89,7 +89,7 @@ impl HandedOut {
         names.sort_unstable();
         names.dedup();
         if !names.is_empty() && !std::mem::replace(&mut handed.is_watched, true) {
-            tokio::spawn(watch(Arc::downgrade(self)));
+            claw_kit::task::spawn(watch(Arc::downgrade(self)));
         }
         names
     }

@@ -80,7 +80,7 @@ pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Rece
             });
         }
         // A machine without a thread to spare reads where the request was made.
-        None => drop(tokio::spawn(read(stream, inspector, send))),
+        None => drop(claw_kit::task::spawn(read(stream, inspector, send))),
     }
     events
 }

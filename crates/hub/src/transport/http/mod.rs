@@ -180,7 +180,7 @@ impl Http {
             ended: CancellationToken::new(),
             reason: OnceLock::new(),
         });
-        tokio::spawn(see_to_the_end(shared.clone()));
+        claw_kit::task::spawn(see_to_the_end(shared.clone()));
         let closing = shared.closing.clone();
         Ok((Self(shared), HttpReceiver { inbox: messages, closing }))
     }

@@ -183,7 +183,7 @@ async fn accept(listener: std::os::unix::net::UnixListener, errands: Errands) {
         match listener.accept().await {
             Ok((stream, _)) if is_ours(&stream) => {
                 let errands = errands.clone();
-                tokio::spawn(async move { serve::request(stream, &errands).await });
+                claw_kit::task::spawn(async move { serve::request(stream, &errands).await });
             }
             Ok(_) => {}
             Err(error) => {

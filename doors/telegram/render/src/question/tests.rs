@@ -9,7 +9,7 @@ use super::*;
 use crate::api::callback::{Callback, Tap};
 use crate::domain::escape::{visible, visible_multiline};
 use crate::domain::{ApprovalId, CallId, Choice, Effect, Scope, SessionId, Term};
-use crate::render::tests::{all_faults, drawn};
+use crate::tests::{all_faults, drawn};
 
 pub(super) fn clock() -> Clock {
     Clock { now_ms: 1_000_000_000_000, zone: TimeZone::UTC }

@@ -11,6 +11,11 @@ mod rich;
 pub mod running;
 mod split;
 
+use claw_bot_api as api;
+use claw_bot_api::{Part, utf16_len};
+use claw_core::domain;
+use claw_doors as doors;
+
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
 
 /// What Telegram refuses or changes; shared with the Bot API that the tests fake.

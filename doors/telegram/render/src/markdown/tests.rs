@@ -5,7 +5,7 @@ mod properties;
 use insta::assert_snapshot;
 
 use super::*;
-use crate::render::tests::{all_faults, covered, drawn};
+use crate::tests::{all_faults, covered, drawn};
 use crate::utf16_len;
 
 fn look(markdown: &str) -> String {

@@ -5,10 +5,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Painter;
 use super::block::Blocks;
+use crate::clean::cleaned_line;
 use crate::doors::markdown;
 use crate::doors::markdown::Align;
-use crate::render::clean::cleaned_line;
-use crate::render::rich::Style;
+use crate::rich::Style;
 
 /// Columns of monospaced text that a phone held upright shows in one line, or nearly so.
 const COLUMNS_MAX: usize = 40;

@@ -2,7 +2,7 @@
 //! quotes. Must not know Markdown's syntax or how text within a line is formatted.
 
 use crate::doors::markdown::Marker;
-use crate::render::rich::{Rich, Style};
+use crate::rich::{Rich, Style};
 
 /// What a level of a list puts before its further lines.
 const INDENT: &str = "   ";

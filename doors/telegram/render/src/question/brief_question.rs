@@ -7,7 +7,7 @@ use crate::domain::Question;
 use crate::doors::brief::{Block, COLUMNS, arguments_left_out, brief};
 use crate::doors::call_list::list_brief;
 use crate::doors::input_answers;
-use crate::render::rich::{Rich, Style};
+use crate::rich::{Rich, Style};
 
 /// Rows of the frame beside effect, notes and call: until when it is open.
 const FRAME_ROWS: usize = 1;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::{asked, clock, values_of};
 use crate::domain::escape::{unescape, visible};
-use crate::render::tests::{all_faults, covered, drawn};
+use crate::tests::{all_faults, covered, drawn};
 
 #[test]
 fn what_is_too_long_is_attached_whole() {

@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::*;
 use crate::doors::markdown::normalised;
-use crate::render::tests::{all_faults, covered};
+use crate::tests::{all_faults, covered};
 use crate::utf16_len;
 
 /// Words that break offsets, columns and parsers.

@@ -10,7 +10,7 @@ use crate::domain::{Answer, ApprovalState, CallList, Choice, Question, Scope, Te
 use crate::doors::call_list::{ListBrief, always_for, texts_left_out};
 use crate::doors::clock::Clock;
 use crate::doors::door::Closed;
-use crate::render::rich::{Rich, Style};
+use crate::rich::{Rich, Style};
 
 /// So many numbers stand in a row of buttons.
 const NUMBERS_IN_A_ROW: usize = 6;

@@ -2,10 +2,10 @@
 //! button stands only for a choice that the question offers.
 
 use crate::api::callback::{Button, Callback, Tap};
+use crate::clean::cleaned_line;
 use crate::domain::{Answer, Choice, Mode, Question, Scope, Term};
 use crate::doors::input_answers;
 use crate::doors::staged_questions::in_our_words;
-use crate::render::clean::cleaned_line;
 
 use super::value::shown_value;
 use super::{brief_question, call_list};

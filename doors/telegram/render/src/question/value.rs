@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::render::clean::is_altered;
+use crate::clean::is_altered;
 
 /// Starts each line of a value in a file.
 const BAR: &str = "│ ";

@@ -8,9 +8,9 @@ use super::*;
 use crate::api::callback::Tap;
 use crate::domain::escape::{unescape, visible, visible_multiline};
 use crate::domain::{Scope, Term};
-use crate::render::rich::Part;
-use crate::render::split::CAPTION_UNITS_MAX;
-use crate::render::tests::{all_faults, drawn};
+use crate::rich::Part;
+use crate::split::CAPTION_UNITS_MAX;
+use crate::tests::{all_faults, drawn};
 
 const ONCE: Answer = Answer::Allow { term: Term::Once, scope: Scope::Exact };
 const NO: Answer = Answer::Deny { word: None };

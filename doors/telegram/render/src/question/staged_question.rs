@@ -7,11 +7,11 @@
 use super::keyboard;
 use super::value::shown_value;
 use super::{CallStatus, Closed, short};
+use crate::clean::cleaned_line;
 use crate::domain::{Answer, Choice, Question, Staged};
 use crate::doors::clock::Clock;
 use crate::doors::staged_questions::{self, group, head, in_our_words};
-use crate::render::clean::cleaned_line;
-use crate::render::rich::{Rich, Style};
+use crate::rich::{Rich, Style};
 
 const QUOTE: Style = Style { quote: Some(0), ..Style::PLAIN };
 
