@@ -133,7 +133,7 @@ fn a_few_reminders_that_were_missed_come_each_with_its_buttons() {
     let gateway = rig.start();
     for number in 1..=5 {
         let told = rig.waits_for(&format!("Reminder {number}."));
-        assert!(told.text.contains("while claw was not running"), "{}", told.text);
+        assert!(told.text.contains("when claw was not running or was stopped"), "{}", told.text);
         assert_eq!(told.labels().concat(), ["Done", "In 10 minutes", "Tomorrow"]);
     }
     eventually("all are taken", || rig.taken() == 5);
@@ -306,7 +306,7 @@ fn a_month_of_a_hundred_jobs_is_made_up_in_one_message() {
     rig.waits_for("50 reminders.");
     eventually("all are taken", || rig.taken() == 50);
     rig.says("/status");
-    rig.hears("missed while claw was not running");
+    rig.hears("missed while claw was not running or was stopped");
     drop(gateway);
     assert_eq!(rig.told("While claw was away"), 1);
     assert_eq!((rig.told("Daily 0."), rig.told("Once 97.")), (1, 1), "each of them is in it");

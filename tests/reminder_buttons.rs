@@ -96,7 +96,7 @@ fn tomorrow_is_the_same_time_of_day_and_again_is_typed_where_there_are_no_button
     assert_eq!((&made["say"], &made["repeats"]), (&"call mum".into(), &false.into()));
     rig.minutes_pass(2 * 24 * 60);
     // Two days late: with what is said of that.
-    let late = rig.waits_for("while claw was not running");
+    let late = rig.waits_for("when claw was not running or was stopped");
     assert_eq!(late.labels().concat().len(), 3, "it can be answered, too");
     rig.says("/remind again soon");
     rig.hears("/remind again tomorrow 9:00");

@@ -232,7 +232,7 @@ fn a_running_turn_keeps_its_folder_and_a_folder_that_is_gone_is_said() {
     // As what a command of another conversation can leave there, whose folder holds this one.
     std::os::unix::fs::symlink(folder(&at.rig, "two"), &one).unwrap();
     at.says(0, "list");
-    at.shows(0, "is not there any more, or a link stands in its place");
+    at.shows(0, "has been replaced by a link. Make it again");
     assert_eq!(at.turns_ended(0), 1);
     at.says(0, "/here off");
     at.shows(0, "has no folder, role or mode of its own any more");

@@ -296,7 +296,11 @@ async fn give_up(
         Stop::Cancelled => "it was stopped while it ran".to_owned(),
     };
     if ticket.revoke() {
-        return CallEnd::NotForwarded { reason: why };
+        let reason = match stop {
+            Stop::Cancelled => "it was stopped before it was sent".to_owned(),
+            Stop::Ended | Stop::Timeout => why,
+        };
+        return CallEnd::NotForwarded { reason };
     }
     // On stdio both eras want the notification. A server that does not read will not read it
     // either.

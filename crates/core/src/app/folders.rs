@@ -13,7 +13,7 @@ use super::App;
 use crate::config::{Config, Overrides, Started};
 use crate::domain::SessionId;
 use crate::door_context::WorkerHere;
-use crate::workspace::is_there;
+use crate::workspace::{is_there, what_became_of};
 
 /// How often idle folders are looked for.
 const LOOK: Duration = Duration::from_secs(10);
@@ -94,8 +94,9 @@ impl Folders {
             if let Some(gone) = open.remove(folder) {
                 gone.app.close().await;
             }
+            let why = what_became_of(folder);
             anyhow::bail!(
-                "The folder {shown} of this conversation is not there any more, or a link stands in its place. Make it again, name another one \
+                "The folder {shown} of this conversation {why}. Make it again, name another one \
                  with `/here FOLDER`, or go back with `/here off`. What you wrote waits."
             );
         }

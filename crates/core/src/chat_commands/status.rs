@@ -53,7 +53,9 @@ pub(super) async fn markdown(
     }
     if missed > 0 {
         let noun = if missed == 1 { "firing was" } else { "firings were" };
-        text.push_str(&format!("- jobs: {missed} {noun} missed while claw was not running\n"));
+        text.push_str(&format!(
+            "- jobs: {missed} {noun} missed while claw was not running or was stopped\n"
+        ));
     }
     if owner && !stopped.is_empty() {
         let verb = if stopped.len() == 1 { "has" } else { "have" };

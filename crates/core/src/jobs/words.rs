@@ -36,7 +36,7 @@ pub(super) fn reminder(words: &str, firing: &Firing, late_ms: Option<i64>) -> St
     match late_ms {
         None => format!("⏰ {words}"),
         Some(_) => format!(
-            "⏰ {words}{LATE_REMINDER}{}, while claw was not running.*",
+            "⏰ {words}{LATE_REMINDER}{}, when claw was not running or was stopped.*",
             firing.planned.line()
         ),
     }
@@ -51,7 +51,9 @@ pub(super) fn elsewhere(text: &str, session: &str) -> String {
 pub(super) fn instruction(text: &str, firing: &Firing, late_ms: Option<i64>) -> String {
     let late = match late_ms {
         None => String::new(),
-        Some(ms) => format!(" It comes {} late, because claw was not running.", span(ms)),
+        Some(ms) => {
+            format!(" It comes {} late, because claw was not running or was stopped.", span(ms))
+        }
     };
     format!(
         "[Job {} of the schedule, {}, planned for {}. Nobody has typed this now; the owner had it \

@@ -38,8 +38,47 @@ pub fn is_there(folder: &Path) -> bool {
     folder.is_dir() && folder.canonicalize().is_ok_and(|real| real == folder)
 }
 
+/// What has become of a folder that [`is_there`] does not find, behind "the folder …".
+pub fn what_became_of(folder: &Path) -> &'static str {
+    match folder.symlink_metadata() {
+        Err(_) => "is not there any more",
+        Ok(found) if found.is_symlink() => "has been replaced by a link",
+        Ok(found) if found.is_dir() => "lies behind a link now",
+        Ok(_) => "has been replaced by a file",
+    }
+}
+
 impl Workspace {
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn of_a_folder_that_is_not_there_it_is_said_what_stands_in_its_place() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let (outer, folder) = (root.join("outer"), root.join("outer/inner"));
+        fs::create_dir_all(&folder).unwrap();
+        assert!(is_there(&folder));
+        let became = || (is_there(&folder), what_became_of(&folder));
+        fs::remove_dir(&folder).unwrap();
+        assert_eq!(became(), (false, "is not there any more"));
+        symlink(&root, &folder).unwrap();
+        assert_eq!(became(), (false, "has been replaced by a link"));
+        fs::remove_file(&folder).unwrap();
+        fs::write(&folder, "").unwrap();
+        assert_eq!(became(), (false, "has been replaced by a file"));
+        fs::remove_dir_all(&outer).unwrap();
+        fs::create_dir_all(root.join("other/inner")).unwrap();
+        symlink(root.join("other"), &outer).unwrap();
+        assert_eq!(became(), (false, "lies behind a link now"));
     }
 }

@@ -141,7 +141,8 @@ pub(super) async fn a_cancel_before_the_call_is_sent_keeps_it_from_the_server(li
     let (connection, mut peer) = link.connect(Era::Legacy).await;
     let context = context();
     context.cancel.cancel();
-    not_forwarded(call_with(&connection, json!({"text": "first"}), context).await);
+    let end = call_with(&connection, json!({"text": "first"}), context).await;
+    assert_eq!(not_forwarded(end), "it was stopped before it was sent");
     let script = async {
         let request = peer.request("tools/call").await;
         assert_eq!(request["params"]["arguments"], json!({"text": "second"}));
