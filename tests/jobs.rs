@@ -285,13 +285,16 @@ fn a_month_of_a_hundred_jobs_is_made_up_in_one_message() {
     let rig = rig([]);
     rig.anna.starts();
     let session = rig.session();
+    // Half a day from now, so that none is due just when claw starts.
+    let hour = (jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).hour() + 12) % 24;
+    let cron = format!("0 {hour} * * *");
     for number in 0..100 {
         let fields = match number % 4 {
             // Thirty days: the newest is made up, the others are counted.
-            0 => json!({"say": format!("Daily {number}."), "cron": "0 9 * * *"}),
+            0 => json!({"say": format!("Daily {number}."), "cron": cron}),
             1 => json!({"say": format!("Once {number}."), "in_minutes": 90}),
             2 => {
-                json!({"say": format!("Skipped {number}."), "cron": "0 9 * * *", "if_missed": "skip"})
+                json!({"say": format!("Skipped {number}."), "cron": cron, "if_missed": "skip"})
             }
             _ => {
                 json!({"say": format!("Late {number}."), "in_minutes": 90, "not_later_than_minutes": 60})
