@@ -86,6 +86,16 @@ pub struct Me {
     pub username: String,
 }
 
+/// The body of a poll (Bot API, `getUpdates`).
+fn poll(offset: i64, wait_s: u64, updates_max: u32) -> Value {
+    json!({
+        "offset": offset,
+        "timeout": wait_s,
+        "limit": updates_max,
+        "allowed_updates": ALLOWED_UPDATES,
+    })
+}
+
 // Each request is boxed, so that it is compiled here, and not once more in the door that makes it.
 impl Api {
     /// # Errors
@@ -159,7 +169,7 @@ impl Api {
     pub fn updates(&self, offset: i64, wait: bool) -> BoxFuture<'_, Result<Vec<Value>, ApiFault>> {
         Box::pin(async move {
             let wait_s = if wait { POLL_S } else { 0 };
-            let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+            let body = poll(offset, wait_s, UPDATES_MAX);
             let limit = Duration::from_secs(wait_s) + POLL_SLACK;
             match wire::post(&self.bot, "GetUpdates", &body, Some(limit)).await? {
                 Value::Array(updates) => Ok(updates),
@@ -171,7 +181,7 @@ impl Api {
     /// Lets Telegram forget everything below `offset`, and takes nothing.
     pub fn confirm(&self, offset: i64) -> BoxFuture<'_, Result<(), ApiFault>> {
         Box::pin(async move {
-            let body = json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
+            let body = poll(offset, 0, 1);
             wire::post(&self.bot, "GetUpdates", &body, None).await.map(drop)
         })
     }

@@ -293,14 +293,15 @@ async fn give_up(
             "there was no answer within {} s (limits.tool_timeout_s, or `timeout` of the server in mcp.json)",
             permit.timeout().as_secs_f32()
         ),
+        Stop::Cancelled if ticket.revoke() => {
+            return CallEnd::NotForwarded {
+                reason: "it was stopped before it was sent".to_owned(),
+            };
+        }
         Stop::Cancelled => "it was stopped while it ran".to_owned(),
     };
     if ticket.revoke() {
-        let reason = match stop {
-            Stop::Cancelled => "it was stopped before it was sent".to_owned(),
-            Stop::Ended | Stop::Timeout => why,
-        };
-        return CallEnd::NotForwarded { reason };
+        return CallEnd::NotForwarded { reason: why };
     }
     // On stdio both eras want the notification. A server that does not read will not read it
     // either.

@@ -1,5 +1,5 @@
 //! How a task is started. A task's code is compiled for each type of future, in the crate that
-//! starts it: about fifty functions each time. Behind a box the type is the same for all, so they
+//! starts it: about ninety functions each time. Behind a box the type is the same for all, so they
 //! are compiled once. Must not know what a task does.
 
 use std::future::Future;
