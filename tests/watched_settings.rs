@@ -241,7 +241,7 @@ fn settings_that_change_count_in_the_next_turn_and_the_others_are_named() {
     );
     provider.push(call("s__echo", "two"));
     says("and again");
-    tells("This turn was stopped after 1 model steps (limits.model_steps_max)");
+    tells("This turn was stopped after 1 model step (limits.model_steps_max)");
 
     // Broken: the limit stays, and the file and the line are named.
     rig.house.write("claw.toml", "[limits]\nmodel_steps_max = many\n");
@@ -250,7 +250,7 @@ fn settings_that_change_count_in_the_next_turn_and_the_others_are_named() {
     provider.push(call("s__echo", "three"));
     says("once more");
     eventually("the limit stays", || {
-        rig.count(rig.anna.id, "This turn was stopped after 1 model steps") == 2
+        rig.count(rig.anna.id, "This turn was stopped after 1 model step") == 2
     });
 
     // Another request to the model, a tool that is not there any more, and no limit again.
@@ -292,7 +292,7 @@ fn a_chat_goes_by_a_limit_that_changes_meanwhile() {
         chat.out().contains("claw.toml changed: limits.model_steps_max now 1.")
     });
     chat.types(b"list\n");
-    eventually("the limit counts", || chat.out().contains("stopped after 1 model steps"));
+    eventually("the limit counts", || chat.out().contains("stopped after 1 model step"));
     house.write("claw.toml", "[limits]\nmodel_steps_max = 0\n");
     eventually("it is refused", || chat.out().contains("claw.toml changed and is refused"));
     chat.types(b"/quit\n");

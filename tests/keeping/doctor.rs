@@ -63,7 +63,7 @@ fn the_doctor_tidies_up_what_belongs_to_nothing_and_nothing_else() {
     let said = house.claw(&["doctor", "--json"]);
     assert!(finding(&said, "drafts").is_some(), "{said:?}");
     assert!(
-        finding(&said, "restores").unwrap()["text"].as_str().unwrap().starts_with("1 copies"),
+        finding(&said, "restores").unwrap()["text"].as_str().unwrap().starts_with("1 copy of"),
         "{said:?}"
     );
     assert_eq!(finding(&said, "locks").unwrap()["repair"], true, "{said:?}");

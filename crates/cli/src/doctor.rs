@@ -241,10 +241,13 @@ fn jobs(app: &App, report: &mut Report) {
     match app.store.read(|tx| tx.jobs_missed()) {
         Ok(0) => report.good("jobs", "no firing of a job was missed"),
         Ok(missed) => {
-            let missed = counted(missed, "firing");
+            let missed = match missed {
+                1 => "1 firing of a job was".to_owned(),
+                many => format!("{many} firings of jobs were"),
+            };
             let text = format!(
-                "{missed} of jobs were missed and not made up, because nothing of claw ran; \
-                 jobs fire while `claw gateway` runs"
+                "{missed} missed and not made up, because nothing of claw ran; jobs fire while \
+                 `claw gateway` runs"
             );
             report.warn("jobs", text);
         }

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::fail::{self, UserError};
@@ -85,11 +86,11 @@ fn parts(given: &LastRequest) -> Vec<(&'static str, u64, String)> {
     if let Some(beside) = &given.beside {
         parts.push(("persona", beside.persona.tokens, String::new()));
         parts.push(("rules", beside.rules.tokens, String::new()));
-        let of_all = match beside.tools_known.count {
-            0 => String::new(),
-            all => format!(" of {all}"),
+        let tools = match beside.tools_known.count {
+            0 => counted(beside.tools_count, "tool"),
+            all => format!("{} of {}", beside.tools_count, counted(all, "tool")),
         };
-        parts.push(("tools", beside.tools.tokens, format!("{}{of_all} tools", beside.tools_count)));
+        parts.push(("tools", beside.tools.tokens, tools));
     }
     let Shares { summary, messages, results, recalled, project, told } = given.shares;
     let events = format!("events {} to {}", given.from_seq, given.through_seq);

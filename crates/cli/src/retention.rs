@@ -48,6 +48,11 @@ impl Overdue {
         self.artifacts.is_empty() && self.audit_through.is_none()
     }
 
+    /// Whether it is one artifact and nothing else, for the verb behind [`Self::words`].
+    pub fn is_one(&self) -> bool {
+        self.artifacts.len() == 1 && self.audit_through.is_none()
+    }
+
     /// As the beginning of a sentence.
     pub fn words(&self) -> String {
         let bytes: u64 = self.artifacts.iter().map(|(_, bytes)| bytes).sum();

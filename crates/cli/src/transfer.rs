@@ -79,6 +79,8 @@ pub async fn import(
     } else {
         let missing = match away {
             0 => String::new(),
+            1 => " 1 of its images is not in this home; the model sees a note in its place."
+                .to_owned(),
             _ => format!(
                 " {away} of its images are not in this home; the model sees a note in their place."
             ),

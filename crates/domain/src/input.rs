@@ -160,6 +160,7 @@ impl Input {
             InputKind::Text { format: Some(format), .. } => format.wants().to_owned(),
             InputKind::Text { min, max, format: None } => match (*min, *max) {
                 (0 | 1, TEXT_CHARS_MAX..) => "some words".to_owned(),
+                (0 | 1, 1) => "at most 1 character".to_owned(),
                 (0 | 1, max) => format!("at most {max} characters"),
                 (min, TEXT_CHARS_MAX..) => format!("at least {min} characters"),
                 (min, max) if min == max => format!("exactly {min} characters"),
@@ -169,8 +170,11 @@ impl Input {
             InputKind::Several { options, min, max } => {
                 let count = match (*min, *max >= options.len() as u64) {
                     (0, true) => "numbers".to_owned(),
+                    (1, true) => "at least 1 number".to_owned(),
                     (min, true) => format!("at least {min} numbers"),
+                    (0, false) if *max == 1 => "at most 1 number".to_owned(),
                     (0, false) => format!("at most {max} numbers"),
+                    (1, false) if *max == 1 => "1 number".to_owned(),
                     (min, false) => format!("{min} to {max} numbers"),
                 };
                 format!("{count} from 1 to {}, with blanks between", options.len())

@@ -75,7 +75,8 @@ pub enum StoreError {
     #[error("the store has been closed")]
     Closed,
     #[error(
-        "{0} messages are already waiting in this conversation (limits.queued_messages_max), so this one was not taken in: wait for an answer, or stop the turn with /stop"
+        "{} already waiting in this conversation (limits.queued_messages_max), so this one was not taken in: wait for an answer, or stop the turn with /stop",
+        messages_are(.0)
     )]
     QueueFull(u32),
     #[error(
@@ -109,6 +110,13 @@ impl claw_domain::Blamed for StoreError {
             | Self::NoRandomness(_)
             | Self::Closed => claw_domain::Blame::Broken,
         }
+    }
+}
+
+fn messages_are(number: &u32) -> String {
+    match number {
+        1 => "1 message is".to_owned(),
+        many => format!("{many} messages are"),
     }
 }
 

@@ -25,8 +25,9 @@ pub fn diff_lines(diff: &str, look: Look) -> Vec<String> {
     let more = rows.len().saturating_sub(ROWS_MAX);
     if more > 0 {
         rows.truncate(ROWS_MAX);
+        let noun = if more == 1 { "row" } else { "rows" };
         rows.push(paint_line(
-            &[Span::new(&format!("{INDENT}… and {more} more rows"), Style::DIM)],
+            &[Span::new(&format!("{INDENT}… and {more} more {noun}"), Style::DIM)],
             look,
         ));
     }
@@ -105,6 +106,9 @@ mod tests {
         let long = format!("--- a/f\n+++ b/f\n@@ -0,0 +1,50 @@\n{}", "+x\n".repeat(50));
         let rows = diff_lines(&long, Look::new(80, false));
         assert_eq!((rows.len(), rows[ROWS_MAX].as_str()), (ROWS_MAX + 1, "  … and 11 more rows"));
+        let one_more = format!("--- a/f\n+++ b/f\n{}", "+x\n".repeat(ROWS_MAX + 1));
+        let rows = diff_lines(&one_more, Look::new(80, false));
+        assert_eq!(rows.last().map(String::as_str), Some("  … and 1 more row"));
         assert!(diff_lines("", Look::new(80, false)).is_empty());
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use claw_kit::counted::counted;
 use claw_server_kit::tools::discovered;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
@@ -58,9 +59,10 @@ impl Handler {
             && let Err(left) = caller.serving.rate.take(&caller.client, minute_max)
         {
             return Err(format!(
-                "the client `{}` has made {minute_max} calls within a minute \
-                 (serve.requests_minute_max); make this one again in {} s",
+                "the client `{}` has made {} within a minute (serve.requests_minute_max); make \
+                 this one again in {} s",
                 caller.client,
+                counted(minute_max, "call"),
                 left.as_secs() + 1
             ));
         }

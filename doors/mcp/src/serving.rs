@@ -147,9 +147,13 @@ impl Serving {
         }
         let Ok(place) = self.room.clone().try_acquire_owned() else {
             let most = self.door.shared.context.clients.settings().clients_max;
+            let (clients, close) = match most {
+                1 => ("1 client is".to_owned(), "close it"),
+                many => (format!("{many} clients are"), "close one of them"),
+            };
             let why = format!(
-                "{most} clients are connected already (serve.clients_max in claw.toml); close one \
-                 of them, or raise the limit and start the gateway again"
+                "{clients} connected already (serve.clients_max in claw.toml); {close}, or raise \
+                 the limit and start the gateway again"
             );
             return greeted.refuse(why).await;
         };

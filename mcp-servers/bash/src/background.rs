@@ -106,9 +106,11 @@ impl Background {
         let mut jobs = lock(&self.jobs);
         let running = jobs.by_number.values().filter(|job| job.ending().is_none()).count();
         if running >= self.limits.background_max {
-            return Err(format!(
-                "{running} jobs are running already; stop one first. Nothing was run."
-            ));
+            let (jobs, stop) = match running {
+                1 => ("1 job is".to_owned(), "stop it"),
+                many => (format!("{many} jobs are"), "stop one"),
+            };
+            return Err(format!("{jobs} running already; {stop} first. Nothing was run."));
         }
         while jobs.by_number.len() - running >= ENDED_MAX {
             let Some(oldest) =

@@ -209,7 +209,8 @@ pub fn result(look: Look) -> CallToolResult {
     }
     if look.left_out > 0 {
         let place = kept::place(look.file.as_deref());
-        text.push_str(&format!("\n[... {} bytes left out here; {place} ...]", look.left_out));
+        let bytes = counted(look.left_out, "byte");
+        text.push_str(&format!("\n[... {bytes} left out here; {place} ...]"));
     }
     text.push_str("\n\n");
     text.push_str(if look.new.is_empty() { "(no new output)" } else { &look.new });

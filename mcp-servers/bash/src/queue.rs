@@ -47,16 +47,24 @@ impl Queue {
         let before = WAITING_MAX - self.waiting.available_permits();
         match self.waiting.clone().try_acquire_owned() {
             Ok(waits) => {
+                let wait = if before == 1 { "waits" } else { "wait" };
                 let words = format!(
-                    "Waiting: {} commands run and {before} wait before this one.\n",
-                    self.places_max
+                    "Waiting: {} and {before} {wait} before this one.\n",
+                    self.commands_run()
                 );
                 Turn::Later(Waiting { places: self.places.clone(), _waits: waits, words })
             }
             Err(_) => Turn::Refused(format!(
-                "{} commands run and {WAITING_MAX} wait already; ask again when some have ended. Nothing was run.",
-                self.places_max
+                "{} and {WAITING_MAX} wait already; ask again when some have ended. Nothing was run.",
+                self.commands_run()
             )),
+        }
+    }
+
+    fn commands_run(&self) -> String {
+        match self.places_max {
+            1 => "1 command runs".to_owned(),
+            many => format!("{many} commands run"),
         }
     }
 }
@@ -79,9 +87,10 @@ mod tests {
         let mut waiting = Vec::new();
         for before in 0..WAITING_MAX {
             let Turn::Later(waits) = queue.enter() else { panic!("{before} wait") };
+            let wait = if before == 1 { "waits" } else { "wait" };
             assert_eq!(
                 waits.words,
-                format!("Waiting: 1 commands run and {before} wait before this one.\n")
+                format!("Waiting: 1 command runs and {before} {wait} before this one.\n")
             );
             waiting.push(waits);
         }

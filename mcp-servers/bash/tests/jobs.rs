@@ -164,7 +164,7 @@ fn what_cannot_be_is_said_so_that_a_model_can_act() {
         &mut server,
         "start",
         json!({"command": "echo too many"}),
-        "1 jobs are running already",
+        "1 job is running already; stop it first",
     );
     let unknown = server.request("tools/call", json!({"name": "restart", "arguments": {}}));
     assert!(

@@ -318,7 +318,7 @@ fn a_command_that_is_stopped_while_it_waits_never_runs() {
         server.next_message()["params"]["message"]
             .as_str()
             .unwrap()
-            .starts_with("Waiting: 1 commands")
+            .starts_with("Waiting: 1 command runs")
     );
     server.notify("notifications/cancelled", json!({"requestId": second}));
     std::fs::write(house.workspace().join("go"), "").unwrap();

@@ -236,8 +236,8 @@ fn search_gives_lines_with_context_and_counts_what_it_skips() {
     let expected = "a.rs\n  1- zero\n  2: fn one() {}\n  3- two\n  4- three\n  5: fn four() {}\n  6- five\n\nb.md\n  1: fn in text\n";
     assert!(text.starts_with(expected), "{text}");
     assert!(
-        text.contains("1 binary files skipped")
-            && text.contains("1 too large files skipped (big.txt)"),
+        text.contains("1 binary file skipped")
+            && text.contains("1 too large file skipped (big.txt)"),
         "{text}"
     );
     let (output, _) =

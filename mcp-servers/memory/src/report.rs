@@ -44,8 +44,11 @@ impl Memory {
         let mut has_faults = !lines.is_empty();
         if self.names.left_out > 0 {
             lines.push(format!(
-                "{} names of linked notes are not looked for in queries: at most {} are ({})",
-                self.names.left_out,
+                "{} not looked for in queries: at most {} are ({})",
+                match self.names.left_out {
+                    1 => "1 name of a linked note is".to_owned(),
+                    many => format!("{many} names of linked notes are"),
+                },
                 self.limits.linked_names_max,
                 self.limits.named("--linked-names-max")
             ));

@@ -89,7 +89,10 @@ impl Thesaurus {
         let more = all.faults.len().saturating_sub(FAULTS_NAMED_MAX);
         if more > 0 {
             all.faults.truncate(FAULTS_NAMED_MAX);
-            all.faults.push(format!("{more} more lines of the thesaurus are not understood"));
+            all.faults.push(match more {
+                1 => "1 more line of the thesaurus is not understood".to_owned(),
+                _ => format!("{more} more lines of the thesaurus are not understood"),
+            });
         }
         Ok(all)
     }
@@ -120,8 +123,9 @@ impl Thesaurus {
             }
         }
         if left_out > 0 {
+            let are = if left_out == 1 { "is" } else { "are" };
             self.faults.push(format!(
-                "{path}: {left_out} of its lines are not used, because all thesauri together may have {terms_max} ({})",
+                "{path}: {left_out} of its lines {are} not used, because all thesauri together may have {terms_max} ({})",
                 limits.named("--thesaurus-terms-max")
             ));
         }
@@ -242,7 +246,9 @@ mod tests {
         let long = "a → b\n".repeat(100);
         let all = read(&[("thesaurus.md", "a→x\nb→y\nc→z\n"), ("thesaurus.r.md", &long)], &limits);
         assert_eq!((all.means("b", None), all.means("c", None).len()), (vec!["y"], 0));
-        assert!(all.faults[0].contains("1 of its lines") && all.faults[0].contains("may have 2"));
+        assert!(
+            all.faults[0].contains("1 of its lines is") && all.faults[0].contains("may have 2")
+        );
         assert!(all.faults[1].contains("thesaurus.r.md: it has"), "{:?}", all.faults);
     }
 }

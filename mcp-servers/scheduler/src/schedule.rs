@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use claw_kit::counted::counted;
 use claw_kit::killpoint;
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -75,8 +76,9 @@ impl Schedule {
         self.in_transaction(|db, now| {
             if jobs::count(db)? >= limits.jobs_max {
                 return Err(ToolError::refused(format!(
-                    "there are {} jobs, and more are not allowed (--jobs-max). Cancel one that is not needed any more.",
-                    limits.jobs_max
+                    "there {} {}, and more are not allowed (--jobs-max). Cancel one that is not needed any more.",
+                    if limits.jobs_max == 1 { "is" } else { "are" },
+                    counted(limits.jobs_max, "job")
                 )));
             }
             let planned = plan.next(now, 1)?.first().copied();
@@ -158,8 +160,11 @@ impl Schedule {
             let job = jobs::find(db, number)?;
             if firings::count_due(db)? >= limits.due_max {
                 return Err(ToolError::refused(format!(
-                    "{} firings wait to be taken, and more are not allowed (--due-max). Start the host that takes them.",
-                    limits.due_max
+                    "{} to be taken, and more are not allowed (--due-max). Start the host that takes them.",
+                    match limits.due_max {
+                        1 => "1 firing waits".to_owned(),
+                        many => format!("{many} firings wait"),
+                    }
                 )));
             }
             let firing = Firing {

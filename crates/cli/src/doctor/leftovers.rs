@@ -44,18 +44,24 @@ pub fn look(app: &App, report: &mut Report) {
 fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let left = Instance::left_over(&app.config.home.locks())?;
     if !left.is_empty() {
-        let text = format!(
-            "{} lock files of doors that were killed lie in locks; they hold nothing up",
-            left.len()
-        );
+        let text = match left.len() {
+            1 => "1 lock file of a door that was killed lies in locks; it holds nothing up"
+                .to_owned(),
+            many => format!(
+                "{many} lock files of doors that were killed lie in locks; they hold nothing up"
+            ),
+        };
         report.left("locks", text, Repair::RemoveLocks(left));
     }
     let left = backup::left_drafts(&app.config.home);
     if !left.is_empty() {
-        let text = format!(
-            "{} unfinished files are left by claws that were killed; they may hold secrets",
-            left.len()
-        );
+        let text = match left.len() {
+            1 => "1 unfinished file is left by a claw that was killed; it may hold secrets"
+                .to_owned(),
+            many => format!(
+                "{many} unfinished files are left by claws that were killed; they may hold secrets"
+            ),
+        };
         report.left("drafts", text, Repair::RemoveFiles(left));
     }
     let left = if app.config.home.is_agents() {
@@ -64,12 +70,17 @@ fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
         backup::restore::left_drafts(&app.config.home)
     };
     if let Some(first) = left.first() {
-        let text = format!(
-            "{} copies of a whole home, with its secrets, are left by restores that were killed; \
-             the first is {}",
-            left.len(),
-            first.display()
-        );
+        let first = first.display();
+        let text = match left.len() {
+            1 => format!(
+                "1 copy of a whole home, with its secrets, is left by a restore that was killed: \
+                 {first}"
+            ),
+            many => format!(
+                "{many} copies of a whole home, with its secrets, are left by restores that were \
+                 killed; the first is {first}"
+            ),
+        };
         report.left("restores", text, Repair::RemoveFolders(left));
     }
     Ok(())
@@ -136,7 +147,9 @@ fn artifacts(app: &App, report: &mut Report) -> anyhow::Result<()> {
         nameless.difference(&named).map(|name| artifacts.path(name)).collect();
     orphans.sort();
     if !orphans.is_empty() {
-        let text = format!("{} files in artifacts belong to nothing on record", orphans.len());
+        let belong = if orphans.len() == 1 { "belongs" } else { "belong" };
+        let files = counted(orphans.len(), "file");
+        let text = format!("{files} in artifacts {belong} to nothing on record");
         report.left("artifacts", text, Repair::RemoveFiles(orphans));
     }
     let there: HashSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -145,10 +158,13 @@ fn artifacts(app: &App, report: &mut Report) -> anyhow::Result<()> {
         .filter(|row| row.removed.is_none() && !there.contains(row.digest.as_str()));
     let lost: Vec<String> = lost.map(|row| row.digest).collect();
     if let Some(first) = lost.first() {
-        let text = format!(
-            "the files of {} artifacts are gone, the first is {first}; a backup may have them",
-            lost.len()
-        );
+        let text = match lost.len() {
+            1 => format!("the file of the artifact {first} is gone; a backup may have it"),
+            many => format!(
+                "the files of {many} artifacts are gone, the first is {first}; a backup may have \
+                 them"
+            ),
+        };
         report.repairable("artifacts:lost", text, Repair::NoteLost(lost));
     }
     Ok(())
@@ -160,8 +176,10 @@ fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
     }
     let overdue = retention::overdue(app)?;
     if !overdue.is_empty() {
+        let (are, they_go) = if overdue.is_one() { ("is", "it goes") } else { ("are", "they go") };
         let text = format!(
-            "{} are older or more than [retention] allows; they go when a door is open for a day",
+            "{} {are} older or more than [retention] allows; {they_go} when a door is open for a \
+             day",
             overdue.words()
         );
         report.good("retention", text);

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use claw_kit::counted::counted;
 
 use crate::app::owner_principal;
 use crate::chat_commands::when;
@@ -38,21 +39,24 @@ impl Repair {
     pub fn question(&self) -> String {
         match self {
             Self::RemoveLocks(files) => {
-                format!("Remove {} lock files that nobody holds?", files.len())
+                format!("Remove {} that nobody holds?", counted(files.len(), "lock file"))
             }
-            Self::RemoveFiles(files) => format!("Remove {} files that nothing names?", files.len()),
+            Self::RemoveFiles(files) => {
+                format!("Remove {} that nothing names?", counted(files.len(), "file"))
+            }
             Self::BelieveClock => {
                 format!("Is it really {}? Retention goes by that then.", when(now_ms()))
             }
             Self::RemoveFolders(folders) => {
-                format!("Remove {} folders of unfinished restores?", folders.len())
+                format!("Remove {} of unfinished restores?", counted(folders.len(), "folder"))
             }
             Self::RemoveCopies(files) => {
                 format!("Remove the {} oldest of these copies?", files.len())
             }
-            Self::NoteLost(digests) => {
-                format!("Note that the files of {} artifacts are gone?", digests.len())
-            }
+            Self::NoteLost(digests) => match digests.len() {
+                1 => "Note that the file of 1 artifact is gone?".to_owned(),
+                many => format!("Note that the files of {many} artifacts are gone?"),
+            },
             Self::PutAside(DamagedRow { at: RowAt::Sequence(table), .. }) => {
                 format!("Let the table {table} count on from its highest row?")
             }
@@ -101,21 +105,21 @@ impl Repair {
             (Self::MoveAside(file), _) => move_aside(&file),
             (Self::RemoveLocks(files), _) => {
                 files.iter().try_for_each(|file| Instance::remove_left_over(file))?;
-                Ok(format!("Removed {} lock files.", files.len()))
+                Ok(format!("Removed {}.", counted(files.len(), "lock file")))
             }
             (Self::RemoveFiles(files) | Self::RemoveCopies(files), _) => {
                 for file in &files {
                     fs::remove_file(file)
                         .with_context(|| format!("{} cannot be removed", file.display()))?;
                 }
-                Ok(format!("Removed {} files.", files.len()))
+                Ok(format!("Removed {}.", counted(files.len(), "file")))
             }
             (Self::RemoveFolders(folders), _) => {
                 for folder in &folders {
                     fs::remove_dir_all(folder)
                         .with_context(|| format!("{} cannot be removed", folder.display()))?;
                 }
-                Ok(format!("Removed {} folders.", folders.len()))
+                Ok(format!("Removed {}.", counted(folders.len(), "folder")))
             }
             (Self::BelieveClock, Some(store)) => {
                 let now = now_ms();
@@ -130,7 +134,8 @@ impl Repair {
                     })
                 };
                 store.write(noted).await?;
-                Ok(format!("Noted that {count} artifacts are gone."))
+                let are = if count == 1 { "is" } else { "are" };
+                Ok(format!("Noted that {} {are} gone.", counted(count, "artifact")))
             }
             (Self::PutAside(row), Some(store)) => put_aside(row, store).await,
             (_, None) => anyhow::bail!("the store is not open"),

@@ -75,10 +75,13 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
             text("what")
         ),
         "retention" => {
+            let count = text("artifacts");
+            let one = count == "1";
             format!(
-                "{} artifacts ({} bytes) were older than [retention] allows, and went.",
-                text("artifacts"),
-                text("bytes")
+                "{count} {} ({} bytes) {} older than [retention] allows, and went.",
+                if one { "artifact" } else { "artifacts" },
+                text("bytes"),
+                if one { "was" } else { "were" }
             )
         }
         "audit.cut" => format!(
@@ -88,11 +91,12 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
             text("hash")
         ),
         "imported" => {
+            let count = text("events");
             format!(
-                "{} took in the session `{}` with {} events.",
+                "{} took in the session `{}` with {count} {}.",
                 who(&text("by")),
                 text("session"),
-                text("events")
+                if count == "1" { "event" } else { "events" }
             )
         }
         "guest.in" => {

@@ -57,7 +57,8 @@ async fn searched(notes: &Notes, wanted: &Wanted, as_json: bool) -> anyhow::Resu
     }
     let words_left_out = found["words_left_out"].as_u64().unwrap_or_default();
     if words_left_out > 0 {
-        out::err_line(&format!("{words_left_out} of the words were too many to look for."));
+        let were = if words_left_out == 1 { "was" } else { "were" };
+        out::err_line(&format!("{words_left_out} of the words {were} too many to look for."));
     }
     if !said(&found, "remark").is_empty() {
         out::err_line(&out::clean(said(&found, "remark")));

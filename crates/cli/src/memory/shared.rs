@@ -25,9 +25,10 @@ pub fn lines(app: &App, notes: &Notes) -> Vec<String> {
     let left = if is_elsewhere { files_below(&own) } else { 0 };
     if left > 0 {
         let files = counted(left, "file");
+        let (are, them) = if left == 1 { ("is", "it") } else { ("are", "them") };
         lines.push(format!(
-            "{files} in {} are this agent's own from before, and nobody looks there now: move them \
-             into {} to have them found.",
+            "{files} in {} {are} this agent's own from before, and nobody looks there now: move \
+             {them} into {} to have {them} found.",
             own.display(),
             notes.folder().display()
         ));

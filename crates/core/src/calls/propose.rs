@@ -1,6 +1,7 @@
 //! What a tool proposes with its result: `_meta["claw/actions"]`, checked when it is made. All of
 //! it is staged, or nothing and the model is told why. Must not know how it is shown or answered.
 
+use claw_kit::counted::counted;
 use serde_json::Value;
 
 use super::Calls;
@@ -52,8 +53,9 @@ impl Calls {
             refuse(
                 output,
                 &format!(
-                    "{here} proposed actions are refused: this turn has staged {before}, and may \
-                     stage {max} (limits.staged_actions_max)"
+                    "{} refused: this turn has staged {before}, and may stage {max} \
+                     (limits.staged_actions_max)",
+                    actions_are(here)
                 ),
             );
         }
@@ -62,10 +64,9 @@ impl Calls {
     fn checked(&self, call: &ToolCall, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, String> {
         let max = self.limits().staged_actions_max;
         if proposals.len() > max {
-            let many = proposals.len();
             return Err(format!(
-                "{many} proposed actions are refused: a turn may stage {max} \
-                 (limits.staged_actions_max)"
+                "{} refused: a turn may stage {max} (limits.staged_actions_max)",
+                actions_are(proposals.len())
             ));
         }
         self.room_of_client(call, proposals.len())?;
@@ -95,9 +96,11 @@ impl Calls {
             .count();
         let max = self.limits().staged_actions_max;
         if waits + here > max {
+            let wait = if waits == 1 { "waits" } else { "wait" };
             return Err(format!(
-                "{here} proposed actions are refused: {waits} of this client wait for its owner, \
-                 and {max} may (limits.staged_actions_max)"
+                "{} refused: {waits} of this client {wait} for its owner, and {max} may \
+                 (limits.staged_actions_max)",
+                actions_are(here)
             ));
         }
         Ok(())
@@ -153,6 +156,12 @@ fn tapped(call: &ToolCall, proposal: &Proposal) -> ToolCall {
     }
 }
 
+/// The beginning of a refusal.
+fn actions_are(count: usize) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!("{} {are}", counted(count, "proposed action"))
+}
+
 fn refuse(output: &mut ToolOutput, why: &str) {
     let why = why.trim_end_matches('.');
     output.is_error = true;
@@ -195,7 +204,8 @@ fn size(proposal: &Proposal) -> Result<(), String> {
         let chars = words.chars().count();
         if words.trim().is_empty() || chars > max {
             return Err(format!(
-                "its `{name}` has {chars} characters, and must have 1 to {max} and not only spaces"
+                "its `{name}` has {}, and must have 1 to {max} and not only spaces",
+                counted(chars, "character")
             ));
         }
     }

@@ -12,6 +12,7 @@ mod in_call;
 mod news;
 mod question;
 
+use claw_kit::counted::counted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -114,8 +115,8 @@ impl Calls {
                 let nth = tx.rounds_of(&id)? + 1;
                 if nth > max {
                     return Ok(Err(format!(
-                        "its server asked more than {max} times in one call \
-                         (limits.input_rounds_max)"
+                        "its server asked more than {} in one call (limits.input_rounds_max)",
+                        counted(max, "time")
                     )));
                 }
                 let moved = match new.in_call {

@@ -150,8 +150,9 @@ fn settle_all(
             settled.push(staged.call.to_string());
         }
     }
+    let were = if settled.len() == 1 { "was" } else { "were" };
     let text = format!(
-        "{} of {} actions were answered with it",
+        "{} of {} actions {were} answered with it",
         settled.len(),
         approval.question.arguments.len()
     );

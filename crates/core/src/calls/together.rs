@@ -402,7 +402,8 @@ fn settle(
             settled.push(item.call.to_string());
         }
     }
-    let text = format!("{} of {} calls were answered with it", settled.len(), list.items.len());
+    let were = if settled.len() == 1 { "was" } else { "were" };
+    let text = format!("{} of {} calls {were} answered with it", settled.len(), list.items.len());
     let outcome = match allowed {
         true => Outcome::Ended { output: ToolOutput { text, ..ToolOutput::default() } },
         false => Outcome::denied(DeniedBy::Answer, text),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use claw_kit::counted::counted;
 use serde_json::{Value, json};
 
 use super::offered::Snapshot;
@@ -53,7 +54,7 @@ pub(super) fn spec(snapshot: &Snapshot) -> ToolSpec {
         named.map(|(server, tools)| format!("{} ({tools})", escape::visible(server))).collect();
     let more = of_servers.len().saturating_sub(SERVERS_NAMED_MAX);
     if more > 0 {
-        servers.push(format!("{more} more servers"));
+        servers.push(counted(more, "more server"));
     }
     ToolSpec {
         name: TOOL_SEARCH.to_owned(),

@@ -49,7 +49,7 @@ pub(super) fn status(parts: &ChatCommandsParts, log: &Log) -> String {
 /// A sentence and a list, as far as the window says what was asked last.
 pub(super) fn usage(parts: &ChatCommandsParts, log: &Log) -> String {
     let Some(account) = account(log) else { return String::new() };
-    let (count, tokens) = (account.tools_count, grouped(account.tools.tokens));
+    let (tools, tokens) = (counted(account.tools_count, "tool"), grouped(account.tools.tokens));
     let known = account.tools_known;
     let spared = match known.count {
         0 => String::new(),
@@ -57,8 +57,8 @@ pub(super) fn usage(parts: &ChatCommandsParts, log: &Log) -> String {
     };
     let list = rows(parts, log).map(|rows| listed(rows, "")).unwrap_or_default();
     format!(
-        "\nOf each request about {tokens} tokens in are the definitions of {count} \
-         tools.{spared}\n\n{list}"
+        "\nOf each request about {tokens} tokens in are the definitions of \
+         {tools}.{spared}\n\n{list}"
     )
 }
 

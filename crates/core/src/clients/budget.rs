@@ -1,6 +1,7 @@
 //! What a client may take in a day of its owner: calls and tokens, counted in the store. Must not
 //! know who asks, or what a call does.
 
+use claw_kit::counted::counted;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
@@ -56,7 +57,7 @@ impl Limits {
     fn used_up(&self, row: &ClientRow) -> Option<String> {
         let (calls, tokens) = row.used_on(&self.day);
         if calls >= self.calls_day_max {
-            return Some(format!("{calls} calls (serve.calls_day_max)"));
+            return Some(format!("{} (serve.calls_day_max)", counted(calls, "call")));
         }
         (tokens >= self.tokens_day_max).then(|| format!("{tokens} tokens (serve.tokens_day_max)"))
     }

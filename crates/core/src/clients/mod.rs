@@ -115,10 +115,7 @@ pub enum ClientRefusal {
          after the owner has raised the limit in claw.toml"
     )]
     Budget { client: ClientName, what: String },
-    #[error(
-        "{open} calls of the client `{client}` have no end yet (serve.calls_open_max); wait for \
-         one of them"
-    )]
+    #[error("{}", too_many_open(.client, .open))]
     TooManyOpen { client: ClientName, open: u64 },
     #[error("there is no tool `{name}`{close}; `tools/list` names those that there are")]
     NoTool { name: String, close: String },
@@ -134,6 +131,17 @@ pub enum ClientRefusal {
     Odd(String),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+fn too_many_open(client: &ClientName, open: &u64) -> String {
+    let (calls, have, wait_for) = match open {
+        1 => ("1 call".to_owned(), "has", "it"),
+        many => (format!("{many} calls"), "have", "one of them"),
+    };
+    format!(
+        "{calls} of the client `{client}` {have} no end yet (serve.calls_open_max); wait for \
+         {wait_for}"
+    )
 }
 
 impl Blamed for ClientRefusal {

@@ -49,8 +49,9 @@ fn told(tool: &str, session: &str, words: &str) -> String {
     let rest = match left_out {
         0 => String::new(),
         _ => format!(
-            "\n{left_out} of {} bytes are left out here. `claw sessions export {session}` has all.",
-            words.len()
+            "\n{left_out} of {} bytes {} left out here. `claw sessions export {session}` has all.",
+            words.len(),
+            if left_out == 1 { "is" } else { "are" }
         ),
     };
     let from = escape::visible(tool);
@@ -78,5 +79,7 @@ mod tests {
             ),
             "{long}"
         );
+        let one_more = told("a", "main", &"a".repeat(2_001));
+        assert!(one_more.contains("\n1 of 2001 bytes is left out here."), "{one_more}");
     }
 }

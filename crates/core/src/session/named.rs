@@ -69,8 +69,9 @@ impl Drive<'_> {
         }
         if named.len() > NAMED_MAX {
             let left = named.len() - NAMED_MAX;
+            let are = if left == 1 { "is" } else { "are" };
             fetched.said.push(format!(
-                "Only the first {NAMED_MAX} resources of a message are attached; {left} more are \
+                "Only the first {NAMED_MAX} resources of a message are attached; {left} more {are} \
                  left out."
             ));
         }

@@ -2,6 +2,7 @@
 //! more without a person. Owns what is asked then. Must not know what a step does, or why it was
 //! deadly.
 
+use claw_kit::counted::counted;
 use serde_json::json;
 
 use super::drive::Drive;
@@ -24,7 +25,7 @@ impl Drive<'_> {
         if self.log.open_turn().is_none() {
             if let Step::Compact { .. } = step {
                 self.push(EventBody::CompactionFailed {
-                    reason: format!("claw died {deaths} times over it"),
+                    reason: format!("claw died {} over it", counted(deaths, "time")),
                     asked_ms: asked_ms(&self.log, Some(now_ms())),
                 });
                 return Ok(true);
@@ -42,8 +43,9 @@ impl Drive<'_> {
             _ => "read the model's reply",
         };
         let why = format!(
-            "claw ended unexpectedly {deaths} times while it {doing} (limits.deaths_of_turn_max). \
-             Should it try once more?"
+            "claw ended unexpectedly {} while it {doing} (limits.deaths_of_turn_max). Should it \
+             try once more?",
+            counted(deaths, "time")
         );
         let behalf = self.behalf();
         let call = self.next_pause(PauseCause::Deaths);

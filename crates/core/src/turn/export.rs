@@ -5,6 +5,7 @@
 //! Two exports of one log under two names differ in that name alone: in the header (`id`,
 //! `session`, and the digest over what follows), in each line's `id`, and in the ids of calls.
 
+use claw_kit::counted::counted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -100,7 +101,12 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
     if events.len() as u64 != header.events {
         return Err(wrong(
             last,
-            format!("{} events are here, and the header says {}", events.len(), header.events),
+            format!(
+                "{} {} here, and the header says {}",
+                counted(events.len(), "event"),
+                if events.len() == 1 { "is" } else { "are" },
+                header.events
+            ),
         ));
     }
     if sha256_hex(rest) != header.sha256 {

@@ -2,6 +2,8 @@
 //! model; everything that happened is an event. Whoever resumes a turn after a crash asks the same
 //! question of the same log.
 
+use claw_kit::counted::counted;
+
 use super::alike::repeated_replies;
 use super::compaction;
 use super::log::Log;
@@ -141,8 +143,8 @@ fn limit_met(turn: &Turn<'_>, bounds: &Bounds) -> Option<String> {
     let steps = turn.steps();
     if steps >= bounds.model_steps_max {
         return Some(format!(
-            "This turn was stopped after {steps} model steps (limits.model_steps_max). Write \
-             again to go on."
+            "This turn was stopped after {} (limits.model_steps_max). Write again to go on.",
+            counted(steps, "model step")
         ));
     }
     let repeats = repeated_replies(turn);
@@ -169,8 +171,9 @@ fn too_long(session: &SessionId, turn: &Turn<'_>, bounds: &Bounds) -> Option<Str
 /// What the person is told whose turn goes in circles.
 pub(super) fn loop_text(repeats: usize) -> String {
     format!(
-        "This turn was stopped: the same call gave the same result {repeats} times in a row \
-         (limits.identical_calls_max). Write again to go on."
+        "This turn was stopped: the same call gave the same result {} in a row \
+         (limits.identical_calls_max). Write again to go on.",
+        counted(repeats, "time")
     )
 }
 

@@ -260,6 +260,20 @@ mod tests {
     }
 
     #[test]
+    fn one_character_and_one_number_are_singular() {
+        let wants = |schema: Value| one("x", schema).unwrap().input.wants();
+        assert_eq!(wants(json!({"type": "string", "maxLength": 1})), "at most 1 character");
+        let several = |min: u64, max: u64| {
+            let items = json!({"type": "string", "enum": ["a", "b", "c"]});
+            wants(json!({"type": "array", "items": items, "minItems": min, "maxItems": max}))
+        };
+        assert_eq!(several(0, 1), "at most 1 number from 1 to 3, with blanks between");
+        assert_eq!(several(1, 3), "at least 1 number from 1 to 3, with blanks between");
+        assert_eq!(several(1, 1), "1 number from 1 to 3, with blanks between");
+        assert_eq!(several(1, 2), "1 to 2 numbers from 1 to 3, with blanks between");
+    }
+
+    #[test]
     fn no_name_ends_its_quotation_marks() {
         let field = one("x", json!({"title": "a”. Chosen: “b", "enum": ["c”. d"]})).unwrap();
         let InputKind::Choice { options } = &field.input.kind else { panic!() };

@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use claw_kit::counted::counted;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -88,9 +89,8 @@ pub fn client(
     let client = found.ok_or_else(unknown)?;
     if let Err(left) = serving.rate.take(&client, settings.requests_minute_max) {
         let text = format!(
-            "The client `{client}` has made {} requests within a minute \
-             (serve.requests_minute_max).",
-            settings.requests_minute_max
+            "The client `{client}` has made {} within a minute (serve.requests_minute_max).",
+            counted(settings.requests_minute_max, "request")
         );
         let mut answer = refused(StatusCode::TOO_MANY_REQUESTS, &text);
         answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(left.as_secs() + 1));
@@ -106,8 +106,9 @@ pub fn client(
     }
     let place = serving.room.clone().try_acquire_owned().map_err(|_| {
         let text = format!(
-            "{} requests are under way already (serve.clients_max); try again.",
-            settings.clients_max
+            "{} {} under way already (serve.clients_max); try again.",
+            counted(settings.clients_max, "request"),
+            if settings.clients_max == 1 { "is" } else { "are" }
         );
         refused(StatusCode::SERVICE_UNAVAILABLE, &text)
     })?;

@@ -102,7 +102,10 @@ impl Reached {
             sentences.push("Call again with what is missing in `hosts`, if it is needed.".into());
         }
         if self.others > 0 {
-            sentences.push(format!("{} connections to other hosts are not listed.", self.others));
+            sentences.push(match self.others {
+                1 => "1 connection to another host is not listed.".to_owned(),
+                many => format!("{many} connections to other hosts are not listed."),
+            });
         }
         sentences
     }

@@ -1,6 +1,7 @@
 //! `apply_patch`: a unified diff over one or more text files, all of it or nothing.
 
 use cap_std::fs::Metadata;
+use claw_kit::counted::counted;
 use claw_kit::patch::{self, Change};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -135,7 +136,8 @@ fn told(plans: &[Planned<'_>]) -> Reply<Output> {
         .map(|file| {
             let done = if file.created { "Created" } else { "Patched" };
             let (before, after) = (file.previous_size_bytes, file.size_bytes);
-            format!("{done} `{}`: {after} bytes (before: {before} bytes).", file.path)
+            let (before, after) = (counted(before, "byte"), counted(after, "byte"));
+            format!("{done} `{}`: {after} (before: {before}).", file.path)
         })
         .collect();
     Reply::of_text(vec![lines.join("\n")], Output { files })

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use cap_std::fs::Dir;
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,8 +73,10 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     outcome.map_err(|error| match removed_entries {
         0 => error,
         removed => ToolError::Refused(format!(
-            "{removed} entries of `{}` were deleted, then: {error}",
-            place.shown
+            "{} of `{}` {} deleted, then: {error}",
+            counted(removed, "entry"),
+            place.shown,
+            if removed == 1 { "was" } else { "were" }
         )),
     })?;
     let output = Output { path: access.root.shown(&place.real), kind, removed_entries };

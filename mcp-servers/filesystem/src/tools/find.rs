@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use claw_kit::counted::counted;
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -141,7 +142,8 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         let path = access.root.shown(entry.real);
         let slash = if entry.kind == Kind::Dir { "/" } else { "" };
         let told = size_bytes.zip(modified.as_ref());
-        let told = told.map(|(size, at)| format!("  {size} bytes, {at}")).unwrap_or_default();
+        let told =
+            told.map(|(size, at)| format!("  {}, {at}", counted(size, "byte"))).unwrap_or_default();
         // Writing to a String cannot fail.
         let _ = writeln!(lines, "{path}{slash}{told}");
         paths.push(Found { path, kind: entry.kind, size_bytes, modified });
@@ -163,20 +165,22 @@ fn text_of(output: &Output, lines: &str, pattern: &str) -> String {
         if output.ignored > 0 {
             let _ = writeln!(
                 text,
-                "[{} ignored entries were passed over; include_ignored: true looks there]",
-                output.ignored
+                "[{} {} passed over; include_ignored: true looks there]",
+                counted(output.ignored, "ignored entry"),
+                if output.ignored == 1 { "was" } else { "were" }
             );
         }
     }
     if output.truncated {
         let _ = writeln!(
             text,
-            "[more than {} matches: raise limit, or use a narrower pattern or path]",
-            output.paths.len()
+            "[more than {}: raise limit, or use a narrower pattern or path]",
+            counted(output.paths.len(), "match")
         );
     }
     if output.unreadable_dirs > 0 {
-        let _ = writeln!(text, "[{} directories could not be read]", output.unreadable_dirs);
+        let unreadable = counted(output.unreadable_dirs, "directory");
+        let _ = writeln!(text, "[{unreadable} could not be read]");
     }
     text
 }

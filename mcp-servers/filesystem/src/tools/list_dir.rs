@@ -136,7 +136,8 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         text.push_str("[there are more entries: raise limit, list a subdirectory, or use find]\n");
     }
     if unseen.unreadable_dirs > 0 {
-        let _ = writeln!(text, "[{} directories could not be read]", unseen.unreadable_dirs);
+        let unreadable = counted(unseen.unreadable_dirs, "directory");
+        let _ = writeln!(text, "[{unreadable} could not be read]");
     }
     let output = Output { path, entries, truncated, unreadable_dirs: unseen.unreadable_dirs };
     Ok(Reply::of_text(vec![text], output))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use cap_std::fs::Dir;
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -191,7 +192,8 @@ fn search(
         }
     }
     if lines.is_empty() {
-        lines.push(format!("[no line holds one of these words, in {parts} parts]"));
+        let parts = counted(parts, "part");
+        lines.push(format!("[no line holds one of these words, in {parts}]"));
     }
     let output = Output { artifact, size_bytes, hits, ..Output::default() };
     Ok(Reply::of_text(vec![lines.join("\n")], output))

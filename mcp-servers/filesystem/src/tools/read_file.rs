@@ -7,6 +7,7 @@ pub(super) mod pages;
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -230,11 +231,14 @@ fn image(
 fn nothing_there(place: &Place, lines: &Lines) -> ToolError {
     let Lines { number, first, .. } = *lines;
     ToolError::BadArguments(if lines.reached_end {
-        format!("`{}` has {number} lines, so there is no line {first}.", place.shown)
+        let number = counted(number, "line");
+        format!("`{}` has {number}, so there is no line {first}.", place.shown)
     } else {
         format!(
-            "line {first} of `{}` lies further in than the {} bytes that are looked at ({number} lines). Use search.",
-            place.shown, lines.scan_bytes_max
+            "line {first} of `{}` lies further in than the {} bytes that are looked at ({}). Use search.",
+            place.shown,
+            lines.scan_bytes_max,
+            counted(number, "line")
         )
     })
 }

@@ -99,6 +99,7 @@ fn inside(db: &Connection) -> rusqlite::Result<Option<String>> {
             Some(format!("the words of the index are not those of the notes: {error}"))
         }
         (Ok(_), 0) => None,
+        (Ok(_), 1) => Some("1 row of the index belongs to no note".to_owned()),
         (Ok(_), rows) => Some(format!("{rows} rows of the index belong to no note")),
     })
 }

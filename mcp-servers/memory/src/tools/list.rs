@@ -222,11 +222,13 @@ fn text_of(output: &Output) -> String {
         let _ = writeln!(text, "[there are more: call again with after `{next}`]");
     }
     if output.closed_proposals > 0 {
-        let _ = writeln!(
-            text,
-            "[{} proposals that wait no more lie there as well; nothing brings them back]",
-            output.closed_proposals
-        );
+        text.push_str(&match output.closed_proposals {
+            1 => "[1 proposal that waits no more lies there as well; nothing brings it back]\n"
+                .to_owned(),
+            many => format!(
+                "[{many} proposals that wait no more lie there as well; nothing brings them back]\n"
+            ),
+        });
     }
     for one in &output.passed_over {
         let _ = writeln!(text, "[`{}` is no note: {}]", one.path, one.why);

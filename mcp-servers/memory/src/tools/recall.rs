@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use claw_kit::counted::counted;
 use rmcp::model::JsonObject;
 use rusqlite::{OptionalExtension as _, params};
 use schemars::JsonSchema;
@@ -154,20 +155,7 @@ fn run(memory: &mut Memory, input: Input, asked: &VectorAnswer) -> Result<Reply<
             "Nothing is remembered that fits. Other words, or fewer filters, may find it.",
         );
     }
-    if question.words.left_out > 0 {
-        let _ = writeln!(
-            text,
-            "[{} words of the query were not looked for: only the first {} different words are]",
-            question.words.left_out,
-            question.words.words.len()
-        );
-    }
-    if brought.left_out > 0 {
-        let _ = writeln!(text, "[{} more linked notes were left out]", brought.left_out);
-    }
-    if brought.names_left_out > 0 {
-        let _ = writeln!(text, "[{} more names were not followed]", brought.names_left_out);
-    }
+    write_left_out(&mut text, &question.words, (brought.left_out, brought.names_left_out));
     if let Some(remark) = &asked.remark {
         let _ = writeln!(text, "[{remark}]");
     }
@@ -179,6 +167,29 @@ fn run(memory: &mut Memory, input: Input, asked: &VectorAnswer) -> Result<Reply<
         names_left_out: brought.names_left_out,
     };
     Ok(Reply { text, structured: output })
+}
+
+/// Which words were not looked for, and how many notes and names were not followed.
+fn write_left_out(text: &mut String, words: &Query, (notes, names): (u64, u64)) {
+    let were = |number: u64| if number == 1 { "was" } else { "were" };
+    // Writing to a String cannot fail.
+    if words.left_out > 0 {
+        let _ = writeln!(
+            text,
+            "[{} of the query {} not looked for: only the first {} different words are]",
+            counted(words.left_out, "word"),
+            were(words.left_out as u64),
+            words.words.len()
+        );
+    }
+    if notes > 0 {
+        let noun = counted(notes, "more linked note");
+        let _ = writeln!(text, "[{noun} {} left out]", were(notes));
+    }
+    if names > 0 {
+        let noun = counted(names, "more name");
+        let _ = writeln!(text, "[{noun} {} not followed]", were(names));
+    }
 }
 
 /// What the names in a query bring besides.

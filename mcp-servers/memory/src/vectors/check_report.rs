@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use claw_kit::counted::counted;
+
 use super::args::Use;
 use super::store::Trial;
 use super::trial::ASKED_MIN;
@@ -32,37 +34,40 @@ impl Vectors {
     /// One line, without asking the endpoint.
     pub fn sentence(&self) -> String {
         let inner = self.locked();
-        let counted = self.dimension(&inner.store).and_then(|dimension| {
+        let looked = self.dimension(&inner.store).and_then(|dimension| {
             let counts = inner.store.counts(&self.model, dimension.unwrap_or_default())?;
             Ok((counts, self.trial(&inner.store)?))
         });
-        let ((with, without), trial) = match counted {
-            Ok(counted) => counted,
+        let ((with, without), trial) = match looked {
+            Ok(looked) => looked,
             Err(error) => {
                 return format!("Hits are found by words: the vectors cannot be read: {error}.");
             }
         };
-        let all = with + without;
+        let have = if with == 1 { "has" } else { "have" };
+        let all = counted(with + without, "note");
         let shown = match &self.endpoint {
             Ok(endpoint) => &endpoint.shown,
             Err(why) => return format!("Hits are found by words: {}.", why.trim_end_matches('.')),
         };
         if let Some(fault) = &inner.fault {
             return format!(
-                "Hits are found by words: {fault}. {with} of {all} notes have vectors, which are kept."
+                "Hits are found by words: {fault}. {with} of {all} {have} vectors, which are kept."
             );
         }
         let refused = match inner.refused.len() {
             0 => String::new(),
+            1 => " It does not take 1 of the notes, which is found by words.".to_owned(),
             some => format!(" It does not take {some} of the notes, which are found by words."),
         };
         if without > inner.refused.len() as u64 {
             return format!(
-                "{with} of {all} notes have vectors of `{}`; the others get theirs while a server runs, and are found by words.{refused}",
+                "{with} of {all} {have} vectors of `{}`; the others get theirs while a server runs, and are found by words.{refused}",
                 self.model
             );
         }
-        let sent = format!("The text of {with} notes and every query goes to {shown}.{refused}");
+        let notes = counted(with, "note");
+        let sent = format!("The text of {notes} and every query goes to {shown}.{refused}");
         match (self.args.embeddings_use, trial) {
             (Use::Alone, _) => {
                 format!(
@@ -88,9 +93,15 @@ impl Vectors {
             "{asked} subjects find their notes with {by_words:.2} by words and {by_both:.2} with vectors (1 is always first)"
         );
         match is_gain(trial) {
-            true if *asked < ASKED_MIN => format!(
-                "Hits are found by words and by vectors of `{model}`; {asked} notes with a subject of their own are too few to try which is better ({ASKED_MIN} are needed)."
-            ),
+            true if *asked < ASKED_MIN => {
+                let notes = match asked {
+                    1 => "1 note with a subject of its own is".to_owned(),
+                    many => format!("{many} notes with a subject of their own are"),
+                };
+                format!(
+                    "Hits are found by words and by vectors of `{model}`; {notes} too few to try which is better ({ASKED_MIN} are needed)."
+                )
+            }
             true => format!("Hits are found by words and by vectors of `{model}`: {figures}."),
             false => format!(
                 "Hits are found by words: vectors of `{model}` gain nothing here, so they are off. {figures}. With {} they are used all the same.",

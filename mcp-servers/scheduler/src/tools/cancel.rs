@@ -42,6 +42,7 @@ fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
     let next = coming(schedule)?;
     let also = match withdrawn {
         0 => String::new(),
+        1 => " 1 that was due is taken back.".to_owned(),
         count => format!(" {count} that were due are taken back."),
     };
     let text = format!(

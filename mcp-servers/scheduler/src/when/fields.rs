@@ -1,6 +1,8 @@
 //! The fields that a model fills to say when. Owns that exactly one kind is given, and what each
 //! means now; must not know jobs.
 
+use claw_kit::counted::counted;
+
 use super::{Rule, Times, local};
 use crate::error::{Result, ToolError};
 use crate::zone::Zone;
@@ -86,7 +88,8 @@ fn check(rule: &Rule, zone: &Zone, now: i64, interval_s_min: u64) -> Result<()> 
     let shortest = first.windows(2).map(|pair| pair[1] - pair[0]).min();
     match shortest.and_then(|seconds| u64::try_from(seconds).ok()) {
         Some(seconds) if seconds < interval_s_min => Err(ToolError::refused(format!(
-            "that fires every {seconds} seconds; the shortest interval is {interval_s_min} seconds."
+            "that fires every {}; the shortest interval is {interval_s_min} seconds.",
+            counted(seconds, "second")
         ))),
         _ => Ok(()),
     }
@@ -140,5 +143,5 @@ pub fn interval(seconds: i64) -> String {
             return format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
         }
     }
-    format!("{seconds} seconds")
+    counted(seconds, "second")
 }

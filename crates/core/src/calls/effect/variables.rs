@@ -34,7 +34,10 @@ pub(super) fn notes(facts: &Facts<'_>, told: &mut Vec<String>) -> Vec<String> {
         lines.push(line);
     }
     if !is_short {
-        lines.push(format!("With {} more variables, which stand below", given.len() - shown));
+        lines.push(match given.len() - shown {
+            1 => "With 1 more variable, which stands below".to_owned(),
+            more => format!("With {more} more variables, which stand below"),
+        });
     }
     if is_whole {
         told.push(VARIABLES.to_owned());

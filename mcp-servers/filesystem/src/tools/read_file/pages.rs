@@ -3,6 +3,7 @@
 
 use std::io::{Seek as _, SeekFrom};
 
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -161,7 +162,9 @@ fn heading(page: &Page, total: u64, path: &str) -> String {
     }
     let mut notes = String::new();
     if page.unknown > 0 {
-        notes = format!("; {} characters without a letter are shown as \u{fffd}", page.unknown);
+        let are = if page.unknown == 1 { "is" } else { "are" };
+        let unknown = counted(page.unknown, "character");
+        notes = format!("; {unknown} without a letter {are} shown as \u{fffd}");
     }
     if page.cut {
         notes.push_str("; its end is missing, it is longer than a reply");

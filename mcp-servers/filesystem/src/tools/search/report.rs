@@ -221,25 +221,25 @@ impl<'a> Report<'a> {
             );
         }
         if output.skipped_binary > 0 {
-            notes.push(format!("{} binary files skipped", output.skipped_binary));
+            notes.push(format!("{} skipped", counted(output.skipped_binary, "binary file")));
         }
         if output.skipped_too_large > 0 {
             notes.push(format!(
-                "{} too large files skipped ({})",
-                output.skipped_too_large,
+                "{} skipped ({})",
+                counted(output.skipped_too_large, "too large file"),
                 large.join(", ")
             ));
         }
         if output.skipped_unreadable > 0 {
-            notes.push(format!(
-                "{} files or directories could not be read",
-                output.skipped_unreadable
-            ));
+            notes.push(match output.skipped_unreadable {
+                1 => "1 file or directory could not be read".to_owned(),
+                many => format!("{many} files or directories could not be read"),
+            });
         }
         if output.ignored > 0 && lines == 0 {
             notes.push(format!(
-                "{} ignored entries passed over; include_ignored: true looks there",
-                output.ignored
+                "{} passed over; include_ignored: true looks there",
+                counted(output.ignored, "ignored entry")
             ));
         }
         let _ = write!(text, "{}[{}]", if text.is_empty() { "" } else { "\n" }, notes.join("; "));

@@ -1,6 +1,8 @@
 //! A pattern of five fields as times, days and hours of a heartbeat, where those can say it. Must
 //! not know the entry around it.
 
+use claw_kit::counted::counted;
+
 /// Times of the day of one heartbeat that came from a pattern.
 const TIMES_MAX: usize = 48;
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
@@ -10,8 +12,8 @@ pub(super) fn times(pattern: &str, to: &mut toml::Table) -> Result<(), String> {
     let fields: Vec<&str> = pattern.split_whitespace().collect();
     let [minutes, hours, day, month, weekday] = fields[..] else {
         return Err(format!(
-            "its pattern `{pattern}` has {} fields, and five are understood",
-            fields.len()
+            "its pattern `{pattern}` has {}, and five are understood",
+            counted(fields.len(), "field")
         ));
     };
     if ![day, month].iter().all(|field| ["*", "?"].contains(field)) {
