@@ -27,8 +27,8 @@ git -C "$work/project" add committed.txt
 git -C "$work/project" -c user.name=ci -c user.email=ci@example.org commit -q -m first
 echo two >"$work/project/untracked.txt"
 
-free_port() { python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-site=$(free_port) ssh=$(free_port)
+ports="$(free_ports 2)"
+read -r site ssh <<<"$ports"
 others=()
 end_others() {
     for other in "${others[@]}"; do kill "$other" 2>/dev/null || true; done

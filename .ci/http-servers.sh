@@ -25,7 +25,6 @@ echo one >"$work/project/committed.txt"
 git -C "$work/project" init -q
 export PATH="$CI_SCRATCH/py/bin:$PATH" HOME="$CI_SCRATCH/user" CLAW_HOME="$CI_SCRATCH/user/claw" CLAW_WORKSPACE="$CI_SCRATCH/user/claw/workspace"
 json() { python "$here/json_rows.py" "$@"; }
-free_port() { python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 modules="$CI_SCRATCH/user/node_modules"
 
 servers=()
@@ -55,9 +54,8 @@ wait_for() {
     fail "the server $1 does not listen"
 }
 
-everything=$(free_port) files=$(free_port) clock=$(free_port) browser=$(free_port) sheets=$(free_port)
-notes=$(free_port) thoughts=$(free_port) git=$(free_port) notion=$(free_port) company=$(free_port)
-cluster=$(free_port) pages=$(free_port) issuer=$(free_port) site=$(free_port)
+ports="$(free_ports 14)"
+read -r everything files clock browser sheets notes thoughts git notion company cluster pages issuer site <<<"$ports"
 serve_everything() {
     serve everything "$everything" env PORT="$everything" node "$modules/@modelcontextprotocol/server-everything/dist/index.js" streamableHttp
 }

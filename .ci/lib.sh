@@ -5,6 +5,7 @@
 # that a second run is quicker.
 CI_SCRATCH="${CI_SCRATCH:-${TMPDIR:-/tmp}/claw-ci-$(id -u)}"
 export CI_SCRATCH
+CI_FOLDER="$(dirname "$(realpath "${BASH_SOURCE[0]}")")"
 # What one step has for itself, since two may run side by side: the output of its last command, and
 # the key of the audit and the heads that were noted, which in an earlier run are about homes that
 # are gone, at the same places.
@@ -43,6 +44,9 @@ expect_code() {
 # An array, and for scripts that are told a command, its words.
 node=(node --single-threaded)
 
+# free_ports COUNT: ports on which nobody listens, in one line, each handed out once in a run.
+free_ports() { python3 "$CI_FOLDER/free_ports.py" "$1" "$CI_SCRATCH/ports"; }
+
 # inspect WHAT WANTED-CODE NEEDLE SERVER-COMMAND... --method ...: the command line of the MCP
 # Inspector asks a server.
 inspect() {
@@ -58,7 +62,7 @@ inspect() {
 start_model() {
     local folder="$1"
     local port
-    port="$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+    port="$(free_ports 1)"
     # Behind the name may stand a launcher that leaves its child behind, so the whole group ends
     # with the step.
     setsid "$CI_SCRATCH/user/node_modules/.bin/llmock" --port "$port" --fixtures "$folder/model.json" --strict --validate-on-load \
