@@ -74,7 +74,7 @@ fn a_check_says_who_shares_and_what_was_left_behind() {
     assert!(notes(&house, "work").is_empty(), "it is not moved by itself");
     let check = house.claw(&["--agent", "work", "memory", "check"]).expect(0).out;
     assert!(check.contains("shared by the agents main, work; each says whose it is"), "{check}");
-    assert!(check.contains("1 file in ") && check.contains("agents/work/memory are"), "{check}");
+    assert!(check.contains("1 file in ") && check.contains("agents/work/memory is"), "{check}");
     let doctor = house.claw(&["doctor"]).out;
     assert!(doctor.contains("shared by the agents main, work"), "{doctor}");
     house.write("claw.toml", "[agents.work]\n");
