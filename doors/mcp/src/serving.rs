@@ -28,9 +28,9 @@ use crate::doors::shared::DoorState;
 const RETRY: Duration = Duration::from_secs(1);
 
 /// What a client talks on.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 
 /// It lives until the process ends.
 pub struct Serving {
@@ -71,7 +71,7 @@ impl Serving {
         self: &Arc<Self>,
         hello: Hello,
         place: Option<Arc<OwnedSemaphorePermit>>,
-        stream: impl Stream + 'static,
+        stream: impl ByteStream + 'static,
     ) {
         self.answer_on(hello, place, Box::new(stream));
     }
@@ -81,7 +81,7 @@ impl Serving {
         self: &Arc<Self>,
         hello: Hello,
         place: Option<Arc<OwnedSemaphorePermit>>,
-        stream: Box<dyn Stream>,
+        stream: Box<dyn ByteStream>,
     ) {
         let (reads, writes) = tokio::io::split(stream);
         let bytes_max = self.door.shared.context.clients.settings().body_bytes_max;
