@@ -24,6 +24,8 @@ fn last_reason(house: &House) -> String {
 fn a_question_is_answered_once() {
     let house = House::new();
     let id = house.ask_parks(EFFECT);
+    // It stays open: only what a tool has staged has buttons.
+    house.claw(&["approve", &id, "--button", "1"]).expect_mistake(&["has no buttons"]);
     house.claw(&["approve", &id]).expect(0);
     for again in [vec!["approve", &id], vec!["deny", &id], vec!["approve", &id, "--for", "always"]]
     {

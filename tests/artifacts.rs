@@ -72,7 +72,10 @@ fn a_fact_that_no_summary_kept_is_found_and_the_owner_looks_after_what_is_kept()
     let words = "and so on and on ".repeat(120);
     house.claw(&["ask", &format!("By the way, {FACT}. {words}")]).expect(0);
     ["We talked.", "ok"].into_iter().for_each(|text| model.push(Answer::text(text)));
-    house.claw(&["ask", &words]).expect(0);
+    // What overflows is summarised before the model is asked.
+    assert_eq!(house.claw(&["ask", &words]).expect(0).out, "ok\n");
+    let told = model.recorded().last().unwrap().body["messages"].to_string();
+    assert!(told.contains("by a model:\\n> We talked.") && told.contains(words.trim()), "{told}");
     let kept = archive(&house);
     asks_for(&kept[..16], "shed key").into_iter().for_each(|answer| model.push(answer));
     house.claw(&["ask", "where is the key?"]).expect(0);

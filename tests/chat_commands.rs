@@ -56,6 +56,7 @@ fn claude(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
 fn what_was_undone_is_not_sent_again_also_after_a_restart() {
     let (house, provider) = claude(["the first", "the second", "the third"].map(Answer::text));
     let mut chat = Chat::new(&house);
+    chat.asks("/compact", &["There is nothing to summarise yet."]);
     chat.asks("say alpha", &["the first"]);
     chat.asks("say beta", &["the second"]);
     chat.asks("/undo", &["Dropped from the context: “say beta”; the log keeps it."]);
@@ -76,6 +77,7 @@ fn what_was_undone_is_not_sent_again_also_after_a_restart() {
     chat.running.ends().expect(0);
 
     let events = house.events("main");
+    assert_eq!(events[0]["type"], "turn.started", "an order that did nothing is in the log");
     let dropped: Vec<_> =
         events.iter().filter(|event| event["type"] == "exchange.dropped").collect();
     assert_eq!(dropped.len(), 3, "{events:#?}");

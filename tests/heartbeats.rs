@@ -45,6 +45,7 @@ fn it_acts_in_a_session_of_its_own_asks_by_its_name_and_tells_the_owner() {
     let gateway = rig.start();
     rig.waits_for("Heartbeat inbox asks");
     rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    assert_eq!(rig.house.in_workspace("seen.txt"), "", "nothing before a yes");
     rig.anna.taps(rig.anna.id, "Allow once");
     let told = rig.hears("Two mails wait.");
     assert!(told.text.contains("Heartbeat inbox"), "{}", told.text);

@@ -71,6 +71,9 @@ fn a_line_of_the_log_says_session_turn_model_and_call_and_no_contents() {
     let model = "}:model{provider=claude name=model-x}: ";
     let again = line("asking again");
     assert!(again.contains(&request) && again.contains(model), "{}", ran.err);
+    let (_, number) = again.split_once(&request).unwrap();
+    let first: usize = number.split_once('}').unwrap().0.parse().unwrap();
+    assert_eq!(house.events("main")[first - 1]["type"], "prompt.packed", "{again}");
     assert!(line("is passed over").contains(&request), "{}", ran.err);
     let call = format!("{turn}:call{{id={id} tool=filesystem/read_file}}: claw_core::gate: ");
     assert!(line("outcome=ended").contains(&call), "{}", ran.err);

@@ -51,7 +51,13 @@ fn noted(house: &House, word: &str) -> Vec<String> {
 }
 
 fn open(house: &House) -> Option<Value> {
-    house.claw(&["approvals", "--json"]).expect(0).rows().pop()
+    let mut rows = house.claw(&["approvals", "--json"]).expect(0).rows();
+    assert!(rows.len() <= 1, "asked twice: {rows:?}");
+    rows.pop()
+}
+
+fn number(house: &House, sql: &str) -> i64 {
+    house.db().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 /// The value that the open question takes.
@@ -118,9 +124,15 @@ fn three_rounds_go_on_from_process_to_process() {
     let wrong = house.claw(&["approve", &id, "--value", "12"]).expect(2);
     assert!(wrong.err.contains("“Seats” takes a whole number from 1 to 9."), "{}", wrong.err);
     assert_eq!(house.waiting(), id, "the question is still the same");
+    assert_eq!(number(&house, "SELECT count(*) FROM calls WHERE state = 'input_required'"), 1);
     for value in ["3", "Business", "yes"] {
-        let id = house.waiting();
-        house.claw(&["approve", &id, "--value", value]).expect(3);
+        let asked = open(&house).unwrap();
+        if asked["input"]["field"] == "class" {
+            let choices = asked["choices"].as_array().unwrap();
+            let labels: Vec<&Value> = choices.iter().map(|choice| &choice["label"]).collect();
+            assert_eq!(labels, ["“Economy”", "“Business”", "Decline"]);
+        }
+        house.claw(&["approve", asked["id"].as_str().unwrap(), "--value", value]).expect(3);
     }
     assert!(noted(&house, "effect").is_empty());
     let id = house.waiting();
@@ -129,8 +141,29 @@ fn three_rounds_go_on_from_process_to_process() {
     let effects = noted(&house, "effect ");
     assert!(effects.len() == 1 && effects[0].starts_with("\"Rome\" "), "{effects:?}");
     assert!(effects[0].contains("Anna") && effects[0].contains('3'), "{effects:?}");
+    let heard: Vec<(Value, String)> = noted(&house, "heard ")
+        .iter()
+        .filter_map(|line| line.split_once(" with "))
+        .map(|(heard, state)| (serde_json::from_str(heard).unwrap(), state.to_owned()))
+        .collect();
+    let accepted = |content: Value, state: &str| {
+        (json!({"action": "accept", "content": content}), state.to_owned())
+    };
+    assert_eq!(
+        heard,
+        [
+            accepted(json!({"class": "biz", "seats": 3}), "\"1\""),
+            accepted(json!({"sure": true}), "\"2 3\""),
+            accepted(json!({"name": "Anna"}), "\"3 3\""),
+        ]
+    );
     let results = outcomes(&house.events("main"));
-    assert!(results[0].to_string().contains("booked"), "{results:?}");
+    assert!(results[0].to_string().contains("booked {"), "{results:?}");
+    let audited: String = house.audit().iter().map(ToString::to_string).collect();
+    for part in ["\"round\":1", "\"round\":2", "\"round\":3", "How many", "\"value\":3", "Anna"] {
+        assert!(audited.contains(part), "{part}: {audited}");
+    }
+    assert_eq!(number(&house, "SELECT count(*) FROM rounds"), 0, "nothing is kept of it");
     house.is_whole();
 }
 
@@ -151,11 +184,15 @@ fn the_owner_reads_one_sentence_about_a_form_for_a_password() {
         let ran = house.claw(&["ask", "log in"]).expect(0);
         let told = "asked in the middle of `login` for “password”, which looks like a secret";
         assert!(
-            ran.err.contains(told) && ran.err.contains("claw mcp login tickets"),
+            ran.err.matches(told).count() == 1 && ran.err.contains("claw mcp login tickets"),
             "{}",
             ran.err
         );
         assert_eq!(open(&house), None, "{era}");
+        let heard = noted(&house, "heard ");
+        assert!(heard[0].starts_with(r#"{"action":"decline"}"#), "{era}: {heard:?}");
+        let results = outcomes(&house.events("main"));
+        assert!(results[0].to_string().contains(r#"login: \"decline\""#), "{era}: {results:?}");
         house.is_whole();
     }
 }

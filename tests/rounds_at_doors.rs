@@ -106,6 +106,8 @@ fn a_form_is_filled_in_line_by_line_at_the_console() {
         let done = effects(house);
         assert!(done.len() == 1 && done[0].contains("\"seats\":3"), "{era}: {done:?}");
         assert!(era == "modern" || done[0].contains("\"class\":\"biz\""), "{done:?}");
+        let results = outcomes(&house.events("main"));
+        assert!(results[0].to_string().contains("booked {"), "{era}: {results:?}");
         house.is_whole();
     }
 }
@@ -325,6 +327,9 @@ fn a_page_is_shown_in_telegram_without_a_preview_and_never_opened() {
     }
     assert!(with_link > 0, "the address was not sent");
     page.is_untouched();
+    let results = outcomes(&rig.house.events(&rig.session(&rig.anna)));
+    let heard = r#"page: {\"action\":\"accept\"}"#;
+    assert!(results[0].to_string().contains(heard), "{results:?}");
     rig.stop(gateway);
 }
 

@@ -212,6 +212,11 @@ fn steer_reaches_the_running_turn_and_interrupt_ends_it() {
     gate.add_permits(100);
     let answer = client.done("ask_result", &json!({"handle": steered["handle"]}));
     assert_eq!((&answer["text"], &answer["joined"]), (&json!("Both are seen."), &json!(true)));
+    // Behind the result of the call.
+    let messages = model.recorded()[1].body["messages"].as_array().unwrap().clone();
+    let [.., result, steering] = &messages[..] else { panic!("{messages:?}") };
+    assert_eq!((&result["role"], &steering["role"]), (&json!("tool"), &json!("user")));
+    assert!(steering["content"].to_string().contains("and at two"), "{steering}");
     let asked = client.done("ask", &json!({"text": "again", "wait_s": 0}));
     eventually("the model is asked again", || model.recorded().len() == 3);
     assert_eq!(client.done("interrupt", &json!({}))["stopped"], true);

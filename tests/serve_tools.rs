@@ -188,6 +188,13 @@ fn always_is_for_this_client_alone_and_ends_with_it() {
     let house = house(IMPATIENT);
     let laptop = Client::start(&house, TOOLS, Era::Modern);
     laptop.fails("legacy__echo", &echo("often."));
+    // No session waits for it: nothing is offered for one, and nothing is taken for one.
+    let open = house.claw(&["approvals", "--json"]).expect(0).rows();
+    let choices = open[0]["choices"].as_array().unwrap();
+    assert!(choices.iter().all(|choice| choice["answer"]["term"] != "session"), "{choices:?}");
+    house
+        .claw(&["approve", &house.waiting(), "--for", "session"])
+        .expect_mistake(&["no session waits for this call"]);
     house.claw(&["approve", &house.waiting(), "--for", "always"]).expect(0);
     until_it_ends(&laptop, "legacy__echo", &echo("often."));
     assert_eq!(text(&laptop.call("legacy__echo", &echo("often."))), "often.");

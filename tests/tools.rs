@@ -208,6 +208,8 @@ fn a_server_that_proposes_is_confirmed_and_acts_once_without_the_model() {
     );
 
     house.claw(&["ask", "two apples"]).expect(0);
+    let offered = provider.recorded()[0].body["tools"].to_string();
+    assert!(offered.contains("shop__add_to_cart") && !offered.contains("confirm_add"), "{offered}");
     let heard = house.claw(&["sessions", "show", "main"]).expect(0).out;
     assert!(
         heard.contains("there is no tool `shop__confirm_add`; there are: shop__add_to_cart"),

@@ -68,19 +68,6 @@ async fn a_late_server_is_waited_for_once_and_joins_later() {
 }
 
 #[tokio::test]
-async fn what_a_late_server_lists_after_the_last_step_is_kept() {
-    let rig = Rig::with(&["late"], "", |settings| settings.catalog.server_wait = Duration::ZERO);
-    offered(&rig).await;
-    fs::write(rig.home().join("late.go"), "").unwrap();
-    let deadline = std::time::Instant::now() + SOON;
-    while rig.gate.catalog().pinned().unwrap().is_empty() {
-        assert!(std::time::Instant::now() < deadline, "its tools were forgotten");
-        rig.gate.catalog().remember_late_servers().await;
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-#[tokio::test]
 async fn a_server_that_failed_is_tried_again_at_later_steps_and_told_of_once() {
     let rig = Rig::new(&["sulks"], "");
     let (tools, told) = offered(&rig).await;

@@ -1,5 +1,5 @@
-//! A server that asks in the middle of its call, over the gate, with a real child: what is asked,
-//! sent, shown and stored, in both eras, and what a restart makes of it.
+//! A server that asks in the middle of its call, over the gate, with a real child: answers that are
+//! refused, what a server is told without one, and questions that end with their process.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::rig::{OWNER, Rig, session};
 use crate::calls::DecideError;
-use crate::domain::{Answer, ApprovalId, CallId, CallState, Origin, Outcome, Question, ToolCall};
+use crate::domain::{Answer, ApprovalId, CallId, Origin, Outcome, Question, ToolCall};
 use crate::gate::{CallContext, InputNews};
 
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"tests\"\n";
@@ -77,28 +77,19 @@ impl Rig {
     }
 
     /// Waits until the running call asks; the question.
-    async fn question_of(&self, heard: &Heard, nth: usize) -> Question {
+    async fn question_of(&self, heard: &Heard) -> Question {
         loop {
-            let asked: Vec<ApprovalId> = heard
-                .lock()
-                .unwrap()
-                .iter()
-                .filter_map(|news| match news {
+            let asked: Option<ApprovalId> =
+                heard.lock().unwrap().iter().find_map(|news| match news {
                     InputNews::Asked { approval, .. } => Some(approval.clone()),
                     _ => None,
-                })
-                .collect();
-            if let Some(approval) = asked.get(nth) {
-                return self.gate.calls().question(approval).unwrap().unwrap();
+                });
+            if let Some(approval) = asked {
+                return self.gate.calls().question(&approval).unwrap().unwrap();
             }
             tokio::task::yield_now().await;
         }
     }
-}
-
-/// What was booked, whatever the order of its members.
-fn value_in(text: &str) -> Value {
-    serde_json::from_str(text.strip_prefix("booked ").unwrap()).unwrap()
 }
 
 fn text(outcome: Outcome) -> String {
@@ -106,64 +97,6 @@ fn text(outcome: Outcome) -> String {
         Outcome::Ended { output } => output.text,
         other => panic!("{other:?}"),
     }
-}
-
-#[tokio::test]
-async fn three_rounds_outlive_their_processes_and_the_effect_happens_once() {
-    let rig = Rig::new(&[MODERN], ALLOW);
-    let call = call(MODERN, "book");
-    let seats = rig.asked(&call).await;
-    assert_eq!(rig.row(&call.id).await.state, CallState::InputRequired);
-    let effect = seats.effect.as_ref().unwrap();
-    assert_eq!(effect.says, format!("`{MODERN}/book` asks for “Seats” (1 of 2)"));
-    // The server's words are data: what cannot be seen of them is.
-    assert_eq!(seats.arguments[0], ("it says".into(), "How many\\u{202e} seats?".into()));
-    // Asked twice, one question is open.
-    assert_eq!(rig.asked(&call).await.approval, seats.approval);
-    rig.answers(&seats, give(json!(3))).await;
-    // In the middle of the form, another process goes on.
-    let rig = rig.again(ALLOW);
-    let class = rig.asked(&call).await;
-    let labels: Vec<&str> = class.choices.iter().map(|it| it.label.as_str()).collect();
-    assert_eq!(labels, ["“Economy”", "“Business”", "Decline"]);
-    rig.answers(&class, give(json!("biz"))).await;
-    // In the middle of the rounds, another one.
-    let rig = rig.again(ALLOW);
-    let sure = rig.asked(&call).await;
-    rig.answers(&sure, give(json!(true))).await;
-    let rig = rig.again(ALLOW);
-    let name = rig.asked(&call).await;
-    assert!(rig.noted(MODERN, "effect").is_empty());
-    rig.answers(&name, give(json!("Anna"))).await;
-    let rig = rig.again(ALLOW);
-    let booked = json!({"name": "Anna", "seats": 3});
-    assert_eq!(value_in(&text(rig.asks(&call).await)), booked);
-    let effects = rig.noted(MODERN, "effect ");
-    assert!(effects.len() == 1 && effects[0].starts_with("\"Rome\" "), "{effects:?}");
-    let heard: Vec<(Value, String)> = rig
-        .noted(MODERN, "heard ")
-        .iter()
-        .filter_map(|line| line.split_once(" with "))
-        .map(|(heard, state)| (serde_json::from_str(heard).unwrap(), state.to_owned()))
-        .collect();
-    assert_eq!(
-        heard,
-        [
-            (json!({"action": "accept", "content": {"class": "biz", "seats": 3}}), "\"1\""),
-            (json!({"action": "accept", "content": {"sure": true}}), "\"2 3\""),
-            (json!({"action": "accept", "content": {"name": "Anna"}}), "\"3 3\""),
-        ]
-        .map(|(heard, state)| (heard, state.to_owned()))
-    );
-    // Once more, it has its end.
-    assert_eq!(value_in(&text(rig.asks(&call).await)), booked);
-    assert_eq!(rig.noted(MODERN, "effect").len(), 1);
-    let audited = rig.audited(&call);
-    for part in ["\"round\":1", "\"round\":2", "\"round\":3", "How many", "\"value\":3", "Anna"] {
-        assert!(audited.contains(part), "{part}: {audited}");
-    }
-    assert_eq!(rig.store.read(|tx| tx.rounds_of(&call.id)).unwrap(), 0, "nothing is kept of it");
-    rig.verify();
 }
 
 #[tokio::test]
@@ -209,24 +142,6 @@ async fn a_no_and_an_expiry_are_told_to_the_server() {
 }
 
 #[tokio::test]
-async fn a_password_is_never_asked_for_in_either_era() {
-    for server in [MODERN, LEGACY] {
-        let rig = Rig::new(&[server], ALLOW);
-        let call = call(server, "login");
-        let (context, heard) = rig.asking();
-        let outcome = rig.gate.call(call.clone(), context).await;
-        assert_eq!(text(outcome), "login: \"decline\"", "{server}");
-        assert!(rig.noted(server, "heard ")[0].starts_with(r#"{"action":"decline"}"#));
-        let told = heard.lock().unwrap().clone();
-        let [InputNews::Notice { text }] = &told[..] else { panic!("{told:?}") };
-        let way = format!("log in with `claw mcp login {server}`");
-        assert!(text.contains("“password”") && text.contains(&way), "{text}");
-        let open = rig.store.read(|tx| tx.open_approvals(None)).unwrap();
-        assert!(open.is_empty(), "nobody is asked: {open:?}");
-    }
-}
-
-#[tokio::test]
 async fn a_server_that_asks_without_end_meets_the_limit() {
     let rig = Rig::new(&[MODERN], ALLOW);
     let endless = call(MODERN, "endless");
@@ -241,30 +156,6 @@ async fn a_server_that_asks_without_end_meets_the_limit() {
     assert!(reason.contains("sampling/createMessage"), "{reason}");
 }
 
-#[tokio::test]
-async fn a_legacy_server_asks_while_its_call_runs() {
-    let rig = Rig::new(&[LEGACY], ALLOW);
-    let call = call(LEGACY, "book");
-    let (context, heard) = rig.asking();
-    let running = {
-        let (gate, call) = (rig.gate.clone(), call.clone());
-        tokio::spawn(async move { gate.call(call, context).await })
-    };
-    let seats = rig.question_of(&heard, 0).await;
-    assert_eq!(rig.row(&call.id).await.state, CallState::Started);
-    rig.answers(&seats, give(json!(2))).await;
-    let class = rig.question_of(&heard, 1).await;
-    rig.answers(&class, give(json!("eco"))).await;
-    assert_eq!(value_in(&text(running.await.unwrap())), json!({"class": "eco", "seats": 2}));
-    assert_eq!(
-        rig.noted(LEGACY, "declared "),
-        [r#"{"elicitation":{"form":{},"url":{}}}"#],
-        "what is declared is what is answered"
-    );
-    let news = heard.lock().unwrap().len();
-    assert_eq!(news, 4, "two questions and two answers");
-}
-
 /// The connection is gone with its process, and what its server asked with it.
 #[tokio::test]
 async fn a_legacy_question_ends_with_its_process_and_the_call_is_unknown() {
@@ -276,7 +167,7 @@ async fn a_legacy_question_ends_with_its_process_and_the_call_is_unknown() {
         let (gate, call) = (rig.gate.clone(), call.clone());
         tokio::spawn(async move { gate.call(call, context).await })
     };
-    let seats = rig.question_of(&heard, 0).await;
+    let seats = rig.question_of(&heard).await;
     running.abort();
     let _ = running.await;
     drop(cancel);
@@ -285,18 +176,6 @@ async fn a_legacy_question_ends_with_its_process_and_the_call_is_unknown() {
     let late = next.gate.calls().decide(&seats.approval, &give(json!(2)), OWNER).await;
     assert!(matches!(late, Err(DecideError::Refused(_))), "{late:?}");
     assert!(next.noted(LEGACY, "effect").is_empty());
-}
-
-#[tokio::test]
-async fn a_page_is_named_and_never_opened() {
-    let rig = Rig::new(&[MODERN], ALLOW);
-    let call = call(MODERN, "page");
-    let page = rig.asked(&call).await;
-    let effect = page.effect.as_ref().unwrap();
-    assert!(effect.says.ends_with("asks you to open a page on pay.example.org"), "{}", effect.says);
-    assert_eq!(page.arguments[0].1, "https://pay.example.org/order?id=7");
-    rig.answers(&page, give(json!(true))).await;
-    assert_eq!(text(rig.asks(&call).await), r#"page: {"action":"accept"}"#);
 }
 
 #[tokio::test]

@@ -215,17 +215,6 @@ async fn what_was_staged_under_an_earlier_id_runs_when_it_is_confirmed() {
 }
 
 #[tokio::test]
-async fn a_question_about_a_call_has_no_buttons() {
-    let rig = Rig::new(&["shop"], "");
-    let asked = rig.parked(shop(1, "like", json!({"text": "x"}))).await;
-    assert!(matches!(
-        rig.gate.calls().decide(&asked, &Answer::Press { index: 0 }, OWNER).await,
-        Err(DecideError::NotOffered(_))
-    ));
-    assert!(rig.gate.calls().question(&asked).unwrap().is_some(), "it is still open");
-}
-
-#[tokio::test]
 async fn a_button_that_our_rules_no_longer_call_safe_is_not_run() {
     let rig = Rig::new(&["shop"], POLICY);
     let questions = staged(&rig, 1, json!([{"tool": "like", "label": "Like"}])).await;

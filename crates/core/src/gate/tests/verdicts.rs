@@ -1,14 +1,12 @@
-//! What runs and what does not after a kill, a stop or a row that is of another call; what no grant
-//! unlocks; and secrets in arguments, whoever sends them.
+//! What runs and what does not after a kill, a stop or a row that is of another call; and secrets in
+//! arguments, whoever sends them.
 
 use serde_json::json;
 
 use super::rig::{ALLOW, OWNER, Rig, SECRET, echo, session, tool};
 use crate::domain::{
-    Address, Approvers, CallState, DeniedBy, GrantEffect, Inbound, InboundBody, Origin, Outcome,
+    Address, Approvers, CallState, DeniedBy, Inbound, InboundBody, Origin, Outcome,
 };
-use crate::policy::shape::Shape;
-use crate::store::NewGrant;
 
 #[tokio::test]
 async fn an_unknown_server_or_tool_is_a_denial_with_a_reason() {
@@ -54,30 +52,6 @@ async fn a_stop_that_waits_in_the_inbox_keeps_a_call_from_starting() {
     rig.store.write(move |tx| tx.add_inbound(&mine, 9)).await.unwrap();
     assert!(rig.denied(echo(2, "no")).await.contains("stopped the turn"));
     assert_eq!(rig.effects("legacy"), ["hi"]);
-}
-
-#[tokio::test]
-async fn a_hard_deny_beats_a_rule_and_a_grant() {
-    let rig = Rig::new(&["bash"], "[[rule]]\ndecision = \"allow\"\nwhy = \"all\"\n");
-    let arguments = json!({"command": "rm -rf /"});
-    let shape = Shape::Exact { digest: crate::domain::canonical::digest(&arguments) };
-    let grant = NewGrant {
-        effect: GrantEffect::Allow,
-        principal: OWNER.into(),
-        session: None,
-        server: "bash".into(),
-        tool: "run".into(),
-        shape: serde_json::to_string(&shape).unwrap(),
-        origin: Origin::Forwarded,
-        says: "all".into(),
-        expires_ms: None,
-        approval: "q".into(),
-    };
-    rig.store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
-    let mut call = tool(1, "run", arguments);
-    call.server = "bash".into();
-    let reason = rig.denied(call).await;
-    assert!(reason.contains("fixed rule “wipe root”"), "{reason}");
 }
 
 #[tokio::test]

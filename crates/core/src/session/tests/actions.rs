@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::rig::{BOUNDS, Rig, main, words, worker};
+use super::rig::{BOUNDS, Rig, main, worker};
 use super::staging::{POLICY, item, no, proposing, staged};
 use crate::domain::{CallState, InboundBody, Outcome, Term};
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
@@ -189,23 +189,6 @@ async fn a_turn_stages_only_so_many() {
     );
     assert_eq!(rig.questions().len(), 3, "two actions, and all of them");
     rig.is_whole();
-}
-
-#[tokio::test]
-async fn a_model_that_names_a_hidden_tool_hears_what_it_hears_of_any_invented_one() {
-    let script = ["shop__confirm", "shop__invented"]
-        .map(|name| Script::tool_use(name, json!({"text": "x"})));
-    let rig =
-        Rig::on(GateRig::new(&["shop"], POLICY), script.into_iter().chain([Script::text("done")]));
-    rig.turn("go").await;
-    let requests = rig.model.requests();
-    let heard = |at: usize| words(requests[at].messages.last().unwrap()).remove(0);
-    let there = "there are: shop__change, shop__like, shop__propose";
-    assert_eq!(heard(1), format!("result Not run: there is no tool `shop__confirm`; {there}"));
-    assert_eq!(heard(2), format!("result Not run: there is no tool `shop__invented`; {there}"));
-    let offered: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(offered, ["shop__change", "shop__like", "shop__propose"]);
-    assert!(rig.gate.effects("shop").is_empty());
 }
 
 #[tokio::test]

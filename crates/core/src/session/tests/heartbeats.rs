@@ -77,16 +77,6 @@ async fn its_budget_holds_within_a_turn_and_says_so_once() {
 }
 
 #[tokio::test]
-async fn a_question_of_it_names_it() {
-    let rig = Rig::new("", [echoes(&["a"]), Script::text("HEARTBEAT_OK")]);
-    assert_eq!(beat(&rig, "go").await, Ran::Parked);
-    let open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
-    let effect = open[0].question.effect.clone().unwrap();
-    assert_eq!(effect.asker.as_deref(), Some("Heartbeat inbox asks"));
-    assert!(rig.gate.effects("legacy").is_empty());
-}
-
-#[tokio::test]
 async fn a_model_that_cannot_be_reached_is_told_of_once_until_it_can() {
     let rig = Rig::new("", [Script::fail("down"), Script::fail("down"), Script::text("up")]);
     beat(&rig, "1").await;

@@ -14,8 +14,6 @@ mod kills;
 mod long_talk;
 mod personas;
 mod questions;
-mod spans;
 mod stops;
 mod turns;
 mod undo;
-mod windows;

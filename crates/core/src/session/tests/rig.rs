@@ -43,14 +43,6 @@ impl Rig {
         Self { gate, worker, model }
     }
 
-    /// Two turns are over: `a` was answered by `one`, and `b` by `two`.
-    pub(super) async fn talked(script: impl IntoIterator<Item = Script>) -> Self {
-        let rig = Self::new("", ["one", "two"].map(Script::text).into_iter().chain(script));
-        rig.turn("a").await;
-        rig.turn("b").await;
-        rig
-    }
-
     pub(super) async fn submit(&self, body: InboundBody) {
         submit(&self.gate, body).await;
     }

@@ -120,20 +120,6 @@ async fn a_stop_when_nothing_runs_stops_nothing() {
 }
 
 #[tokio::test]
-async fn a_stop_of_a_parked_turn_denies_what_waits() {
-    let rig = Rig::new("", [echoes(&["one"]), Script::text("done")]);
-    assert_eq!(rig.turn("go").await, Ran::Parked);
-    rig.submit(InboundBody::Stop).await;
-    assert_eq!(rig.run().await, Ran::Idle);
-    assert_eq!(rig.replies(), ["Stopped."]);
-    assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
-    rig.turn("what now").await;
-    let told: Vec<String> =
-        rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
-    assert!(told[2].contains("Not run: the owner stopped the turn"), "{told:?}");
-}
-
-#[tokio::test]
 async fn a_session_has_one_holder() {
     let rig = Rig::new(ALLOW, [Script::text("x")]);
     let held = rig.gate.store.lock_session(&main()).unwrap().unwrap();

@@ -1,36 +1,9 @@
-//! A message that comes in the middle of a turn, and answers that are cut, refused or empty.
+//! Answers that are cut, refused or empty.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-
-use super::rig::{BOUNDS, Hooked, Rig, echoes, message, replies, submit, words, worker};
+use super::rig::Rig;
 use crate::domain::{Block, Finish};
-use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
-use crate::model::{Script, Scripted};
-use crate::session::Ran;
-
-#[tokio::test]
-async fn a_message_that_comes_while_the_model_thinks_joins_behind_the_results() {
-    let gate = Arc::new(GateRig::new(&["legacy"], ALLOW));
-    let inner = Arc::new(Scripted::new([echoes(&["one"]), Script::text("both")]));
-    let hooked = gate.clone();
-    let hook = move |n: usize| -> futures::future::BoxFuture<'static, ()> {
-        let gate = hooked.clone();
-        Box::pin(async move {
-            if n == 1 {
-                submit(&gate, message("and this")).await;
-            }
-        })
-    };
-    let model =
-        Arc::new(Hooked { inner: inner.clone(), hook: Box::new(hook), asked: AtomicUsize::new(0) });
-    let worker = worker(&gate, model, BOUNDS);
-    submit(&gate, message("do it")).await;
-    assert_eq!(worker.run(&super::rig::main(), &gate.live()).await.unwrap(), Ran::Idle);
-    assert_eq!(words(inner.requests()[1].messages.last().unwrap()), ["result one", "and this"]);
-    assert_eq!(replies(&gate), ["both"], "one turn");
-    assert_eq!(inner.requests().len(), 2);
-}
+use crate::gate::tests::rig::ALLOW;
+use crate::model::Script;
 
 #[tokio::test]
 async fn cut_and_refused_answers_end_visibly() {
