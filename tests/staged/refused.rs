@@ -1,5 +1,5 @@
-//! What a tap does not unlock: deny rules, the stop switch, a tool that has changed. The owner
-//! hears why nothing ran.
+//! What a tap does not unlock: deny rules and the stop switch; and a proposal of a tool that is not
+//! there. The owner hears why nothing ran.
 
 use serde_json::json;
 
