@@ -1,5 +1,5 @@
-//! What runs and what does not after a kill, a stop or a row that is of another call; and secrets in
-//! arguments, whoever sends them.
+//! What runs and what does not after a kill, a stop or a row that is of another call; and secrets
+//! in arguments, whoever sends them.
 
 use serde_json::json;
 
