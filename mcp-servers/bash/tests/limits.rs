@@ -81,13 +81,13 @@ fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
 struct Sleepers(Child);
 
 impl Sleepers {
-    fn start(count: u64) -> Option<Self> {
+    fn start(count: usize) -> Option<Self> {
         let mut command = words_of_ordinary_user()?;
-        let before = tasks_of(ordinary_user());
         let script = format!("for i in $(seq {count}); do sleep 300 & done; wait");
         let child = command.args(["sh", "-c", &script]).process_group(0).spawn().unwrap();
         let sleepers = Self(child);
-        eventually("they run", || tasks_of(ordinary_user()) >= before + count);
+        let group = sleepers.0.id();
+        eventually("they run", || processes_in(group) > count);
         Some(sleepers)
     }
 }
@@ -98,6 +98,19 @@ impl Drop for Sleepers {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         let _ = self.0.wait();
     }
+}
+
+/// Not those of the user, who may have others at the same time, which come and go.
+fn processes_in(group: u32) -> usize {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    let group = group.to_string();
+    // Behind the name, which may hold blanks: state, parent, group (proc_pid_stat(5)).
+    let is_in = |stat: &String| {
+        let behind = stat.rsplit_once(')').map(|(_, behind)| behind);
+        behind.and_then(|fields| fields.split_whitespace().nth(2)) == Some(group.as_str())
+    };
+    stats.filter(is_in).count()
 }
 
 fn tasks_of(user: u32) -> u64 {
