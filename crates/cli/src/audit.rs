@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::audit_calls::CallTable;
 use super::explain::{Answered, network_briefly, outside_of_calls};
+use super::interrupt::Presses;
 use super::{fail, out};
 use crate::app::App;
 use crate::store::{AuditRow, Changes};
@@ -29,7 +30,7 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
     if !rows && !as_json {
         return list_calls(app, limit, follow).await;
     }
-    let mut changes = app.store.changes();
+    let changes = app.store.changes();
     // Page by page: a million rows do not fit into memory that anybody wants to give.
     let mut last = app.store.read(|tx| tx.audit_before_newest(limit))?;
     loop {
@@ -38,31 +39,47 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
         last = newest.id;
         show(&rows, as_json)?;
     }
-    let mut found = 0;
-    while follow && another_look(&mut changes, found).await {
-        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
-        found = rows.len();
-        last = rows.last().map_or(last, |row| row.id);
-        show(&rows, as_json)?;
+    if follow {
+        let mut looks = Looks::begin(changes)?;
+        while looks.another().await {
+            let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+            looks.found = rows.len();
+            last = rows.last().map_or(last, |row| row.id);
+            show(&rows, as_json)?;
+        }
     }
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// Waits until there may be more behind the last look. False: Ctrl-C was pressed.
-async fn another_look(changes: &mut Changes, last_look: usize) -> bool {
-    if last_look == PAGE as usize {
-        return true;
+/// What follows the audit until Ctrl-C.
+struct Looks {
+    changes: Changes,
+    presses: Presses,
+    /// Rows that the last look has found.
+    found: usize,
+}
+
+impl Looks {
+    fn begin(changes: Changes) -> anyhow::Result<Self> {
+        Ok(Self { changes, presses: Presses::listen()?, found: 0 })
     }
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => false,
-        () = changes.wait() => true,
+
+    /// Waits until there may be more behind the last look. False: Ctrl-C was pressed.
+    async fn another(&mut self) -> bool {
+        if self.found == PAGE as usize {
+            return true;
+        }
+        tokio::select! {
+            () = self.presses.next() => false,
+            () = self.changes.wait() => true,
+        }
     }
 }
 
 /// One line a call.
 async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
     let mut calls = CallTable::default();
-    let mut changes = app.store.changes();
+    let changes = app.store.changes();
     // One state of the audit: what is added meanwhile is read by the next look.
     let (mut from, mut last) = app.store.read(|tx| {
         tx.at_one_moment(|| {
@@ -83,12 +100,14 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
             calls = CallTable::default();
         }
     }
-    let mut found = 0;
-    while follow && another_look(&mut changes, found).await {
-        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
-        found = rows.len();
-        last = rows.last().map_or(last, |row| row.id);
-        calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
+    if follow {
+        let mut looks = Looks::begin(changes)?;
+        while looks.another().await {
+            let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+            looks.found = rows.len();
+            last = rows.last().map_or(last, |row| row.id);
+            calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
+        }
     }
     Ok(ExitCode::from(fail::DONE))
 }
