@@ -1,5 +1,5 @@
-//! Ctrl-C for commands. For one-shot commands: once stops the turn durably and kills what runs, twice
-//! leaves. Must not know turns.
+//! Ctrl-C for commands. For one-shot commands: once stops the turn durably and kills what runs,
+//! twice leaves. Must not know turns.
 
 use std::future::Future;
 use std::io;
