@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::domain::SessionId;
 use crate::router::Visitor;
 
-/// Presses of Ctrl-C, from here on. One that comes while nobody waits for it, such as while a line is
-/// printed, counts for who waits next; `tokio::signal::ctrl_c` knows only those that come while it
-/// is waited for.
+/// Presses of Ctrl-C, from here on. One that comes while nobody waits for it, such as while a line
+/// is printed, counts for who waits next; `tokio::signal::ctrl_c` knows only those that come while
+/// it is waited for.
 pub struct Presses(Signal);
 
 impl Presses {
