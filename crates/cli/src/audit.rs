@@ -40,39 +40,32 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
         show(&rows, as_json)?;
     }
     if follow {
-        let mut looks = Looks::begin(changes)?;
-        while looks.another().await {
-            let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
-            looks.found = rows.len();
-            last = rows.last().map_or(last, |row| row.id);
-            show(&rows, as_json)?;
-        }
+        follow_from(app, changes, last, |rows| show(rows, as_json)).await?;
     }
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// What follows the audit until Ctrl-C.
-struct Looks {
-    changes: Changes,
-    presses: Presses,
-    /// Rows that the last look has found.
-    found: usize,
-}
-
-impl Looks {
-    fn begin(changes: Changes) -> anyhow::Result<Self> {
-        Ok(Self { changes, presses: Presses::listen()?, found: 0 })
-    }
-
-    /// Waits until there may be more behind the last look. False: Ctrl-C was pressed.
-    async fn another(&mut self) -> bool {
-        if self.found == PAGE as usize {
-            return true;
+/// Shows what comes behind the row `last`, until Ctrl-C is pressed.
+async fn follow_from(
+    app: &App,
+    mut changes: Changes,
+    mut last: i64,
+    mut show: impl FnMut(&[AuditRow]) -> Result<(), out::Unwritten>,
+) -> anyhow::Result<()> {
+    let mut presses = Presses::listen()?;
+    let mut found = 0;
+    loop {
+        // Behind a full page there may be more.
+        if found < PAGE as usize {
+            tokio::select! {
+                () = presses.next() => return Ok(()),
+                () = changes.wait() => {}
+            }
         }
-        tokio::select! {
-            () = self.presses.next() => false,
-            () = self.changes.wait() => true,
-        }
+        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        found = rows.len();
+        last = rows.last().map_or(last, |row| row.id);
+        show(&rows)?;
     }
 }
 
@@ -81,7 +74,7 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
     let mut calls = CallTable::default();
     let changes = app.store.changes();
     // One state of the audit: what is added meanwhile is read by the next look.
-    let (mut from, mut last) = app.store.read(|tx| {
+    let (mut from, last) = app.store.read(|tx| {
         tx.at_one_moment(|| {
             let newest = tx.newest_audit()?.number;
             let none = newest + 1;
@@ -101,13 +94,10 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
         }
     }
     if follow {
-        let mut looks = Looks::begin(changes)?;
-        while looks.another().await {
-            let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
-            looks.found = rows.len();
-            last = rows.last().map_or(last, |row| row.id);
-            calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
-        }
+        follow_from(app, changes, last, |rows| {
+            calls.lines(rows).iter().try_for_each(|line| out::line(line))
+        })
+        .await?;
     }
     Ok(ExitCode::from(fail::DONE))
 }
