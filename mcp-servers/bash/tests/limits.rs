@@ -13,6 +13,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use claw_kit::processes::{self, Process};
 use claw_test_kit::skipped;
 use common::{House, Server, eventually};
 use serde_json::{Value, json};
@@ -86,8 +87,12 @@ impl Sleepers {
         let script = format!("for i in $(seq {count}); do sleep 300 & done; wait");
         let child = command.args(["sh", "-c", &script]).process_group(0).spawn().unwrap();
         let sleepers = Self(child);
-        let group = sleepers.0.id();
-        eventually("they run", || processes_in(group) > count);
+        // Not all of that user, who may have others at the same time, which come and go.
+        let group = i32::try_from(sleepers.0.id()).unwrap();
+        let is_own = |process: &Process| process.group == group;
+        eventually("they run", || {
+            processes::list().iter().filter(|one| is_own(one)).count() > count
+        });
         Some(sleepers)
     }
 }
@@ -98,19 +103,6 @@ impl Drop for Sleepers {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         let _ = self.0.wait();
     }
-}
-
-/// Not those of the user, who may have others at the same time, which come and go.
-fn processes_in(group: u32) -> usize {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let stats = entries.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
-    let group = group.to_string();
-    // Behind the name, which may hold blanks: state, parent, group (proc_pid_stat(5)).
-    let is_in = |stat: &String| {
-        let behind = stat.rsplit_once(')').map(|(_, behind)| behind);
-        behind.and_then(|fields| fields.split_whitespace().nth(2)) == Some(group.as_str())
-    };
-    stats.filter(is_in).count()
 }
 
 fn tasks_of(user: u32) -> u64 {
