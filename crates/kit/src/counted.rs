@@ -3,9 +3,21 @@
 
 use std::fmt::Display;
 
-/// The noun is English and in the singular. What a sentence says of it (`is`, `are`) is its own.
+/// The noun is English and in the singular. What a sentence says of it (`is`, `are`) is its own;
+/// where that stands right behind it, see [`counted_with`].
 pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     if number == N::from(1) { format!("1 {noun}") } else { format!("{number} {}", many(noun)) }
+}
+
+/// The number, its noun, and the word behind it: `1 job is`, `2 jobs are`.
+pub fn counted_with<N: Display + PartialEq + From<u8>>(
+    number: N,
+    noun: &str,
+    one: &str,
+    many: &str,
+) -> String {
+    let word = if number == N::from(1) { one } else { many };
+    format!("{} {word}", counted(number, noun))
 }
 
 /// With a comma before each three digits: `250,000`.
@@ -32,7 +44,7 @@ fn many(noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, grouped};
+    use super::{counted, counted_with, grouped};
 
     #[test]
     fn digits_are_grouped_from_the_end() {
@@ -48,5 +60,7 @@ mod tests {
         assert_eq!(counted(3_u32, "match"), "3 matches");
         assert_eq!(counted(4_usize, "day"), "4 days");
         assert_eq!(counted(5_usize, "process"), "5 processes");
+        assert_eq!(counted_with(1_usize, "job", "is", "are"), "1 job is");
+        assert_eq!(counted_with(2_usize, "job", "is", "are"), "2 jobs are");
     }
 }

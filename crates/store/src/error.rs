@@ -1,5 +1,6 @@
 //! What can go wrong in the store, in words that name the file and the next step.
 
+use claw_kit::counted::counted_with;
 use rusqlite::ErrorCode;
 
 use super::RowAt;
@@ -76,7 +77,7 @@ pub enum StoreError {
     Closed,
     #[error(
         "{} already waiting in this conversation (limits.queued_messages_max), so this one was not taken in: wait for an answer, or stop the turn with /stop",
-        messages_are(.0)
+        counted_with(*.0, "message", "is", "are")
     )]
     QueueFull(u32),
     #[error(
@@ -110,13 +111,6 @@ impl claw_domain::Blamed for StoreError {
             | Self::NoRandomness(_)
             | Self::Closed => claw_domain::Blame::Broken,
         }
-    }
-}
-
-fn messages_are(number: &u32) -> String {
-    match number {
-        1 => "1 message is".to_owned(),
-        many => format!("{many} messages are"),
     }
 }
 

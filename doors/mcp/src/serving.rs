@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use claw_kit::counted::counted_with;
 use futures::future::BoxFuture;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -147,10 +148,8 @@ impl Serving {
         }
         let Ok(place) = self.room.clone().try_acquire_owned() else {
             let most = self.door.shared.context.clients.settings().clients_max;
-            let (clients, close) = match most {
-                1 => ("1 client is".to_owned(), "close it"),
-                many => (format!("{many} clients are"), "close one of them"),
-            };
+            let clients = counted_with(most, "client", "is", "are");
+            let close = if most == 1 { "close it" } else { "close one of them" };
             let why = format!(
                 "{clients} connected already (serve.clients_max in claw.toml); {close}, or raise \
                  the limit and start the gateway again"

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use claw_kit::counted::counted_with;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -106,10 +107,8 @@ impl Background {
         let mut jobs = lock(&self.jobs);
         let running = jobs.by_number.values().filter(|job| job.ending().is_none()).count();
         if running >= self.limits.background_max {
-            let (jobs, stop) = match running {
-                1 => ("1 job is".to_owned(), "stop it"),
-                many => (format!("{many} jobs are"), "stop one"),
-            };
+            let jobs = counted_with(running, "job", "is", "are");
+            let stop = if running == 1 { "stop it" } else { "stop one" };
             return Err(format!("{jobs} running already; {stop} first. Nothing was run."));
         }
         while jobs.by_number.len() - running >= ENDED_MAX {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use claw_kit::counted::counted_with;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Commands that wait; what comes then is refused.
@@ -62,10 +63,7 @@ impl Queue {
     }
 
     fn commands_run(&self) -> String {
-        match self.places_max {
-            1 => "1 command runs".to_owned(),
-            many => format!("{many} commands run"),
-        }
+        counted_with(self.places_max, "command", "runs", "run")
     }
 }
 

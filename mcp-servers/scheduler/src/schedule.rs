@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, counted_with};
 use claw_kit::killpoint;
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -161,10 +161,7 @@ impl Schedule {
             if firings::count_due(db)? >= limits.due_max {
                 return Err(ToolError::refused(format!(
                     "{} to be taken, and more are not allowed (--due-max). Start the host that takes them.",
-                    match limits.due_max {
-                        1 => "1 firing waits".to_owned(),
-                        many => format!("{many} firings wait"),
-                    }
+                    counted_with(limits.due_max, "firing", "waits", "wait")
                 )));
             }
             let firing = Firing {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, counted_with};
 
 use crate::app::owner_principal;
 use crate::chat_commands::when;
@@ -134,8 +134,8 @@ impl Repair {
                     })
                 };
                 store.write(noted).await?;
-                let are = if count == 1 { "is" } else { "are" };
-                Ok(format!("Noted that {} {are} gone.", counted(count, "artifact")))
+                let artifacts = counted_with(count, "artifact", "is", "are");
+                Ok(format!("Noted that {artifacts} gone."))
             }
             (Self::PutAside(row), Some(store)) => put_aside(row, store).await,
             (_, None) => anyhow::bail!("the store is not open"),

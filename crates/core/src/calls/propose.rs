@@ -1,7 +1,7 @@
 //! What a tool proposes with its result: `_meta["claw/actions"]`, checked when it is made. All of
 //! it is staged, or nothing and the model is told why. Must not know how it is shown or answered.
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, counted_with};
 use serde_json::Value;
 
 use super::Calls;
@@ -158,8 +158,7 @@ fn tapped(call: &ToolCall, proposal: &Proposal) -> ToolCall {
 
 /// The beginning of a refusal.
 fn actions_are(count: usize) -> String {
-    let are = if count == 1 { "is" } else { "are" };
-    format!("{} {are}", counted(count, "proposed action"))
+    counted_with(count, "proposed action", "is", "are")
 }
 
 fn refuse(output: &mut ToolOutput, why: &str) {

@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use claw_kit::counted::counted;
 use jiff::tz::TimeZone;
 
 use crate::config::ServeSection;
@@ -134,10 +135,8 @@ pub enum ClientRefusal {
 }
 
 fn too_many_open(client: &ClientName, open: &u64) -> String {
-    let (calls, have, wait_for) = match open {
-        1 => ("1 call".to_owned(), "has", "it"),
-        many => (format!("{many} calls"), "have", "one of them"),
-    };
+    let (have, wait_for) = if *open == 1 { ("has", "it") } else { ("have", "one of them") };
+    let calls = counted(*open, "call");
     format!(
         "{calls} of the client `{client}` {have} no end yet (serve.calls_open_max); wait for \
          {wait_for}"

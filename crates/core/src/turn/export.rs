@@ -5,7 +5,7 @@
 //! Two exports of one log under two names differ in that name alone: in the header (`id`,
 //! `session`, and the digest over what follows), in each line's `id`, and in the ids of calls.
 
-use claw_kit::counted::counted;
+use claw_kit::counted::counted_with;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -102,9 +102,8 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
         return Err(wrong(
             last,
             format!(
-                "{} {} here, and the header says {}",
-                counted(events.len(), "event"),
-                if events.len() == 1 { "is" } else { "are" },
+                "{} here, and the header says {}",
+                counted_with(events.len(), "event", "is", "are"),
                 header.events
             ),
         ));

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, counted_with};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -106,9 +106,8 @@ pub fn client(
     }
     let place = serving.room.clone().try_acquire_owned().map_err(|_| {
         let text = format!(
-            "{} {} under way already (serve.clients_max); try again.",
-            counted(settings.clients_max, "request"),
-            if settings.clients_max == 1 { "is" } else { "are" }
+            "{} under way already (serve.clients_max); try again.",
+            counted_with(settings.clients_max, "request", "is", "are")
         );
         refused(StatusCode::SERVICE_UNAVAILABLE, &text)
     })?;

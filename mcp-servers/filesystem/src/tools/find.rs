@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, counted_with};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,9 +165,8 @@ fn text_of(output: &Output, lines: &str, pattern: &str) -> String {
         if output.ignored > 0 {
             let _ = writeln!(
                 text,
-                "[{} {} passed over; include_ignored: true looks there]",
-                counted(output.ignored, "ignored entry"),
-                if output.ignored == 1 { "was" } else { "were" }
+                "[{} passed over; include_ignored: true looks there]",
+                counted_with(output.ignored, "ignored entry", "was", "were")
             );
         }
     }

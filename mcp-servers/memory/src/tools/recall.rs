@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, counted_with};
 use rmcp::model::JsonObject;
 use rusqlite::{OptionalExtension as _, params};
 use schemars::JsonSchema;
@@ -171,24 +171,23 @@ fn run(memory: &mut Memory, input: Input, asked: &VectorAnswer) -> Result<Reply<
 
 /// Which words were not looked for, and how many notes and names were not followed.
 fn write_left_out(text: &mut String, words: &Query, (notes, names): (u64, u64)) {
-    let were = |number: u64| if number == 1 { "was" } else { "were" };
     // Writing to a String cannot fail.
     if words.left_out > 0 {
         let _ = writeln!(
             text,
             "[{} of the query {} not looked for: only the first {} different words are]",
             counted(words.left_out, "word"),
-            were(words.left_out as u64),
+            if words.left_out == 1 { "was" } else { "were" },
             words.words.len()
         );
     }
     if notes > 0 {
-        let noun = counted(notes, "more linked note");
-        let _ = writeln!(text, "[{noun} {} left out]", were(notes));
+        let notes = counted_with(notes, "more linked note", "was", "were");
+        let _ = writeln!(text, "[{notes} left out]");
     }
     if names > 0 {
-        let noun = counted(names, "more name");
-        let _ = writeln!(text, "[{noun} {} not followed]", were(names));
+        let names = counted_with(names, "more name", "was", "were");
+        let _ = writeln!(text, "[{names} not followed]");
     }
 }
 
