@@ -126,7 +126,7 @@ async fn opaque_blocks_go_back_unchanged_to_their_maker_and_to_nobody_else() {
             let target = target(wire, &stand_in.base_url);
             let provider = if own { target.provider.clone() } else { "somebody-else".to_owned() };
             let blocks = vec![
-                Block::Opaque { provider, data: data.clone() },
+                Block::Opaque { provider, data: Box::new(data.clone()) },
                 Block::Text { text: "so".into() },
             ];
             let assistant = Message { role: Role::Assistant, blocks };

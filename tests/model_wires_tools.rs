@@ -136,7 +136,7 @@ async fn arguments_come_back_under_the_names_that_the_server_knows() {
                 claw_core::domain::Message::user_text("go"),
                 claw_core::domain::Message {
                     role: claw_core::domain::Role::Assistant,
-                    blocks: vec![Block::ToolUse(one)],
+                    blocks: vec![Block::ToolUse(Box::new(one))],
                 },
             ];
             // A provider's own signature is not at hand here, which Gemini would miss; what is sent

@@ -56,11 +56,16 @@ fn uses(ids: &[u8], words: &str) -> EventBody {
     };
     let one = |id: &u8| {
         let input = json!({"x": id});
-        Block::ToolUse(ToolUse { id: name(id), name: "s__t".into(), input, broken_input: None })
+        Block::ToolUse(Box::new(ToolUse {
+            id: name(id),
+            name: "s__t".into(),
+            input,
+            broken_input: None,
+        }))
     };
     // Gemini wants back what it has signed, and the others do not get it.
     let data = json!({"type": "call_signature", "signature": "c2lnLWNhbGw="});
-    let signed = Block::Opaque { provider: "gemini".into(), data };
+    let signed = Block::Opaque { provider: "gemini".into(), data: Box::new(data) };
     let words = text(words).into_iter();
     reply(words.chain([signed]).chain(ids.iter().map(one)).collect())
 }
@@ -85,10 +90,10 @@ fn any_body() -> impl Strategy<Value = EventBody> {
             .prop_map(|(ids, words)| uses(&ids, &words)),
         4 => (call(), words()).prop_map(|(call, text)| EventBody::ToolResult {
             call,
-            outcome: Outcome::Ended { output: ToolOutput { text, ..ToolOutput::default() } },
+            outcome: Box::new(Outcome::Ended { output: ToolOutput { text, ..ToolOutput::default() } }),
         }),
         2 => call().prop_map(|call| EventBody::ToolResult {
-            call, outcome: Outcome::denied(DeniedBy::Request, "no")
+            call, outcome: Box::new(Outcome::denied(DeniedBy::Request, "no"))
         }),
         1 => words().prop_map(|text| EventBody::TurnContext { text }),
         1 => words().prop_map(|text| EventBody::TurnProject {
@@ -99,7 +104,7 @@ fn any_body() -> impl Strategy<Value = EventBody> {
         }),
         1 => words().prop_map(|text| EventBody::TurnNamed {
             call: None,
-            named: claw_core::domain::Named::Resource { server: "s".into(), uri: "u:x".into() },
+            named: Box::new(claw_core::domain::Named::Resource { server: "s".into(), uri: "u:x".into() }),
             state: claw_core::domain::NamedState::Given,
             text,
             images: Vec::new(),
@@ -119,7 +124,7 @@ fn any_body() -> impl Strategy<Value = EventBody> {
         1 => (0_u64..EVENTS_MAX as u64, words()).prop_map(|(through_seq, text)| {
             let kept = KeptWords::default();
             let made = claw_core::domain::Compaction { kept, ..Default::default() };
-            EventBody::Summary { text, through_seq, spent: None, made }
+            EventBody::Summary { text, through_seq, spent: None, made: Box::new(made) }
         }),
         1 => (0_u64..EVENTS_MAX as u64, 0_u64..EVENTS_MAX as u64).prop_map(
             |(from_seq, through_seq)| EventBody::ExchangeDropped { from_seq, through_seq }

@@ -91,7 +91,10 @@ fn packed(events: u64) -> (f64, usize) {
         if let Step::Compact { through_seq } = next(&log, &bounds) {
             let text = "What we talked about. ".repeat(100);
             let made = made(&log, through_seq, &text, KeptWords::default(), Some(at_ms));
-            log.push(at_ms, EventBody::Summary { text, through_seq, spent: None, made });
+            log.push(
+                at_ms,
+                EventBody::Summary { text, through_seq, spent: None, made: Box::new(made) },
+            );
         }
         let is_late = log.next_seq() + 400 > events;
         if is_late {

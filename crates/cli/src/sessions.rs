@@ -176,7 +176,7 @@ fn readable(
             action_answered(call, action, answer.as_ref(), by)
         }
         EventBody::ActionResult { call, action, outcome } => {
-            let (Action { server, tool, .. }, text) = (action, outcome_text(outcome));
+            let (Action { server, tool, .. }, text) = (&**action, outcome_text(outcome));
             format!("result of the staged {call} ({server}/{tool}): {text}")
         }
         EventBody::TurnContext { text } => text.clone(),

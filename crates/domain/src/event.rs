@@ -57,7 +57,7 @@ pub enum EventBody {
     TurnNamed {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        named: Named,
+        named: Box<Named>,
         state: NamedState,
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,20 +116,20 @@ pub enum EventBody {
     CallAnswered { call: CallId, approval: ApprovalId, answer: Option<Answer>, by: String },
     /// The answer to one tool use. `outcome` is never `Parked` or `Left`.
     #[serde(rename = "tool.result")]
-    ToolResult { call: CallId, outcome: Outcome },
+    ToolResult { call: CallId, outcome: Box<Outcome> },
     /// What became of the question about a staged action. `answer: None` means that it expired. It
     /// stands by itself, because the turn in which it was staged may be long out of the window.
     #[serde(rename = "action.answered")]
     ActionAnswered {
         call: CallId,
         approval: ApprovalId,
-        action: Action,
+        action: Box<Action>,
         answer: Option<Answer>,
         by: String,
     },
     /// How a confirmed action went. `outcome` is never `Parked` or `Left`.
     #[serde(rename = "action.result")]
-    ActionResult { call: CallId, action: Action, outcome: Outcome },
+    ActionResult { call: CallId, action: Box<Action>, outcome: Box<Outcome> },
     #[serde(rename = "stop.requested")]
     StopRequested { by: String },
     /// A limit of the design was met; `limit` is its setting's name.
@@ -160,7 +160,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Spent>,
         #[serde(default, skip_serializing_if = "Compaction::is_unknown")]
-        made: Compaction,
+        made: Box<Compaction>,
     },
     /// No summary made the window small enough: everything up to and including `through_seq` is
     /// dropped from what a model sees.
@@ -173,7 +173,7 @@ pub enum EventBody {
         through_seq: u64,
         kept_summary: String,
         #[serde(default, skip_serializing_if = "Compaction::is_unknown")]
-        made: Compaction,
+        made: Box<Compaction>,
     },
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
@@ -279,4 +279,17 @@ pub enum TurnEnd {
     Limit { text: String },
     /// The model could not be reached or refused; the text is what the person was told.
     Failed { text: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of short messages has thousands of events, and each takes the room of the largest
+    /// kind: what only a rare kind has stands behind a pointer.
+    #[test]
+    fn an_event_is_small() {
+        assert!(size_of::<Event>() <= 176, "{} bytes", size_of::<Event>());
+        assert!(size_of::<Block>() <= 80, "{} bytes", size_of::<Block>());
+    }
 }

@@ -25,7 +25,7 @@ pub enum Block {
     Text {
         text: String,
     },
-    ToolUse(ToolUse),
+    ToolUse(Box<ToolUse>),
     ToolResult {
         /// The provider's id of the tool use that this answers.
         use_id: String,
@@ -53,7 +53,7 @@ pub enum Block {
     /// unchanged, and to nobody else.
     Opaque {
         provider: String,
-        data: Value,
+        data: Box<Value>,
     },
 }
 

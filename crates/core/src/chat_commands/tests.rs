@@ -93,7 +93,7 @@ fn opened(text: &str) -> [EventBody; 2] {
 fn tool_use(name: &str) -> EventBody {
     let asked = ToolUse { id: "1".into(), name: name.into(), input: json!({}), broken_input: None };
     EventBody::ModelReply {
-        blocks: vec![Block::ToolUse(asked)],
+        blocks: vec![Block::ToolUse(Box::new(asked))],
         finish: Finish::ToolUse,
         usage: Usage::default(),
         provider: "someone".into(),

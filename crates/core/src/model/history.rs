@@ -123,7 +123,7 @@ fn tool_uses(message: &Message) -> Vec<ToolUse> {
     if message.role == Role::Assistant {
         for block in &message.blocks {
             if let Block::ToolUse(one) = block {
-                uses.push(one.clone());
+                uses.push(ToolUse::clone(one));
             }
         }
     }

@@ -10,12 +10,12 @@ fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
 }
 
 fn call(id: &str) -> Block {
-    Block::ToolUse(ToolUse {
+    Block::ToolUse(Box::new(ToolUse {
         id: id.into(),
         name: "s__t".into(),
         input: json!({}),
         broken_input: None,
-    })
+    }))
 }
 
 fn result(id: &str, content: &str) -> Block {

@@ -98,12 +98,12 @@ async fn one_without_tools_says_so_and_acts_on_nothing() {
     let acts = Script::blocks(
         vec![
             Block::Text { text: "I cannot.".into() },
-            Block::ToolUse(ToolUse {
+            Block::ToolUse(Box::new(ToolUse {
                 id: "1".into(),
                 name: "bash__run".into(),
                 input: json!({}),
                 broken_input: None,
-            }),
+            })),
         ],
         Finish::ToolUse,
     );
@@ -115,7 +115,9 @@ async fn one_without_tools_says_so_and_acts_on_nothing() {
         input: json!({"command": "ls"}),
         broken_input: None,
     };
-    asked.messages.push(Message { role: Role::Assistant, blocks: vec![Block::ToolUse(used)] });
+    asked
+        .messages
+        .push(Message { role: Role::Assistant, blocks: vec![Block::ToolUse(Box::new(used))] });
     let (use_id, name) = ("0".to_owned(), "bash__run".to_owned());
     let result = Block::ToolResult { use_id, name, content: "a.txt".into(), is_error: false };
     asked.messages.push(Message { role: Role::User, blocks: vec![result] });

@@ -39,7 +39,12 @@ impl Script {
     /// Several calls in one reply, with the ids `call_0`, `call_1`, …
     pub fn tool_uses(calls: Vec<(String, Value)>) -> Self {
         let uses = calls.into_iter().enumerate().map(|(index, (name, input))| {
-            Block::ToolUse(ToolUse { id: format!("call_{index}"), name, input, broken_input: None })
+            Block::ToolUse(Box::new(ToolUse {
+                id: format!("call_{index}"),
+                name,
+                input,
+                broken_input: None,
+            }))
         });
         Self::blocks(uses.collect(), Finish::ToolUse)
     }

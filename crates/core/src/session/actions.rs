@@ -65,6 +65,7 @@ impl Drive<'_> {
             }
             let (call, approval, answer, by) =
                 (call.clone(), approval.clone(), answer.clone(), by.clone());
+            let action = Box::new(action);
             self.push(EventBody::ActionAnswered { call, approval, action, answer, by });
         }
         if !self.log.confirmed().iter().any(|(id, _)| *id == call) {
@@ -167,6 +168,7 @@ impl Drive<'_> {
         if let Some(text) = for_user {
             self.tell_all(&told, &OutboundBody::Notice { text });
         }
+        let (action, outcome) = (Box::new(action), Box::new(outcome));
         let seq = self.push(EventBody::ActionResult { call: call.clone(), action, outcome });
         let proposed = (0..).zip(proposals).map(|(index, proposal)| Proposed {
             source: call.clone(),

@@ -130,7 +130,7 @@ impl Drive<'_> {
         self.tell_of_full(&call, &outcome)?;
         self.tell_for_user(&call, &outcome);
         let loads = self.loads(&call, &outcome);
-        self.push(EventBody::ToolResult { call, outcome });
+        self.push(EventBody::ToolResult { call, outcome: Box::new(outcome) });
         // With the result, so that no kill comes between them.
         if let Some(loads) = loads {
             self.push(loads);

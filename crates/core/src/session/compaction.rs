@@ -56,11 +56,10 @@ impl Drive<'_> {
 
     fn text_of_result(&self, wanted: &CallId) -> Option<String> {
         self.log.events().iter().find_map(|event| match &event.body {
-            EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
-                if call == wanted =>
-            {
-                Some(output.text.clone())
-            }
+            EventBody::ToolResult { call, outcome } if call == wanted => match &**outcome {
+                Outcome::Ended { output } => Some(output.text.clone()),
+                _ => None,
+            },
             _ => None,
         })
     }
@@ -107,7 +106,7 @@ impl Drive<'_> {
         // memory gives the same proposals again.
         let offered = self.propose_facts(&facts, through_seq).await?;
         killpoint::here("compact.proposed");
-        let made = made(&self.log, through_seq, &text, kept, asked_at);
+        let made = Box::new(made(&self.log, through_seq, &text, kept, asked_at));
         let (before, after) = (made.before_tokens, made.after_tokens);
         let less = 100 - (after * 100 / before.max(1)).min(100);
         let asked = self.log.asked_to_compact();
@@ -128,7 +127,7 @@ impl Drive<'_> {
             Err(error) => tracing::warn!(%error, "a part of a conversation is in its log alone"),
         }
         let kept_summary = self.log.summary().unwrap_or_default().to_owned();
-        let made = made(&self.log, through_seq, &kept_summary, kept, None);
+        let made = Box::new(made(&self.log, through_seq, &kept_summary, kept, None));
         let (before, after) = (made.before_tokens, made.after_tokens);
         let reason = "no summary made the window small enough".to_owned();
         self.say_to_all(format!(

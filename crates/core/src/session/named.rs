@@ -88,7 +88,7 @@ impl Drive<'_> {
                         Ok(output) => {
                             fetched.events.push(EventBody::TurnNamed {
                                 call: Some(id),
-                                named: named.clone(),
+                                named: Box::new(named.clone()),
                                 state: NamedState::Given,
                                 text: named::given(named, &output.text),
                                 images: output.images,
@@ -104,7 +104,7 @@ impl Drive<'_> {
             fetched.is_over |= fetched.is_prompt;
             fetched.events.push(EventBody::TurnNamed {
                 call: None,
-                named: named.clone(),
+                named: Box::new(named.clone()),
                 state: NamedState::Failed,
                 text: named::told_failed(named, &why),
                 images: Vec::new(),
@@ -183,7 +183,7 @@ impl Drive<'_> {
                 let state = NamedState::Changed;
                 changed.push(EventBody::TurnNamed {
                     call: None,
-                    named,
+                    named: Box::new(named),
                     state,
                     text,
                     images: Vec::new(),

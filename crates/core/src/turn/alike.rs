@@ -162,7 +162,7 @@ mod tests {
                 structured: Some(json!({"running": running})),
                 ..ToolOutput::default()
             };
-            EventBody::ToolResult { call: id(0, 0), outcome: Outcome::Ended { output } }
+            EventBody::ToolResult { call: id(0, 0), outcome: Box::new(Outcome::Ended { output }) }
         };
         let turn = |running| {
             let mut bodies = vec![started(), said("a")];

@@ -81,10 +81,10 @@ pub fn attached(log: &Log) -> Vec<&Named> {
     let mut found = Vec::new();
     for event in log.events() {
         if let EventBody::TurnNamed { named, state: NamedState::Given, .. } = &event.body
-            && matches!(named, Named::Resource { .. })
-            && !found.contains(&named)
+            && matches!(**named, Named::Resource { .. })
+            && !found.contains(&&**named)
         {
-            found.push(named);
+            found.push(&**named);
         }
     }
     found

@@ -89,7 +89,7 @@ impl SessionRow {
             }
             EventBody::ToolResult { call, outcome } => {
                 let (state, reason) = became(outcome);
-                let text = match outcome {
+                let text = match &**outcome {
                     Outcome::Ended { output } => output.text.clone(),
                     _ => String::new(),
                 };

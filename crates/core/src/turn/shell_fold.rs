@@ -83,8 +83,10 @@ impl<S: Shell> ShellFold<S> {
                     self.by.retain(|(whose, _), _| *whose != self.whose);
                 }
             }
-            EventBody::ToolResult { call, outcome: Outcome::Ended { output } } => {
-                if let Some(left) = S::left_in(output) {
+            EventBody::ToolResult { call, outcome } => {
+                if let Outcome::Ended { output } = &**outcome
+                    && let Some(left) = S::left_in(output)
+                {
                     self.left(call, left);
                 }
             }

@@ -105,7 +105,7 @@ impl Totals {
                 answer: Some(Answer::Allow { .. } | Answer::Press { .. }),
                 ..
             } if !self.confirmed.iter().any(|(id, _)| id == call) => {
-                self.confirmed.push((call.clone(), action.clone()));
+                self.confirmed.push((call.clone(), Action::clone(action)));
             }
             EventBody::ActionResult { call, .. } => self.confirmed.retain(|(id, _)| id != call),
             _ => {}

@@ -43,13 +43,13 @@ fn body() -> impl Strategy<Value = EventBody> {
         2 => (words.clone(), any::<f64>(), any::<i64>()).prop_map(|(words, float, number)| {
             let input = json!({ "a": words, "b": [null, number, float.is_finite().then_some(float)], "c": u64::MAX });
             let tool_use = ToolUse { id: "c1".into(), name: "t".into(), input, broken_input: Some(words) };
-            let opaque = Block::Opaque { provider: "p".into(), data: json!({"type": "thinking"}) };
-            reply(vec![opaque, Block::ToolUse(tool_use)], Finish::ToolUse)
+            let opaque = Block::Opaque { provider: "p".into(), data: Box::new(json!({"type": "thinking"})) };
+            reply(vec![opaque, Block::ToolUse(Box::new(tool_use))], Finish::ToolUse)
         }),
         1 => words.clone().prop_map(|reason| reply(Vec::new(), Finish::Refusal { reason })),
         2 => (1..40_u64, words.clone()).prop_map(move |(seq, text)| {
             let output = ToolOutput { text, structured: Some(json!({"x": 1.5})), ..ToolOutput::default() };
-            EventBody::ToolResult { call: call(seq), outcome: Outcome::Ended { output } }
+            EventBody::ToolResult { call: call(seq), outcome: Box::new(Outcome::Ended { output }) }
         }),
         1 => words.clone().prop_map(|principal| EventBody::TurnStarted {
             origin: Origin::Button, principal, role: Some("r".into())
@@ -70,7 +70,7 @@ fn body() -> impl Strategy<Value = EventBody> {
         1 => (1..40_u64, words).prop_map(move |(seq, summary)| EventBody::ActionAnswered {
             call: call(seq),
             approval: ApprovalId("a".into()),
-            action: Action { server: "s".into(), tool: "t".into(), arguments: json!({}), summary },
+            action: Box::new(Action { server: "s".into(), tool: "t".into(), arguments: json!({}), summary }),
             answer: Some(Answer::Deny { word: None }),
             by: "b".into(),
         }),

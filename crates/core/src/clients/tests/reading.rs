@@ -63,7 +63,7 @@ fn replied(blocks: Vec<Block>) -> EventBody {
 fn echo_use() -> Block {
     let input = json!({"text": "x"});
     let (id, name) = ("1".to_owned(), "legacy__echo".to_owned());
-    Block::ToolUse(ToolUse { id, name, input, broken_input: None })
+    Block::ToolUse(Box::new(ToolUse { id, name, input, broken_input: None }))
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_message_is_followed_from_the_inbox_to_its_answer_by_its_own_client_al
     let call = CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 };
     let output = ToolOutput { text: "x".into(), ..ToolOutput::default() };
     let ended = vec![
-        EventBody::ToolResult { call, outcome: Outcome::Ended { output } },
+        EventBody::ToolResult { call, outcome: Box::new(Outcome::Ended { output }) },
         said(&laptop, second, "and more"),
         replied(text("Done.")),
         EventBody::TurnEnded { end: TurnEnd::Answered },

@@ -141,7 +141,7 @@ fn results_in(messages: &[Message], index: usize) -> Vec<Done<'_>> {
         .into_iter()
         .flat_map(|message| &message.blocks)
         .filter_map(|block| match block {
-            Block::ToolUse(call) => Some(call),
+            Block::ToolUse(call) => Some(&**call),
             _ => None,
         })
         .collect();
@@ -183,12 +183,12 @@ fn next(request: &Request, start: usize, wanted: &Wanted, done: &[Vec<Done<'_>>]
     for (index, command) in step.iter().enumerate() {
         if let Some((name, input)) = command.call() {
             let id = format!("demo_{}_{index}", request.messages.len());
-            blocks.push(Block::ToolUse(ToolUse {
+            blocks.push(Block::ToolUse(Box::new(ToolUse {
                 id,
                 name: name.to_owned(),
                 input,
                 broken_input: None,
-            }));
+            })));
         }
     }
     blocks

@@ -68,7 +68,7 @@ mod tests {
         [
             Message {
                 role: Role::Assistant,
-                blocks: vec![Block::Text { text: "so".into() }, Block::ToolUse(one)],
+                blocks: vec![Block::Text { text: "so".into() }, Block::ToolUse(Box::new(one))],
             },
             Message { role: Role::User, blocks: vec![result] },
         ]

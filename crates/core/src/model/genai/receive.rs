@@ -115,7 +115,7 @@ impl<'a> Receiver<'a> {
     }
 
     fn opaque(&self, data: Value) -> Block {
-        Block::Opaque { provider: self.target.provider.clone(), data }
+        Block::Opaque { provider: self.target.provider.clone(), data: Box::new(data) }
     }
 
     fn finish(&mut self, end: StreamEnd) -> Result<Reply, ModelError> {
@@ -258,7 +258,7 @@ fn tool_use(id: String, name: String, input: Value) -> Block {
         Value::String(raw) => (json!({}), Some(raw)),
         other => (json!({}), Some(other.to_string())),
     };
-    Block::ToolUse(ToolUse { id, name, input, broken_input })
+    Block::ToolUse(Box::new(ToolUse { id, name, input, broken_input }))
 }
 
 /// Some providers send no id, some use one for all parallel calls.

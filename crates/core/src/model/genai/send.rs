@@ -141,7 +141,7 @@ fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut 
                 thought_signatures: signature.take().map(|signature| vec![signature]),
             })),
             Block::Opaque { provider, data } if provider == target.provider => {
-                opaque(data, &mut parts, &mut signature);
+                opaque(*data, &mut parts, &mut signature);
             }
             Block::Opaque { .. }
             | Block::Image { .. }

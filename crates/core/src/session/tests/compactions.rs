@@ -145,8 +145,8 @@ async fn called_for(gate: &GateRig, result: &str) {
     let bodies = [
         started(),
         said("look"),
-        replied(Block::ToolUse(tool_use)),
-        EventBody::ToolResult { call, outcome: Outcome::Ended { output } },
+        replied(Block::ToolUse(Box::new(tool_use))),
+        EventBody::ToolResult { call, outcome: Box::new(Outcome::Ended { output }) },
         replied(Block::Text { text: "ok".into() }),
         EventBody::TurnEnded { end: TurnEnd::Answered },
     ];

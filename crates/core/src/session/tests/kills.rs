@@ -39,7 +39,12 @@ impl Model for ByRequest {
 }
 
 fn tool_use(id: &str, name: &str, input: Value) -> Block {
-    Block::ToolUse(ToolUse { id: id.into(), name: name.into(), input, broken_input: None })
+    Block::ToolUse(Box::new(ToolUse {
+        id: id.into(),
+        name: name.into(),
+        input,
+        broken_input: None,
+    }))
 }
 
 /// First two calls, then a word about their results.
@@ -130,7 +135,7 @@ fn consistent(gate: &GateRig, times: usize) {
                 EventBody::ToolResult { call: CallId::Reply { block: at, .. }, outcome }
                     if *at as usize == block =>
                 {
-                    Some(outcome)
+                    Some(&**outcome)
                 }
                 _ => None,
             })
@@ -212,7 +217,8 @@ async fn a_run_of_staged_actions_can_be_dropped_anywhere() {
         let asked = staged.iter().filter(|row| row.kind == "asked").count();
         // A call that was cut has told nobody what it proposes.
         let told = events.iter().any(|event| {
-            matches!(&event.body, EventBody::ToolResult { outcome: Outcome::Ended { .. }, .. })
+            matches!(&event.body, EventBody::ToolResult { outcome, .. }
+                if matches!(**outcome, Outcome::Ended { .. }))
         });
         let expected = if told { 3 } else { 0 };
         assert_eq!(
@@ -226,7 +232,7 @@ async fn a_run_of_staged_actions_can_be_dropped_anywhere() {
                 EventBody::ActionResult { action, outcome, .. }
                     if action.arguments["text"] == text =>
                 {
-                    Some(outcome)
+                    Some(&**outcome)
                 }
                 _ => None,
             });

@@ -200,8 +200,8 @@ pub(super) fn notices(gate: &GateRig) -> Vec<String> {
 pub(super) fn words(message: &Message) -> Vec<String> {
     let word = |block: &Block| match block {
         Block::Text { text } => text.clone(),
-        Block::ToolUse(ToolUse { input, .. }) => {
-            format!("use {}", input["text"].as_str().unwrap_or_default())
+        Block::ToolUse(one) => {
+            format!("use {}", one.input["text"].as_str().unwrap_or_default())
         }
         Block::ToolResult { content, .. } => format!("result {content}"),
         other => panic!("{other:?}"),

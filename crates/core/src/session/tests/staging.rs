@@ -68,7 +68,7 @@ impl Rig {
 
     pub(super) fn results(&self) -> Vec<Outcome> {
         let result = |body| match body {
-            EventBody::ActionResult { outcome, .. } => Some(outcome),
+            EventBody::ActionResult { outcome, .. } => Some(*outcome),
             _ => None,
         };
         self.log().into_iter().filter_map(result).collect()

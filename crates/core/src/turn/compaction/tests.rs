@@ -40,7 +40,7 @@ fn push(log: &Log, body: EventBody) -> Log {
 fn summarised(log: &Log, through_seq: u64, summary: &str) -> Log {
     let made = made(log, through_seq, summary, KeptWords::default(), Some(0));
     let text = summary.to_owned();
-    push(log, EventBody::Summary { text, through_seq, spent: None, made })
+    push(log, EventBody::Summary { text, through_seq, spent: None, made: Box::new(made) })
 }
 
 fn gave_up(log: &Log) -> Log {
@@ -128,7 +128,7 @@ fn a_summary_that_makes_no_room_is_followed_by_a_drop() {
         reason: "no".into(),
         through_seq: 8,
         kept_summary: String::new(),
-        made,
+        made: Box::new(made),
     };
     assert_eq!(next(&push(&echoed, dropped), &SMALL), Step::AskModel);
 }
@@ -223,7 +223,7 @@ proptest! {
                     let at = log.next_seq();
                     let output = ToolOutput { text: tokens(count.into()), ..ToolOutput::default() };
                     let outcome = crate::domain::Outcome::Ended { output };
-                    vec![uses(&["1"]), EventBody::ToolResult { call: id(at, 0), outcome }]
+                    vec![uses(&["1"]), EventBody::ToolResult { call: id(at, 0), outcome: Box::new(outcome) }]
                 }
                 Said::End => vec![text("bye"), ended(), started(), said("hello")],
             };
@@ -238,12 +238,12 @@ proptest! {
                     }
                     Step::Compact { through_seq } => {
                         let made = made(&log, through_seq, "s", KeptWords::default(), None);
-                        vec![EventBody::Summary { text: "s".into(), through_seq, spent: None, made }]
+                        vec![EventBody::Summary { text: "s".into(), through_seq, spent: None, made: Box::new(made) }]
                     }
                     Step::Drop { through_seq } => {
                         let made = made(&log, through_seq, "", KeptWords::default(), None);
                         let (reason, kept_summary) = ("r".into(), String::new());
-                        vec![EventBody::WindowDropped { reason, through_seq, kept_summary, made }]
+                        vec![EventBody::WindowDropped { reason, through_seq, kept_summary, made: Box::new(made) }]
                     }
                     _ => break,
                 };

@@ -103,7 +103,7 @@ fn what_was_kept_before_stays_over_further_compactions() {
         text: String::new(),
         through_seq: 3,
         spent: None,
-        made: Compaction { kept: first.clone(), ..Compaction::default() },
+        made: Box::new(Compaction { kept: first.clone(), ..Compaction::default() }),
     };
     let bodies = vec![
         started(),
@@ -114,7 +114,7 @@ fn what_was_kept_before_stays_over_further_compactions() {
         said("and K-66"),
         EventBody::ToolResult {
             call: id(6, 0),
-            outcome: Outcome::Ended { output: ToolOutput::default() },
+            outcome: Box::new(Outcome::Ended { output: ToolOutput::default() }),
         },
     ];
     let second = kept(bodies, 1_000);

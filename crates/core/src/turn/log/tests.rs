@@ -12,7 +12,7 @@ fn body(through_seq: u64) -> EventBody {
         text: format!("through {through_seq}"),
         through_seq,
         spent: None,
-        made: Compaction::default(),
+        made: Box::new(Compaction::default()),
     }
 }
 
@@ -38,7 +38,7 @@ fn numbers_go_on_and_a_boundary_hides_what_is_before_it() {
         reason: "x".into(),
         through_seq: 10,
         kept_summary: "through 9".into(),
-        made: Compaction::default(),
+        made: Box::new(Compaction::default()),
     };
     log.push(0, dropped);
     assert_eq!((seqs(&log), log.summary()), (vec![11, 12, 13], Some("through 9")));

@@ -65,12 +65,12 @@ pub(in crate::turn) fn text(text: &str) -> EventBody {
 
 pub(in crate::turn) fn uses(inputs: &[&str]) -> EventBody {
     let blocks = inputs.iter().map(|input| {
-        Block::ToolUse(ToolUse {
+        Block::ToolUse(Box::new(ToolUse {
             id: "same".into(),
             name: "s__t".into(),
             input: json!({"text": input}),
             broken_input: None,
-        })
+        }))
     });
     reply(blocks.collect(), Finish::ToolUse)
 }
@@ -85,7 +85,7 @@ pub(in crate::turn) fn pause(turn_seq: u64, cause: PauseCause) -> CallId {
 
 pub(in crate::turn) fn result(call: CallId, text: &str) -> EventBody {
     let output = ToolOutput { text: text.into(), ..ToolOutput::default() };
-    EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+    EventBody::ToolResult { call, outcome: Box::new(Outcome::Ended { output }) }
 }
 
 pub(in crate::turn) fn parked(call: CallId, approval: &str) -> EventBody {
@@ -106,7 +106,7 @@ pub(in crate::turn) fn tapped(call: CallId, answer: Option<Answer>) -> EventBody
     EventBody::ActionAnswered {
         call,
         approval: ApprovalId("t".into()),
-        action: action("x"),
+        action: Box::new(action("x")),
         answer,
         by: "p".into(),
     }
@@ -118,7 +118,11 @@ pub(in crate::turn) fn confirmed_by_tap(call: CallId) -> EventBody {
 
 pub(in crate::turn) fn acted(call: CallId, text: &str) -> EventBody {
     let output = ToolOutput { text: text.into(), ..ToolOutput::default() };
-    EventBody::ActionResult { call, action: action("x"), outcome: Outcome::Ended { output } }
+    EventBody::ActionResult {
+        call,
+        action: Box::new(action("x")),
+        outcome: Box::new(Outcome::Ended { output }),
+    }
 }
 
 pub(in crate::turn) fn failed(context_too_long: bool) -> EventBody {
@@ -135,7 +139,7 @@ fn made() -> Compaction {
 }
 
 pub(in crate::turn) fn summary(through_seq: u64) -> EventBody {
-    EventBody::Summary { text: "before".into(), through_seq, spent: None, made: made() }
+    EventBody::Summary { text: "before".into(), through_seq, spent: None, made: Box::new(made()) }
 }
 
 fn dropped(through_seq: u64) -> EventBody {
@@ -143,7 +147,7 @@ fn dropped(through_seq: u64) -> EventBody {
         reason: "no".into(),
         through_seq,
         kept_summary: String::new(),
-        made: made(),
+        made: Box::new(made()),
     }
 }
 
@@ -248,12 +252,12 @@ fn a_stop_and_a_limit_end_the_turn_whatever_is_open() {
 
 #[test]
 fn a_refusal_is_delivered_and_calls_nothing() {
-    let tool_use = Block::ToolUse(ToolUse {
+    let tool_use = Block::ToolUse(Box::new(ToolUse {
         id: "1".into(),
         name: "t".into(),
         input: json!({}),
         broken_input: None,
-    });
+    }));
     let refusal = Finish::Refusal { reason: "no".into() };
     assert_eq!(step(vec![started(), said("a"), reply(vec![tool_use], refusal)]), Step::Deliver);
 }

@@ -207,7 +207,7 @@ fn the_first_difference_is_named() {
 fn a_step_that_only_other_limits_lead_to_is_counted_and_no_difference() {
     let denied = |at| EventBody::ToolResult {
         call: id(at, 0),
-        outcome: Outcome::denied(DeniedBy::Request, at.to_string()),
+        outcome: Box::new(Outcome::denied(DeniedBy::Request, at.to_string())),
     };
     let mut bodies = vec![started(), said("a")];
     for at in [3, 5, 7, 9] {

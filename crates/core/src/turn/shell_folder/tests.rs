@@ -13,7 +13,7 @@ fn left_by(call: CallId, folder: &str, instead_of: Option<&str>) -> EventBody {
         instead_of: instead_of.map(str::to_owned),
     }));
     let output = ToolOutput { shell, ..ToolOutput::default() };
-    EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+    EventBody::ToolResult { call, outcome: Box::new(Outcome::Ended { output }) }
 }
 
 fn left(call: CallId, folder: &str) -> EventBody {
@@ -68,13 +68,16 @@ fn a_call_that_is_over_without_the_end_of_a_shell_moves_none() {
     let mut events = turn([left(id(3, 0), "a"), left(id(3, 1), "b")]);
     events.push(uses(&["x", "y"]));
     let unknown = Outcome::Unknown { reason: "killed".into() };
-    events.push(EventBody::ToolResult { call: id(6, 0), outcome: unknown });
+    events.push(EventBody::ToolResult { call: id(6, 0), outcome: Box::new(unknown) });
     let output = ToolOutput {
         structured: Some(json!({"moved_to": "c", "exit_code": 0})),
         ..ToolOutput::default()
     };
     // What a server says is data; the gate alone says where a shell was left.
-    events.push(EventBody::ToolResult { call: id(6, 1), outcome: Outcome::Ended { output } });
+    events.push(EventBody::ToolResult {
+        call: id(6, 1),
+        outcome: Box::new(Outcome::Ended { output }),
+    });
     assert_eq!(stands(&events).as_deref(), Some("b"));
 }
 
@@ -134,7 +137,8 @@ fn a_summary_keeps_where_the_replaced_part_has_left_it() {
     assert_eq!(shells.len(), 1);
     assert_eq!(shells[0].folder, "b");
     let made = Compaction { before_tokens: 1, shells, ..Compaction::default() };
-    let summary = EventBody::Summary { text: "s".into(), through_seq, spent: None, made };
+    let summary =
+        EventBody::Summary { text: "s".into(), through_seq, spent: None, made: Box::new(made) };
     let with = |end| events.iter().cloned().chain([summary.clone(), end]).collect::<Vec<_>>();
     assert_eq!(stands(&with(text("on"))).as_deref(), Some("c"));
     let undone = EventBody::ExchangeDropped { from_seq: 8, through_seq: 11 };

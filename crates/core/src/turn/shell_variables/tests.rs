@@ -14,7 +14,7 @@ fn left(call: CallId, set: &[(&str, &str)], unset: &[&str]) -> EventBody {
         unset: unset.iter().map(|name| (*name).into()).collect(),
     }));
     let output = ToolOutput { shell_variables, ..ToolOutput::default() };
-    EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+    EventBody::ToolResult { call, outcome: Box::new(Outcome::Ended { output }) }
 }
 
 fn told(log: &Log) -> Option<(String, bool)> {
@@ -72,10 +72,13 @@ fn what_a_server_says_by_itself_is_data() {
     let mut events = usual();
     events.push(uses(&["x", "y"]));
     let unknown = Outcome::Unknown { reason: "killed".into() };
-    events.push(EventBody::ToolResult { call: id(6, 0), outcome: unknown });
+    events.push(EventBody::ToolResult { call: id(6, 0), outcome: Box::new(unknown) });
     let told = json!({"variables_left": {"set": {"EVIL": "1"}, "unset": ["A"]}});
     let output = ToolOutput { structured: Some(told), ..ToolOutput::default() };
-    events.push(EventBody::ToolResult { call: id(6, 1), outcome: Outcome::Ended { output } });
+    events.push(EventBody::ToolResult {
+        call: id(6, 1),
+        outcome: Box::new(Outcome::Ended { output }),
+    });
     assert_eq!(keeps(&events), "A=1 B=0");
 }
 
@@ -128,7 +131,8 @@ fn a_summary_keeps_what_the_replaced_part_has_left() {
     let shell_variables = kept(&log(events.clone()), through_seq);
     assert_eq!(shell_variables.len(), 1);
     let made = Compaction { before_tokens: 1, shell_variables, ..Compaction::default() };
-    let summary = EventBody::Summary { text: "s".into(), through_seq, spent: None, made };
+    let summary =
+        EventBody::Summary { text: "s".into(), through_seq, spent: None, made: Box::new(made) };
     let with = |end| events.iter().cloned().chain([summary.clone(), end]).collect::<Vec<_>>();
     assert_eq!(keeps(&with(text("on"))), "A=1 C=3");
     let undone = EventBody::ExchangeDropped { from_seq: 8, through_seq: 11 };

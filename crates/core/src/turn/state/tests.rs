@@ -94,7 +94,7 @@ fn the_tokens_of_a_summary_are_its_tokens_too_and_of_another_turn_are_not() {
         text: "s".into(),
         through_seq: 0,
         spent: Some(spent),
-        made: crate::domain::Compaction::default(),
+        made: Box::new(crate::domain::Compaction::default()),
     };
     let bodies = [started(), said("a"), summary, replied(100), ended(), started(), replied(1_000)];
     let events = at(&bodies.map(|body| (0, body)));

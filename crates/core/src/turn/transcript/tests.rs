@@ -74,7 +74,7 @@ fn images_of_results_follow_all_results_in_their_order() {
         };
         let images = digests.iter().map(image).collect();
         let output = crate::domain::ToolOutput { text: text.into(), images, ..Default::default() };
-        EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+        EventBody::ToolResult { call, outcome: Box::new(Outcome::Ended { output }) }
     };
     let two = seen(id(3, 1), "two", &["c"]);
     let bodies = vec![
@@ -101,7 +101,8 @@ fn actions_are_told_behind_results_and_before_the_next_words() {
         actions: vec![proposal],
         ..Default::default()
     };
-    let proposing = EventBody::ToolResult { call: id(3, 0), outcome: Outcome::Ended { output } };
+    let proposing =
+        EventBody::ToolResult { call: id(3, 0), outcome: Box::new(Outcome::Ended { output }) };
     let mut bodies = vec![
         started(),
         said("a"),
@@ -135,7 +136,7 @@ fn actions_are_told_behind_results_and_before_the_next_words() {
 
 #[test]
 fn each_outcome_reads_as_what_it_is() {
-    let outcome = |outcome| EventBody::ToolResult { call: id(3, 0), outcome };
+    let outcome = |outcome| EventBody::ToolResult { call: id(3, 0), outcome: Box::new(outcome) };
     let told = |body: Option<EventBody>| {
         let messages =
             fold(&log(
@@ -172,7 +173,7 @@ fn a_summary_stands_for_what_it_replaced_and_new_forgets_all() {
         reason: "x".into(),
         through_seq: 8,
         kept_summary: "before".into(),
-        made: crate::domain::Compaction::default(),
+        made: Box::new(crate::domain::Compaction::default()),
     };
     let kept = shape(&fold(&log([summarised.clone(), vec![again]].concat())));
     assert_eq!(kept.len(), 1, "a failed compaction keeps the summary before it: {kept:?}");

@@ -23,7 +23,7 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
         call().prop_map(|call| result(call, &"long ".repeat(1_000))),
         call().prop_map(|call| EventBody::ToolResult {
             call,
-            outcome: Outcome::Unknown { reason: "u".into() }
+            outcome: Box::new(Outcome::Unknown { reason: "u".into() })
         }),
         (call(), "[ab]").prop_map(|(call, approval)| parked(call, &approval)),
         (call(), "[ab]").prop_map(|(call, approval)| answered_with(call, &approval)),
@@ -35,7 +35,10 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
         "[ab]".prop_map(|text| EventBody::TurnContext { text }),
         "[ab]".prop_map(|text| EventBody::TurnNamed {
             call: None,
-            named: crate::domain::Named::Resource { server: "s".into(), uri: "u:x".into() },
+            named: Box::new(crate::domain::Named::Resource {
+                server: "s".into(),
+                uri: "u:x".into()
+            }),
             state: crate::domain::NamedState::Given,
             text,
             images: Vec::new(),

@@ -30,11 +30,11 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
                 0 => parked(id.clone(), &format!("q{}", log.next_seq())),
                 1 => EventBody::ToolResult {
                     call: id.clone(),
-                    outcome: Outcome::denied(crate::domain::DeniedBy::Request, "d"),
+                    outcome: Box::new(Outcome::denied(crate::domain::DeniedBy::Request, "d")),
                 },
                 2 => EventBody::ToolResult {
                     call: id.clone(),
-                    outcome: Outcome::Unknown { reason: "u".into() },
+                    outcome: Box::new(Outcome::Unknown { reason: "u".into() }),
                 },
                 // Some are so long that they are cut.
                 3 if *luck > 127 => result(id.clone(), &format!("{luck} ").repeat(2_000)),
@@ -64,7 +64,7 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
             let open = log.open_turn().unwrap().unanswered();
             let denied = |call| EventBody::ToolResult {
                 call,
-                outcome: Outcome::denied(crate::domain::DeniedBy::Stop, "end"),
+                outcome: Box::new(Outcome::denied(crate::domain::DeniedBy::Stop, "end")),
             };
             let end = if let Step::Stop(end) = step { end.clone() } else { TurnEnd::Answered };
             let ended = EventBody::TurnEnded { end };
