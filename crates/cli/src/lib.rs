@@ -186,6 +186,7 @@ async fn carry_out(cli: Cli, doors: &'static DoorCommands) -> anyhow::Result<Exi
             let app = Box::pin(open_for(overrides, &command)).await?;
             let done = Box::pin(at_home(&app, command, doors)).await;
             app.close().await;
+            app.leave_windows();
             done
         }
         // What has to work without a home, or when a setting in it is wrong.

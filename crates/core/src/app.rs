@@ -287,6 +287,14 @@ impl App {
         self.gate.catalog().remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }
+
+    /// Leaves the windows of sessions to the system, for a process that ends now: to give back
+    /// thousands of short messages one by one takes longer than the system needs for all.
+    pub fn leave_windows(&self) {
+        if let Some(worker) = self.worker.get() {
+            worker.leave_windows();
+        }
+    }
 }
 
 /// Why a file is not there, if it has gone in order.

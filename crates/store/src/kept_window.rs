@@ -13,7 +13,7 @@ use rows::{read, written};
 
 /// The form of [`rows`]. A copy in another one is not used: give it a new name with every change of
 /// what a row or an event holds.
-const FORM: &str = concat!("4 of ", env!("CARGO_PKG_VERSION"));
+const FORM: &str = concat!("5 of ", env!("CARGO_PKG_VERSION"));
 /// So many events may be read one by one before their window is kept.
 pub(super) const READ_ONE_BY_ONE_MAX: usize = 256;
 

@@ -36,6 +36,11 @@ impl Recent {
         }
     }
 
+    /// For a process that ends now.
+    pub(super) fn leave(&self) {
+        std::mem::forget(std::mem::take(&mut *self.logs()));
+    }
+
     fn logs(&self) -> MutexGuard<'_, VecDeque<Log>> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -131,6 +131,11 @@ impl Worker {
         &self.ending
     }
 
+    /// For a process that ends now.
+    pub fn leave_windows(&self) {
+        self.recent.leave();
+    }
+
     /// What a turn goes by that begins now.
     pub fn settings(&self) -> Arc<TurnSettings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -12,7 +12,9 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use claw_domain::{Address, Block, Event, EventBody, Finish, Origin, TurnEnd, UnixMillis, Usage};
+use claw_domain::{
+    Address, Block, Compaction, Event, EventBody, Finish, Origin, TurnEnd, UnixMillis, Usage,
+};
 
 /// By their places. An origin that is not here is written in the form of the log.
 const ORIGINS: [Origin; 6] = [
@@ -130,6 +132,18 @@ impl Writer {
                 }
             }
             EventBody::TurnEnded { end: TurnEnd::Answered } => self.begin('A', event),
+            EventBody::Summary { text, through_seq, spent, made } => {
+                // Thousands of names may stand in it, and as JSON they are read twice.
+                let mut made = made.clone();
+                let names = std::mem::take(&mut made.kept.identifiers);
+                self.begin('M', event);
+                self.text(text);
+                self.number(*through_seq);
+                self.text(&serde_json::to_string(spent)?);
+                self.text(&serde_json::to_string(&made)?);
+                self.number(names.len() as u64);
+                names.iter().for_each(|name| self.text(name));
+            }
             _ => return self.other(event),
         }
         Ok(())
@@ -253,10 +267,24 @@ impl<'a> Reader<'a> {
                 notice: if self.is_there()? { Some(self.text()?.to_owned()) } else { None },
             },
             b'A' => EventBody::TurnEnded { end: TurnEnd::Answered },
+            b'M' => self.summary()?,
             b'O' => serde_json::from_str(self.text()?).ok()?,
             _ => return None,
         };
         Some(Event { seq, at_ms, body })
+    }
+
+    fn summary(&mut self) -> Option<EventBody> {
+        let (text, through_seq) = (self.text()?.to_owned(), self.number()?);
+        let spent = serde_json::from_str(self.text()?).ok()?;
+        let mut made: Box<Compaction> = serde_json::from_str(self.text()?).ok()?;
+        let count = usize::try_from(self.number()?).ok()?;
+        let names = &mut made.kept.identifiers;
+        names.reserve_exact(count.min(self.rest.len()));
+        for _ in 0..count {
+            names.push(self.text()?.to_owned());
+        }
+        Some(EventBody::Summary { text, through_seq, spent, made })
     }
 
     fn blocks(&mut self) -> Option<Vec<Block>> {

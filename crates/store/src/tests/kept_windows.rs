@@ -7,8 +7,8 @@ use serde_json::json;
 use super::*;
 use crate::kept_window::READ_ONE_BY_ONE_MAX;
 use claw_domain::{
-    Action, Address, Answer, Block, Event, EventBody, Finish, Origin, Outcome, ToolOutput, ToolUse,
-    TurnEnd, Usage,
+    Action, Address, Answer, Block, Compaction, Event, EventBody, Finish, KeptWords, Origin,
+    Outcome, Spent, ToolOutput, ToolUse, TurnEnd, Usage,
 };
 
 fn text(text: &str) -> Block {
@@ -61,6 +61,21 @@ fn body() -> impl Strategy<Value = EventBody> {
         }),
         1 => (0..40_u64, words.clone()).prop_map(|(through_seq, text)| EventBody::Summary {
             text, through_seq, spent: None, made: Default::default()
+        }),
+        1 => (0..40_u64, words.clone()).prop_map(|(through_seq, name)| {
+            let (provider, model) = ("p".to_owned(), "m".to_owned());
+            let kept = KeptWords {
+                rules: vec![name.clone()],
+                identifiers: vec![name, String::new()],
+                archive: Some("a".into()),
+            };
+            let made = Compaction { before_tokens: 9, asked_ms: vec![-1, 7], kept, ..Compaction::default() };
+            EventBody::Summary {
+                text: "s".into(),
+                through_seq,
+                spent: Some(Spent { usage: Usage::default(), provider, model }),
+                made: Box::new(made),
+            }
         }),
         1 => (0..40_u64, words.clone()).prop_map(|(through_seq, kept_summary)| EventBody::WindowDropped {
             reason: "r".into(), through_seq, kept_summary, made: Default::default()

@@ -17,7 +17,7 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// The request, with the tools and their names as this wire takes them.
 pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) -> ChatRequest {
-    let mut messages = Vec::new();
+    let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.trim().is_empty() {
         messages.push(ChatMessage::system(request.system.as_str()));
     }

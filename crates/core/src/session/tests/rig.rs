@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::domain::{
     Address, Answer, Block, EventBody, Inbound, InboundBody, Message, Origin, OutboundBody,
-    SessionId, Term, ToolUse,
+    SessionId, Term,
 };
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
 use crate::model::{DeltaSink, Model, Replying, Request, Script, Scripted};
