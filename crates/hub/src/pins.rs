@@ -1,11 +1,17 @@
 //! Pins: digests over what a server is and what it says about its tools, and the difference between
 //! two of them for a human. Pure. Must not know who compares pins or what follows.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
-use similar::{ChangeTag, TextDiff};
 
 use super::manifest::{HttpLaunch, Launch, ServerEntry};
 use claw_domain::canonical::digest;
+use claw_kit::line_diff;
+
+/// Of a stranger's texts, which may be of any length: a comparison becomes coarser after this, and
+/// not slower.
+const DIFF_TIME_MAX: Duration = Duration::from_millis(300);
 
 /// What a launch pin covers: command, arguments, the **names** of the variables (values may be
 /// secrets and may change), the env file's path, the working directory, and which variables it
@@ -147,13 +153,8 @@ fn diff_objects(
 
 fn diff_texts(path: &str, before: &str, after: &str, out: &mut String) {
     heading(path, out);
-    for change in TextDiff::from_lines(before, after).iter_all_changes() {
-        let sign = match change.tag() {
-            ChangeTag::Delete => '-',
-            ChangeTag::Insert => '+',
-            ChangeTag::Equal => ' ',
-        };
-        lines(sign, change.value().trim_end_matches('\n'), out);
+    for line in line_diff::lines(before, after, DIFF_TIME_MAX) {
+        lines(line.fate.mark(), line.text.trim_end_matches('\n'), out);
     }
 }
 

@@ -14,6 +14,9 @@ pub mod homes;
 /// Named points of the kill rigs; nothing in a release.
 pub mod killpoint;
 
+/// How two texts differ, line by line.
+pub mod line_diff;
+
 /// Files that other programs run or obey on sight, by name.
 pub mod obeyed;
 

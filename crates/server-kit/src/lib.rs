@@ -11,6 +11,9 @@ pub mod library_result;
 /// Schemas in the small part of JSON Schema that every model provider and host understands.
 pub mod schema;
 
+/// MCP on a pair of streams, compiled once for all servers.
+pub mod serving;
+
 /// What the host says of whoever asks.
 pub mod source;
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use rmcp::model::JsonObject;
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 /// What becomes of "or null" in a schema.
@@ -22,7 +22,11 @@ pub enum Nulls {
 /// # Errors
 /// The type is no struct.
 pub fn input<T: JsonSchema + 'static>(nulls: Nulls) -> Result<JsonObject, String> {
-    let schema = generated::<T>(SchemaSettings::draft2020_12());
+    as_arguments(generated::<T>(SchemaSettings::draft2020_12()), nulls)
+}
+
+fn as_arguments(schema: Schema, nulls: Nulls) -> Result<JsonObject, String> {
+    let schema = bare(schema);
     if schema.get("type") != Some(&json!("object")) {
         return Err("the arguments of a tool must be an object".to_owned());
     }
@@ -31,13 +35,17 @@ pub fn input<T: JsonSchema + 'static>(nulls: Nulls) -> Result<JsonObject, String
 
 /// The structured result of a tool.
 pub fn output<T: JsonSchema + 'static>(nulls: Nulls) -> Arc<JsonObject> {
-    Arc::new(plain(&generated::<T>(SchemaSettings::draft2020_12().for_serialize()), nulls))
+    let schema = generated::<T>(SchemaSettings::draft2020_12().for_serialize());
+    Arc::new(plain(&bare(schema), nulls))
 }
 
 /// As `rmcp` makes it, without its cache: that keeps two copies of each schema until the process
 /// ends, and a server needs them when it lists its tools.
-fn generated<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
-    let schema = settings.into_generator().into_root_schema_for::<T>();
+fn generated<T: JsonSchema>(settings: SchemaSettings) -> Schema {
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+fn bare(schema: Schema) -> JsonObject {
     let mut schema = match schema.to_value() {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),

@@ -4,9 +4,10 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use rmcp::ServerHandler;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ServerHandler, ServiceExt as _};
+
+use crate::serving::Streams;
 
 /// How long work that has begun may take after standard input is closed.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
@@ -50,15 +51,13 @@ pub fn serve(server: impl ServerHandler, bounds: &Bounds) -> Result<(), ServeErr
     let runtime = runtime(bounds)?;
     let served = runtime.block_on(async {
         let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-        let transport = AsyncRwTransport::new_server(stdin, stdout)
-            .with_max_line_length(bounds.request_line_bytes_max);
-        let running = match server.serve(transport).await {
-            Ok(running) => running,
-            // A client that looks and leaves without a word is no failure.
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(ServeError::Handshake(Box::new(error))),
-        };
-        running.waiting().await.map(|_reason| ()).map_err(ServeError::Stopped)
+        let streams =
+            Streams::new(stdin, stdout).with_line_bytes_max(bounds.request_line_bytes_max);
+        let begun = streams.serve(server).await;
+        match begun.map_err(|error| ServeError::Handshake(Box::new(error)))? {
+            Some(running) => running.waiting().await.map(|_reason| ()).map_err(ServeError::Stopped),
+            None => Ok(()),
+        }
     });
     runtime.shutdown_timeout(SHUTDOWN_GRACE);
     served

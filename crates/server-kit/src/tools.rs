@@ -91,28 +91,29 @@ impl About {
         O: Serialize + JsonSchema + 'static,
         E: Display,
     {
-        let Self { name, title, description, effect } = self;
+        let name = self.name;
         // The schema of a struct is always an object; the tests of the servers list every tool.
         let input = || schema::input::<I>(Nulls::LeftOut).unwrap_or_default();
-        let described = move || {
-            Tool::new(name, description, Arc::new(input()))
-                .with_title(title)
-                .with_annotations(effect.hints())
-                .with_raw_output_schema(schema::output::<O>(Nulls::LeftOut))
-        };
-        let run = move |context: &C, arguments: JsonObject| {
-            let input = match serde_json::from_value(Value::Object(arguments)) {
-                Ok(input) => input,
-                Err(error) => {
-                    let names = argument_names(&input());
-                    return refused(format!(
-                        "wrong arguments: {error}. The arguments are: {names}."
-                    ));
+        let described = move || self.described(input(), schema::output::<O>(Nulls::LeftOut));
+        let run = move |context: &C, arguments: JsonObject| match serde_json::from_value(
+            Value::Object(arguments),
+        ) {
+            Ok(input) => match run(context, input) {
+                Ok(Reply { content, structured, meta }) => {
+                    result(content, serde_json::to_value(structured), meta)
                 }
-            };
-            run(context, input).map_or_else(|error| refused(error.to_string()), result)
+                Err(error) => refused(error.to_string()),
+            },
+            Err(error) => wrong_arguments(&error, &input()),
         };
         ToolDef { name, described: Box::new(described), is_for_hosts: false, run: Box::new(run) }
+    }
+
+    fn described(&self, input: JsonObject, output: Arc<JsonObject>) -> Tool {
+        Tool::new(self.name, self.description, Arc::new(input))
+            .with_title(self.title)
+            .with_annotations(self.effect.hints())
+            .with_raw_output_schema(output)
     }
 }
 
@@ -133,16 +134,25 @@ impl<C> ToolDef<C> {
     }
 }
 
-fn result<O: Serialize>(reply: Reply<O>) -> CallToolResult {
-    match serde_json::to_value(reply.structured) {
+fn result(
+    content: Vec<ContentBlock>,
+    structured: serde_json::Result<Value>,
+    meta: JsonObject,
+) -> CallToolResult {
+    match structured {
         Ok(structured) => {
-            let mut result = CallToolResult::success(reply.content);
+            let mut result = CallToolResult::success(content);
             result.structured_content = Some(structured);
-            result.meta = (!reply.meta.is_empty()).then(|| reply.meta.into());
+            result.meta = (!meta.is_empty()).then(|| meta.into());
             result
         }
         Err(error) => refused(format!("the result cannot be written as JSON: {error}")),
     }
+}
+
+fn wrong_arguments(error: &serde_json::Error, input: &JsonObject) -> CallToolResult {
+    let names = argument_names(input);
+    refused(format!("wrong arguments: {error}. The arguments are: {names}."))
 }
 
 fn refused(why: String) -> CallToolResult {

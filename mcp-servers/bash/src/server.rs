@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use claw_server_kit::serving::Streams;
 use claw_server_kit::tools::{LIST_TTL_MS, discovered, introduced};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomNotification, DiscoverResult,
     JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
     ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, ServerInitializeError};
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use rmcp::service::{NotificationContext, Peer, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -134,16 +135,12 @@ pub async fn serve(settings: Settings, serving: Serving) -> Result<(), StartErro
 async fn over_stdio(server: BashServer, closed: &CancellationToken) -> Result<(), StartError> {
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
     let jobs = server.background.running();
-    match server.serve((EofSignal::new(stdin, closed.clone()), stdout)).await {
-        Ok(running) => {
-            tokio::spawn(tell_of_jobs(running.peer().clone(), jobs));
-            let _ = running.waiting().await;
-            Ok(())
-        }
-        // Nobody said anything: that is how a host looks whether a program starts.
-        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(StartError::Handshake(error.to_string())),
+    let begun = Streams::new(EofSignal::new(stdin, closed.clone()), stdout).serve(server).await;
+    if let Some(running) = begun.map_err(|error| StartError::Handshake(error.to_string()))? {
+        tokio::spawn(tell_of_jobs(running.peer().clone(), jobs));
+        let _ = running.waiting().await;
     }
+    Ok(())
 }
 
 /// Tells the one client of this process how many jobs run. One task sends, so that the newest

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use similar::TextDiff;
+use claw_kit::line_diff;
 
 use crate::text::head;
 
@@ -11,8 +11,8 @@ const DIFF_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A unified diff with three lines of context, in the form that `patch` and `git apply` read.
 pub fn unified(path: &str, old: &str, new: &str) -> String {
-    let diff = TextDiff::configure().timeout(DIFF_TIME_MAX).diff_lines(old, new);
-    diff.unified_diff().header(&format!("a/{path}"), &format!("b/{path}")).to_string()
+    let names = (format!("a/{path}"), format!("b/{path}"));
+    line_diff::unified((&names.0, &names.1), old, new, DIFF_TIME_MAX)
 }
 
 /// Cuts a diff after whole lines and says so.

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use cap_std::fs::Dir;
+use claw_kit::line_diff::alike;
 
 use crate::guard::{Act, Guard};
 
@@ -44,11 +45,7 @@ fn similar_names(dir: &Dir, real: &Path, wanted: &str, guard: &Guard) -> Vec<Str
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let same_stem = !stem(&lower).is_empty() && stem(&lower) == stem(&wanted);
-            let score = if same_stem {
-                1.0
-            } else {
-                similar::TextDiff::from_chars(wanted.as_str(), lower.as_str()).ratio()
-            };
+            let score = if same_stem { 1.0 } else { alike(&wanted, &lower) };
             (score >= ALIKE).then_some((score, name))
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use similar::{ChangeTag, TextDiff};
+use claw_kit::line_diff::{self, Fate};
 
 use crate::domain::escape;
 
@@ -34,39 +34,28 @@ pub(super) struct Changed {
 pub(super) fn between(old: &str, new: &str, around: Around) -> Changed {
     let around = match around {
         Around::One => 1,
-        // `similar` doubles it.
-        Around::All => usize::MAX / 4,
+        Around::All => usize::MAX,
     };
     let (shown_old, shown_new) = (escape::visible_multiline(old), escape::visible_multiline(new));
-    let diff = TextDiff::configure().timeout(TIME_MAX).diff_lines(&shown_old, &shown_new);
+    let groups = line_diff::groups(&shown_old, &shown_new, around, TIME_MAX);
     let mut changed = Changed { of: old.lines().count() as u64, ..Changed::default() };
     let mut end_old = 0;
-    for (index, group) in diff.grouped_ops(around).iter().enumerate() {
-        let start = group.first().map_or(0, |op| op.old_range().start);
-        if index > 0 || start > end_old {
-            changed.text.push_str(&format!("@ line {}\n", start + 1));
+    for (index, group) in groups.iter().enumerate() {
+        if index > 0 || group.old_start > end_old {
+            changed.text.push_str(&format!("@ line {}\n", group.old_start + 1));
         }
-        for op in group {
-            end_old = op.old_range().end;
-            for change in diff.iter_changes(op) {
-                let mark = match change.tag() {
-                    ChangeTag::Delete => {
-                        changed.gone += 1;
-                        '-'
-                    }
-                    ChangeTag::Insert => {
-                        changed.come += 1;
-                        '+'
-                    }
-                    ChangeTag::Equal => ' ',
-                };
-                let line: &str = change.value();
-                changed.text.push(mark);
-                changed.text.push_str(line.strip_suffix('\n').unwrap_or(line));
-                changed.text.push('\n');
-                if change.missing_newline() {
-                    changed.text.push_str("\\ no line feed at the end\n");
-                }
+        end_old = group.old_end;
+        for line in &group.lines {
+            match line.fate {
+                Fate::Goes => changed.gone += 1,
+                Fate::Comes => changed.come += 1,
+                Fate::Stays => {}
+            }
+            changed.text.push(line.fate.mark());
+            changed.text.push_str(line.text.strip_suffix('\n').unwrap_or(&line.text));
+            changed.text.push('\n');
+            if line.is_unended {
+                changed.text.push_str("\\ no line feed at the end\n");
             }
         }
     }
