@@ -2,6 +2,7 @@
 //! what a task asks over the stream of its result, and a server that takes no cancel.
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::program::eventually;
 use crate::pty::Pty;
@@ -54,6 +55,9 @@ fn after_a_kill_in_the_middle_of_its_question_the_task_asks_again() {
     let open = || house.claw(&["approvals", "--json"]).expect(0).rows();
     let asking = house.start(&["ask", "dig"]);
     eventually("it asks", || open().len() == 1);
+    // A question that the log does not have yet is found by the next process, and stays.
+    let is_parked = |event: &Value| event["type"] == "call.parked";
+    eventually("the log has it", || house.events("main").iter().any(is_parked));
     let first = open()[0]["id"].clone();
     asking.signal(Signal::KILL);
     drop(asking);

@@ -257,6 +257,8 @@ pub fn a_message_that_finds_the_queue_full_is_told_and_not_taken_in<R: DoorRig>(
     shows(&mut rig, Chat::First, why);
     gate.add_permits(ALL);
     shows(&mut rig, Chat::First, "The second answer.");
+    // An answer may be shown while it is written, and the log has what it answers a moment later.
+    eventually("both are in the log", || logged(&rig, "user.message") == 2);
     let heard = said(&rig.home().house.events(&rig.session(Chat::First)));
     let last_lines: Vec<&str> = heard.iter().filter_map(|text| text.lines().last()).collect();
     assert_eq!(last_lines, ["one", "two"], "what was refused went nowhere");
