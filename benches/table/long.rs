@@ -1,5 +1,5 @@
-//! A whole `claw ask` as a process in sessions with 20, 10,000 and 20,000 events: what it costs must
-//! not grow with them, apart from the request itself, which carries the whole window.
+//! A whole `claw ask` as a process in sessions with 20, 10,000 and 20,000 events: what it costs
+//! must not grow with them, apart from the request itself, which carries the whole window.
 
 use claw_core::domain::SessionId;
 
