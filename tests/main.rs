@@ -40,6 +40,7 @@ mod endpoint;
 mod friction;
 mod full_disk;
 mod git_state;
+mod grants_reach;
 mod heartbeats;
 mod heartbeats_listed;
 mod heartbeats_proposed;
