@@ -221,12 +221,21 @@ fn always_is_for_this_client_alone_and_ends_with_it() {
 #[test]
 fn a_grant_of_the_owner_and_a_mode_reach_no_client() {
     let house = house(IMPATIENT);
-    let write = json!({"path": "notes/a.txt", "content": "1"});
     let id = house.ask_parks("write notes/a.txt: 1");
     house.claw(&["approve", &id, "--for", "always", "--below", "notes"]).expect(0);
+    house.claw_with_stdin(&["chat"], b"/mode edits\n").expect(0);
+    // One by the grant, the other by the mode.
+    for path in ["notes/b.txt", "c.txt"] {
+        house.claw(&["ask", &format!("write {path}: 1")]).expect(0);
+        assert_eq!(house.in_workspace(path), "1");
+    }
     let client = Client::start(&house, TOOLS, Era::Legacy);
-    let waits = client.call("filesystem__write_file", &write);
-    assert_eq!(state(&waits)["state"], "waiting", "{}", text(&waits));
+    for path in ["notes/b.txt", "c.txt"] {
+        let waits =
+            client.call("filesystem__write_file", &json!({"path": path, "content": "of a client"}));
+        assert_eq!(state(&waits)["state"], "waiting", "{path}: {}", text(&waits));
+        assert_eq!(house.in_workspace(path), "1");
+    }
     house.is_whole();
 }
 
