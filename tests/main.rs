@@ -105,6 +105,7 @@ mod reminder_buttons;
 mod resource_tool;
 mod rounds;
 mod rounds_at_doors;
+mod rounds_refused;
 mod secrets;
 mod serve_agent;
 mod serve_console;

@@ -28,7 +28,7 @@ fn house(provider: &Threaded) -> House {
 
 /// All files below a folder that hold one of the needles; the workspace is the owner's own and left
 /// out.
-fn leaks(folder: &Path, needles: &[&str]) -> Vec<String> {
+pub fn leaks(folder: &Path, needles: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
