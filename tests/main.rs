@@ -134,6 +134,7 @@ mod shown;
 mod staged;
 mod starts;
 mod stop_and_panic;
+mod stopped_words;
 mod strange_servers;
 mod swapped_links;
 mod task_house;
