@@ -2,7 +2,7 @@
 //! question that names it, and a word to the owner.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-use crate::program::eventually;
+use crate::program::{SERVER_WAIT, eventually};
 use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
 use jiff::Timestamp;
@@ -56,6 +56,42 @@ fn it_acts_in_a_session_of_its_own_asks_by_its_name_and_tells_the_owner() {
     assert_eq!(began[0]["origin"], json!("schedule"));
     let doctor = rig.house.claw(&["doctor"]).out;
     assert!(doctor.contains("heartbeat:inbox"), "{doctor}");
+    rig.house.is_whole();
+}
+
+/// Also not that it begins, nor what its model says before it looks.
+#[test]
+fn one_that_has_nothing_to_tell_tells_nothing_and_its_log_has_the_turn() {
+    let mut looks = Turn::calls(&[Call::new("1", "filesystem__list_dir", "{}")]);
+    looks.text = "Let me look.".to_owned();
+    let rig = Rig::new([Answer::Turn(looks), Answer::text("**HEARTBEAT_OK**")]);
+    rig.house.write("claw.toml", SERVER_WAIT);
+    rig.house.write("heartbeats.toml", &entry());
+    let gateway = rig.start();
+    rig.says("/status");
+    rig.hears("stop switch: off");
+    eventually("it is known", || count(&rig, STATE) == 1);
+    drop(gateway);
+    comes_due(&rig);
+    let gateway = rig.start();
+    let ended = "SELECT count(*) FROM events
+        WHERE session = 'heartbeat.inbox' AND type = 'turn.ended'";
+    eventually("its turn is over", || count(&rig, ended) == 1);
+    // What a turn tells is written with its end.
+    let told = "SELECT count(*) FROM outbox WHERE session = 'heartbeat.inbox'";
+    assert_eq!(count(&rig, told), 0);
+    rig.wait_delivered();
+    for words in ["HEARTBEAT_OK", "Let me look.", "Heartbeat inbox"] {
+        assert_eq!(rig.count(rig.anna.id, words), 0, "{words}");
+    }
+    drop(gateway);
+    let events = rig.house.events("heartbeat.inbox");
+    assert_eq!(events.iter().filter(|event| event["type"] == "turn.started").count(), 1);
+    let log = json!(events).to_string();
+    for kept in ["Let me look.", "**HEARTBEAT_OK**"] {
+        assert!(log.contains(kept), "{kept}: {log}");
+    }
+    assert!(events.iter().any(|event| event["type"] == "exchange.dropped"), "it is seen again");
     rig.house.is_whole();
 }
 
