@@ -286,10 +286,11 @@ mod tests {
     use super::*;
 
     /// A window of short messages has thousands of events, and each takes the room of the largest
-    /// kind: what only a rare kind has stands behind a pointer.
+    /// kind: what only a rare kind has stands behind a pointer. The sizes are those in the program,
+    /// where a JSON value is larger than in a build of this crate alone (`preserve_order`).
     #[test]
     fn an_event_is_small() {
-        assert!(size_of::<Event>() <= 176, "{} bytes", size_of::<Event>());
+        assert!(size_of::<Event>() <= 184, "{} bytes", size_of::<Event>());
         assert!(size_of::<Block>() <= 80, "{} bytes", size_of::<Block>());
     }
 }
