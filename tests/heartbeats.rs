@@ -2,7 +2,7 @@
 //! question that names it, and a word to the owner.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
-use crate::program::{SERVER_WAIT, eventually};
+use crate::program::{Running, SERVER_WAIT, eventually};
 use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
 use jiff::Timestamp;
@@ -27,6 +27,18 @@ fn comes_due(rig: &Rig) {
     assert_eq!(rig.house.db().execute(earlier, []).unwrap(), 1);
 }
 
+/// A gateway that knows of the heartbeat, and finds it due when it starts.
+fn starts_due(rig: &Rig) -> Running {
+    let gateway = rig.start();
+    // To look for a store that is not there yet would make an empty one.
+    rig.says("/status");
+    rig.hears("stop switch: off");
+    eventually("it is known", || count(rig, STATE) == 1);
+    drop(gateway);
+    comes_due(rig);
+    rig.start()
+}
+
 #[test]
 fn it_acts_in_a_session_of_its_own_asks_by_its_name_and_tells_the_owner() {
     let writes = json!({"path": "seen.txt", "content": "1"}).to_string();
@@ -35,14 +47,7 @@ fn it_acts_in_a_session_of_its_own_asks_by_its_name_and_tells_the_owner() {
         Answer::text("Two mails wait."),
     ]);
     rig.house.write("heartbeats.toml", &entry());
-    let gateway = rig.start();
-    // To look for a store that is not there yet would make an empty one.
-    rig.says("/status");
-    rig.waits_for("stop switch: off");
-    eventually("it is known", || count(&rig, STATE) == 1);
-    drop(gateway);
-    comes_due(&rig);
-    let gateway = rig.start();
+    let gateway = starts_due(&rig);
     rig.waits_for("Heartbeat inbox asks");
     rig.telegram.wait_for_button(rig.anna.id, "Allow once");
     assert_eq!(rig.house.in_workspace("seen.txt"), "", "nothing before a yes");
@@ -67,13 +72,7 @@ fn one_that_has_nothing_to_tell_tells_nothing_and_its_log_has_the_turn() {
     let rig = Rig::new([Answer::Turn(looks), Answer::text("**HEARTBEAT_OK**")]);
     rig.house.write("claw.toml", SERVER_WAIT);
     rig.house.write("heartbeats.toml", &entry());
-    let gateway = rig.start();
-    rig.says("/status");
-    rig.hears("stop switch: off");
-    eventually("it is known", || count(&rig, STATE) == 1);
-    drop(gateway);
-    comes_due(&rig);
-    let gateway = rig.start();
+    let gateway = starts_due(&rig);
     let ended = "SELECT count(*) FROM events
         WHERE session = 'heartbeat.inbox' AND type = 'turn.ended'";
     eventually("its turn is over", || count(&rig, ended) == 1);

@@ -11,25 +11,26 @@ use crate::{Row, median, turn};
 const FEW: u64 = 20;
 /// Bytes of a message: some words, of which 10,000 fit into a window, and what messages usually
 /// have.
-const SHORT: (&str, usize) = ("short texts", 20);
-const LONG: (&str, usize) = ("texts of 1 KB", 1_000);
 /// With short texts the window of 20,000 events has just been summarised, and that of the others
 /// holds more.
-const MANY: [((&str, usize), u64); 4] =
-    [(SHORT, 10_000), (SHORT, 20_000), (SHORT, 40_000), (LONG, 20_000)];
+const TEXTS: [(&str, usize, &[u64]); 2] =
+    [("short texts", 20, &[10_000, 20_000, 40_000]), ("texts of 1 KB", 1_000, &[20_000])];
 
 pub fn rows() -> Vec<Row> {
-    let few = |bytes| cpu_ms(FEW, bytes);
-    let (short, long) = (few(SHORT.1), few(LONG.1));
-    let row = |((texts, bytes), events)| {
-        let (few, many) = (if bytes == SHORT.1 { short } else { long }, cpu_ms(events, bytes));
+    TEXTS.into_iter().flat_map(|(texts, bytes, sizes)| rows_of(texts, bytes, sizes)).collect()
+}
+
+fn rows_of(texts: &str, bytes: usize, sizes: &[u64]) -> Vec<Row> {
+    let few = cpu_ms(FEW, bytes);
+    let row = |events: &u64| {
+        let many = cpu_ms(*events, bytes);
         Row::new(
             format!("`claw ask`, {events} events, {texts}: CPU"),
             format!("{many:.1} ms"),
             format!("{:.2} times that of {FEW} events", many / few),
         )
     };
-    MANY.map(row).into()
+    sizes.iter().map(row).collect()
 }
 
 /// The median of three: a home is summarised and kept by its first runs, which count for nothing.
