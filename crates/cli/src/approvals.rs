@@ -88,8 +88,10 @@ async fn answer_and_go_on(
     };
     if decided.question.input.is_some()
         && app.gate.calls().under_way(&decided.question.call)?.is_some()
+        && app.store.session_is_held(&session)?
     {
-        // Its call runs in the process that has asked.
+        // Its call runs in the process that has asked. One that is gone has left a turn, which goes
+        // on below and says that the answer came too late.
         return Ok(quiet(app, &session));
     }
     let follow = Follow {

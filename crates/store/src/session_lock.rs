@@ -8,7 +8,7 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use claw_domain::SessionId;
 use rustix::fs::{FlockOperation, flock};
@@ -38,6 +38,16 @@ impl Store {
             StoreError::SessionLock { path: folder.display().to_string(), source }
         })?;
         Ok(file.map(|file| SessionLock { file: Some(file), store: self.clone() }))
+    }
+
+    /// Whether somebody holds the lock of a session this moment. Takes nothing and leaves the note
+    /// of who died in it as it is.
+    pub fn session_is_held(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let folder = self.path().with_file_name(FOLDER);
+        is_held(&folder, session).map_err(|source| StoreError::SessionLock {
+            path: folder.display().to_string(),
+            source,
+        })
     }
 }
 
@@ -87,7 +97,7 @@ struct Died {
 
 impl LockFile {
     fn try_take(folder: &Path, session: &SessionId) -> io::Result<Option<Self>> {
-        let path = folder.join(format!("session-{session}.lock"));
+        let path = lock_path(folder, session);
         let file = match open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
@@ -128,6 +138,26 @@ impl LockFile {
             tracing::warn!(%error, "the note in a session's lock cannot be taken back");
         }
     }
+}
+
+/// A shared lock that is let go at once: two who look do not take each other for the holder.
+fn is_held(folder: &Path, session: &SessionId) -> io::Result<bool> {
+    let file = match File::open(lock_path(folder, session)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        opened => opened?,
+    };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => {
+            flock(&file, FlockOperation::Unlock)?;
+            Ok(false)
+        }
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn lock_path(folder: &Path, session: &SessionId) -> PathBuf {
+    folder.join(format!("session-{session}.lock"))
 }
 
 /// Rust opens files close-on-exec, so no child inherits the lock.
@@ -180,6 +210,27 @@ mod tests {
         assert_eq!(workspace.as_deref(), Some("/queued"));
         lock.release();
         assert!(store.lock_session(&main()).unwrap().is_some());
+    }
+
+    /// Whoever looks takes no death from the note, and does not stand in the way of another look.
+    #[test]
+    fn a_look_at_the_lock_leaves_it_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("claw.db")).unwrap();
+        assert!(!store.session_is_held(&main()).unwrap(), "nobody has ever held it");
+        let lock = store.lock_session(&main()).unwrap().unwrap();
+        assert_eq!(lock.begins(7), 0);
+        assert!(store.session_is_held(&main()).unwrap());
+        // Its holder dies: the note stays.
+        let mut lock = lock;
+        drop(lock.file.take().unwrap());
+        assert!(!store.session_is_held(&main()).unwrap());
+        let looks = File::open(lock_path(&dir.path().join(FOLDER), &main())).unwrap();
+        flock(&looks, FlockOperation::NonBlockingLockShared).unwrap();
+        assert!(!store.session_is_held(&main()).unwrap(), "another look holds nothing");
+        drop(looks);
+        let lock = store.lock_session(&main()).unwrap().unwrap();
+        assert_eq!(lock.begins(7), 1, "the death is still counted");
     }
 
     #[test]
