@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::program::{House, eventually};
+use crate::pty::Pty;
 use crate::telegram_model::Rig;
 use crate::wires::openai::chunk;
 use crate::wires::threaded::Threaded;
@@ -12,6 +13,8 @@ use crate::wires::{Answer, Then, Wire};
 
 /// A paragraph, and the beginning of another one.
 const WRITTEN: &str = "I shall explain it.\n\nFirst of all";
+
+const WRITTEN_LAST: &str = "First of all";
 
 /// Begins to write, and then nothing comes any more; the next reply is whole.
 fn answers() -> [Answer; 2] {
@@ -62,6 +65,20 @@ fn what_was_written_before_a_stop_at_the_console_is_shown_once_kept_and_read_aga
     let places: Vec<usize> = order.iter().filter_map(|words| shown.find(words)).collect();
     assert!(places.len() == order.len() && places.is_sorted(), "{shown}");
     assert!(order.iter().all(|words| shown.matches(words).count() == 1), "{shown}");
+    is_kept(&house, "main", &model);
+}
+
+#[test]
+fn what_was_written_before_ctrl_c_of_one_question_is_printed_once_kept_and_read_again() {
+    let model = Threaded::start(Wire::OpenAi, answers());
+    let house = House::at("openai-compatible", &model.base_url);
+    let mut ask = Pty::start(&house, &["ask", "explain it"]);
+    ask.shows("writing …").keys("\x03").shows("Stopping…");
+    let shown = ask.shows(WRITTEN_LAST).shows("Stopped.").ends(130);
+    for words in ["I shall explain it.", WRITTEN_LAST] {
+        assert_eq!(shown.matches(words).count(), 1, "{shown}");
+    }
+    assert_eq!(house.claw(&["ask", "and now?"]).expect(0).out, "Something else.\n");
     is_kept(&house, "main", &model);
 }
 

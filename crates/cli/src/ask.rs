@@ -334,6 +334,7 @@ pub fn finish(
     let joined = said.is_some() && report.begun_by != said;
     let staged = staged_report::since(&app.store, &ask.session, turn_seq)?;
     let failed = matches!(report.end, Some(TurnEnd::Failed { .. }));
+    let partial = report.partial.map(|text| app.gate.redactor().redact(&text).into_owned());
     if ask.json {
         out::line(
             &json!({
@@ -341,6 +342,7 @@ pub fn finish(
                 "reply": if failed { None } else { Some(text) },
                 "error": if failed { Some(text) } else { None },
                 "end": report.end,
+                "partial": partial,
                 "joined": joined,
                 "calls": report.calls,
                 "usage": report.usage,
@@ -353,6 +355,10 @@ pub fn finish(
     } else if failed {
         out::err_line(&format!("claw: {}", out::clean(text)));
     } else {
+        // What was not waited for has been paid for, too.
+        if let Some(partial) = &partial {
+            super::out::reply(partial)?;
+        }
         super::out::reply(text)?;
     }
     if let Some(Left::Changed { files }) = app.gate.snapshots().left(&turn).filter(|_| !ask.json) {

@@ -11,6 +11,8 @@ use crate::turn::Turn;
 #[derive(Debug, Default)]
 pub struct TurnReport {
     pub end: Option<TurnEnd>,
+    /// What the model had written of a reply that was stopped.
+    pub partial: Option<String>,
     /// The inbox row of the message that it began with.
     pub begun_by: Option<i64>,
     pub calls: Vec<Value>,
@@ -25,6 +27,7 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
     let turn = Turn::of(session, &events);
     let mut report = TurnReport {
         end: turn.end.cloned(),
+        partial: turn.partial.filter(|text| !text.trim().is_empty()).map(str::to_owned),
         begun_by: turn.messages.first().map(|message| message.inbox_id),
         steps: turn.steps(),
         model: turn.replies.last().map(|reply| reply.model.to_owned()).unwrap_or_default(),

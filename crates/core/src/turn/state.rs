@@ -54,6 +54,8 @@ pub struct Turn<'a> {
     pub compaction_failed: bool,
     /// The last word is a reply without tool uses, and nobody has written since.
     pub answered: bool,
+    /// What the model had written of a reply that was stopped, while no other reply has come.
+    pub partial: Option<&'a str>,
     pub end: Option<&'a TurnEnd>,
     before: Option<&'a Event>,
 }
@@ -137,6 +139,7 @@ impl<'a> Turn<'a> {
             compacted: false,
             compaction_failed: false,
             answered: false,
+            partial: None,
             end: None,
             before: None,
         }
@@ -194,8 +197,10 @@ impl<'a> Turn<'a> {
                 self.asks_for(event.seq, blocks);
                 let calls = first..self.calls.len();
                 (self.failure, self.answered) = (None, calls.is_empty());
+                self.partial = None;
                 self.replies.push(Reply { seq: event.seq, blocks, finish, usage, model, calls });
             }
+            EventBody::ModelPartial { text } => self.partial = Some(text),
             EventBody::ModelFailed { reason, context_too_long, key_refused } => {
                 self.failure = Some(Failure { reason, context_too_long: *context_too_long });
                 self.key_refused = key_refused.then_some(reason.as_str()).or(self.key_refused);
@@ -225,7 +230,6 @@ impl<'a> Turn<'a> {
             | EventBody::TurnNamed { .. }
             | EventBody::PromptPacked { .. }
             | EventBody::ToolsLoaded { .. }
-            | EventBody::ModelPartial { .. }
             | EventBody::ActionAnswered { .. }
             | EventBody::ActionResult { .. }
             | EventBody::CompactRequested { .. }
