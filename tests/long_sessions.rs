@@ -79,3 +79,36 @@ fn a_long_window_is_kept_for_the_next_process_and_the_model_sees_the_same_withou
     assert_eq!(again[..from_log.len()], from_log);
     house.is_whole();
 }
+
+/// A conversation of so many turns, in which somebody says one thing more, which is answered after
+/// so many refusals. How many messages the model was told in the end.
+fn goes_on(limits: &str, turns: i64, answers: &[&str], refused: usize) -> usize {
+    let model = Threaded::start(Wire::OpenAi, answers.iter().copied().map(Answer::text));
+    let house = House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", &format!("[limits]\nidle_window_s = 0\n{limits}\n"));
+    house.claw(&["ask", "the first"]).expect(0);
+    fill(&house, turns);
+    let ran = house.claw(&["ask", "the second"]).expect(0);
+    assert_eq!(ran.out, "the last\n", "{ran:?}");
+    let faults = model.faults();
+    let too_long = |fault: &String| fault.contains("'messages': array too long");
+    assert!(faults.len() == refused && faults.iter().all(too_long), "{faults:?}");
+    house.is_whole();
+    told(&model).len()
+}
+
+/// OpenAI takes 2,048 messages in a request, however short they are.
+#[test]
+fn a_window_of_many_short_messages_is_summarised_before_a_provider_refuses_it() {
+    let told = goes_on("", 740, &["the first", "the last"], 0);
+    assert!(told > 1_480, "{told}: so many are no reason");
+    let told = goes_on("", 760, &["the first", "What was said.", "the last"], 0);
+    assert!(told < 800, "{told}: half of what is allowed stays");
+}
+
+#[test]
+fn a_window_that_a_provider_refuses_for_its_many_messages_is_summarised_then() {
+    let answers = ["the first", "What was said.", "the last"];
+    let told = goes_on("window_messages = 0", 1_100, &answers, 1);
+    assert!(told < 800, "{told}");
+}

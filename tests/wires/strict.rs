@@ -1,4 +1,4 @@
-//! What the public APIs refuse of tools, in their own words. Written from their documents and from
+//! What the public APIs refuse of tools and of the number of messages, in their own words. Written from their documents and from
 //! what they are known to answer, and not from claw's rules: an oracle. Must not know claw.
 
 use std::collections::HashSet;
@@ -13,13 +13,17 @@ pub struct Refusal {
     pub body: Value,
 }
 
-/// Refuses a request whose tools the real API would not take.
+/// Refuses a request whose tools the real API would not take, or so many messages.
 pub fn check(wire: Wire, body: &Value) -> Result<(), Refusal> {
     match wire {
-        Wire::OpenAi => openai(body).map_err(|(param, message)| Refusal {
-            body: json!({"error": {"message": message, "type": "invalid_request_error", "param": param,
-                "code": "invalid_function_parameters"}}),
-            message,
+        Wire::OpenAi => openai(body).map_err(|(param, message)| {
+            let code = match param.as_str() {
+                "tools" | "messages" => "array_above_max_length",
+                _ => "invalid_function_parameters",
+            };
+            let body = json!({"error": {"message": message, "type": "invalid_request_error",
+                "param": param, "code": code}});
+            Refusal { message, body }
         }),
         Wire::Anthropic => anthropic(body).map_err(|message| Refusal {
             body: json!({"type": "error", "error": {"type": "invalid_request_error", "message": message},
@@ -52,17 +56,19 @@ fn is_name(name: &str, more: &str, max: usize) -> bool {
 type Path = Vec<String>;
 
 fn openai(body: &Value) -> Result<(), (String, String)> {
-    let tools = list(body, "tools");
-    if tools.len() > 128 {
-        let count = tools.len();
-        return Err((
-            "tools".into(),
-            format!(
-                "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length \
-             {count} instead."
-            ),
-        ));
+    for (param, most) in [("messages", 2048), ("tools", 128)] {
+        let count = list(body, param).len();
+        if count > most {
+            return Err((
+                param.into(),
+                format!(
+                    "Invalid '{param}': array too long. Expected an array with maximum length \
+                     {most}, but got an array with length {count} instead."
+                ),
+            ));
+        }
     }
+    let tools = list(body, "tools");
     for (place, tool) in tools.iter().enumerate() {
         let function = &tool["function"];
         let name = function["name"].as_str().unwrap_or_default();

@@ -69,7 +69,7 @@ pub struct Limits {
     /// Estimated tokens of the window that is sent to a model, from which on its oldest part is
     /// summarised.
     pub window_tokens: u64,
-    /// The same in messages, of persons and of the model; 0 is no limit.
+    /// The same in messages, of persons, of the model and of tools; 0 is no limit.
     pub window_messages: u32,
     /// Seconds without a word, after which a conversation goes on from a summary; 0 is never.
     pub idle_window_s: u64,
@@ -136,7 +136,7 @@ impl Default for Limits {
             job_turns_minute_max: 5,
             queued_messages_max: 64,
             window_tokens: 100_000,
-            window_messages: 0,
+            window_messages: 1_500,
             idle_window_s: 3_600,
             command_processes_max: 1024,
             command_memory_bytes_max: 8 * GIB,

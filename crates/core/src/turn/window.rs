@@ -18,7 +18,7 @@ const LINE_BYTES: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     pub tokens: u64,
-    /// Of persons and of the model.
+    /// Of persons, of the model, and results of tools: each is one on the wires that count most.
     pub messages: u64,
 }
 
@@ -44,9 +44,10 @@ pub(super) fn room(log: &Log, bounds: &Bounds) -> u64 {
     bounds.window_tokens.min((quarter * 3).saturating_sub(beside).max(quarter))
 }
 
-/// Whether an event is a message of a person or of the model.
+/// Whether an event is a message of a person, of the model or of a tool.
 pub(super) fn is_message(event: &Event) -> bool {
-    matches!(meaning(event).seen, ModelView::Person(_) | ModelView::Model(_))
+    let seen = meaning(event).seen;
+    matches!(seen, ModelView::Person(_) | ModelView::Model(_) | ModelView::Result(..))
 }
 
 /// Estimated tokens of what stands for the part before the window.

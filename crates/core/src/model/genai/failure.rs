@@ -190,8 +190,10 @@ fn refused_key(target: &Target, detail: &str) -> ModelError {
     ModelError::KeyRefused { why }
 }
 
-/// The wording of each provider for "your request is longer than my window".
+/// The wording of each provider for "your request is longer than my window". OpenAI has another
+/// one, and the same for lists of anything, where the messages are more than 2,048, however short.
 fn is_too_long(body: &str) -> bool {
+    const MESSAGES: [&str; 2] = ["'messages': array too long", "$.messages' is too long"];
     const WORDS: [&str; 12] = [
         "prompt is too long",
         "exceed context limit",
@@ -207,7 +209,7 @@ fn is_too_long(body: &str) -> bool {
         "too many tokens",
     ];
     let body = body.to_ascii_lowercase();
-    WORDS.iter().any(|words| body.contains(words))
+    WORDS.iter().chain(&MESSAGES).any(|words| body.contains(words))
 }
 
 /// The provider's own sentence, wherever it puts it; else the start of the body.

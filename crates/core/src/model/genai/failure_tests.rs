@@ -66,11 +66,16 @@ fn each_wording_of_too_long_is_known() {
         r#"{"error":{"message":"This model's maximum context length is 128000 tokens.","code":"context_length_exceeded"}}"#,
         r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
         r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#,
+        r#"{"error":{"message":"Invalid 'messages': array too long. Expected an array with maximum length 2048, but got an array with length 2051 instead.","type":"invalid_request_error","param":"messages","code":"array_above_max_length"}}"#,
+        r#"{"error":{"message":"'$.messages' is too long. Maximum length is 2048, but got 4968 items.","type":"invalid_request_error"}}"#,
     ] {
         assert!(matches!(status(400, body), ModelError::ContextTooLong { .. }), "{body}");
     }
     assert!(matches!(status(413, "big"), ModelError::ContextTooLong { .. }));
-    assert!(matches!(status(400, "bad schema"), ModelError::Permanent { .. }));
+    let tools = r#"{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.","param":"tools","code":"array_above_max_length"}}"#;
+    for body in ["bad schema", tools] {
+        assert!(matches!(status(400, body), ModelError::Permanent { .. }), "{body}");
+    }
 }
 
 #[test]
