@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::program::{House, Running, SOON, alive, eventually, pid_in};
 use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, Then, Wire};
+use crate::wires::{Answer, Call, Then, Turn, Wire};
 
 /// A chat whose answers are waited for one by one.
 struct Chat {
@@ -89,6 +89,21 @@ fn what_was_undone_is_not_sent_again_also_after_a_restart() {
     let shown = house.claw(&["sessions", "show", "main"]).expect(0).out;
     assert_eq!(shown.matches("was dropped from what the model sees").count(), 3, "{shown}");
     assert_eq!(provider.faults(), [""; 0]);
+    house.is_whole();
+}
+
+#[test]
+fn what_the_calls_of_a_dropped_exchange_did_stays_done_and_is_said() {
+    let write = r#"{"path": "kept.txt", "content": "kept"}"#;
+    let write = Answer::Turn(Turn::calls(&[Call::new("a", "filesystem__write_file", write)]));
+    let (house, _provider) = claude([write, Answer::text("It is written.")]);
+    let rule = "[[rule]]\nserver = \"filesystem\"\ndecision = \"allow\"\nwhy = \"a test writes\"\n";
+    house.write("policy.toml", rule);
+    let mut chat = Chat::new(&house);
+    chat.asks("write it", &["It is written."]);
+    chat.asks("/undo", &["“write it”; the log keeps it. What its calls did stays done."]);
+    chat.running.ends().expect(0);
+    assert_eq!(house.in_workspace("kept.txt"), "kept");
     house.is_whole();
 }
 

@@ -108,6 +108,7 @@ mod rounds_at_doors;
 mod rounds_refused;
 mod secrets;
 mod serve_agent;
+mod serve_budget;
 mod serve_console;
 mod serve_foreign;
 mod serve_gateway;
