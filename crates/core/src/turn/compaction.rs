@@ -45,7 +45,9 @@ pub(super) fn due(log: &Log, turn: Option<&Turn<'_>>, bounds: &Bounds) -> Option
     let may_ask = !(tried && request.is_none()) && may_ask(log);
     let through = boundary(log, bounds, request);
     let summarises = through.filter(|_| may_ask);
-    if newest.is_none() {
+    // A result that is cut is still a message.
+    let is_long = request.is_some() || size.tokens > room;
+    if newest.is_none() && is_long {
         let kept = if summarises.is_some() { REPLIES_KEPT } else { 1 };
         if let Some(step) = cuts(log, turn, kept, size) {
             return Some(step);

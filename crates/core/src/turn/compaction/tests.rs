@@ -111,6 +111,13 @@ fn messages_are_a_limit_of_their_own() {
     let through = next(&log([four, open("e")].concat()), &bounds);
     // The three newest messages stay, a half of eight at most.
     assert_eq!(through, Step::Compact { through_seq: 12 });
+    // A result is one, too, however long it is.
+    let long = result(id(3, 0), &tokens(700));
+    let call = vec![started(), said("a"), uses(&["1"]), long, text("ok"), ended()];
+    let seven = log([call, exchange("b"), open("c")].concat());
+    let with = |window_messages| next(&seven, &Bounds { window_messages, ..BOUNDS });
+    assert_eq!(with(7), Step::AskModel);
+    assert_eq!(with(6), Step::Compact { through_seq: 6 });
 }
 
 #[test]
