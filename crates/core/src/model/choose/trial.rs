@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use super::services::{SERVICES, Service};
 use super::{ChooseError, choose};
 use crate::config::model::{Agent, ModelSection, ToolChoice};
 use crate::domain::{Block, Message, Role};
 use crate::model::genai::{GenaiModel, Target, Wire, list};
-use crate::model::{Model as _, ModelError, Request, RetryPolicy};
+use crate::model::{Delta, Model as _, ModelError, Request, RetryPolicy};
 
-/// The longest reply that is asked for: the least that every provider takes.
-const REPLY_TOKENS: u32 = 16;
 /// The longest silence of a model that is tried. One on this machine may have to be read from the
 /// disk first.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -52,11 +52,12 @@ impl Trial {
             || matches!(self.target.wire, Wire::Anthropic | Wire::Gemini)
     }
 
-    /// One request for a few tokens.
+    /// One request, whose answer is not waited for once it has begun. It has no limit: where a
+    /// model thinks first, some providers refuse one of a few tokens, and some any by this name.
     pub async fn ask(&self, model: &str) -> Result<(), ModelError> {
         let target = Target {
             model: model.to_owned(),
-            max_tokens: Some(REPLY_TOKENS),
+            max_tokens: None,
             timeout: SILENCE,
             tool_choice: ToolChoice::Auto,
             ..self.target.clone()
@@ -64,7 +65,17 @@ impl Trial {
         let hello =
             Message { role: Role::User, blocks: vec![Block::Text { text: "Hi".to_owned() }] };
         let request = Request { messages: vec![hello], ..Request::default() };
-        GenaiModel::new(target).reply(&request, &mut |_| {}).await.map(|_| ())
+        let begins = Notify::new();
+        let mut sink = |delta: Delta| {
+            if matches!(&delta, Delta::Text(text) | Delta::Reasoning(text) if !text.is_empty()) {
+                begins.notify_one();
+            }
+        };
+        let model = GenaiModel::new(target);
+        tokio::select! {
+            replied = model.reply(&request, &mut sink) => replied.map(|_| ()),
+            () = begins.notified() => Ok(()),
+        }
     }
 
     /// Whose it is: `claude`, `groq`, `openai-compatible`, …
