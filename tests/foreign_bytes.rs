@@ -82,7 +82,7 @@ fn is_reply(
         // What holds no frame is looked at once more, without a message, to say what it is.
         let recorded = stand_in.recorded();
         let said = |body: &serde_json::Value| {
-            ["messages", "contents"].iter().any(|key| body[key][0].is_object())
+            ["messages", "contents", "input"].iter().any(|key| body[key][0].is_object())
         };
         prop_assert_eq!(recorded.iter().filter(|one| said(&one.body)).count(), 1);
         prop_assert!(recorded.len() <= 2);
@@ -106,6 +106,7 @@ fn is_finish(wire: Wire, frame: &str) -> bool {
     let marks: &[&str] = match wire {
         Wire::Anthropic => &["stop_reason\":\"", "message_stop"],
         Wire::OpenAi => &["finish_reason\":\""],
+        Wire::Responses => &["response.completed"],
         Wire::Gemini => &["finishReason"],
         Wire::Ollama => &["done\":true", "done_reason"],
     };

@@ -103,6 +103,7 @@ mod recall;
 mod remembering;
 mod reminder_buttons;
 mod resource_tool;
+mod responses;
 mod rounds;
 mod rounds_at_doors;
 mod rounds_refused;

@@ -118,9 +118,14 @@ async fn opaque_blocks_go_back_unchanged_to_their_maker_and_to_nobody_else() {
     let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "c2lnbmF0dXJl"});
     let text_signature = json!({"type": "text_signature", "signature": "c2lnbmF0dXJl"});
     let reasoning = json!({"type": "reasoning_content", "text": "c2lnbmF0dXJl"});
-    for (wire, data) in
-        [(Wire::Anthropic, thinking), (Wire::Gemini, text_signature), (Wire::OpenAi, reasoning)]
-    {
+    let encrypted = json!({"type": "reasoning", "model": "model-x",
+        "encrypted_content": wires::responses::REASONING});
+    for (wire, data) in [
+        (Wire::Anthropic, thinking),
+        (Wire::Gemini, text_signature),
+        (Wire::OpenAi, reasoning),
+        (Wire::Responses, encrypted),
+    ] {
         for own in [true, false] {
             let stand_in = StandIn::start(wire, [Answer::text("fine")]).await;
             let target = target(wire, &stand_in.base_url);
@@ -135,7 +140,7 @@ async fn opaque_blocks_go_back_unchanged_to_their_maker_and_to_nobody_else() {
             assert_eq!(stand_in.faults(), [""; 0], "{wire:?}");
             assert!(reply.is_ok());
             let body = stand_in.recorded()[0].body.to_string();
-            assert_eq!(body.contains("c2lnbmF0dXJl"), own, "{wire:?}: {body}");
+            assert_eq!(body.contains("c2ln"), own, "{wire:?}: {body}");
         }
     }
 }
@@ -202,7 +207,7 @@ async fn arguments_that_are_no_object_are_broken_and_go_back_as_an_empty_one() {
 
 #[tokio::test]
 async fn a_tool_without_arguments_is_called_with_an_empty_object() {
-    for wire in [Wire::Anthropic, Wire::OpenAi] {
+    for wire in [Wire::Anthropic, Wire::OpenAi, Wire::Responses] {
         let turn = Turn::calls(&[Call::new("call-a", "s__t", "")]);
         let stand_in = StandIn::start(wire, [Answer::Turn(turn)]).await;
         let reply = ask(&stand_in, wire, &go()).await.0.unwrap();
@@ -253,12 +258,12 @@ async fn images_go_out_and_anthropic_is_asked_to_cache() {
 #[tokio::test]
 async fn a_call_is_demanded_of_the_first_request_of_a_turn_alone() {
     let demanded = |wire: Wire, body: &serde_json::Value| match wire {
-        Wire::OpenAi => body["tool_choice"] == json!("required"),
+        Wire::OpenAi | Wire::Responses => body["tool_choice"] == json!("required"),
         Wire::Anthropic => body["tool_choice"] == json!({"type": "any"}),
         Wire::Gemini => body["toolConfig"]["functionCallingConfig"]["mode"] == json!("ANY"),
         Wire::Ollama => false,
     };
-    for wire in [Wire::OpenAi, Wire::Anthropic, Wire::Gemini] {
+    for wire in [Wire::OpenAi, Wire::Responses, Wire::Anthropic, Wire::Gemini] {
         let call = Call::new("call-a", "s__t", "{}");
         let stand_in =
             StandIn::start(wire, [Answer::Turn(Turn::calls(&[call])), Answer::text("done")]).await;

@@ -125,11 +125,15 @@ async fn an_error_inside_a_stream_is_asked_for_again() {
     let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
     let server_error =
         "data: {\"error\":{\"message\":\"oops\",\"type\":\"server_error\",\"code\":null}}\n\n";
+    let event = "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"oops\",\"param\":null}\n\n";
+    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"status\":\"failed\",\"model\":\"m\",\"error\":{\"code\":\"server_error\",\"message\":\"oops\"}}}\n\n";
     let unavailable =
         "data: {\"error\":{\"code\":503,\"message\":\"oops\",\"status\":\"UNAVAILABLE\"}}\r\n\r\n";
     let cases = [
         (Wire::Anthropic, overloaded),
         (Wire::OpenAi, server_error),
+        (Wire::Responses, event),
+        (Wire::Responses, failed),
         (Wire::Gemini, unavailable),
         (Wire::Ollama, "{\"error\":\"oops\"}\n"),
     ];

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::wires::asking::*;
 use crate::wires::{Answer, Call, StandIn, Turn, WIRES, Wire, shapes, strict};
 
-const STRICT: [Wire; 3] = [Wire::OpenAi, Wire::Anthropic, Wire::Gemini];
+const STRICT: [Wire; 4] = [Wire::OpenAi, Wire::Responses, Wire::Anthropic, Wire::Gemini];
 
 fn tool(name: &str, schema: Value) -> ToolSpec {
     ToolSpec { name: format!("s__{name}"), description: "a tool".into(), input_schema: schema }
@@ -77,6 +77,7 @@ fn the_strict_wires_refuse_the_shapes_as_they_are() {
                 let body = match wire {
                     Wire::Gemini => json!({"tools": [{"functionDeclarations": [declared]}]}),
                     Wire::OpenAi => json!({"tools": [{"type": "function", "function": function}]}),
+                    Wire::Responses => json!({"tools": [function]}),
                     _ => json!({"tools": [function]}),
                 };
                 strict::check(wire, &body).is_err()
@@ -171,6 +172,11 @@ fn arguments_on_wire(wire: Wire, body: &Value) -> Value {
             let text = call["tool_calls"][0]["function"]["arguments"].as_str().unwrap().to_owned();
             serde_json::from_str(&text).unwrap()
         }
+        Wire::Responses => {
+            let items = body["input"].as_array().unwrap();
+            let call = items.iter().find(|item| item["type"] == "function_call").unwrap();
+            serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap()
+        }
         Wire::Ollama => {
             let messages = body["messages"].as_array().unwrap();
             let call = messages.iter().find(|message| message["role"] == "assistant").unwrap();
@@ -249,7 +255,7 @@ async fn a_description_that_is_too_long_goes_on_in_the_parameters() {
 /// The refusals of the public APIs, word for word, about the tool at this place of the request.
 fn refusal(wire: Wire, place: usize, name: &str) -> Answer {
     let body = match wire {
-        Wire::OpenAi => {
+        Wire::OpenAi | Wire::Responses => {
             json!({"error": {"message": format!("Invalid schema for function '{name}': In context=('properties', 'x'), \
             something new."), "type": "invalid_request_error", "param": format!("tools[{place}].function.parameters"),
             "code": "invalid_function_parameters"}})

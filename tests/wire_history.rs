@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, Wire, asking};
+use crate::wires::{Answer, WIRES, asking};
 use claw_core::domain::{
     Address, Block, CallId, CutResult, DeniedBy, EventBody, Finish, KeptWords, Origin, Outcome,
     ProjectFile, SessionId, ToolOutput, ToolUse, TurnEnd, Usage,
@@ -16,7 +16,6 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::json;
 
-const WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Gemini, Wire::Ollama];
 /// What a result is told as that a history lacks; `model/history.rs` owns the sentence.
 const REPAIRED: &str = "No result was recorded for this call";
 const EVENTS_MAX: usize = 40;

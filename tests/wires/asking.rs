@@ -18,6 +18,7 @@ pub fn target(wire: Wire, base_url: &str) -> Target {
     let (wire, provider) = match wire {
         Wire::Anthropic => (ClawWire::Anthropic, "claude"),
         Wire::OpenAi => (ClawWire::OpenAi, "openai"),
+        Wire::Responses => (ClawWire::OpenAiResponses, "openai"),
         Wire::Gemini => (ClawWire::Gemini, "gemini"),
         Wire::Ollama => (ClawWire::Ollama, "ollama"),
     };

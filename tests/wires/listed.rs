@@ -23,7 +23,7 @@ impl Listed {
                 let body = json!({"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}});
                 (header("x-api-key"), 401, body)
             }
-            Wire::OpenAi => {
+            Wire::OpenAi | Wire::Responses => {
                 let body = json!({"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}});
                 (header("authorization").trim_start_matches("Bearer ").to_owned(), 401, body)
             }
@@ -44,7 +44,9 @@ impl Listed {
             self.names.iter().map(|name| json!({key: format!("{before}{name}")})).collect()
         };
         let body = match (wire, path) {
-            (Wire::Anthropic | Wire::OpenAi, "/v1/models") => json!({"data": named("id", "")}),
+            (Wire::Anthropic | Wire::OpenAi | Wire::Responses, "/v1/models") => {
+                json!({"data": named("id", "")})
+            }
             (Wire::Gemini, "/v1beta/models") => json!({"models": named("name", "models/")}),
             (Wire::Ollama, "/api/tags") => json!({"models": named("name", "")}),
             _ => return None,

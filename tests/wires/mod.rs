@@ -11,6 +11,7 @@ pub mod listed;
 pub mod listening;
 pub mod ollama;
 pub mod openai;
+pub mod responses;
 pub mod shapes;
 pub mod strict;
 pub mod threaded;
@@ -34,11 +35,14 @@ use tokio::sync::Semaphore;
 pub enum Wire {
     Anthropic,
     OpenAi,
+    /// OpenAI's other one. A stand-in for OpenAI has both.
+    Responses,
     Gemini,
     Ollama,
 }
 
-pub const WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Gemini, Wire::Ollama];
+pub const WIRES: [Wire; 5] =
+    [Wire::Anthropic, Wire::OpenAi, Wire::Responses, Wire::Gemini, Wire::Ollama];
 
 /// A tool call of the stand-in: `arguments` is raw text, so that it may be no JSON.
 #[derive(Clone, Debug)]
@@ -88,6 +92,7 @@ impl Turn {
         match wire {
             Wire::Anthropic => anthropic::frames(self),
             Wire::OpenAi => openai::frames(self),
+            Wire::Responses => responses::frames(self),
             Wire::Gemini => gemini::frames(self),
             Wire::Ollama => ollama::frames(self),
         }
@@ -251,15 +256,20 @@ async fn answer(
         let (code, body) = refused.unwrap_or_else(found);
         return plain(code, &[], body);
     }
-    let checked = match shared.wire {
+    let wire = match shared.wire {
+        Wire::OpenAi if path == "/v1/responses" => Wire::Responses,
+        wire => wire,
+    };
+    let checked = match wire {
         Wire::Anthropic => anthropic::check(&path, &headers, &body),
         Wire::OpenAi => openai::check(&path, &headers, &body),
+        Wire::Responses => responses::check(&path, &headers, &body),
         Wire::Gemini => gemini::check(&path, &headers, &body),
         Wire::Ollama => ollama::check(&path, &body),
     };
     let refused = match checked {
         Err(fault) => {
-            let body = match strict::check(shared.wire, &body) {
+            let body = match strict::check(wire, &body) {
                 Err(refusal) => refusal.body.to_string(),
                 Ok(()) => format!(r#"{{"error":{{"message":{}}}}}"#, Value::String(fault.clone())),
             };
@@ -276,11 +286,11 @@ async fn answer(
     match next {
         Some(Answer::Status { code, headers, body }) => plain(code, &headers, body),
         Some(Answer::Turn(turn)) => {
-            let pieces = turn.frames(shared.wire).into_iter().map(String::into_bytes).collect();
-            streamed(shared.wire, pieces, Duration::ZERO, Then::End)
+            let pieces = turn.frames(wire).into_iter().map(String::into_bytes).collect();
+            streamed(wire, pieces, Duration::ZERO, Then::End)
         }
-        Some(Answer::Gated(turn, gate)) => gated(shared.wire, &turn, gate),
-        Some(Answer::Raw { pieces, pause, then }) => streamed(shared.wire, pieces, pause, then),
+        Some(Answer::Gated(turn, gate)) => gated(wire, &turn, gate),
+        Some(Answer::Raw { pieces, pause, then }) => streamed(wire, pieces, pause, then),
         None => {
             plain(418, &[], r#"{"error":{"message":"the stand-in has no more answers"}}"#.into())
         }

@@ -42,7 +42,23 @@ pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String
     for tool in body.get("tools").and_then(Value::as_array).into_iter().flatten() {
         require(tool["type"] == "function" && tool["function"]["parameters"].is_object(), "tools")?;
     }
+    takes_tools(body)?;
     strict::tools(Wire::OpenAi, body)
+}
+
+/// Models that reason without being told to take no tools here.
+fn takes_tools(body: &Value) -> Result<(), String> {
+    let model = body["model"].as_str().unwrap_or_default();
+    let reasons = ["gpt-5.5", "gpt-5.6"].iter().any(|name| model.starts_with(name));
+    let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    require(
+        !(reasons && has_tools) || body["reasoning_effort"] == "none",
+        format!(
+            "Function tools with reasoning_effort are not supported for {model} in \
+             /v1/chat/completions. To use function tools, use /v1/responses or set \
+             reasoning_effort to 'none'."
+        ),
+    )
 }
 
 fn assistant(message: &Value) -> Result<Vec<String>, String> {

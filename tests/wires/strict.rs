@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::Wire;
+use super::{Wire, responses};
 
 /// A refusal: what stands in the log of the test, and the body of the answer.
 pub struct Refusal {
@@ -16,6 +16,7 @@ pub struct Refusal {
 /// Refuses a request whose tools the real API would not take, or so many messages.
 pub fn check(wire: Wire, body: &Value) -> Result<(), Refusal> {
     match wire {
+        Wire::Responses => check(Wire::OpenAi, &responses::as_chat_completions(body)),
         Wire::OpenAi => openai(body).map_err(|(param, message)| {
             let code = match param.as_str() {
                 "tools" | "messages" => "array_above_max_length",

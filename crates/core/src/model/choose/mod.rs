@@ -186,6 +186,8 @@ impl<'a> Selection<'a> {
     ) -> Result<Chosen, ChooseError> {
         let wire = if known || service.agent != Agent::OpenAiCompatible {
             service.wire
+        } else if url.trim().trim_end_matches('/').ends_with("/responses") {
+            Wire::OpenAiResponses
         } else {
             Wire::OpenAi
         };

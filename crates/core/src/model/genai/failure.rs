@@ -9,6 +9,7 @@ use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
+use super::openai_wire::{self, Lesson};
 use super::receive::silence;
 use super::target::Target;
 use crate::model::ModelError;
@@ -48,17 +49,30 @@ pub(super) fn is_no_json(error: &Wrong) -> bool {
 /// The tools, by the names under which they are offered, whose definitions a provider refuses with
 /// this error.
 pub(super) fn blamed(error: &Wrong, fitted: &Fitted) -> Vec<String> {
-    let error = match error {
-        Wrong::WebStream { error, .. } => error.downcast_ref::<Wrong>(),
-        other => Some(other),
-    };
-    let Some(Wrong::HttpError { status, body, .. }) = error else { return Vec::new() };
-    if !matches!(status.as_u16(), 400 | 422) || is_too_long(body) {
+    let Some((status, body)) = refusal(error) else { return Vec::new() };
+    if !matches!(status, 400 | 422) || is_too_long(body) {
         return Vec::new();
     }
     let names =
         wire_schema::blamed(body, &fitted.tools).into_iter().map(|tool| fitted.offered(&tool.name));
     names.flatten().map(str::to_owned).collect()
+}
+
+/// How the provider wants its model to be asked, if it refuses with this error for that.
+pub(super) fn lesson(error: &Wrong, target: &Target) -> Option<Lesson> {
+    let (status, body) = refusal(error)?;
+    openai_wire::lesson(status, body, target.wire)
+}
+
+fn refusal(error: &Wrong) -> Option<(u16, &str)> {
+    let error = match error {
+        Wrong::WebStream { error, .. } => error.downcast_ref::<Wrong>()?,
+        other => other,
+    };
+    match error {
+        Wrong::HttpError { status, body, .. } => Some((status.as_u16(), body)),
+        _ => None,
+    }
 }
 
 pub(super) fn of_stream(
@@ -193,7 +207,8 @@ fn refused_key(target: &Target, detail: &str) -> ModelError {
 /// The wording of each provider for "your request is longer than my window". OpenAI has another
 /// one, and the same for lists of anything, where the messages are more than 2,048, however short.
 fn is_too_long(body: &str) -> bool {
-    const MESSAGES: [&str; 2] = ["'messages': array too long", "$.messages' is too long"];
+    const MESSAGES: [&str; 3] =
+        ["'messages': array too long", "$.messages' is too long", "'input': array too long"];
     const WORDS: [&str; 12] = [
         "prompt is too long",
         "exceed context limit",

@@ -6,9 +6,11 @@ mod failure;
 mod http;
 mod names;
 mod odd_answer;
+mod openai_wire;
 mod reading;
 mod receive;
 mod relay;
+mod response_items;
 mod send;
 mod stream_inspector;
 mod target;
@@ -21,7 +23,9 @@ use ::genai::chat::ChatOptions;
 use ::genai::resolver::{AuthData, Endpoint};
 use ::genai::{Client, ModelIden, ServiceTarget};
 use secrecy::ExposeSecret as _;
+use serde_json::json;
 
+use self::openai_wire::{Lesson, OpenAiWire};
 use self::receive::Receiver;
 use self::relay::{Passage, Relay};
 use self::stream_inspector::StreamInspector;
@@ -77,11 +81,14 @@ pub struct GenaiModel {
     clients: OnceLock<Clients>,
     /// The tools that this model's provider has refused. Forgotten with the model.
     tools: Tools,
+    /// What refusals have said of how to ask. Forgotten with the model.
+    openai_wire: OpenAiWire,
 }
 
 impl GenaiModel {
     pub fn new(target: Target) -> Self {
-        Self { target, clients: OnceLock::new(), tools: Tools::default() }
+        let (clients, tools) = (OnceLock::new(), Tools::default());
+        Self { target, clients, tools, openai_wire: OpenAiWire::default() }
     }
 
     fn clients(&self) -> Result<&Clients, ModelError> {
@@ -106,6 +113,7 @@ impl GenaiModel {
     }
 
     fn options(
+        &self,
         target: &Target,
         request: &Request,
         inspector: Arc<StreamInspector>,
@@ -117,13 +125,21 @@ impl GenaiModel {
             .with_capture_content(true)
             // Of chat completions the inspector keeps the calls: genai would make room for every
             // number up to the one that a call says it has, which has been four thousand million.
-            .with_capture_tool_calls(!target.wire.is_chat_completions())
+            // Of Responses it keeps all items: genai keeps not their order.
+            .with_capture_tool_calls(
+                !target.wire.is_chat_completions() && target.wire != Wire::OpenAiResponses,
+            )
             .with_raw_frame_sink_arc(inspector);
         if target.wire == Wire::Anthropic {
             // Without it the signatures are lost that must go back with the next request. On
             // Gemini's wire the same option would ask for thoughts, which older models refuse, and
             // signatures come anyway.
             options = options.with_capture_reasoning_content(true);
+        }
+        if self.openai_wire.keeps_reasoning(target) {
+            // genai's option asks for a summary besides, which an organisation must be verified
+            // for.
+            options.extra_body = Some(json!({"include": ["reasoning.encrypted_content"]}));
         }
         options.tool_choice = demand::tool_choice(target, request);
         options.max_tokens = target.max_tokens;
@@ -139,7 +155,7 @@ impl GenaiModel {
     }
 
     /// Asks, and asks again without the tools that the provider refuses by name, as long as it
-    /// names others.
+    /// names others, or in the way that it names.
     async fn run(
         &self,
         request: &Request,
@@ -154,13 +170,16 @@ impl GenaiModel {
             _ => &self.target,
         };
         for _ in 0..REFUSALS_MAX {
+            let target = &*self.openai_wire.of(target);
             let fitted = self.tools.fit(request, target);
             match self.ask(request, target, &fitted, deltas).await {
                 Ok(mut reply) => {
                     reply.notice = self.tools.untold(target, &fitted);
                     return Ok(reply);
                 }
-                Err(Failed { blamed, error }) => {
+                Err(Failed { lesson: Some(lesson), .. })
+                    if self.openai_wire.takes(lesson, target) => {}
+                Err(Failed { blamed, error, .. }) => {
                     if blamed.is_empty()
                         || !self.tools.take_out(target, request, &blamed, &error.to_string())
                     {
@@ -169,6 +188,7 @@ impl GenaiModel {
                 }
             }
         }
+        let target = &*self.openai_wire.of(target);
         let fitted = self.tools.fit(request, target);
         self.ask(request, target, &fitted, deltas).await.map_err(|failed| failed.error)
     }
@@ -181,17 +201,19 @@ impl GenaiModel {
         deltas: &mut DeltaSink<'_>,
     ) -> Result<Reply, Failed> {
         let inspector = Arc::new(StreamInspector::new(target.wire));
-        let chat = send::chat_request(request, target, fitted);
+        let keeps_reasoning = self.openai_wire.keeps_reasoning(target);
+        let chat = send::chat_request(request, target, fitted, keeps_reasoning);
         let clients = self.clients()?;
         let passage = clients.passage(target);
         let passage = passage.as_ref();
         let failed = |error: &::genai::Error| Failed {
             blamed: failure::blamed(error, fitted),
+            lesson: failure::lesson(error, target),
             error: passage
                 .and_then(|passage| passage.error(target))
                 .unwrap_or_else(|| failure::of(error, target)),
         };
-        let options = Self::options(target, request, inspector.clone(), passage);
+        let options = self.options(target, request, inspector.clone(), passage);
         let answer = clients
             .genai
             .exec_chat_stream(Self::service_target(target, passage), chat, Some(&options))
@@ -220,6 +242,9 @@ impl GenaiModel {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}
                     Err(_) if inspector.seen().odd && failure::is_no_json(&error) => break,
+                    Err(told) if inspector.seen().response.failed.is_some() => {
+                        return Err(told.into());
+                    }
                     Err(_) => return Err(failed(&error)),
                 },
             }
@@ -263,15 +288,17 @@ async fn next(
     }
 }
 
-/// A failed request, and the tools whose definitions the provider gave as the reason.
+/// A failed request, the tools whose definitions the provider gave as the reason, and how it wants
+/// to be asked.
 struct Failed {
     blamed: Vec<String>,
+    lesson: Option<Lesson>,
     error: ModelError,
 }
 
 impl From<ModelError> for Failed {
     fn from(error: ModelError) -> Self {
-        Self { blamed: Vec::new(), error }
+        Self { blamed: Vec::new(), lesson: None, error }
     }
 }
 

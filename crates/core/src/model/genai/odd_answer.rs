@@ -39,6 +39,10 @@ pub(super) async fn look(target: &Target) -> Option<ModelError> {
         Wire::Ollama => {
             client.post(format!("{base}api/chat")).json(&json!({"model": model, "messages": []}))
         }
+        Wire::OpenAiResponses => client
+            .post(format!("{base}responses"))
+            .bearer_auth(key)
+            .json(&json!({"model": model, "input": [], "stream": true})),
         _ => client.post(format!("{base}chat/completions")).bearer_auth(key).json(&body),
     };
     let mut answer = request.timeout(LOOK_TIMEOUT).send().await.ok()?;

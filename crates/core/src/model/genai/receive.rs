@@ -8,13 +8,17 @@ use ::genai::chat::{
 };
 use serde_json::{Value, json};
 
-use super::stream_inspector::StreamInspector;
+use super::response_items::Item;
+use super::stream_inspector::{RawCall, StreamInspector};
 use super::target::{Target, Wire};
 use super::{failure, seconds};
 use crate::domain::depth::is_too_deep;
 use crate::domain::{Block, Finish, ToolUse, Usage};
 use crate::model::wire_schema::Fitted;
 use crate::model::{Delta, DeltaSink, ModelError, Reply};
+
+/// The type of an opaque block that holds what OpenAI gives back its models of their reasoning.
+pub(super) const REASONING: &str = "reasoning";
 
 /// Collects one stream.
 pub(super) struct Receiver<'a> {
@@ -81,6 +85,9 @@ impl<'a> Receiver<'a> {
                 Finish::Refusal { reason: refusal },
                 Usage::default(),
             )));
+        }
+        if let Some(failed) = &self.inspector.seen().response.failed {
+            return Err(failure::in_stream(failed, self.target));
         }
         Err(failure::of(error, self.target))
     }
@@ -156,6 +163,9 @@ impl<'a> Receiver<'a> {
         if self.target.wire == Wire::Anthropic {
             return self.anthropic(parts);
         }
+        if self.target.wire == Wire::OpenAiResponses {
+            return self.responses();
+        }
         let mut blocks = std::mem::take(&mut self.blocks);
         for signature in std::mem::take(&mut self.signatures) {
             blocks.push(self.opaque(json!({"type": "text_signature", "signature": signature})));
@@ -166,13 +176,33 @@ impl<'a> Receiver<'a> {
             blocks.insert(0, self.opaque(data));
         }
         for call in &seen.calls {
-            let input = if call.arguments.trim().is_empty() {
-                json!({})
-            } else {
-                serde_json::from_str(&call.arguments)
-                    .unwrap_or_else(|_| Value::String(call.arguments.clone()))
-            };
-            blocks.push(tool_use(call.id.clone(), call.name.clone(), input));
+            blocks.push(raw_call(call));
+        }
+        blocks
+    }
+
+    /// Items in their order: reasoning goes back before what it was for. Of a reply that was cut
+    /// off in the middle of its text, only the pieces came.
+    fn responses(&mut self) -> Vec<Block> {
+        let seen = self.inspector.seen();
+        let mut blocks: Vec<Block> = seen
+            .response
+            .all
+            .iter()
+            .map(|item| match item {
+                Item::Text(text) => Block::Text { text: text.clone() },
+                Item::Reasoning(encrypted) => self.opaque(json!({
+                    "type": REASONING, "model": self.target.model, "encrypted_content": encrypted,
+                })),
+                Item::Call(call) => raw_call(call),
+            })
+            .collect();
+        if !seen.response.all.iter().any(|item| matches!(item, Item::Text(_))) {
+            drop(seen);
+            let said = std::mem::take(&mut self.blocks);
+            let calls = blocks.iter().position(|block| matches!(block, Block::ToolUse(_)));
+            let at = calls.unwrap_or(blocks.len());
+            blocks.splice(at..at, said);
         }
         blocks
     }
@@ -246,6 +276,17 @@ fn is_failure(word: &str) -> bool {
         "finish_reason_unspecified",
     ];
     WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// A call whose arguments came as text.
+fn raw_call(call: &RawCall) -> Block {
+    let input = if call.arguments.trim().is_empty() {
+        json!({})
+    } else {
+        serde_json::from_str(&call.arguments)
+            .unwrap_or_else(|_| Value::String(call.arguments.clone()))
+    };
+    tool_use(call.id.clone(), call.name.clone(), input)
 }
 
 /// Arguments are an object, or they are broken: genai leaves what it cannot parse as a string, and

@@ -7,6 +7,7 @@ use ::genai::chat::{
 };
 use serde_json::{Value, json};
 
+use super::receive::REASONING;
 use super::target::{Target, Wire};
 use crate::domain::{Block, Message, Role, ToolSpec};
 use crate::model::wire_schema::Fitted;
@@ -16,12 +17,17 @@ use crate::model::{Request, history};
 const NAME_BYTES_MAX: usize = 64;
 
 /// The request, with the tools and their names as this wire takes them.
-pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) -> ChatRequest {
+pub(super) fn chat_request(
+    request: &Request,
+    target: &Target,
+    fitted: &Fitted,
+    keeps_reasoning: bool,
+) -> ChatRequest {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.trim().is_empty() {
         messages.push(ChatMessage::system(request.system.as_str()));
     }
-    let told = request.messages.iter().map(|message| told(message, target));
+    let told = request.messages.iter().map(|message| told(message, target, keeps_reasoning));
     for message in history::well_formed(told, target.wire.id_rule()) {
         match message.role {
             Role::User => push_user(message, target.wire, fitted, &mut messages),
@@ -36,13 +42,18 @@ pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) 
     if fitted.tools.is_empty() {
         chat
     } else {
-        chat.with_tools(fitted.tools.iter().map(tool).collect::<Vec<_>>())
+        let tools = fitted.tools.iter().map(|spec| tool(spec, target.wire));
+        chat.with_tools(tools.collect::<Vec<_>>())
     }
 }
 
 /// A message without what this provider is not sent: a message of nothing else is none.
-fn told(message: &Message, target: &Target) -> Message {
+fn told(message: &Message, target: &Target, keeps_reasoning: bool) -> Message {
     let is_told = |block: &&Block| match block {
+        Block::Opaque { provider, data } if data["type"] == REASONING => {
+            // No other model can read it.
+            *provider == target.provider && keeps_reasoning && data["model"] == target.model
+        }
         Block::Opaque { provider, .. } => *provider == target.provider,
         // What a model may see of kept images has been put in before (`model/vision_input.rs`).
         Block::ImageRef { .. } => false,
@@ -67,10 +78,15 @@ fn mark_for_cache(messages: &mut [ChatMessage]) {
     }
 }
 
-fn tool(spec: &ToolSpec) -> Tool {
-    Tool::new(spec.name.as_str())
+fn tool(spec: &ToolSpec, wire: Wire) -> Tool {
+    let tool = Tool::new(spec.name.as_str())
         .with_description(spec.description.as_str())
-        .with_schema(spec.input_schema.clone())
+        .with_schema(spec.input_schema.clone());
+    match wire {
+        // Without a word, Responses demand every property there where they can.
+        Wire::OpenAiResponses => tool.with_strict(false),
+        _ => tool,
+    }
 }
 
 /// Results lead the message; `history` saw to that.
@@ -140,6 +156,15 @@ fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut 
                 },
                 thought_signatures: signature.take().map(|signature| vec![signature]),
             })),
+            Block::Opaque { data, .. } if data["type"] == REASONING => {
+                // genai puts all reasoning of a message before the rest of it.
+                if parts.iter().any(|part| !matches!(part, ContentPart::ThoughtSignature(_))) {
+                    let before = MessageContent::from_parts(std::mem::take(&mut parts));
+                    out.push(ChatMessage::assistant(before));
+                }
+                let encrypted = data["encrypted_content"].as_str().unwrap_or_default();
+                parts.push(ContentPart::ThoughtSignature(encrypted.to_owned()));
+            }
             Block::Opaque { provider, data } if provider == target.provider => {
                 opaque(*data, &mut parts, &mut signature);
             }
@@ -149,7 +174,10 @@ fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut 
             | Block::ToolResult { .. } => {}
         }
     }
-    if !parts.is_empty() {
+    // Reasoning that nothing came of is refused.
+    let is_for_nothing = target.wire == Wire::OpenAiResponses
+        && parts.iter().all(|part| matches!(part, ContentPart::ThoughtSignature(_)));
+    if !parts.is_empty() && !is_for_nothing {
         out.push(ChatMessage::assistant(MessageContent::from_parts(parts)));
     }
 }

@@ -8,14 +8,16 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::failure;
+use super::response_items::ResponseItems;
 use super::target::{Target, Wire};
 use crate::domain::depth::{LEVELS_MAX, is_deeper_than};
 use crate::model::ModelError;
 
 /// The largest number of a tool call or content block in one reply. Real ones have a few dozen.
 const INDEX_MAX: u64 = 4096;
+pub(super) const CALLS_MAX: usize = INDEX_MAX as usize;
 /// The arguments of one tool call, in bytes. `genai` copies what it has of them with each piece.
-const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
+pub(super) const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
 
 /// Of a frame: arguments may have [`LEVELS_MAX`], and lie a few levels deep in it.
 const FRAME_LEVELS_MAX: usize = LEVELS_MAX + 16;
@@ -40,6 +42,8 @@ pub(super) struct FramesSeen {
     pub refusal: String,
     /// An error that genai passes over (Ollama).
     pub error: String,
+    /// Responses only.
+    pub response: ResponseItems,
     /// Ollama's last line.
     pub done: bool,
     /// A frame whose event name does not fit its data: genai would have passed over it.
@@ -144,6 +148,7 @@ impl StreamInspector {
                     error.clone_into(&mut seen.error);
                 }
             }
+            Wire::OpenAiResponses => seen.responses_event(&data),
             _ => seen.chat_completion_chunk(&data),
         }
     }
@@ -193,6 +198,13 @@ impl FramesSeen {
         if self.arguments_bytes > ARGUMENTS_BYTES_MAX {
             self.refuse(too_long_arguments());
         }
+    }
+
+    fn responses_event(&mut self, data: &Value) {
+        if let Err(why) = self.response.take(data) {
+            self.refuse(why);
+        }
+        self.response.refusal.clone_into(&mut self.refusal);
     }
 
     fn chat_completion_chunk(&mut self, data: &Value) {
@@ -260,7 +272,7 @@ fn too_deep() -> String {
     format!("JSON that is nested more than {FRAME_LEVELS_MAX} levels deep")
 }
 
-fn too_long_arguments() -> String {
+pub(super) fn too_long_arguments() -> String {
     format!("a tool call whose arguments are longer than {} MiB", ARGUMENTS_BYTES_MAX >> 20)
 }
 

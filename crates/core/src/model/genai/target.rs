@@ -18,6 +18,8 @@ pub enum Wire {
     Anthropic,
     /// OpenAI chat completions, as OpenAI and most others speak it.
     OpenAi,
+    /// OpenAI Responses, without anything kept there.
+    OpenAiResponses,
     DeepSeek,
     Groq,
     Mistral,
@@ -35,6 +37,7 @@ impl Wire {
         match self {
             Self::Anthropic => AdapterKind::Anthropic,
             Self::OpenAi => AdapterKind::OpenAI,
+            Self::OpenAiResponses => AdapterKind::OpenAIResp,
             Self::DeepSeek => AdapterKind::DeepSeek,
             Self::Groq => AdapterKind::Groq,
             Self::Mistral => AdapterKind::Mistral,
@@ -48,7 +51,7 @@ impl Wire {
 
     /// Whether this is one of the dialects of OpenAI's chat completions.
     pub(super) fn is_chat_completions(self) -> bool {
-        !matches!(self, Self::Anthropic | Self::Gemini | Self::Ollama)
+        !matches!(self, Self::OpenAiResponses | Self::Anthropic | Self::Gemini | Self::Ollama)
     }
 
     pub(super) fn id_rule(self) -> IdRule {
@@ -57,7 +60,7 @@ impl Wire {
             Self::Mistral => IdRule::Nine,
             Self::Gemini | Self::Ollama => IdRule::Any,
             // OpenAI's limit; the others are more patient.
-            Self::OpenAi => IdRule::Short(40),
+            Self::OpenAi | Self::OpenAiResponses => IdRule::Short(40),
             Self::DeepSeek | Self::Groq | Self::OpenRouter | Self::Together | Self::Xai => {
                 IdRule::Short(256)
             }
@@ -117,7 +120,11 @@ impl Target {
             Wire::Gemini if path.is_empty() => "/v1beta".to_owned(),
             Wire::Gemini => path,
             Wire::Anthropic => path.strip_suffix("/messages").unwrap_or(&path).to_owned(),
-            _ => path.strip_suffix("/chat/completions").unwrap_or(&path).to_owned(),
+            _ => path
+                .strip_suffix("/chat/completions")
+                .or_else(|| path.strip_suffix("/responses"))
+                .unwrap_or(&path)
+                .to_owned(),
         };
         let versioned =
             if path.is_empty() && wire != Wire::Ollama { "/v1".to_owned() } else { path };
@@ -127,11 +134,11 @@ impl Target {
     }
 
     /// genai reads an ending such as `-max` or `-high` as a request for effort and takes it off the
-    /// name, so that `qwen-max` would ask for `qwen`. On this wire a budget is sent as nothing at
+    /// name, so that `qwen-max` would ask for `qwen`. On these wires a budget is sent as nothing at
     /// all and leaves the name alone.
     pub(super) fn effort_that_keeps_the_name(&self) -> Option<ReasoningEffort> {
-        let reads_endings = self.wire.is_chat_completions()
-            && ReasoningEffort::from_model_name(&self.model).0.is_some();
+        let is_openai = self.wire.is_chat_completions() || self.wire == Wire::OpenAiResponses;
+        let reads_endings = is_openai && ReasoningEffort::from_model_name(&self.model).0.is_some();
         reads_endings.then_some(ReasoningEffort::Budget(0))
     }
 }
@@ -153,6 +160,10 @@ mod tests {
         assert_eq!(normal(Wire::OpenAi, "http://localhost:8080"), "http://localhost:8080/v1/");
         assert_eq!(
             normal(Wire::OpenAi, "https://x.example/v1/chat/completions"),
+            "https://x.example/v1/"
+        );
+        assert_eq!(
+            normal(Wire::OpenAiResponses, "https://x.example/v1/responses/"),
             "https://x.example/v1/"
         );
         assert_eq!(

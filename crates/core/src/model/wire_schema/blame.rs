@@ -12,8 +12,9 @@ pub(in crate::model) fn blamed<'a>(text: &str, tools: &'a [ToolSpec]) -> Vec<&'a
         if declarations.is_empty() { places(text, &["tools[", "tools."]) } else { declarations };
     let by_place = by_place.into_iter().filter_map(|place| tools.get(place));
     // A refusal of the conversation may name a tool, too, which is no fault of its definition.
-    let is_about_messages =
-        ["messages", "contents", "tool_use", "tool_result"].iter().any(|word| text.contains(word));
+    let is_about_messages = ["messages", "input[", "contents", "tool_use", "tool_result"]
+        .iter()
+        .any(|word| text.contains(word));
     let by_name = tools.iter().filter(|tool| !is_about_messages && holds_word(text, &tool.name));
     let mut found: Vec<&ToolSpec> = Vec::new();
     for tool in by_place.chain(by_name) {

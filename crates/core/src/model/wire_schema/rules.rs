@@ -106,7 +106,7 @@ const FORMATS: &[&str] = &[
     "json-pointer",
 ];
 
-/// OpenAI, chat completions, functions that are not strict. What it refuses is not documented but
+/// OpenAI, chat completions and Responses, functions that are not strict. What it refuses is not documented but
 /// answered: 128 tools (`array_above_max_length`), 1,024 characters (`string_above_max_length`),
 /// objects without `properties`, arrays without `items`, combinators at the top
 /// (`invalid_function_parameters`).
@@ -153,7 +153,7 @@ const OLLAMA: Rules = Rules { tools_max: None, description_chars_max: None, ..OP
 
 pub(super) fn of(wire: Wire) -> &'static Rules {
     match wire {
-        Wire::OpenAi | Wire::OpenRouter => &OPENAI,
+        Wire::OpenAi | Wire::OpenAiResponses | Wire::OpenRouter => &OPENAI,
         Wire::DeepSeek | Wire::Groq | Wire::Mistral | Wire::Together | Wire::Xai => {
             &CHAT_COMPLETIONS
         }
