@@ -7,13 +7,16 @@ use crate::program;
 use crate::telegram_model;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 
 use crate::program::{House, eventually, outcomes};
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 use claw_test_kit::skipped;
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 const WRITE: &str = "write a.txt: hello";
 
@@ -301,6 +304,25 @@ fn a_mode_is_one_sessions_and_one_commands_where_it_is_given_so() {
     let words = house.claw(&["audit", "--rows"]).expect(0).out;
     assert!(words.contains("mode"), "{words}");
     house.is_whole();
+}
+
+/// Whatever ends a command, what it was given ends with it.
+#[test]
+fn the_mode_of_a_command_is_kept_nowhere_and_ends_with_a_command_that_is_killed() {
+    let told = Told::new();
+    let gate = Arc::new(Semaphore::new(0));
+    told.provider.push(Answer::Gated(Turn::text("never"), gate));
+    let asking = told.house.start(&["ask", "--mode", "edits", "go"]);
+    eventually("the model is asked", || told.provider.recorded().len() == 1);
+    let read = told.provider.recorded().remove(0).body.to_string();
+    assert!(read.contains("[mode: edits"), "{read}");
+    assert!(live_grants(&told.house).is_empty(), "it is a grant of everybody's");
+    asking.signal(Signal::KILL);
+    drop(asking);
+    assert!(live_grants(&told.house).is_empty());
+    told.push("write_file", &json!({"path": "a.txt", "content": "hello"}));
+    told.house.claw(&["ask", "and now?"]).expect(3);
+    assert_eq!(told.house.in_workspace("a.txt"), "");
 }
 
 /// Several people may write in one session.

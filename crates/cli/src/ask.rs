@@ -53,10 +53,10 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         worker,
         live: on_stderr(),
     };
-    let before = match ask.mode {
-        Some(mode) => Some(in_mode(app, &visitor, &ask.session, mode).await?),
-        None => None,
-    };
+    if let Some(mode) = ask.mode {
+        // In this process alone, so that nothing is left of it however the command ends.
+        app.gate.calls().give_command(mode, &ask.session, &visitor.principal).await?;
+    }
     // Ctrl-C while another's turn is waited for leaves, and does not stop that turn.
     let alone = if ask.own_turn {
         Some(in_a_turn_of_its_own(app, &follow, &visitor, (&text, &named)).await?)
@@ -99,10 +99,6 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         }
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
     };
-    // A mode of one question does not stay for the next one.
-    if let Some(before) = before {
-        in_mode(app, &visitor, &ask.session, before).await?;
-    }
     super::retention::behind_a_command(app).await;
     done
 }
@@ -132,21 +128,6 @@ fn say_where(app: &App, session: &SessionId) {
         let folder = app.config.workspace.display().to_string();
         out::err_line(&format!("claw: working in {}, session `{session}`.", out::clean(&folder)));
     }
-}
-
-/// Gives the session a mode. The one that it had.
-async fn in_mode(
-    app: &App,
-    visitor: &Visitor,
-    session: &SessionId,
-    mode: Mode,
-) -> anyhow::Result<Mode> {
-    let chat_commands = app.chat_commands(app.agents()).await?;
-    let before = chat_commands.mode(visitor, session)?;
-    if before != mode {
-        chat_commands.set_mode(visitor, session, mode).await?;
-    }
-    Ok(before)
 }
 
 /// Waits until no turn is open and nothing is queued, and says it then: what is said next joins

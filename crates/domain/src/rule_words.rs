@@ -6,12 +6,13 @@ use std::borrow::Cow;
 use crate::trust::BELIEVED;
 
 /// The short names that claw itself gives, and what they mean.
-const WORDS: [(&str, &str); 21] = [
+const WORDS: [(&str, &str); 22] = [
     ("class.safe", "claw's default for safe tools"),
     ("class.mutating", "claw's default for changes"),
     ("class.dangerous", "the class “dangerous”"),
     ("class.destructive-hint", "claw's default for tools that their server calls destructive"),
     ("class.private", "claw's default for what only the owner may know"),
+    ("mode.command", "the mode that the command was given"),
     ("builtin.level-read", "claw's default for commands that only look"),
     ("builtin.unreadable-paths", "claw's check of the files that a call names"),
     ("builtin.unreadable-shell", "claw's check of the text of a command"),

@@ -160,6 +160,10 @@ fn opening_changed(row: &AuditRow) -> String {
 /// A mode that a session was given, or that it has no more.
 fn mode_set(body: &Value) -> String {
     let text = |key: &str| field(body, key);
+    if body.get("command").is_some() {
+        let (by, session) = (who(&text("by")), text("session"));
+        return format!("{by} gave one command in the session {session} a mode: {}.", text("says"));
+    }
     if text("mode") == Mode::Ask.as_str() {
         return format!("{} ended the mode of the session {}.", who(&text("by")), text("session"));
     }

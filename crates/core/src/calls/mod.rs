@@ -45,7 +45,7 @@ mod together;
 mod wake;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 pub use answer_now::{AnswerNow, TapNow};
@@ -203,6 +203,8 @@ pub struct Calls {
     surroundings: Surroundings,
     /// Replaced whole when the owner changes them.
     limits: RwLock<CallLimits>,
+    /// Of the command that this process is, if it was given one. Seen from this folder alone.
+    command_mode: OnceLock<modes::CommandMode>,
 }
 
 impl Calls {
@@ -216,6 +218,7 @@ impl Calls {
             artifacts: parts.artifacts,
             surroundings: parts.surroundings,
             limits: RwLock::new(parts.limits),
+            command_mode: OnceLock::new(),
         }
     }
 
@@ -251,6 +254,7 @@ impl Calls {
             artifacts: self.artifacts.clone(),
             surroundings,
             limits: RwLock::new(self.limits()),
+            command_mode: OnceLock::new(),
         }
     }
 

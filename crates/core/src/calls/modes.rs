@@ -1,5 +1,6 @@
 //! The mode of a session: a grant of a shape of its own, under a name that no server has. It is
-//! given, found, prolonged and ended here. Must not know which calls a mode lets through.
+//! given, found, prolonged and ended here. That of one command is no grant: it stands in the process
+//! alone, and ends with it, however that ends. Must not know which calls a mode lets through.
 
 use serde_json::json;
 
@@ -17,16 +18,27 @@ const SERVER: &str = "claw";
 const TOOL: &str = "mode";
 /// What the grant of a mode is for, in place of a server and a tool.
 pub(super) const NAME: (&str, &str) = (SERVER, TOOL);
+/// In place of a grant: the mode of one command.
+const RULE_OF_COMMAND: &str = "mode.command";
 
 /// A mode that is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeInForce {
     pub mode: Mode,
-    /// The grant that it is.
-    pub grant: i64,
+    /// The grant that it is; that of a command is none.
+    pub grant: Option<i64>,
     pub given_ms: UnixMillis,
     /// When it ends, if its owner writes nothing until then.
     pub until_ms: Option<UnixMillis>,
+}
+
+/// The mode of the command that this process is, for what its person says in this session. It takes
+/// the place of the session's own, also where that lets through more.
+#[derive(Debug)]
+pub(super) struct CommandMode {
+    session: SessionId,
+    principal: String,
+    in_force: ModeInForce,
 }
 
 /// A mode that an owner gives to a session.
@@ -44,13 +56,19 @@ impl Calls {
         session: &SessionId,
         principal: &str,
     ) -> Result<Option<ModeInForce>, StoreError> {
+        let of_command = self.command_mode.get().filter(|of_command| {
+            of_command.session == *session && of_command.principal == principal
+        });
+        if let Some(CommandMode { in_force, .. }) = of_command {
+            return Ok((in_force.mode != Mode::Ask).then_some(*in_force));
+        }
         let rows = self.store.read(|tx| tx.grants_for(SERVER, TOOL))?;
         let found = rows.into_iter().rev().find_map(|row| {
             let is_here = row.session.as_ref() == Some(session) && row.principal == principal;
             let mode = self.mode_of(&row).filter(|_| is_here)?;
             Some(ModeInForce {
                 mode,
-                grant: row.id,
+                grant: Some(row.id),
                 given_ms: row.created_ms,
                 until_ms: row.expires_ms,
             })
@@ -73,10 +91,38 @@ impl Calls {
         let facts = self.facts(call, None);
         let found = found.filter(|found| mode::lets_through(found.mode, &facts));
         Ok(found.map(|found| {
-            let why = format!("mode {}, given {}", found.mode, moment(found.given_ms));
-            let grounds = Grounds::new(format!("grant.{}", found.grant), why);
-            Grounds { grant: Some(found.grant), wide: true, ..grounds }
+            let (rule, given) = match found.grant {
+                Some(grant) => (format!("grant.{grant}"), moment(found.given_ms)),
+                None => (RULE_OF_COMMAND.to_owned(), "to this command alone".to_owned()),
+            };
+            let grounds = Grounds::new(rule, format!("mode {}, given {given}", found.mode));
+            Grounds { grant: found.grant, wide: true, ..grounds }
         }))
+    }
+
+    /// Gives the command that this process is a mode for the calls that this person's own words
+    /// lead to in this session. Once in a process.
+    pub async fn give_command(
+        &self,
+        mode: Mode,
+        session: &SessionId,
+        principal: &str,
+    ) -> Result<(), StoreError> {
+        let says = self.says(mode);
+        let body = json!({
+            "mode": mode, "session": session, "by": principal, "command": true, "says": says,
+        });
+        let entry = AuditEntry { kind: "mode", call: String::new(), body };
+        self.store.write(move |tx| tx.audit(&entry)).await?;
+        let in_force = ModeInForce { mode, grant: None, given_ms: now_ms(), until_ms: None };
+        let (session, principal) = (session.clone(), principal.to_owned());
+        // A second one would be a mistake of the command's; the first one holds.
+        let _ = self.command_mode.set(CommandMode { session, principal, in_force });
+        Ok(())
+    }
+
+    fn says(&self, mode: Mode) -> String {
+        format!("mode {mode} in {}: {}", self.workspace().display(), mode.says())
     }
 
     /// A mode for the calls that this person's own words lead to in this session.
@@ -87,7 +133,6 @@ impl Calls {
         principal: &str,
         approval: Option<&ApprovalId>,
     ) -> Result<NewMode, StoreError> {
-        let folder = self.workspace().display().to_string();
         let grant = NewGrant {
             effect: GrantEffect::Allow,
             principal: principal.to_owned(),
@@ -96,7 +141,7 @@ impl Calls {
             tool: TOOL.to_owned(),
             shape: Stored::of(Shape::Mode { mode }, self.workspace()).text()?,
             origin: Origin::Owner,
-            says: format!("mode {mode} in {folder}: {}", mode.says()),
+            says: self.says(mode),
             expires_ms: Some(self.mode_until()),
             approval: approval.map(|id| id.0.clone()).unwrap_or_default(),
         };
