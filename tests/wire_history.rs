@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use crate::wires::threaded::Threaded;
-use crate::wires::{Answer, WIRES, asking};
+use crate::wires::{Answer, WIRES, Wire, asking};
 use claw_core::domain::{
     Address, Block, CallId, CutResult, DeniedBy, EventBody, Finish, KeptWords, Origin, Outcome,
     ProjectFile, SessionId, ToolOutput, ToolUse, TurnEnd, Usage,

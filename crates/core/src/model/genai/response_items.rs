@@ -78,7 +78,7 @@ impl ResponseItems {
                 }
                 let (id, name) =
                     (text(item, "/call_id").to_owned(), text(item, "/name").to_owned());
-                Item::Call(RawCall { id, name, arguments, ..RawCall::default() })
+                Item::Call(RawCall { index: None, id, name, arguments })
             }
             _ => return Ok(()),
         };
@@ -141,12 +141,7 @@ mod tests {
         let items = [reasoning("one"), message, reasoning("two"), reasoning(""), call("{}")];
         let ends = |output: &[Value]| json!({"type": "response.completed", "response": {"output": output}});
         let events: Vec<Value> = items.iter().cloned().map(done).collect();
-        let raw = RawCall {
-            id: "c".into(),
-            name: "f".into(),
-            arguments: "{}".into(),
-            ..RawCall::default()
-        };
+        let raw = RawCall { index: None, id: "c".into(), name: "f".into(), arguments: "{}".into() };
         let wanted = [
             Item::Reasoning("one".into()),
             Item::Text("Looking.".into()),

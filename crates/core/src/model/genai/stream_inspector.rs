@@ -22,10 +22,10 @@ pub(super) const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
 /// Of a frame: arguments may have [`LEVELS_MAX`], and lie a few levels deep in it.
 const FRAME_LEVELS_MAX: usize = LEVELS_MAX + 16;
 
-/// A tool call as chat completions stream it: the raw text of its arguments.
+/// A tool call as OpenAI's wires stream it: the raw text of its arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RawCall {
-    index: Option<u64>,
+    pub index: Option<u64>,
     pub id: String,
     pub name: String,
     pub arguments: String,

@@ -36,6 +36,7 @@ fn each_wire_gets_as_many_tools_as_its_provider_takes() {
         .collect();
     let most = |wire: Wire| match wire {
         Wire::OpenAi
+        | Wire::OpenAiResponses
         | Wire::OpenRouter
         | Wire::DeepSeek
         | Wire::Groq
@@ -48,6 +49,7 @@ fn each_wire_gets_as_many_tools_as_its_provider_takes() {
     let all = [
         Wire::Anthropic,
         Wire::OpenAi,
+        Wire::OpenAiResponses,
         Wire::DeepSeek,
         Wire::Groq,
         Wire::Mistral,
