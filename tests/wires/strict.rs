@@ -1,5 +1,6 @@
-//! What the public APIs refuse of tools and of the number of messages, in their own words. Written from their documents and from
-//! what they are known to answer, and not from claw's rules: an oracle. Must not know claw.
+//! What the public APIs refuse of tools and of the number of messages, in their own words. Written
+//! from their documents and from what they are known to answer, and not from claw's rules: an
+//! oracle. Must not know claw.
 
 use std::collections::HashSet;
 

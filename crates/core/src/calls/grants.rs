@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calls, Grounds, Surroundings, modes};
+use super::modes::{self, CommandMode};
+use super::{Calls, Grounds, Surroundings};
 use crate::domain::{GrantEffect, ToolCall};
 use crate::hub::Hub;
 use crate::policy::Facts;
@@ -53,6 +54,7 @@ impl Stored {
 pub(super) struct Reach {
     hub: Arc<Hub>,
     surroundings: Surroundings,
+    command_mode: Option<Arc<CommandMode>>,
 }
 
 impl Reach {
@@ -63,6 +65,12 @@ impl Reach {
 
     pub(super) fn workspace(&self) -> &Path {
         &self.surroundings.workspace
+    }
+
+    /// Whether the mode of a command stands in place of that of the call's session.
+    fn is_of_command(&self, call: &ToolCall) -> bool {
+        let mode = self.command_mode.as_ref();
+        mode.is_some_and(|mode| call.session().is_some_and(|of| mode.is_for(of, &call.principal)))
     }
 
     /// Whether a standing answer covers this call, which `rule` asks about. An allowance reaches
@@ -76,7 +84,9 @@ impl Reach {
                 && (grant.server.as_str(), grant.tool.as_str()) == (&call.server, &call.tool);
         };
         let names_it = match stored.shape {
-            Shape::Mode { .. } => modes::is_mode(grant) && rule == CLASS_MUTATING,
+            Shape::Mode { .. } => {
+                modes::is_mode(grant) && rule == CLASS_MUTATING && !self.is_of_command(call)
+            }
             Shape::Files { .. } => grant.server == call.server && grant.tool == EVERY_TOOL,
             Shape::Hosts { .. } if rule != CLASS_MUTATING => false,
             _ => grant.server == call.server && grant.tool == call.tool,
@@ -134,7 +144,11 @@ impl Calls {
 
     /// For a call that this process has judged.
     pub(super) fn reach(&self) -> Reach {
-        Reach { hub: self.hub.clone(), surroundings: self.surroundings.clone() }
+        Reach {
+            hub: self.hub.clone(),
+            surroundings: self.surroundings.clone(),
+            command_mode: self.command_mode.get().cloned(),
+        }
     }
 
     /// The grant that covers this call, which the rule of this name asks about.

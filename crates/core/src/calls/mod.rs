@@ -204,7 +204,7 @@ pub struct Calls {
     /// Replaced whole when the owner changes them.
     limits: RwLock<CallLimits>,
     /// Of the command that this process is, if it was given one. Seen from this folder alone.
-    command_mode: OnceLock<modes::CommandMode>,
+    command_mode: OnceLock<Arc<modes::CommandMode>>,
 }
 
 impl Calls {

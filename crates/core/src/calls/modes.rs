@@ -1,6 +1,9 @@
 //! The mode of a session: a grant of a shape of its own, under a name that no server has. It is
-//! given, found, prolonged and ended here. That of one command is no grant: it stands in the process
-//! alone, and ends with it, however that ends. Must not know which calls a mode lets through.
+//! given, found, prolonged and ended here. That of one command is no grant: it stands in the
+//! process alone, and ends with it, however that ends. Must not know which calls a mode lets
+//! through.
+
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -41,6 +44,12 @@ pub(super) struct CommandMode {
     in_force: ModeInForce,
 }
 
+impl CommandMode {
+    pub(super) fn is_for(&self, session: &SessionId, principal: &str) -> bool {
+        self.session == *session && self.principal == principal
+    }
+}
+
 /// A mode that an owner gives to a session.
 #[derive(Clone)]
 pub struct NewMode {
@@ -56,11 +65,10 @@ impl Calls {
         session: &SessionId,
         principal: &str,
     ) -> Result<Option<ModeInForce>, StoreError> {
-        let of_command = self.command_mode.get().filter(|of_command| {
-            of_command.session == *session && of_command.principal == principal
-        });
-        if let Some(CommandMode { in_force, .. }) = of_command {
-            return Ok((in_force.mode != Mode::Ask).then_some(*in_force));
+        let of_command = self.command_mode.get();
+        if let Some(of_command) = of_command.filter(|it| it.is_for(session, principal)) {
+            let in_force = of_command.in_force;
+            return Ok((in_force.mode != Mode::Ask).then_some(in_force));
         }
         let rows = self.store.read(|tx| tx.grants_for(SERVER, TOOL))?;
         let found = rows.into_iter().rev().find_map(|row| {
@@ -117,7 +125,7 @@ impl Calls {
         let in_force = ModeInForce { mode, grant: None, given_ms: now_ms(), until_ms: None };
         let (session, principal) = (session.clone(), principal.to_owned());
         // A second one would be a mistake of the command's; the first one holds.
-        let _ = self.command_mode.set(CommandMode { session, principal, in_force });
+        let _ = self.command_mode.set(Arc::new(CommandMode { session, principal, in_force }));
         Ok(())
     }
 

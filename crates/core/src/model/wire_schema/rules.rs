@@ -106,10 +106,10 @@ const FORMATS: &[&str] = &[
     "json-pointer",
 ];
 
-/// OpenAI, chat completions and Responses, functions that are not strict. What it refuses is not documented but
-/// answered: 128 tools (`array_above_max_length`), 1,024 characters (`string_above_max_length`),
-/// objects without `properties`, arrays without `items`, combinators at the top
-/// (`invalid_function_parameters`).
+/// OpenAI, chat completions and Responses, functions that are not strict. What it refuses is not
+/// documented but answered: 128 tools (`array_above_max_length`), 1,024 characters
+/// (`string_above_max_length`), objects without `properties`, arrays without `items`, combinators
+/// at the top (`invalid_function_parameters`).
 const OPENAI: Rules = Rules {
     tools_max: Some(128),
     description_chars_max: Some(1024),
