@@ -304,6 +304,27 @@ fn snapshots_are_out_of_the_reach_of_tools() {
     house.is_whole();
 }
 
+#[test]
+fn a_question_whose_time_is_over_is_not_listed_and_keeps_no_turn_from_being_undone() {
+    let house = house();
+    house.write("policy.toml", EDITS_RUN);
+    let id = house.ask_parks("write `one` to a.txt, then run `echo x > b.txt`");
+    house.db().execute("UPDATE approvals SET expires_ms = 1", []).unwrap();
+    let listed = house.claw(&["approvals", "--json"]).expect(0);
+    assert!(listed.out.is_empty(), "{listed:?}");
+    let shown = house.claw(&["approvals", &id]).expect(0).out;
+    assert!(shown.contains("Its time is over") && !shown.contains("claw approve"), "{shown}");
+    let told = house.claw(&["audit", "explain", &id]).expect(0).out;
+    assert!(told.contains("the time of its question is over"), "{told}");
+    // No model goes on with what is to be undone.
+    let undone = house.claw(&["undo", "--yes"]).expect(0);
+    let why = format!("Nobody answered the question {id} in time");
+    assert!(undone.err.contains(&why) && undone.out.contains("Undone: 1 path."), "{undone:?}");
+    assert!(picture(&house.workspace()).is_empty());
+    assert!(!house.claw(&["audit", "explain", &id]).expect(0).out.contains("waits"));
+    house.is_whole();
+}
+
 /// The change goes on, and is not silent about it.
 #[test]
 fn a_workspace_that_cannot_be_remembered_is_changed_and_the_turn_says_why() {

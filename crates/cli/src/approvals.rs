@@ -18,7 +18,7 @@ use crate::doors::follow::{Follow, Followed};
 use crate::doors::input_answers::{self, ReadInput, read_input};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::doors::{list_answers, staged_questions};
-use crate::store::DecideRefused;
+use crate::store::{DecideRefused, now_ms};
 use crate::terminal::question::brief_lines;
 use crate::terminal::size::terminal_size;
 use crate::terminal::style::Look;
@@ -31,7 +31,7 @@ pub fn show(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     };
     out::line(&match as_json {
         true => question_json(&row.question).to_string(),
-        false => whole_text(&row.question),
+        false => whole_text(&row.question, row.is_overdue(now_ms())),
     })?;
     Ok(ExitCode::from(fail::DONE))
 }
@@ -260,7 +260,7 @@ pub fn question_json(question: &Question) -> Value {
 /// A question for a person, as short as it gets, with how to answer it and how to see all of it.
 pub fn question_text(question: &Question) -> String {
     if question.staged.is_some() && !staged_questions::in_our_words(question) {
-        return whole_text(question);
+        return whole_text(question, false);
     }
     let look = Look::new(terminal_size().columns, false);
     let mut rows = brief_lines(question, &question.approval.0, look);
@@ -287,7 +287,7 @@ fn whose(question: &Question) -> String {
 }
 
 /// All of a question, with how to answer it.
-fn whole_text(question: &Question) -> String {
+fn whole_text(question: &Question, is_overdue: bool) -> String {
     let mut text = format!("? {}  {}/{}", question.approval, question.server, question.tool);
     if let Some(staged) = &question.staged {
         let group = staged_questions::group(staged)
@@ -327,6 +327,10 @@ fn whole_text(question: &Question) -> String {
         }
     }
     text.push_str(&format!("\n  Asked because {}. {}.", question.why, whose(question)));
+    if is_overdue {
+        text.push_str("\n  Its time is over: no answer counts. Ask again for what you want.");
+        return text;
+    }
     if let Some(staged) = &question.staged {
         text.push_str(&format!("\n  {}", approval_answers::of_staged(question, staged)));
         return text;

@@ -18,7 +18,7 @@ use super::sessions::note_words;
 use crate::app::App;
 use crate::domain::canonical::canonical_json;
 use crate::domain::{ApprovalId, CallId, EventBody, UnixMillis, audit_kind, text_of};
-use crate::store::AuditRow;
+use crate::store::{AuditRow, now_ms};
 
 /// How much of what was said tells which message it was, in characters.
 const SAID_CHARS_MAX: usize = 80;
@@ -35,15 +35,21 @@ struct CallRequest {
     is_recall: bool,
     /// Claw asked git by itself.
     is_git: bool,
+    /// Its question is open, and no answer counts any more.
+    is_overdue: bool,
 }
 
 /// Explains a call (its id, or the id of its question) or a row of the audit (its number).
 pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let (call, rows) = rows_of(app, id)?;
-    let request = match &call {
+    let mut request = match &call {
         Some(call) => request_for(app, call)?,
         None => CallRequest::default(),
     };
+    if let Some(call) = &call {
+        let asked = app.store.read(|tx| tx.approval_of(call))?;
+        request.is_overdue = asked.is_some_and(|row| row.is_overdue(now_ms()));
+    }
     let text = story(&rows, &request, &app.config.zone);
     let id = call.map_or_else(|| id.to_owned(), |call| call.to_string());
     let object =
@@ -123,7 +129,7 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
         _ => String::new(),
     };
     let notes = if is_git { Vec::new() } else { notes };
-    Ok(CallRequest { model, said, notes, is_recall, is_git })
+    Ok(CallRequest { model, said, notes, is_recall, is_git, is_overdue: false })
 }
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
@@ -145,7 +151,7 @@ fn story(rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
             out::clean(&capitalised(&sentence(row, before)))
         ));
     }
-    lines.extend(conclusion(rows));
+    lines.extend(conclusion(rows, request.is_overdue));
     lines.extend(given(request));
     lines.join("\n")
 }
@@ -215,18 +221,22 @@ fn given(request: &CallRequest) -> Vec<String> {
 }
 
 /// The last line about the call itself: did it happen?
-fn conclusion(rows: &[AuditRow]) -> Option<String> {
+fn conclusion(rows: &[AuditRow], is_overdue: bool) -> Option<String> {
     let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
     let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);
     if list_of(rows).is_some() {
-        let text =
-            if has("answered").is_some() { "it was closed" } else { "it waits for an answer" };
+        let text = match has("answered") {
+            Some(_) => "it was closed",
+            None if is_overdue => "its time is over",
+            None => "it waits for an answer",
+        };
         return Some(format!("In short: {text}; each action has a story of its own."));
     }
     if is_pause(rows) {
         let answer =
             has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
         let text = match answer {
+            None if is_overdue => "the time of the question is over, and the turn does not go on",
             None => "it waits for an answer; `claw approvals` shows the question",
             Some("allow") => "the turn went on",
             Some(_) => "the turn did not go on",
@@ -247,6 +257,7 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
             .to_owned()
         }
         (None, None, Some(asked)) => match answer_to(rows, &field(&asked.body, "approval")) {
+            None if is_overdue => "the time of its question is over, and it does not run".to_owned(),
             None => {
                 let id = field(&asked.body, "approval");
                 format!("it waits for an answer, `claw approve {id}` or `claw deny {id}`")

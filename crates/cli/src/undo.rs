@@ -1,6 +1,8 @@
 //! `claw undo`: shows what putting a turn's files back would change, asks, and does it. Must not
 //! know how a snapshot is kept.
 
+mod overdue;
+
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -58,7 +60,13 @@ pub async fn run(app: &App, wanted: Wanted) -> anyhow::Result<ExitCode> {
         (None, true) => Which::Redo,
         (None, false) => Which::Newest(None),
     };
-    let preview = match snapshots.preview(which).await {
+    let mut preview = snapshots.preview(which.clone()).await;
+    if let Err(UndoError::Overdue { turn, .. }) = &preview
+        && overdue::end(app, turn).await?
+    {
+        preview = snapshots.preview(which).await;
+    }
+    let preview = match preview {
         // Nobody has named one: it is so, and no mistake.
         Err(error @ UndoError::Nothing { .. }) if !wanted.as_json => {
             out::err_line(&format!("There is nothing to put back: {error}."));

@@ -81,9 +81,8 @@ fn waiting<D: ChatDoor>(
     if !all {
         return Ok(sessions);
     }
-    let open = mail.open_questions(None)?;
     tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
-    for row in open.into_iter().filter(|row| row.expires_ms <= now_ms) {
+    for row in mail.overdue_questions()? {
         if tried.insert(row.id.clone(), Instant::now()).is_none() {
             sessions.extend(row.question.session);
         }

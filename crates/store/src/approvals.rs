@@ -29,6 +29,14 @@ pub struct ApprovalRow {
     pub list: Option<ApprovalId>,
 }
 
+impl ApprovalRow {
+    /// Whether it is open and its time is over: no answer counts, and its session closes it when
+    /// that runs.
+    pub fn is_overdue(&self, now: UnixMillis) -> bool {
+        self.state == ApprovalState::Waiting && self.expires_ms <= now
+    }
+}
+
 /// Why an answer did not count. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecideRefused {
@@ -142,13 +150,21 @@ impl Tx<'_> {
         self.all(&sql, params![since, most], read)
     }
 
-    /// The open questions as persons are asked them: a call of a list is asked about by its list.
+    /// The open questions as persons are asked them: a call of a list is asked about by its list,
+    /// and no answer counts to one whose time is over.
     pub fn open_questions(
         &self,
         session: Option<&SessionId>,
     ) -> Result<Vec<ApprovalRow>, StoreError> {
-        let mut rows = self.open_approvals(session)?;
-        rows.retain(|row| row.list.is_none());
+        let (mut rows, now) = (self.open_approvals(session)?, now_ms());
+        rows.retain(|row| row.list.is_none() && !row.is_overdue(now));
+        Ok(rows)
+    }
+
+    /// The questions whose time is over and which their session has not closed yet.
+    pub fn overdue_questions(&self) -> Result<Vec<ApprovalRow>, StoreError> {
+        let (mut rows, now) = (self.open_approvals(None)?, now_ms());
+        rows.retain(|row| row.list.is_none() && row.is_overdue(now));
         Ok(rows)
     }
 
@@ -179,9 +195,7 @@ impl Tx<'_> {
         let Some(row) = self.approval(id)? else {
             return Ok(Err(DecideRefused::NotFound(id.0.clone())));
         };
-        if row.state == ApprovalState::Expired
-            || (row.state == ApprovalState::Waiting && answer.is_some() && row.expires_ms <= now)
-        {
+        if row.state == ApprovalState::Expired || (answer.is_some() && row.is_overdue(now)) {
             return Ok(Err(DecideRefused::Expired));
         }
         let changed = self

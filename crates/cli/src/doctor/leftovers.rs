@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::domain::{CallId, PauseCause, Question};
 use crate::durable;
 use crate::mail::Instance;
-use crate::store::{RowAt, RowFault, Store, kept_copies};
+use crate::store::{RowAt, RowFault, Store, kept_copies, now_ms};
 use crate::{backup, retention};
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones,
@@ -257,12 +257,17 @@ fn turns(app: &App, report: &mut Report) -> anyhow::Result<()> {
             report.bad(format!("turn:{session}"), text);
             continue;
         }
-        let text = match questions().count() {
-            0 => format!(
+        let in_time = questions().any(|question| question.expires_at_ms > now_ms());
+        let text = match (in_time, questions().count()) {
+            (true, _) => format!(
+                "a turn of `{session}` waits for an answer; `claw approvals` shows the question"
+            ),
+            (false, 0) => format!(
                 "a turn of `{session}` is under way, or goes on when its door is opened again"
             ),
-            _ => format!(
-                "a turn of `{session}` waits for an answer; `claw approvals` shows the question"
+            (false, _) => format!(
+                "a turn of `{session}` has waited for an answer until the time of its question was \
+                 over; it goes on when its door is opened again"
             ),
         };
         report.good(format!("turn:{session}"), text);

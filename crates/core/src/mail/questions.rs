@@ -4,7 +4,7 @@
 use super::Mail;
 use super::rows::{AnsweredCall, AskedQuestion, CallSubject, MailError, all, one};
 use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Question, SessionId, Staged};
-use crate::store::{CallRow, StoreError};
+use crate::store::{CallRow, StoreError, now_ms};
 
 impl Mail {
     /// A question, open or closed, and its answer.
@@ -12,19 +12,27 @@ impl Mail {
         one(self.read(|tx| tx.approval(id)))
     }
 
-    /// The same, if it is still open.
+    /// The same, if it is still open and in its time.
     pub fn open_question(&self, id: &ApprovalId) -> Result<Option<Question>, MailError> {
         let row = self.asked_question(id)?;
-        Ok(row.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
+        let open = |row: &AskedQuestion| {
+            row.state == ApprovalState::Waiting && row.expires_ms > now_ms()
+        };
+        Ok(row.filter(open).map(|row| row.question))
     }
 
-    /// The open questions of one session, or of all, oldest first. What a list asks stands in it
-    /// alone.
+    /// The open questions of one session, or of all, oldest first, without those whose time is
+    /// over. What a list asks stands in it alone.
     pub fn open_questions(
         &self,
         session: Option<&SessionId>,
     ) -> Result<Vec<AskedQuestion>, MailError> {
         all(self.read(|tx| tx.open_questions(session)))
+    }
+
+    /// Those whose time is over and which their session has not closed yet.
+    pub fn overdue_questions(&self) -> Result<Vec<AskedQuestion>, MailError> {
+        all(self.read(|tx| tx.overdue_questions()))
     }
 
     /// The list in which an action was staged.

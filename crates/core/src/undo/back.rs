@@ -200,15 +200,25 @@ impl Shared {
         for record in records.iter().filter(has_no_end) {
             let open = self.store.read(|tx| tx.open_turn(&record.turn.session))?;
             if open == Some(record.turn.seq) {
-                let turn = record.turn.clone();
-                let asked = self.store.read(|tx| tx.open_approvals(Some(&turn.session)))?;
-                return Err(match asked.into_iter().next() {
-                    Some(row) => UndoError::Waits { turn, question: row.id },
-                    None => UndoError::Open { turn },
-                });
+                return Err(self.why_open(record.turn.clone())?);
             }
         }
         Ok(())
+    }
+
+    /// What an open turn waits for.
+    fn why_open(&self, turn: TurnId) -> Result<UndoError, UndoError> {
+        let (asked, now) =
+            (self.store.read(|tx| tx.open_approvals(Some(&turn.session)))?, now_ms());
+        // No turn waits for what is staged.
+        let mut asked: Vec<_> =
+            asked.into_iter().filter(|row| row.question.staged.is_none()).collect();
+        asked.sort_by_key(|row| row.is_overdue(now));
+        Ok(match asked.into_iter().next() {
+            None => UndoError::Open { turn },
+            Some(row) if row.is_overdue(now) => UndoError::Overdue { turn, question: row.id },
+            Some(row) => UndoError::Waits { turn, question: row.id },
+        })
     }
 
     /// The turn, and the record by which its undo can be taken back; none if it is such a record.

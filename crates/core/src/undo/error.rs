@@ -30,6 +30,11 @@ pub enum UndoError {
          {question}; `claw approvals` shows it, answer it there, then undo"
     )]
     Waits { turn: TurnId, question: ApprovalId },
+    #[error(
+        "the turn {turn} works in this workspace, and the time of its question {question} is over; \
+         the next message in the session `{}` ends it, then undo", turn.session
+    )]
+    Overdue { turn: TurnId, question: ApprovalId },
     #[error("nothing was undone, because what is there now could not be remembered first: {0}")]
     NotRemembered(SnapshotError),
     #[error(transparent)]
@@ -49,7 +54,8 @@ impl Blamed for UndoError {
             | Self::Undone { .. }
             | Self::Refused { .. }
             | Self::Open { .. }
-            | Self::Waits { .. } => Blame::User,
+            | Self::Waits { .. }
+            | Self::Overdue { .. } => Blame::User,
             Self::NotRemembered(error) | Self::Snapshot(error) => error.blame(),
             Self::Store(error) => error.blame(),
             Self::Bug { .. } => Blame::Broken,
