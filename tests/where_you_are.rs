@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::program::{House, Ran, outcomes};
+use crate::program::{House, Ran, eventually, outcomes};
 use serde_json::Value;
 
 fn repository(path: &Path) -> PathBuf {
@@ -23,6 +23,10 @@ fn claw_in(house: &House, folder: &Path, args: &[&str]) -> Ran {
 
 fn ask(house: &House, folder: &Path, text: &str) -> Ran {
     claw_in(house, folder, &["ask", text])
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The names of all sessions.
@@ -179,6 +183,41 @@ fn what_is_allowed_in_one_folder_is_asked_about_in_another() {
 }
 
 #[test]
+fn a_session_with_a_question_goes_on_in_the_folder_of_that_wherever_it_is_typed() {
+    let house = House::new();
+    let one = repository(&house.user_home().join("one"));
+    let asked = |text: &str| ask(&house, &one, text).expect(3);
+    asked("write note.txt: hello");
+    let session = sessions(&house).remove(0);
+    let mut chat = house.start(&["chat", "--session", &session]);
+    eventually("the chat asks", || chat.out().contains("y yes · n no"));
+    chat.types(b"y\n");
+    eventually("it has run", || one.join("note.txt").is_file());
+    chat.ends().expect(0);
+    asked("write more.txt: hello");
+    let said = house.claw(&["ask", "--session", &session, "list ."]).expect(3);
+    assert!(said.err.contains(&format!("working in {}, where", one.display())), "{said:?}");
+    house.claw(&["approve", &house.waiting()]).expect(0);
+    assert!(one.join("more.txt").is_file());
+    // The other way round, from the configured workspace.
+    house.claw(&["ask", "write diary.txt: dear"]).expect(3);
+    let mut chat = house.command(&["chat", "--session", "main"]);
+    chat.current_dir(&one);
+    let mut chat = house.begin(chat);
+    eventually("the chat asks", || chat.out().contains("y yes · n no"));
+    chat.types(b"y\n");
+    eventually("it has run", || house.workspace().join("diary.txt").is_file());
+    chat.ends().expect(0);
+    assert!(!one.join("diary.txt").exists());
+    let questions = house.audit().into_iter().filter(|row| row["kind"] == "asked").count();
+    assert_eq!(questions, 3, "something was asked twice");
+    // Without a question a session moves to where one stands.
+    let moved = claw_in(&house, &one, &["ask", "--session", "main", "list ."]).expect(0);
+    assert!(moved.err.contains(&format!("working in {}", one.display())), "{moved:?}");
+    house.is_whole();
+}
+
+#[test]
 fn a_question_from_one_folder_does_not_run_in_another() {
     let house = House::new();
     let (one, two) =
@@ -186,8 +225,15 @@ fn a_question_from_one_folder_does_not_run_in_another() {
     let text = "write note.txt: hello";
     claw_in(&house, &one, &["ask", "--session", "shared", text]).expect(3);
     let first = house.waiting();
-    // The session moves on to another folder while the question is open.
-    claw_in(&house, &two, &["ask", "--session", "shared", "list ."]);
+    // The session is moved to another folder while the question is open.
+    let moved = ["chat", "--session", "shared", "-C", two.to_str().unwrap()];
+    let mut chat = house.start(&moved);
+    eventually("the chat asks", || chat.out().contains("y yes · n no"));
+    chat.types(b"y\n");
+    let why = format!("Asked again: it would run in {} now", two.display());
+    eventually("it says why it asks again", || in_one_line(&chat.out()).contains(&why));
+    chat.types(b"n\n");
+    chat.ends().expect(0);
     house.claw(&["approve", &first]);
     assert!(!two.join("note.txt").exists());
     assert!(!house.workspace().join("note.txt").exists());

@@ -257,7 +257,9 @@ fn conclusion(rows: &[AuditRow], is_overdue: bool) -> Option<String> {
             .to_owned()
         }
         (None, None, Some(asked)) => match answer_to(rows, &field(&asked.body, "approval")) {
-            None if is_overdue => "the time of its question is over, and it does not run".to_owned(),
+            None if is_overdue => {
+                "the time of its question is over, and it does not run".to_owned()
+            }
             None => {
                 let id = field(&asked.body, "approval");
                 format!("it waits for an answer, `claw approve {id}` or `claw deny {id}`")

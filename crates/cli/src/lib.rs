@@ -244,7 +244,8 @@ async fn open_for(overrides: Overrides, command: &AtHome) -> anyhow::Result<Arc<
         app.close().await;
         app = App::open(Config::load(Overrides { agent: Some(agent), ..overrides.clone() })?)?;
     }
-    if let Some(workspace) = whose::other_workspace(&app, command)? {
+    let typed = overrides.workspace.is_some();
+    if let Some(workspace) = whose::other_workspace(&app, command, typed)? {
         app.close().await;
         let agent = Some(app.config.agent.name.clone());
         let there = Overrides { agent, workspace: Some(workspace), ..overrides };

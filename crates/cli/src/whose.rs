@@ -1,11 +1,12 @@
 //! Which agent a command is about that names a question and no agent: ids of questions are random,
-//! so one home has each of them once. Must not know what is done with it.
+//! so one home has each of them once. And in which folder a question was asked. Must not know what
+//! is done with it.
 
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::args::AtHome;
-use crate::domain::ApprovalId;
+use crate::args::{AtHome, SessionArg};
+use crate::domain::{ApprovalId, SessionId};
 use crate::fail::UserError;
 use crate::out;
 use crate::store::{Store, StoreError};
@@ -26,11 +27,47 @@ pub fn other_agent(app: &App, command: &AtHome) -> Result<Option<String>, StoreE
     Ok(None)
 }
 
-/// The workspace in which the call was frozen that a command answers, if it is another one than
-/// this process works in: what was shown there runs there.
-pub fn other_workspace(app: &App, command: &AtHome) -> anyhow::Result<Option<PathBuf>> {
-    let (AtHome::Approve { id, .. } | AtHome::Deny { id, .. }) = command else { return Ok(None) };
-    let id = ApprovalId(id.clone());
+/// The workspace that a command is about, if it is another one than this process works in. `typed`
+/// says that one was named, which holds.
+pub fn other_workspace(
+    app: &App,
+    command: &AtHome,
+    typed: bool,
+) -> anyhow::Result<Option<PathBuf>> {
+    match command {
+        AtHome::Approve { id, .. } | AtHome::Deny { id, .. } => of_question(app, id),
+        AtHome::Chat { session, place, .. } | AtHome::Ask { session, place, .. }
+            if !typed && place.folder.is_none() =>
+        {
+            of_open_questions(app, session)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The folder of a session that was named, while it has a question open: what was shown there runs
+/// there, or the answer would be asked for once more.
+fn of_open_questions(app: &App, named: &SessionArg) -> anyhow::Result<Option<PathBuf>> {
+    let is_set = !app.config.home.is_agents() && app.config.env.get("CLAW_WORKSPACE").is_some();
+    let Some(session) = named.session.clone().filter(|_| !is_set) else { return Ok(None) };
+    let session = SessionId::new(session)?;
+    let (open, folder) = app
+        .store
+        .read(|tx| Ok((tx.open_questions(Some(&session))?, tx.session_workspace(&session)?)))?;
+    let folder = folder.map_or_else(|| app.config.usual_workspace.clone(), PathBuf::from);
+    if open.is_empty() || folder == app.config.workspace || !folder.is_dir() {
+        return Ok(None);
+    }
+    out::err_line(&out::clean(&format!(
+        "claw: working in {}, where the session `{session}` has a question open.",
+        folder.display()
+    )));
+    Ok(Some(folder))
+}
+
+/// The folder in which the call was frozen that a question is about.
+fn of_question(app: &App, id: &str) -> anyhow::Result<Option<PathBuf>> {
+    let id = ApprovalId(id.to_owned());
     let frozen = app.store.read(|tx| match tx.approval(&id)? {
         Some(approval) => tx.call(&approval.call),
         None => Ok(None),

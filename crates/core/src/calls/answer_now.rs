@@ -2,6 +2,8 @@
 //! moment. It counts only while everything that was shown is still so: the tool's pin, the rules,
 //! and the frozen row. Must not know how a verdict is reached.
 
+use std::path::Path;
+
 use super::approvals::is_over;
 use super::{Calls, Grounds};
 use crate::catalog::Tool;
@@ -18,6 +20,8 @@ pub enum AnswerNow {
     /// It was a yes to something that is not so any more: to a difference from a file that has
     /// changed since.
     Outdated,
+    /// There is one, and its session has worked in another folder then.
+    Moved,
     Yes(Grounds),
 }
 
@@ -53,6 +57,9 @@ impl Calls {
             && approval.digest == row.digest
             && !is_over(&approval);
         Ok(match (row.state, approval.state) {
+            (CallState::Waiting | CallState::Approved, _) if self.has_moved(row) => {
+                AnswerNow::Moved
+            }
             _ if !counts => AnswerNow::None,
             (CallState::Waiting, ApprovalState::Waiting) => AnswerNow::Waits(approval.id),
             // One that was started has perhaps changed what was looked at.
@@ -67,6 +74,11 @@ impl Calls {
             }
             _ => AnswerNow::None,
         })
+    }
+
+    /// Whether the call was frozen in another folder.
+    fn has_moved(&self, row: &CallRow) -> bool {
+        !row.cwd.is_empty() && Path::new(&row.cwd) != self.workspace()
     }
 
     /// The same of an action that was staged; `None` for every other call.

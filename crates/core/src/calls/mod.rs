@@ -138,13 +138,22 @@ pub struct Grounds {
     /// The standing grant that it rests on, if it does. It must still be in force when the call
     /// starts.
     pub grant: Option<i64>,
-    /// The owner has answered, and what the answer was about is not as it was shown any more.
-    pub again: bool,
+    /// Why it is asked about again, if it was asked about before.
+    pub again: Option<AskedAgain>,
     /// The grant covers more than one call: nobody has seen which files it changes.
     pub wide: bool,
     /// The launch form of the server whose hint it rests on, if it does and the owner has said so
     /// by an answer. That must still count when the call starts.
     pub believed: Option<String>,
+}
+
+/// Why a question does not count that was about the same call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedAgain {
+    /// The owner has answered, and what the answer was about is not as it was shown any more.
+    Changed,
+    /// It was asked about in another folder.
+    Moved,
 }
 
 /// Why a call that may have been judged as allowed is not run after all.
@@ -176,7 +185,7 @@ impl From<Denied> for Outcome {
 impl Grounds {
     pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
         let (rule, why) = (rule.into(), why.into());
-        Self { rule, why, approval: None, grant: None, again: false, wide: false, believed: None }
+        Self { rule, why, approval: None, grant: None, again: None, wide: false, believed: None }
     }
 
     pub fn by_answer(approval: ApprovalId, why: String) -> Self {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::approvals::call_of_row;
 use super::frozen::shown_digest;
-use super::{Calls, Grounds, JobPreview, effect};
+use super::{AskedAgain, Calls, Grounds, JobPreview, effect};
 use crate::catalog::Tool;
 use crate::domain::{Effect, Mode, OwnServerName, ToolCall, ToolHints, Trust, escape};
 use crate::hub::names::look;
@@ -49,14 +49,25 @@ impl Calls {
         if tool.trust == Trust::Hints && tool.hints.says_destroys() {
             effect.notes.push("Its server says that it destroys".to_owned());
         }
-        if grounds.again {
-            let note = "Asked again: what it changes has changed since your answer";
-            effect.notes.insert(0, note.to_owned());
+        if let Some(why) = grounds.again {
+            effect.notes.insert(0, self.why_again(why));
         }
         if !grounds.rule.starts_with(CLASSES) {
             effect.why = Some(short(&grounds.why));
         }
         effect
+    }
+
+    fn why_again(&self, why: AskedAgain) -> String {
+        match why {
+            AskedAgain::Changed => {
+                "Asked again: what it changes has changed since your answer".to_owned()
+            }
+            AskedAgain::Moved => format!(
+                "Asked again: it would run in {} now",
+                escape::visible(&self.workspace().display().to_string())
+            ),
+        }
     }
 
     /// Whether somebody who has given a mode may wonder why this is asked about.

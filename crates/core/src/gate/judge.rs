@@ -2,7 +2,7 @@
 //! owner's own answer. Must not know how a verdict is carried out.
 
 use super::{Gate, Pass};
-use crate::calls::{AnswerNow, Grounds, TapNow, panic_reason};
+use crate::calls::{AnswerNow, AskedAgain, Grounds, TapNow, panic_reason};
 use crate::catalog::{Tool, no_tool};
 use crate::domain::{ApprovalId, CallId, DeniedBy, ToolCall};
 use crate::policy::Verdict;
@@ -85,13 +85,8 @@ impl Gate {
         match self.calls.answer_now(pass.row.as_ref(), call, &tool).await? {
             AnswerNow::None => self.by_policy(pass, tool),
             AnswerNow::Waits(approval) => Ok(Judged::StillWaiting(approval)),
-            AnswerNow::Outdated => {
-                let mut judged = self.by_policy(pass, tool)?;
-                if let Judged::Ask(_, grounds) = &mut judged {
-                    grounds.again = true;
-                }
-                Ok(judged)
-            }
+            AnswerNow::Outdated => self.asked_again(pass, tool, AskedAgain::Changed),
+            AnswerNow::Moved => self.asked_again(pass, tool, AskedAgain::Moved),
             AnswerNow::Yes(grounds) => Ok(match self.verdict(call, &tool) {
                 Verdict::Deny { by, rule, why, instead } => {
                     denied(by, &rule, format!("{why}; instead, {instead}"))
@@ -99,6 +94,14 @@ impl Gate {
                 _ => Judged::Allowed(Allowed::new(tool, grounds)),
             }),
         }
+    }
+
+    fn asked_again(&self, pass: &Pass, tool: Tool, why: AskedAgain) -> Result<Judged, StoreError> {
+        let mut judged = self.by_policy(pass, tool)?;
+        if let Judged::Ask(_, grounds) = &mut judged {
+            grounds.again = Some(why);
+        }
+        Ok(judged)
     }
 
     /// What the rules say of a call, whatever was answered.

@@ -15,9 +15,8 @@ impl Mail {
     /// The same, if it is still open and in its time.
     pub fn open_question(&self, id: &ApprovalId) -> Result<Option<Question>, MailError> {
         let row = self.asked_question(id)?;
-        let open = |row: &AskedQuestion| {
-            row.state == ApprovalState::Waiting && row.expires_ms > now_ms()
-        };
+        let open =
+            |row: &AskedQuestion| row.state == ApprovalState::Waiting && row.expires_ms > now_ms();
         Ok(row.filter(open).map(|row| row.question))
     }
 
