@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::program::{self, House, eventually};
+use crate::rounds;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Then, Turn, Wire};
 use serde_json::Value;
@@ -81,6 +82,45 @@ fn a_grant_lives_no_longer_by_a_clock_that_is_set_back() {
     let grants = house.claw(&["grants", "--json"]).expect(0).rows();
     let ends_s = grants[0]["expires_ms"].as_i64().unwrap() / 1000;
     assert!(ends_s <= now_s() - DAY_S + 10 * MINUTE_S, "{grants:?}");
+    house.is_whole();
+}
+
+/// What it changes has changed since it was asked about, so it is asked about once more.
+#[test]
+fn a_yes_counts_for_the_last_question_when_the_clock_was_set_back_before_it() {
+    let (house, clock) = Clock::of(House::new());
+    clock.is_wrong_by(60 * MINUTE_S);
+    let first = house.ask_parks("write a.txt: hello");
+    clock.is_wrong_by(0);
+    fs::write(house.workspace().join("a.txt"), "honey\n").unwrap();
+    let again = house.claw(&["approve", &first]).expect(3).err;
+    assert!(again.contains("Asked again"), "{again}");
+    let second = house.waiting();
+    assert_ne!(first, second);
+    house.claw(&["approve", &second]).expect(0);
+    assert_eq!(house.in_workspace("a.txt"), "hello");
+    assert_eq!(house.claw(&["approvals", "--json"]).expect(0).rows(), [Value::Null; 0]);
+    house.is_whole();
+}
+
+#[test]
+fn a_server_asks_for_each_value_once_when_the_clock_is_set_back_in_its_call() {
+    let (house, _provider) = rounds::house("legacy", "book");
+    let (house, clock) = Clock::of(house);
+    clock.is_wrong_by(60 * MINUTE_S);
+    let asking = house.start(&["ask", "book it"]);
+    for (field, value) in [("seats", "3"), ("class", "eco")] {
+        // That no other question is open is looked at there.
+        let is_asked = || rounds::open(&house).is_some_and(|it| it["input"]["field"] == field);
+        eventually("it asks", is_asked);
+        clock.is_wrong_by(0);
+        house.claw(&["approve", &house.waiting(), "--value", value]).expect(0);
+    }
+    asking.ends().expect(0);
+    let asked: i64 =
+        house.db().query_row("SELECT count(*) FROM approvals", [], |row| row.get(0)).unwrap();
+    assert_eq!(asked, 2);
+    assert_eq!(rounds::noted(&house, "effect ").len(), 1);
     house.is_whole();
 }
 

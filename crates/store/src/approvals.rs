@@ -84,6 +84,8 @@ fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
 }
 
 impl Tx<'_> {
+    /// It is the newest question about its call, also where the clock was set back since the last
+    /// one.
     pub fn add_approval(
         &self,
         question: &Question,
@@ -93,7 +95,8 @@ impl Tx<'_> {
         self.conn
             .prepare_cached(
                 "INSERT INTO approvals(id, call, session, state, question, approvers, digest, asked_ms, expires_ms)
-                 VALUES (?1, ?2, ?3, 'waiting', ?4, ?5, ?6, ?7, ?8)",
+                 VALUES (?1, ?2, ?3, 'waiting', ?4, ?5, ?6,
+                     max(?7, coalesce((SELECT max(asked_ms) + 1 FROM approvals WHERE call = ?2), 0)), ?8)",
             )?
             .execute(params![
                 question.approval.0,

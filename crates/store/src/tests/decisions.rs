@@ -85,6 +85,21 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
     assert_eq!(decide("old").await.unwrap().unwrap_err(), DecideRefused::Expired);
 }
 
+/// The clock was an hour ahead at the first one, and was put right since.
+#[tokio::test]
+async fn the_newest_question_of_a_call_is_the_last_one_whatever_the_clock_said() {
+    let rig = Rig::new();
+    let store = rig.open();
+    asked(&store, "first", i64::MAX).await;
+    rig.tamper("UPDATE approvals SET asked_ms = asked_ms + 3600000");
+    for id in ["second", "third"] {
+        asked(&store, id, i64::MAX).await;
+        let call = question(id, i64::MAX).call;
+        let newest = store.read(|tx| tx.approval_of(&call)).unwrap().unwrap();
+        assert_eq!(newest.id.0, id);
+    }
+}
+
 #[tokio::test]
 async fn a_grant_holds_until_it_ends_or_is_revoked() {
     let store = Rig::new().open();
