@@ -201,3 +201,22 @@ fn slash_panic_ends_what_runs_and_blocks_until_it_is_off() {
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], false);
     house.is_whole();
 }
+
+#[test]
+fn what_is_ordered_behind_new_is_done_in_the_new_conversation() {
+    let house = House::new();
+    let allow =
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+    house.write("policy.toml", allow);
+    let mut chat = Chat::new(&house);
+    // The scheduler runs now, so that the order comes while the turn is being ended.
+    chat.asks("/schedule", &["Nothing is scheduled"]);
+    chat.running.types(b"run `echo $$ > pid; sleep 1000`\n");
+    eventually("the command runs", || pid_in(&house.workspace().join("pid")).is_some());
+    let said =
+        chat.asks("/new\n/remind 20m call mum", &["A new conversation", "Reminder 1:", "call mum"]);
+    assert!(!said.contains("Not run"), "{said}");
+    chat.running.ends().expect(0);
+    assert_eq!(house.claw(&["schedule", "list", "--json"]).expect(0).rows().len(), 1);
+    house.is_whole();
+}

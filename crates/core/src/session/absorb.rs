@@ -51,6 +51,10 @@ impl Drive<'_> {
                 Taken::Done => true,
                 Taken::NoAction => self.absorb_row(&row).await?,
             };
+            // What was said behind `/new` is for the conversation that it begins.
+            if !done && matches!(row.inbound.body, InboundBody::Clear) {
+                break;
+            }
             if done {
                 self.absorbed.insert(row.id);
                 self.pending.absorbed.push(row.id);

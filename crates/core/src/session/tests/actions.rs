@@ -117,6 +117,29 @@ async fn a_stop_or_a_new_conversation_in_hand_is_not_overtaken() {
 }
 
 #[tokio::test]
+async fn what_is_confirmed_behind_new_waits_for_the_end_of_the_turn_and_is_done() {
+    let script = vec![
+        proposing(json!([item("a")])),
+        Script::text("look"),
+        Script::tool_use("legacy__echo", json!({"text": "one"})),
+    ];
+    let rig = Rig::on(GateRig::new(&["shop", "legacy"], POLICY), script);
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    assert_eq!(rig.turn("and now").await, Ran::Parked);
+    let asked = rig.open("Add a");
+    rig.submit(InboundBody::Clear).await;
+    rig.decide(&asked, allow(Term::Once)).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.gate.effects("shop"), ["confirm a"]);
+    assert!(rig.gate.effects("legacy").is_empty());
+    assert!(!rig.notices().iter().any(|text| text.starts_with("Not run")), "{:?}", rig.notices());
+    let kinds = rig.kinds();
+    let at = |kind: &str| kinds.iter().position(|it| it == kind).unwrap();
+    assert!(at("session.cleared") < at("action.answered"), "{kinds:?}");
+    rig.is_whole();
+}
+
+#[tokio::test]
 async fn a_tap_is_carried_out_while_a_turn_waits_for_another_answer() {
     let script = vec![
         proposing(json!([item("a")])),
