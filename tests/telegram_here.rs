@@ -10,6 +10,7 @@ use crate::program::{House, eventually};
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
+use rustix::process::Signal;
 use serde_json::json;
 
 /// What is tried here needs no questions, but where one is asked for.
@@ -312,4 +313,31 @@ fn a_folder_in_which_nobody_works_is_closed_after_its_time_and_opens_again() {
         eventually("it is closed", || closed() == turn + 1);
     }
     at.rig.stop(gateway);
+}
+
+/// `claw ask` has begun it there, and its question and a message wait for whoever works there.
+#[test]
+fn a_gateway_does_not_wait_at_its_end_for_a_session_of_another_folder() {
+    let rig = Rig::new();
+    let repository = folder(&rig, "project");
+    fs::create_dir_all(repository.join(".git")).unwrap();
+    fs::write(repository.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for text in ["write a.txt: 1", "and now?"] {
+        let mut ask = rig.house.command(&["ask", "--session", "elsewhere", text]);
+        ask.current_dir(&repository);
+        rig.house.begin(ask).ends().expect(3);
+    }
+    // A gateway leaves to others what has just come.
+    rig.house.db().execute("UPDATE inbox SET at_ms = at_ms - 60000", []).unwrap();
+    let gateway = rig.start();
+    rig.anna.says(rig.anna.private(), "/status");
+    rig.telegram.wait_for_text(rig.anna.id, "stop switch: off");
+    rig.wait_handled();
+    gateway.signal(Signal::TERM);
+    let ran = gateway.ends().expect(0);
+    for untrue in ["are cut", "turns are still running"] {
+        assert!(!ran.err.contains(untrue), "{untrue}: {ran:?}");
+    }
+    assert!(!repository.join("a.txt").exists());
+    rig.house.is_whole();
 }

@@ -54,8 +54,8 @@ pub enum Ran {
     Idle,
     /// A turn is open, and everything in it waits for a human.
     Parked,
-    /// The process is about to end. A turn is open, and its next step is left to whoever comes
-    /// next.
+    /// The process is about to end. What is left to do is left to whoever comes next, or to whoever
+    /// holds the session.
     Interrupted,
 }
 
@@ -147,7 +147,7 @@ impl Worker {
     }
 
     /// Does everything that waits in the session. While another process or task holds it, or works
-    /// in its folder, waits for that one.
+    /// in its folder, waits for that one, unless this process ends.
     // Boxed, so that it is compiled here, and not once more in each door that waits for it.
     pub fn run<'a>(
         &'a self,
@@ -161,6 +161,9 @@ impl Worker {
         let mut left_before = Vec::new();
         loop {
             let Some(lock) = self.lock_here(session)? else {
+                if self.ending.has_begun() {
+                    return Ok(Ran::Interrupted);
+                }
                 tokio::time::sleep(LOOK_AGAIN).await;
                 continue;
             };
