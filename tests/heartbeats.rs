@@ -39,6 +39,19 @@ fn starts_due(rig: &Rig) -> Running {
     rig.start()
 }
 
+/// The same a day later: its log and its budget are of the day before, and no firing is known.
+fn starts_a_day_later(rig: &Rig, gateway: Running) -> Running {
+    drop(gateway);
+    let passes = "
+        UPDATE events SET at_ms = at_ms - 86400000 WHERE session = 'heartbeat.inbox';
+        UPDATE meta SET value = json_set(value, '$.day', '2000-01-01')
+            WHERE key = 'heartbeat.inbox';
+        DELETE FROM firings;";
+    rig.house.db().execute_batch(passes).unwrap();
+    comes_due(rig);
+    rig.start()
+}
+
 #[test]
 fn it_acts_in_a_session_of_its_own_asks_by_its_name_and_tells_the_owner() {
     let writes = json!({"path": "seen.txt", "content": "1"}).to_string();
@@ -91,6 +104,25 @@ fn one_that_has_nothing_to_tell_tells_nothing_and_its_log_has_the_turn() {
         assert!(log.contains(kept), "{kept}: {log}");
     }
     assert!(events.iter().any(|event| event["type"] == "exchange.dropped"), "it is seen again");
+    rig.house.is_whole();
+}
+
+/// A summary of them would have taken all of its budget.
+#[test]
+fn after_a_day_it_sees_what_it_told_and_does_its_work() {
+    let report = format!("{}That is the whole report.", "All is well there. ".repeat(400));
+    let rig = Rig::new([Answer::text(&report), Answer::text("Nothing is new.")]);
+    rig.house.write("heartbeats.toml", &format!("{}requests_day_max = 1\n", entry()));
+    let gateway = starts_due(&rig);
+    rig.hears("That is the whole report.");
+    let gateway = starts_a_day_later(&rig, gateway);
+    rig.hears("Nothing is new.");
+    let asked = rig.model.recorded();
+    assert_eq!(asked.len(), 2);
+    let seen = asked[1].body.to_string();
+    assert!(seen.contains("That is the whole report."), "{seen}");
+    assert_eq!(rig.count(rig.anna.id, "has stopped for today"), 0);
+    drop(gateway);
     rig.house.is_whole();
 }
 

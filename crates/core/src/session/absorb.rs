@@ -146,7 +146,7 @@ impl Drive<'_> {
         let origin = if fetched.is_prompt { Origin::Forwarded } else { row.inbound.origin };
         if self.log.open_turn().is_none() {
             let role = self.role_now()?;
-            self.begin_anew_if_idle();
+            self.begin_anew_if_idle(row);
             self.tell_job(row)?;
             self.push(EventBody::TurnStarted {
                 origin,

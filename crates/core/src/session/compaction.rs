@@ -5,9 +5,11 @@
 use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
-use crate::domain::{CallId, CutResult, EventBody, Live, OutboundBody, Outcome, UnixMillis};
+use crate::domain::{
+    CallId, CutResult, EventBody, Live, OutboundBody, Outcome, UnixMillis, heartbeat_of,
+};
 use crate::killpoint;
-use crate::store::now_ms;
+use crate::store::{InboxRow, now_ms};
 use crate::turn::compaction::{ASKED_PER_HOUR_MAX, may_ask};
 use crate::turn::summarise::{Summarised, asked_ms, cut_event, made};
 use crate::turn::{cut, window};
@@ -26,8 +28,12 @@ impl Drive<'_> {
         }
     }
 
-    /// Notes a long pause before a turn, so that the turn begins with a summary.
-    pub(super) fn begin_anew_if_idle(&mut self) {
+    /// Notes a long pause before the turn of this message, so that the turn begins with a summary.
+    /// A heartbeat sees its newest turns themselves, and its budget is for its work.
+    pub(super) fn begin_anew_if_idle(&mut self, row: &InboxRow) {
+        if heartbeat_of(&row.inbound.principal).is_some() {
+            return;
+        }
         let Some(last_ms) = self.log.events().last().map(|event| event.at_ms) else { return };
         let idle_s = ((now_ms() - last_ms) / 1000).max(0) as u64;
         let limit_s = self.settings.idle_window_s;

@@ -188,7 +188,7 @@ async fn write(gate: &GateRig, at_ms: i64, bodies: Vec<EventBody>) {
 }
 
 /// A conversation of a while ago, written as it was then.
-async fn long_ago(gate: &GateRig, hours: i64, text: &str) {
+pub(super) async fn long_ago(gate: &GateRig, hours: i64, text: &str) {
     let at_ms = now_ms() - hours * 3_600_000;
     let reply = replied(Block::Text { text: "ok".into() });
     let end = EventBody::TurnEnded { end: TurnEnd::Answered };

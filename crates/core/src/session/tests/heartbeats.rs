@@ -1,5 +1,6 @@
 //! Turns that heartbeats have begun: what they tell, what they see, what they may take.
 
+use super::compactions::{long_ago, told};
 use super::rig::{Rig, echoes, main, message};
 use crate::domain::{Address, EventBody, Inbound, Origin, heartbeat_job, job_principal};
 use crate::gate::tests::rig::ALLOW;
@@ -50,6 +51,16 @@ async fn its_window_stays_small() {
     let asked: Vec<_> = rig.model.requests().iter().map(|asked| asked.messages.len()).collect();
     assert_eq!(asked, [1, 3, 5, 7, 9, 11, 11, 11, 11]);
     assert_eq!(rig.replies().len(), 9);
+}
+
+#[tokio::test]
+async fn after_a_long_pause_it_sees_its_turns_and_no_summary() {
+    let rig = Rig::new("", [Script::text("2 mails.")]);
+    long_ago(&rig.gate, 24, &"slowly ".repeat(1_000)).await;
+    assert_eq!(beat(&rig, "and now?").await, Ran::Idle);
+    assert_eq!(rig.model.requests().len(), 1);
+    assert!(told(&rig, 0).contains("slowly slowly"), "{}", told(&rig, 0));
+    assert!(!rig.kinds().contains(&"window.idle".to_owned()), "{:?}", rig.kinds());
 }
 
 #[tokio::test]
