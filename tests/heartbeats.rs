@@ -126,6 +126,26 @@ fn after_a_day_it_sees_what_it_told_and_does_its_work() {
     rig.house.is_whole();
 }
 
+/// The result of its check stays the same meanwhile.
+#[test]
+fn what_its_check_found_is_told_when_the_model_can_be_reached_again() {
+    let down = Answer::status(400, r#"{"error": {"message": "not today"}}"#);
+    let rig = Rig::new([down, Answer::text("One mail waits.")]);
+    rig.house.write("workspace/mail.txt", "a letter from Bob\n");
+    let check =
+        "check = { tool = \"filesystem/read_file\", arguments = { path = \"mail.txt\" } }\n";
+    rig.house.write("heartbeats.toml", &format!("{}{check}", entry()));
+    let gateway = starts_due(&rig);
+    rig.hears("Heartbeat inbox");
+    assert_eq!(rig.count(rig.anna.id, "One mail waits."), 0);
+    let gateway = starts_a_day_later(&rig, gateway);
+    rig.hears("One mail waits.");
+    let seen = rig.model.recorded().last().unwrap().body.to_string();
+    assert!(seen.contains("a letter from Bob"), "{seen}");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
 #[test]
 fn another_file_is_in_force_and_told_and_a_broken_one_changes_nothing() {
     let rig = Rig::new([]);

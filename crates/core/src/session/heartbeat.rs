@@ -21,6 +21,8 @@ pub(super) enum Noted {
     Stopped { until_ms: i64 },
     /// What the owner knows to be wrong with its turns; `None` when that is over.
     Fault(Option<String>),
+    /// Its turn has told nothing of what its check found, which is new again at the next time.
+    NotTold,
 }
 
 impl Noted {
@@ -30,6 +32,7 @@ impl Noted {
             Self::Request { day, tokens } => state.add_request(day, *tokens),
             Self::Stopped { until_ms } => state.stopped_until_ms = *until_ms,
             Self::Fault(fault) => state.turn_fault.clone_from(fault),
+            Self::NotTold => state.check_digest = None,
         }
         tx.set_heartbeat(name, &state)
     }
@@ -78,6 +81,9 @@ impl Drive<'_> {
         let is_known = fault.is_some() && known == fault;
         if known != fault {
             self.note_heartbeat(name.clone(), Noted::Fault(fault));
+        }
+        if matches!(end, TurnEnd::Failed { .. } | TurnEnd::Limit { .. }) {
+            self.note_heartbeat(name.clone(), Noted::NotTold);
         }
         let is_silent = *end == TurnEnd::Answered && tells_nothing(&text);
         Ok((!is_silent && !is_known).then(|| format!("*Heartbeat* `{name}`\n\n{text}")))

@@ -6,6 +6,7 @@ use crate::domain::{Address, EventBody, Inbound, Origin, heartbeat_job, job_prin
 use crate::gate::tests::rig::ALLOW;
 use crate::model::Script;
 use crate::session::Ran;
+use crate::store::HeartbeatState;
 
 /// A heartbeat may do it, too.
 fn allows_schedules() -> String {
@@ -97,4 +98,19 @@ async fn a_model_that_cannot_be_reached_is_told_of_once_until_it_can() {
     assert_eq!(rig.replies().len(), 2);
     let state = rig.gate.store.read(|tx| tx.heartbeat("inbox")).unwrap();
     assert_eq!(state.turn_fault, None);
+}
+
+#[tokio::test]
+async fn what_its_check_found_is_new_again_after_a_turn_that_failed() {
+    for (script, is_told) in [(Script::text("2 mails."), true), (Script::fail("down"), false)] {
+        let rig = Rig::new("", [script]);
+        let found = |tx: &crate::store::Tx<'_>| {
+            let check_digest = Some("of two mails".to_owned());
+            tx.set_heartbeat("inbox", &HeartbeatState { check_digest, ..HeartbeatState::default() })
+        };
+        rig.gate.store.write(found).await.unwrap();
+        beat(&rig, "two mails").await;
+        let state = rig.gate.store.read(|tx| tx.heartbeat("inbox")).unwrap();
+        assert_eq!(state.check_digest.is_some(), is_told, "{state:?}");
+    }
 }
