@@ -8,6 +8,8 @@ use crate::wires::{Answer, Call, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 
+const TURNS_ENDED: &str = "SELECT count(*) FROM events
+    WHERE session = 'heartbeat.inbox' AND type = 'turn.ended'";
 const STATE: &str = "SELECT count(*) FROM meta WHERE key = 'heartbeat.inbox'";
 
 /// An entry for this very minute.
@@ -86,9 +88,7 @@ fn one_that_has_nothing_to_tell_tells_nothing_and_its_log_has_the_turn() {
     rig.house.write("claw.toml", SERVER_WAIT);
     rig.house.write("heartbeats.toml", &entry());
     let gateway = starts_due(&rig);
-    let ended = "SELECT count(*) FROM events
-        WHERE session = 'heartbeat.inbox' AND type = 'turn.ended'";
-    eventually("its turn is over", || count(&rig, ended) == 1);
+    eventually("its turn is over", || count(&rig, TURNS_ENDED) == 1);
     // What a turn tells is written with its end.
     let told = "SELECT count(*) FROM outbox WHERE session = 'heartbeat.inbox'";
     assert_eq!(count(&rig, told), 0);
@@ -142,6 +142,44 @@ fn what_its_check_found_is_told_when_the_model_can_be_reached_again() {
     rig.hears("One mail waits.");
     let seen = rig.model.recorded().last().unwrap().body.to_string();
     assert!(seen.contains("a letter from Bob"), "{seen}");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+/// The words name the time of day at which the model may be asked again.
+#[test]
+fn that_a_model_limits_its_requests_is_told_once() {
+    let limited = || Answer::limited("retry-after", "3600");
+    let rig = Rig::new([limited(), limited(), Answer::text("Two mails wait.")]);
+    rig.house.write("heartbeats.toml", &entry());
+    let gateway = starts_due(&rig);
+    rig.hears("limits how often it may be asked. Try again at");
+    let gateway = starts_a_day_later(&rig, gateway);
+    eventually("its second turn is over", || count(&rig, TURNS_ENDED) == 2);
+    let gateway = starts_a_day_later(&rig, gateway);
+    rig.hears("Two mails wait.");
+    assert_eq!(rig.count(rig.anna.id, "limits how often"), 1);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn that_the_day_is_used_up_is_told_once() {
+    let rig = Rig::new([Answer::text("Two mails wait.")]);
+    rig.house.write("claw.toml", "[limits]\ntokens_day_max = 1000\n");
+    rig.house.write("heartbeats.toml", &entry());
+    let gateway = starts_due(&rig);
+    rig.hears("Two mails wait.");
+    let spent = format!("{} 2002 0", Timestamp::now().strftime("%Y-%m-%d"));
+    let spend = "UPDATE meta SET value = ?1 WHERE key = 'spent.day'";
+    assert_eq!(rig.house.db().execute(spend, [spent]).unwrap(), 1);
+    let gateway = starts_a_day_later(&rig, gateway);
+    rig.hears("Today's budget is used up: 2002 of 1000 tokens");
+    let gateway = starts_a_day_later(&rig, gateway);
+    eventually("its third turn is over", || count(&rig, TURNS_ENDED) == 3);
+    rig.wait_delivered();
+    assert_eq!(rig.count(rig.anna.id, "Today's budget is used up"), 1);
+    assert_eq!(rig.model.recorded().len(), 1);
     drop(gateway);
     rig.house.is_whole();
 }

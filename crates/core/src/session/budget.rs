@@ -13,6 +13,9 @@ use crate::store::DaySpent;
 /// From this part of a limit on the owner is asked before a turn goes on.
 pub const ASK_PERCENT: u64 = 90;
 const MICRO_USD_OF_A_CENT: u64 = 10_000;
+/// What the two limits are called in the log.
+const TOKENS_LIMIT: &str = "tokens_day_max";
+const CENTS_LIMIT: &str = "usd_cents_day_max";
 
 /// The limits, and where their day begins.
 #[derive(Clone, Debug)]
@@ -61,7 +64,7 @@ impl Budget {
             percent: percent(spent.tokens, limit),
             text: format!("{} of {limit} tokens (limits.tokens_day_max)", spent.tokens),
             details: json!({"tokens_today": spent.tokens, "tokens_day_max": limit}),
-            limit: "tokens_day_max",
+            limit: TOKENS_LIMIT,
         };
         let Some(limit) = self.usd_cents_day_max else { return tokens };
         let cents = spent.micro_usd / MICRO_USD_OF_A_CENT;
@@ -69,7 +72,7 @@ impl Budget {
             percent: percent(spent.micro_usd, limit.saturating_mul(MICRO_USD_OF_A_CENT)),
             text: format!("{cents} of {limit} US cents (limits.usd_cents_day_max)"),
             details: json!({"usd_cents_today": cents, "usd_cents_day_max": limit}),
-            limit: "usd_cents_day_max",
+            limit: CENTS_LIMIT,
         };
         if money.percent > tokens.percent { money } else { tokens }
     }
@@ -121,6 +124,17 @@ impl Drive<'_> {
         self.tell(&OutboundBody::Question { turn_seq, question: Box::new(asked) });
         self.push(EventBody::CallParked { call, approval });
         Ok(true)
+    }
+
+    /// Whether the day's budget has ended the open turn.
+    pub(super) fn is_ended_by_the_day(&self) -> bool {
+        let events = self.log.newest_turn_events().unwrap_or_default();
+        events.iter().any(|event| match &event.body {
+            EventBody::LimitReached { limit, .. } => {
+                [TOKENS_LIMIT, CENTS_LIMIT].contains(&limit.as_str())
+            }
+            _ => false,
+        })
     }
 
     /// What the next pause of the open turn is called that has this cause. The same after a kill,

@@ -77,8 +77,10 @@ impl Drive<'_> {
     ) -> Result<Option<String>, SessionError> {
         let Some(name) = self.heartbeat() else { return Ok(Some(text)) };
         let known = self.worker.store.read(|tx| tx.heartbeat(&name))?.turn_fault;
-        let fault = matches!(end, TurnEnd::Failed { .. }).then(|| text.clone());
-        let is_known = fault.is_some() && known == fault;
+        let is_fault = matches!(end, TurnEnd::Failed { .. }) || self.is_ended_by_the_day();
+        let fault = is_fault.then(|| text.clone());
+        let both = known.as_deref().zip(fault.as_deref());
+        let is_known = both.is_some_and(|(known, fault)| is_same_fault(known, fault));
         if known != fault {
             self.note_heartbeat(name.clone(), Noted::Fault(fault));
         }
@@ -97,6 +99,12 @@ impl Drive<'_> {
             self.push(EventBody::ExchangeDropped { from_seq, through_seq });
         }
     }
+}
+
+/// A fault that lasts names another time of day, or another sum, each time.
+fn is_same_fault(one: &str, other: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+    letters(one) == letters(other)
 }
 
 /// Models like to dress a word up.

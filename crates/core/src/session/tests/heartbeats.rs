@@ -6,7 +6,7 @@ use crate::domain::{Address, EventBody, Inbound, Origin, heartbeat_job, job_prin
 use crate::gate::tests::rig::ALLOW;
 use crate::model::Script;
 use crate::session::Ran;
-use crate::store::HeartbeatState;
+use crate::store::{DaySpent, HeartbeatState};
 
 /// A heartbeat may do it, too.
 fn allows_schedules() -> String {
@@ -98,6 +98,34 @@ async fn a_model_that_cannot_be_reached_is_told_of_once_until_it_can() {
     assert_eq!(rig.replies().len(), 2);
     let state = rig.gate.store.read(|tx| tx.heartbeat("inbox")).unwrap();
     assert_eq!(state.turn_fault, None);
+}
+
+#[tokio::test]
+async fn a_fault_that_names_another_time_each_time_is_told_once() {
+    let at = ["17:15:42", "2026-11-28 00:03:30"];
+    let rig = Rig::new("", at.map(|at| Script::fail(format!("try again at {at}"))));
+    beat(&rig, "1").await;
+    beat(&rig, "2").await;
+    assert_eq!(rig.replies().len(), 1, "{:?}", rig.replies());
+    let state = rig.gate.store.read(|tx| tx.heartbeat("inbox")).unwrap();
+    assert!(state.turn_fault.is_some_and(|fault| fault.contains("00:03:30")), "the newest is kept");
+    rig.model.push(Script::fail("the key is refused"));
+    beat(&rig, "3").await;
+    assert_eq!(rig.replies().len(), 2, "another fault: {:?}", rig.replies());
+}
+
+#[tokio::test]
+async fn that_the_day_of_all_sessions_is_used_up_is_told_once() {
+    let rig = Rig::new("", []);
+    let today = rig.worker.settings().budget.today();
+    let spent = DaySpent { tokens: 1_000_000, ..DaySpent::default() };
+    rig.gate.store.write(move |tx| tx.add_day_spent(&today, spent)).await.unwrap();
+    for text in ["1", "2", "3"] {
+        assert_eq!(beat(&rig, text).await, Ran::Idle);
+    }
+    let told = rig.replies();
+    assert!(told.len() == 1 && told[0].contains("Today's budget is used up"), "{told:?}");
+    assert!(rig.model.requests().is_empty());
 }
 
 #[tokio::test]
