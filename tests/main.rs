@@ -29,6 +29,7 @@ mod cold_turns;
 mod command_home;
 #[path = "../crates/snapshot/tests/common/mod.rs"]
 mod common;
+mod day_budget;
 mod diary;
 mod doors;
 mod doors_listen;

@@ -38,6 +38,12 @@ pub struct Used {
     limit: &'static str,
 }
 
+impl Used {
+    fn is_up(&self) -> bool {
+        self.percent >= 100
+    }
+}
+
 impl Budget {
     /// The day that it is for the owner.
     pub fn today(&self) -> String {
@@ -79,25 +85,55 @@ impl Budget {
 }
 
 impl Drive<'_> {
+    /// What the day has taken, and how far its budget is used up.
+    fn used_today(&self) -> Result<(DaySpent, Used), SessionError> {
+        let budget = &self.settings.budget;
+        let spent = self.worker.store.read(|tx| tx.day_spent(&budget.today()))?;
+        Ok((spent, budget.used(spent)))
+    }
+
+    /// Whether the day's budget is used up. That ends the turn and says so.
+    fn day_stops(&mut self) -> Result<bool, SessionError> {
+        let (_, used) = self.used_today()?;
+        if !used.is_up() {
+            return Ok(false);
+        }
+        let text = format!(
+            "Today's budget is used up: {}. Write again after midnight, or after you have raised \
+             the limit in claw.toml.",
+            used.text
+        );
+        self.push(EventBody::LimitReached { limit: used.limit.into(), text });
+        Ok(true)
+    }
+
+    /// Whether a budget is used up that a summary would be taken from. An open turn ends with that,
+    /// as it does before each of its requests; between turns the window stays as it is.
+    pub(super) async fn no_summary(&mut self) -> Result<bool, SessionError> {
+        if self.log.open_turn().is_some() {
+            return Ok(self.heartbeat_stops().await?
+                || self.client_stops().await?
+                || self.day_stops()?);
+        }
+        let of_client = self.client_limit()?.map(|limit| limit.why);
+        let (_, used) = self.used_today()?;
+        let Some(why) = of_client.or(used.is_up().then_some("today's budget is used up")) else {
+            return Ok(false);
+        };
+        self.not_summarised(why.to_owned(), None);
+        Ok(true)
+    }
+
     /// Whether the day's budget keeps the model from being asked: it is used up, which ends the
     /// turn; or nearly, which parks it with a question. What is under way in other sessions is not
     /// counted yet, so a limit may be passed by the replies in flight.
     pub(super) async fn budget_stops(&mut self) -> Result<bool, SessionError> {
-        let (settings, store) = (self.settings.clone(), &self.worker.store);
-        let budget = &settings.budget;
-        let today = budget.today();
-        let (spent, goes_on) =
-            store.read(|tx| Ok((tx.day_spent(&today)?, tx.day_goes_on(&today)?)))?;
-        let used = budget.used(spent);
-        if used.percent >= 100 {
-            let text = format!(
-                "Today's budget is used up: {}. Write again after midnight, or after you have \
-                 raised the limit in claw.toml.",
-                used.text
-            );
-            self.push(EventBody::LimitReached { limit: used.limit.into(), text });
+        if self.day_stops()? {
             return Ok(true);
         }
+        let (spent, used) = self.used_today()?;
+        let today = self.settings.budget.today();
+        let goes_on = self.worker.store.read(|tx| tx.day_goes_on(&today))?;
         if goes_on || (used.percent < ASK_PERCENT && !spent.is_lost) {
             return Ok(false);
         }

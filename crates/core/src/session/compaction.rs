@@ -71,6 +71,9 @@ impl Drive<'_> {
     }
 
     pub(super) async fn compact(&mut self, through_seq: u64) -> Result<(), SessionError> {
+        if self.no_summary().await? {
+            return Ok(());
+        }
         let asked_at = Some(now_ms());
         let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
@@ -87,7 +90,7 @@ impl Drive<'_> {
         match replied {
             // It is asked for again when claw goes on.
             Err(_) if self.worker.ending().has_begun() => {}
-            Err(reason) => self.failed(reason, asked_at),
+            Err(reason) => self.not_summarised(reason, asked_at),
             Ok(summarised) => self.summarised(through_seq, summarised, asked_at).await?,
         }
         Ok(())
@@ -146,7 +149,7 @@ impl Drive<'_> {
     }
 
     /// The window stays as it is. `asked` is when a model was asked in vain.
-    fn failed(&mut self, reason: String, asked: Option<UnixMillis>) {
+    pub(super) fn not_summarised(&mut self, reason: String, asked: Option<UnixMillis>) {
         self.say_to_all(format!(
             "The oldest part of this conversation could not be summarised ({reason}). The model \
              still sees it; claw tries again in a later turn, at most {ASKED_PER_HOUR_MAX} times \
@@ -158,7 +161,7 @@ impl Drive<'_> {
 
     /// Nothing may go that is kept nowhere.
     fn not_kept(&mut self, error: &std::io::Error, asked: Option<UnixMillis>) {
-        self.failed(format!("what would go cannot be written to the disk: {error}"), asked);
+        self.not_summarised(format!("what would go cannot be written to the disk: {error}"), asked);
     }
 
     fn say_to_all(&mut self, text: String) {

@@ -1,10 +1,12 @@
 //! The budget of a day: what becomes of the question before its limit, and what a new day forgets.
 
-use super::rig::{Rig, main};
+use super::compactions::long_ago;
+use super::rig::{BOUNDS, Rig, main, worker};
 use crate::domain::{CallId, InboundBody, Origin, PauseCause};
 use crate::gate::tests::rig::{ALLOW, OWNER};
 use crate::model::Script;
 use crate::session::Ran;
+use crate::turn::Bounds;
 
 async fn spend(rig: &Rig, day: &str, tokens: u64) {
     let day = day.to_owned();
@@ -93,4 +95,26 @@ async fn a_day_without_tokens_asks_no_model() {
     spend(&rig, "2000-01-01", 5).await;
     assert_eq!(rig.turn("on another day").await, Ran::Idle);
     assert_eq!(rig.replies().last().unwrap(), "never");
+}
+
+/// Neither between turns, nor in one that begins with it.
+#[tokio::test]
+async fn a_day_without_tokens_has_no_summary() {
+    let rig = Rig::new(ALLOW, []);
+    long_ago(&rig.gate, 2, &"slowly ".repeat(1_000)).await;
+    let today = rig.worker.settings().budget.today();
+    spend(&rig, &today, 1_000_000).await;
+    rig.submit(InboundBody::Compact).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    let told = rig.notices();
+    assert!(told.last().unwrap().contains("(today's budget is used up)"), "{told:?}");
+    assert_eq!(rig.kinds().last().unwrap(), "compaction.failed");
+    // Not dropped either, however little room is left.
+    let small = Bounds { window_tokens: 1_000, ..BOUNDS };
+    let worker = worker(&rig.gate, rig.model.clone(), small);
+    rig.say("and now?").await;
+    assert_eq!(worker.run(&main(), &rig.gate.live()).await.unwrap(), Ran::Idle);
+    assert!(rig.replies()[0].contains("Today's budget is used up"), "{:?}", rig.replies());
+    assert!(!rig.kinds().contains(&"window.dropped".to_owned()), "{:?}", rig.kinds());
+    assert!(rig.model.requests().is_empty());
 }
