@@ -5,14 +5,14 @@
 use serde_json::{Value, json};
 
 use super::Calls;
-use super::approvals::question_about;
+use super::approvals::{decide_in, question_about};
 use super::frozen::Freeze;
 use super::record::{end, entry};
 use crate::domain::{
-    Answer, ApprovalState, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term,
-    ToolCall, ToolOutput, audit_kind,
+    Answer, ApprovalState, CallId, CallState, Choice, Origin, Outcome, PauseCause, Question, Scope,
+    Term, ToolCall, ToolOutput, audit_kind,
 };
-use crate::store::{StoreError, now_ms};
+use crate::store::{ApprovalRow, StoreError, Tx, now_ms};
 
 const SERVER: &str = "claw";
 const TOOL: &str = "go_on";
@@ -66,15 +66,24 @@ impl Calls {
         Ok(question)
     }
 
-    /// The owner has let the turn go on; with a day, all turns of that day.
-    pub async fn goes_on(&self, call: &CallId, day: Option<&str>) -> Result<(), StoreError> {
+    /// The owner has let the turn go on; with a day, all turns of that day, and so does every other
+    /// one that waits for leave to use it.
+    pub async fn goes_on(
+        &self,
+        call: &CallId,
+        by: &str,
+        day: Option<&str>,
+    ) -> Result<(), StoreError> {
         let text = if day.is_some() { "turns go on today" } else { "the turn goes on" };
         let output = ToolOutput { text: text.to_owned(), ..ToolOutput::default() };
-        let (call, day, outcome) =
-            (call.clone(), day.map(str::to_owned), Outcome::Ended { output });
+        let (call, by) = (call.clone(), by.to_owned());
+        let (day, outcome) = (day.map(str::to_owned), Outcome::Ended { output });
         self.store
             .write(move |tx| {
-                day.iter().try_for_each(|day| tx.let_day_go_on(day))?;
+                if let Some(day) = &day {
+                    tx.let_day_go_on(day)?;
+                    others_go_on(tx, &call, &by)?;
+                }
                 end(tx, &call, &outcome)
             })
             .await
@@ -86,12 +95,40 @@ impl Calls {
     }
 }
 
-fn choices(yes: &str) -> Vec<Choice> {
+/// The same yes answers the questions of all other turns about the day, which wakes their sessions.
+fn others_go_on(tx: &Tx<'_>, call: &CallId, by: &str) -> Result<(), StoreError> {
+    let open = match tx.open_approvals(None) {
+        // A damaged question must not keep this answer from counting.
+        Err(error @ StoreError::Unreadable { .. }) => {
+            tracing::warn!(%error, "no other turn was let go on today");
+            return Ok(());
+        }
+        open => open?,
+    };
+    let is_about_the_day = |row: &ApprovalRow| {
+        matches!(row.call, CallId::Pause { cause: PauseCause::Budget, .. }) && row.call != *call
+    };
+    for row in open.into_iter().filter(is_about_the_day) {
+        if row.approvers.include(by) {
+            // One whose time is over stays closed.
+            let _refused = decide_in(tx, &row.id, &row.call, &yes(), by, None)?;
+        }
+    }
+    Ok(())
+}
+
+fn yes() -> Answer {
+    Answer::Allow { term: Term::Once, scope: Scope::Exact }
+}
+
+fn choices(label_of_yes: &str) -> Vec<Choice> {
     let choice = |key: &str, label: &str, answer| Choice {
         key: key.to_owned(),
         label: label.to_owned(),
         answer,
     };
-    let allow = Answer::Allow { term: Term::Once, scope: Scope::Exact };
-    vec![choice("y", yes, allow), choice("n", "end this turn here", Answer::Deny { word: None })]
+    vec![
+        choice("y", label_of_yes, yes()),
+        choice("n", "end this turn here", Answer::Deny { word: None }),
+    ]
 }

@@ -88,7 +88,7 @@ impl Drive<'_> {
                     {
                         let today = self.settings.budget.today();
                         let day = (*cause == PauseCause::Budget).then_some(today.as_str());
-                        self.worker.gate.calls().goes_on(&call, day).await?;
+                        self.worker.gate.calls().goes_on(&call, by, day).await?;
                     }
                     let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
                     self.push(EventBody::CallAnswered { call, approval, answer, by });

@@ -1,9 +1,9 @@
 //! The budget of a day: what becomes of the question before its limit, and what a new day forgets.
 
 use super::compactions::long_ago;
-use super::rig::{BOUNDS, Rig, main, worker};
-use crate::domain::{CallId, InboundBody, Origin, PauseCause};
-use crate::gate::tests::rig::{ALLOW, OWNER};
+use super::rig::{BOUNDS, Rig, main, message, submit_to, worker};
+use crate::domain::{CallId, InboundBody, Origin, PauseCause, Term};
+use crate::gate::tests::rig::{ALLOW, OWNER, allow, session};
 use crate::model::Script;
 use crate::session::Ran;
 use crate::turn::Bounds;
@@ -117,4 +117,25 @@ async fn a_day_without_tokens_has_no_summary() {
     assert!(rig.replies()[0].contains("Today's budget is used up"), "{:?}", rig.replies());
     assert!(!rig.kinds().contains(&"window.dropped".to_owned()), "{:?}", rig.kinds());
     assert!(rig.model.requests().is_empty());
+}
+
+/// The other turns that wait for leave are let go on by it, too.
+#[tokio::test]
+async fn one_yes_is_for_the_turns_of_all_sessions() {
+    let rig = Rig::new(ALLOW, ["one", "two"].map(Script::text));
+    spend(&rig, &rig.worker.settings().budget.today(), 950_000).await;
+    assert_eq!(rig.turn("first").await, Ran::Parked);
+    let other = session("other");
+    submit_to(&rig.gate, &other, message("second")).await;
+    assert_eq!(rig.worker.run(&other, &rig.gate.live()).await.unwrap(), Ran::Parked);
+    let open = || rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
+    assert_eq!(open().len(), 2);
+    let mut of_main = open();
+    of_main.retain(|row| row.question.session == Some(main()));
+    rig.gate.gate.calls().decide(&of_main[0].id, &allow(Term::Once), OWNER).await.unwrap();
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert!(open().is_empty(), "{:?}", open());
+    assert_eq!(rig.worker.run(&other, &rig.gate.live()).await.unwrap(), Ran::Idle);
+    assert_eq!(rig.model.requests().len(), 2);
+    rig.gate.verify();
 }
