@@ -2,10 +2,13 @@
 //! too late, a question that went out and that claw was killed before it knew so.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+use std::fs::File;
+
 use crate::botapi;
 use crate::botapi::{BotApi, Fault, User};
 use crate::program;
 use crate::program::House;
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
 fn home_of_anna() -> (BotApi, User, House) {
@@ -208,4 +211,45 @@ fn approvals_shows_open_questions_again_with_their_buttons() {
     });
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
+}
+
+/// Whether no process works at the session.
+fn is_free(house: &House, session: &str) -> bool {
+    let lock = house.home().join("locks").join(format!("session-{session}.lock"));
+    flock(File::open(lock).unwrap(), FlockOperation::NonBlockingLockShared).is_ok()
+}
+
+/// The gateway stands still meanwhile, so that it is the terminal that ends the turn.
+#[test]
+fn a_message_behind_an_answer_in_a_terminal_is_read_at_once() {
+    let (telegram, anna, house) = home_of_anna();
+    let session = format!("telegram.{}.{}", telegram.bot_id(), anna.id);
+    let number = |sql: &str| house.db().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    telegram.wait_for_button(anna.id, "Allow once");
+    program::eventually("it is on record", || number("SELECT count(*) FROM posted") == 1);
+    let asked = house.waiting();
+    program::eventually("its turn is parked", || is_free(&house, &session));
+    gateway.signal(Signal::STOP);
+    let ran = house.claw(&["approve", &asked]);
+    let ended = number("SELECT count(*) FROM events WHERE type = 'turn.ended'");
+    assert_eq!((ended, house.in_workspace("notes.txt").as_str()), (1, "hello"), "{ran:?}");
+    gateway.signal(Signal::CONT);
+    anna.says(anna.private(), "list");
+    program::eventually("it is read", || {
+        number("SELECT count(*) FROM events WHERE type = 'user.message'") == 2
+    });
+    let waited_ms = number(
+        "SELECT (SELECT max(at_ms) FROM events WHERE type = 'user.message')
+              - (SELECT max(at_ms) FROM inbox WHERE kind = 'message')",
+    );
+    // So long a door leaves to others what has come in.
+    assert!(waited_ms < 3_000, "it waited for {waited_ms} ms");
+    program::eventually("it is answered", || {
+        number("SELECT count(*) FROM events WHERE type = 'turn.ended'") == 2
+    });
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+    house.is_whole();
 }

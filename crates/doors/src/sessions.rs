@@ -72,8 +72,12 @@ fn waiting<D: ChatDoor>(
     let mut sessions = mail.sessions_with_work(&door.sees_to_first(), now_ms - OTHERS_FIRST_MS)?;
     let mut kept = Vec::new();
     for session in sessions {
-        // Messages wait behind an open question. What ends that is an answer, an order, or time.
-        if !door.shared().is_parked(&session) || !mail.only_messages_queued(&session)? {
+        // Messages wait behind an open question. What ends that is an answer, an order, or time;
+        // after an answer elsewhere another process may have ended the turn.
+        let waits = door.shared().is_parked(&session)
+            && mail.only_messages_queued(&session)?
+            && mail.turn_open(&session)?;
+        if !waits {
             kept.push(session);
         }
     }

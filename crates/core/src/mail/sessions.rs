@@ -37,6 +37,11 @@ impl Mail {
         self.read(|tx| tx.queued_messages(session))
     }
 
+    /// Whether a turn of the session has begun and has no end yet.
+    pub fn turn_open(&self, session: &SessionId) -> Result<bool, MailError> {
+        self.read(|tx| tx.turn_open(session))
+    }
+
     /// The principal whose message has begun the open turn; `None` if no turn is open.
     pub fn turn_begun_by(&self, session: &SessionId) -> Result<Option<String>, MailError> {
         self.read(|tx| tx.turn_begun_by(session))
