@@ -164,13 +164,7 @@ impl Drive<'_> {
 
     /// Whether the day's budget has ended the open turn.
     pub(super) fn is_ended_by_the_day(&self) -> bool {
-        let events = self.log.newest_turn_events().unwrap_or_default();
-        events.iter().any(|event| match &event.body {
-            EventBody::LimitReached { limit, .. } => {
-                [TOKENS_LIMIT, CENTS_LIMIT].contains(&limit.as_str())
-            }
-            _ => false,
-        })
+        self.turn().limits.iter().any(|limit| [TOKENS_LIMIT, CENTS_LIMIT].contains(limit))
     }
 
     /// What the next pause of the open turn is called that has this cause. The same after a kill,

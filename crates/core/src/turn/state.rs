@@ -42,6 +42,8 @@ pub struct Turn<'a> {
     pub waiting_ms: i64,
     /// The first thing that stops it, whatever else is open.
     pub stop: Option<TurnEnd>,
+    /// The limits that it has met, by their names.
+    pub limits: Vec<&'a str>,
     /// Somebody wants it to stop.
     pub stop_requested: bool,
     /// The model failed, and nothing has moved the turn on since.
@@ -133,6 +135,7 @@ impl<'a> Turn<'a> {
             working_ms: 0,
             waiting_ms: 0,
             stop: None,
+            limits: Vec::new(),
             stop_requested: false,
             failure: None,
             key_refused: None,
@@ -214,7 +217,8 @@ impl<'a> Turn<'a> {
                 self.stop_requested = true;
                 self.stop.get_or_insert_with(|| TurnEnd::Stopped { by: by.clone() });
             }
-            EventBody::LimitReached { text, .. } => {
+            EventBody::LimitReached { limit, text } => {
+                self.limits.push(limit);
                 self.stop.get_or_insert_with(|| TurnEnd::Limit { text: text.clone() });
             }
             EventBody::Summary { .. } | EventBody::WindowDropped { .. } => {
