@@ -94,6 +94,7 @@ mod openings;
 mod outputs;
 mod papers;
 mod patch_kills;
+mod patch_lines;
 mod persona;
 mod pictures;
 mod poison;

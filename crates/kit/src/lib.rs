@@ -17,6 +17,9 @@ pub mod killpoint;
 /// How two texts differ, line by line.
 pub mod line_diff;
 
+/// How the lines of a text end.
+pub mod line_ends;
+
 /// Files that other programs run or obey on sight, by name.
 pub mod obeyed;
 

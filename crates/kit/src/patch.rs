@@ -5,11 +5,14 @@
 //!
 //! Only new files and changed lines are taken. What deletes, renames or copies a file,
 //! changes its mode, or is no text is refused, and so is a line that belongs to no part:
-//! nothing is passed over.
+//! nothing is passed over. Only the end of a line is read kindly: the last line of a patch may lack
+//! its line feed, and in a text of CRLF line ends each one of the patch stands for CRLF.
 
 use std::ops::Range;
 
 use diffy::{Line, Patch};
+
+use crate::line_ends;
 
 /// The longest patch, in bytes.
 pub const PATCH_BYTES_MAX: usize = 1024 * 1024;
@@ -40,6 +43,8 @@ pub enum PatchError {
         "hunk {hunk} does not fit: its lines do not stand in the file as they stand in the patch"
     )]
     DoesNotFit { hunk: usize },
+    #[error("hunk {hunk} has a line without a line feed that is not the end of the file")]
+    NotTheEnd { hunk: usize },
     #[error("the file and the patch have too many lines to be compared")]
     TooMuch,
 }
@@ -51,6 +56,9 @@ pub struct Change<'a> {
     pub path: &'a str,
     /// The file is new.
     pub creates: bool,
+    /// Its part of the patch.
+    part: &'a str,
+    /// The part as it is written: its last line without a line feed if it has none there.
     patch: Patch<'a, str>,
 }
 
@@ -92,19 +100,31 @@ impl Change<'_> {
     /// What the text becomes. Each hunk is put where its lines stand, nearest to where it says.
     ///
     /// # Errors
-    /// The lines of a hunk do not stand in the text, or the search for them would take too long.
+    /// The lines of a hunk do not stand in the text, or the search for them would take too long. A
+    /// line without a line feed would come before another one.
     pub fn apply(&self, old: &str) -> Result<String, PatchError> {
-        let lines = old.split_inclusive('\n').count().max(1);
+        let lines = old.split_inclusive('\n').count();
         let wanted: usize = self.patch.hunks().iter().map(|hunk| hunk.old_range().len()).sum();
-        if lines.saturating_mul(wanted) > COMPARISONS_MAX {
+        if lines.max(1).saturating_mul(wanted) > COMPARISONS_MAX {
             return Err(PatchError::TooMuch);
         }
-        // The library names the first hunk that does not fit in its words alone.
-        diffy::apply(old, &self.patch).map_err(|error| {
-            let told = error.to_string();
-            let hunk = told.rsplit('#').next().and_then(|number| number.parse().ok());
-            PatchError::DoesNotFit { hunk: hunk.unwrap_or_default() }
-        })
+        let mut part = self.part.to_owned();
+        if self.is_cut() {
+            part.push('\n');
+        }
+        if !line_ends::are_crlf(old) {
+            return put(&part, old);
+        }
+        // What is not touched is as before, also a line that ends in CR CRLF.
+        let (part, old) = (part.replace("\r\n", "\n"), old.replace("\r\n", "\n"));
+        Ok(put(&part, &old)?.replace('\n', "\r\n"))
+    }
+
+    /// The patch ends in a line of this part, and that has no line feed. A line that says so
+    /// (`\ No newline …`) has done its work, whether it has one itself or not.
+    fn is_cut(&self) -> bool {
+        let last = self.part.rsplit('\n').next().unwrap_or_default();
+        !last.is_empty() && !last.starts_with('\\')
     }
 
     /// Its hunks, line by line.
@@ -124,7 +144,41 @@ impl Change<'_> {
                 edits.extend(whole.is_none().then_some(Edit::NoLineFeed));
             }
         }
+        if self.is_cut() {
+            edits.pop_if(|last| *last == Edit::NoLineFeed);
+        }
         edits
+    }
+}
+
+/// What a part makes of a text, line for line.
+fn put(part: &str, old: &str) -> Result<String, PatchError> {
+    let patch = Patch::from_str(part)
+        .map_err(|error| PatchError::Part { line: 1, what: error.to_string() })?;
+    // The library names the first hunk that does not fit in its words alone.
+    let new = diffy::apply(old, &patch).map_err(|error| {
+        let told = error.to_string();
+        let hunk = told.rsplit('#').next().and_then(|number| number.parse().ok());
+        PatchError::DoesNotFit { hunk: hunk.unwrap_or_default() }
+    })?;
+    // The library puts a line without a line feed wherever it belongs, and the line behind it is
+    // one with it then: there are fewer lines than were counted.
+    let count = |text: &str| text.split_inclusive('\n').count();
+    let (mut gone, mut come, mut open) = (0, 0, None);
+    for (at, hunk) in patch.hunks().iter().enumerate() {
+        for line in hunk.lines() {
+            gone += usize::from(matches!(line, Line::Delete(_)));
+            if let Line::Insert(text) = line {
+                come += 1;
+                open = open.or((!text.ends_with('\n')).then_some(at + 1));
+            }
+        }
+    }
+    match open {
+        Some(hunk) if count(&new) + gone != count(old) + come => {
+            Err(PatchError::NotTheEnd { hunk })
+        }
+        _ => Ok(new),
     }
 }
 
@@ -264,7 +318,7 @@ impl<'a> Part<'a> {
         if creates && (self.hunks > 1 || patch.hunks().iter().any(|h| !h.old_range().is_empty())) {
             return Err(wrong("a new file has one hunk, of new lines alone".to_owned()));
         }
-        Ok(Change { path, creates, patch })
+        Ok(Change { path, creates, part, patch })
     }
 }
 

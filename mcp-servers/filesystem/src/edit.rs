@@ -1,6 +1,8 @@
 //! Replacing exact pieces of a text, each unique unless all of them are meant. Pure: owns the
 //! matching, line ends included; must not know files.
 
+use claw_kit::line_ends;
+
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit<'a> {
@@ -72,7 +74,7 @@ fn apply_one(
     if edit.old == edit.new {
         return Err(EditError::NoChange { index });
     }
-    let all_crlf = is_all_crlf(text);
+    let all_crlf = line_ends::are_crlf(text);
     let mut old = edit.old.to_owned();
     let mut new = edit.new.to_owned();
     if all_crlf {
@@ -154,20 +156,6 @@ fn near_miss(text: &str, old: &str) -> String {
         " Its first line is there apart from white space, at line {}; read that part again.",
         lines.join(", ")
     )
-}
-
-fn is_all_crlf(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut any = false;
-    for (at, byte) in bytes.iter().enumerate() {
-        if *byte == b'\n' {
-            if at == 0 || bytes[at - 1] != b'\r' {
-                return false;
-            }
-            any = true;
-        }
-    }
-    any
 }
 
 fn to_crlf(text: &str) -> String {

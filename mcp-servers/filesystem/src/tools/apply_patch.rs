@@ -22,7 +22,7 @@ pub fn tool() -> ToolDef {
         description: "Applies a unified diff over up to 50 text files of the workspace, either all of it or nothing. It changes files \
                       and makes new ones (--- /dev/null); delete and move are tools of their own. A name may have a/ and b/ before \
                       it, as git writes them. The lines that stay and go must stand in the file exactly; the line numbers may \
-                      be off. Each hunk needs at least one such line.",
+                      be off. Each hunk needs at least one such line. Line ends (CRLF) are kept.",
         effect: Effect::Changes { destructive: true, idempotent: false },
     }
     .tool(on_workspace(run))
