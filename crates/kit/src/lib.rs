@@ -2,6 +2,9 @@
 //! points at which the kill rigs end the process, which files others obey, and how a supervisor
 //! leaves nothing behind. The tool servers know this crate of ours alone. Must not know any room.
 
+/// What a file has beside its text.
+pub mod attributes;
+
 /// A number with its noun, in a sentence.
 pub mod counted;
 

@@ -4,9 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use cap_std::fs::{
+    Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+};
+use claw_kit::attributes::{self, Rights};
 use claw_kit::{durable, killpoint};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +19,7 @@ use crate::error::SnapshotError;
 use crate::plan::{Change, KeptBecause, KeptPath, Plan};
 use crate::store::Snapshots;
 use crate::sync::Sync;
+use crate::walk;
 
 const OWNER_ONLY: u32 = 0o600;
 /// What an owner needs to change what is in a folder.
@@ -107,7 +112,15 @@ fn stage(snapshots: &Snapshots, staging: &str, changes: &[Change]) -> io::Result
         let mut content = snapshots.contents().read(digest)?;
         let mut file = root.open_with(staged(staging, number), &options)?;
         io::copy(&mut content, &mut file)?;
-        file.set_permissions(Permissions::from_mode(*mode))?;
+        // What the file has beside its text is not remembered, so the present one says it.
+        match walk::open(root, change.path.as_path()) {
+            Ok(now) => {
+                let of = now.metadata()?;
+                let rights = Rights { user: of.uid(), group: of.gid(), mode: *mode };
+                attributes::copy(rights, Some(now.as_fd()), file.as_fd())?;
+            }
+            Err(_) => file.set_permissions(Permissions::from_mode(*mode))?,
+        }
         sync.add(file.into_std());
         killpoint::here("undo-step");
     }

@@ -132,7 +132,7 @@ impl Walk<'_> {
 }
 
 /// A plain file, through no link. Never waits for the other end of a pipe that took its place.
-fn open(root: &Dir, path: &Path) -> io::Result<File> {
+pub(crate) fn open(root: &Dir, path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     options.read(true).follow(FollowSymlinks::No).custom_flags(nonblocking);

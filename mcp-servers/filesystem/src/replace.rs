@@ -1,16 +1,18 @@
 //! Writing a whole file at once: a temporary file in the same directory, synced, then renamed over
-//! the old one. Owns what is kept of the old file; must not know what the new text is.
+//! the old one. Must not know what the new text is.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{
-    Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+    Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _, PermissionsExt as _,
 };
+use claw_kit::attributes::{self, Lost, Rights};
 use claw_kit::durable::at::rename_new;
 use claw_kit::killpoint;
 
@@ -30,11 +32,14 @@ pub struct Written {
     pub created: bool,
     pub directories_created: usize,
     pub previous_bytes: Option<u64>,
+    /// What the replaced file had and the new one has not.
+    pub lost: Lost,
 }
 
 /// Puts `bytes` at `place`, which either holds nothing or a regular file. A reader sees the old
-/// file or the new one, never a part. The permission bits of an old file are kept (not set-user-id
-/// and the like); an old hard link elsewhere keeps the old content.
+/// file or the new one, never a part. Owner, group, permission bits (not set-user-id and the like)
+/// and extended attributes of an old file are kept as far as the system lets us; an old hard link
+/// elsewhere keeps the old content.
 ///
 /// # Errors
 /// Something else than a file is there, it is read-only or protected, it is no longer the file in
@@ -53,6 +58,7 @@ pub fn write(
         created: place.metadata.is_none(),
         directories_created: place.missing_parents.len(),
         previous_bytes: place.metadata.as_ref().map(Metadata::len),
+        lost: file.lost,
     })
 }
 
@@ -95,6 +101,11 @@ pub struct WholeFile<'a> {
     name: OsString,
     temporary: OsString,
     expected: Option<&'a Metadata>,
+    /// The file that it replaces, for what that has beside its text. `None` if there is none, or
+    /// none that can be read.
+    old: Option<File>,
+    /// What of that it could not be given.
+    pub lost: Lost,
     is_put: bool,
 }
 
@@ -118,9 +129,13 @@ pub fn write_beside<'a>(
         }
     }
     let parent = make_parents(access, place)?;
-    let (temporary, mut file) = create_temporary(&parent, place.metadata.is_some(), &place.shown)?;
-    let whole = WholeFile { place, parent, name, temporary, expected, is_put: false };
-    fill(&mut file, bytes, place)?;
+    let replaces = place.metadata.is_some();
+    let old = if replaces { access.open_file(place).ok().map(|(old, _)| old) } else { None };
+    let (temporary, mut file) = create_temporary(&parent, replaces, &place.shown)?;
+    let lost = Lost::default();
+    let mut whole =
+        WholeFile { place, parent, name, temporary, expected, old, lost, is_put: false };
+    whole.lost = fill(&mut file, bytes, place, whole.old.as_ref())?;
     Ok(whole)
 }
 
@@ -135,15 +150,15 @@ impl WholeFile<'_> {
         Ok(())
     }
 
-    /// Puts back what was there: the old text with the old permissions, or nothing.
+    /// Puts back what was there: the old text with all that the old file had, or nothing.
     fn take_back(&self, old: Option<&str>) -> Result<()> {
         let Some(old) = old else {
             let removed = self.parent.remove_file(&self.name);
             return removed.map_err(|error| ToolError::io("remove", &self.place.shown, &error));
         };
         let (temporary, mut file) = create_temporary(&self.parent, true, &self.place.shown)?;
-        let outcome = fill(&mut file, old.as_bytes(), self.place)
-            .and_then(|()| put(&self.parent, &temporary, &self.name, self.place));
+        let outcome = fill(&mut file, old.as_bytes(), self.place, self.old.as_ref())
+            .and_then(|_| put(&self.parent, &temporary, &self.name, self.place));
         if outcome.is_err() {
             let _ = self.parent.remove_file(&temporary);
         }
@@ -216,14 +231,17 @@ fn create_temporary(parent: &Dir, private: bool, shown: &str) -> Result<(OsStrin
     Err(ToolError::Refused(format!("no temporary name was free next to `{shown}`.")))
 }
 
-fn fill(file: &mut File, bytes: &[u8], place: &Place) -> Result<()> {
+fn fill(file: &mut File, bytes: &[u8], place: &Place, old: Option<&File>) -> Result<Lost> {
     let fail = |error: io::Error| ToolError::io("write", &place.shown, &error);
     file.write_all(bytes).map_err(fail)?;
-    if let Some(old) = &place.metadata {
-        file.set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))
-            .map_err(fail)?;
+    let mut lost = Lost::default();
+    if let Some(was) = &place.metadata {
+        let mode = was.permissions().mode() & 0o777;
+        let rights = Rights { user: was.uid(), group: was.gid(), mode };
+        lost = attributes::copy(rights, old.map(|old| old.as_fd()), file.as_fd()).map_err(fail)?;
     }
-    file.sync_all().map_err(fail)
+    file.sync_all().map_err(fail)?;
+    Ok(lost)
 }
 
 fn put(parent: &Dir, temporary: &OsStr, name: &OsStr, place: &Place) -> Result<()> {

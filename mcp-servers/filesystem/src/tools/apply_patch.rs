@@ -1,6 +1,7 @@
 //! `apply_patch`: a unified diff over one or more text files, all of it or nothing.
 
 use cap_std::fs::Metadata;
+use claw_kit::attributes::Lost;
 use claw_kit::counted::counted;
 use claw_kit::patch::{self, Change};
 use schemars::JsonSchema;
@@ -49,6 +50,9 @@ struct Patched {
     created: bool,
     size_bytes: u64,
     previous_size_bytes: u64,
+    /// What the file had and has no more: its owner, group or extended attributes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_kept: Vec<&'static str>,
 }
 
 /// One file, before anything was written.
@@ -86,8 +90,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     }
     let olds: Vec<Option<String>> =
         plans.iter().map(|plan| plan.old.as_ref().map(|(text, _)| text.clone())).collect();
+    let lost: Vec<Lost> = files.iter().map(|file| file.lost).collect();
     replace::put_all(files, &olds)?;
-    Ok(told(&plans))
+    Ok(told(&plans, &lost))
 }
 
 /// What becomes of one file.
@@ -121,23 +126,27 @@ fn plan<'a>(workspace: &'a Workspace, change: &Change<'_>) -> Result<Planned<'a>
     Ok(Planned { access, place, old, new })
 }
 
-fn told(plans: &[Planned<'_>]) -> Reply<Output> {
+fn told(plans: &[Planned<'_>], lost: &[Lost]) -> Reply<Output> {
     let files: Vec<Patched> = plans
         .iter()
-        .map(|plan| Patched {
+        .zip(lost)
+        .map(|(plan, lost)| Patched {
             path: plan.access.root.shown(&plan.place.real),
             created: plan.old.is_none(),
             size_bytes: plan.new.len() as u64,
             previous_size_bytes: plan.old.as_ref().map_or(0, |(text, _)| text.len() as u64),
+            not_kept: lost.names(),
         })
         .collect();
     let lines: Vec<String> = files
         .iter()
-        .map(|file| {
+        .zip(lost)
+        .map(|(file, lost)| {
             let done = if file.created { "Created" } else { "Patched" };
             let (before, after) = (file.previous_size_bytes, file.size_bytes);
             let (before, after) = (counted(before, "byte"), counted(after, "byte"));
-            format!("{done} `{}`: {after} (before: {before}).", file.path)
+            let lost = lost.sentence();
+            format!("{done} `{}`: {after} (before: {before}).{lost}", file.path)
         })
         .collect();
     Reply::of_text(vec![lines.join("\n")], Output { files })

@@ -1,6 +1,8 @@
 //! `edit_file`: exact replacements in a text file, each unique unless all are meant, all or
 //! nothing, with a diff.
 
+use claw_kit::attributes::Lost;
+use claw_kit::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +72,9 @@ struct Output {
     /// The diff was too long and its end is missing.
     #[serde(skip_serializing_if = "is_false")]
     diff_cut: bool,
+    /// What the file had and has no more: its owner, group or extended attributes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_kept: Vec<&'static str>,
 }
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
@@ -94,8 +99,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         .map_err(|error| ToolError::Refused(format!("`{}`: {error}", place.shown)))?;
     limit.check(&place, new.len() as u64)?;
     cancel.check()?;
+    let mut lost = Lost::default();
     if !input.dry_run {
-        replace::write(&access, &place, new.as_bytes(), Some(&metadata))?;
+        lost = replace::write(&access, &place, new.as_bytes(), Some(&metadata))?.lost;
     }
     let path = access.root.shown(&place.real);
     let (diff, diff_cut) = diff::shortened(
@@ -104,8 +110,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     );
     let done = if input.dry_run { "Dry run, nothing written:" } else { "Edited" };
     let text = format!(
-        "{done} `{path}`, {replaced} replacement{}.\n\n{diff}",
-        if replaced == 1 { "" } else { "s" }
+        "{done} `{path}`, {}.{}\n\n{diff}",
+        counted(replaced as u64, "replacement"),
+        lost.sentence()
     );
     let output = Output {
         path,
@@ -116,6 +123,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         previous_size_bytes: old.len() as u64,
         diff,
         diff_cut,
+        not_kept: lost.names(),
     };
     Ok(Reply::of_text(vec![text], output))
 }

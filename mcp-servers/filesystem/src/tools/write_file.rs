@@ -43,6 +43,9 @@ struct Output {
     previous_size_bytes: Option<u64>,
     /// Parent directories that were made.
     directories_created: usize,
+    /// What the replaced file had and this one has not: its owner, group or extended attributes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_kept: Vec<&'static str>,
 }
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
@@ -63,12 +66,14 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         size_bytes,
         previous_size_bytes: written.previous_bytes,
         directories_created: written.directories_created,
+        not_kept: written.lost.names(),
     };
     let size = counted(size_bytes, "byte");
     let text = match (output.previous_size_bytes, output.directories_created) {
         (Some(previous), _) => {
             let before = counted(previous, "byte");
-            format!("Replaced `{}`: {size} (before: {before}).", output.path)
+            let lost = written.lost.sentence();
+            format!("Replaced `{}`: {size} (before: {before}).{lost}", output.path)
         }
         (None, 0) => format!("Created `{}`: {size}.", output.path),
         (None, 1) => {
