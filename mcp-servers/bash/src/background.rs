@@ -67,6 +67,8 @@ struct Output {
     /// All bytes, and those that were looked at or left out.
     total: u64,
     gone: u64,
+    /// All bytes at the last look, also one that was not given because it begins a character.
+    looked: u64,
     /// All of it, as far as there is room.
     file: KeptOutput,
     /// Of the command, and not its output. They stay, and each look gives all of them.
@@ -127,6 +129,7 @@ impl Background {
             unseen_max: self.limits.output_bytes_max / 2,
             total: 0,
             gone: 0,
+            looked: 0,
             file,
             notes: Vec::new(),
             network: None,
@@ -179,7 +182,7 @@ impl Job {
     /// Waits for something new to look at, or for the end, but no longer than `longest`.
     pub async fn wait(&self, longest: Duration) {
         let until = Instant::now() + longest;
-        let seen = lock(&self.output).gone;
+        let seen = lock(&self.output).looked;
         let mut news = self.news.subscribe();
         let _ =
             timeout_at(until, news.wait_for(|(total, end)| *total > seen || end.is_some())).await;
@@ -251,6 +254,7 @@ impl Output {
         let text = String::from_utf8_lossy(&bytes[..end]).into_owned();
         self.unseen.drain(..end);
         self.gone = self.total - self.unseen.len() as u64;
+        self.looked = self.total;
         (text, left_out)
     }
 }
@@ -270,6 +274,7 @@ mod tests {
             unseen_max: 8,
             total: 0,
             gone: 0,
+            looked: 0,
             file: KeptOutput::new(Arc::new(Shelf::new(PathBuf::new(), 0)), kept::JOB, 0),
             notes: Vec::new(),
             network: None,

@@ -115,6 +115,32 @@ fn a_look_that_waits_holds_up_no_other_call() {
     assert_eq!(looked["output"], "now\n");
 }
 
+/// The last byte of what the job has written begins a character, so no look gives it.
+#[test]
+fn a_look_waits_for_the_rest_of_a_character() {
+    let house = House::new();
+    let mut server = house.server();
+    let waits = "printf 'x\\303'; mkfifo go; cat go";
+    let started = facts(&mut server, "start", json!({ "command": waits }));
+    let mut seen = started["output"].as_str().unwrap().to_owned();
+    while seen.is_empty() {
+        let look = facts(&mut server, "output", json!({"job": 1, "wait_s": 60}));
+        seen = look["output"].as_str().unwrap().to_owned();
+    }
+    assert_eq!(seen, "x");
+    let waits =
+        server.post("tools/call", json!({"name": "output", "arguments": {"job": 1, "wait_s": 60}}));
+    // Whoever does not wait has answered before that.
+    assert_eq!(server.output("until [ -p go ]; do :; done; echo free"), "free\n");
+    assert!(!server.notifications.iter().any(|message| message["id"] == waits), "it has waited");
+    assert_eq!(server.output("printf '\\251\\n' > go"), "");
+    let early = server.notifications.iter().position(|message| message["id"] == waits);
+    let mut answer =
+        early.map(|at| server.notifications.remove(at)).unwrap_or_else(|| server.answer(waits));
+    let looked = answer["result"]["structuredContent"].take();
+    assert_eq!(looked["output"], "\u{e9}\n");
+}
+
 #[test]
 fn a_stop_kills_the_whole_family_and_says_so() {
     let house = House::new();
