@@ -167,3 +167,16 @@ fn without_a_scheduler_it_is_said_how_to_get_one() {
     house.write("mcp.json", "{\"mcpServers\": {}}");
     house.claw(&["schedule"]).expect_mistake(&["mcp.json", "\"server\", \"scheduler\""]);
 }
+
+#[test]
+fn a_zone_without_a_name_is_told_because_the_scheduler_counts_in_utc_then() {
+    let zone_of = |zone: &str| {
+        let rows = House::new().with("TZ", zone).claw(&["doctor", "--json"]).rows();
+        rows.into_iter().find(|row| row["id"] == "time zone").unwrap()
+    };
+    // POSIX, "Other Environment Variables": a rule is no name.
+    let unnamed = zone_of("CET-1CEST,M3.5.0,M10.5.0/3");
+    assert!(unnamed["text"].as_str().unwrap().contains("are in UTC; set"), "{unnamed}");
+    assert_eq!(zone_of("GMT0")["text"], "UTC");
+    assert_eq!(zone_of("UTC")["text"], "UTC");
+}

@@ -182,6 +182,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
         );
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
+    zone(&config, report);
     toolbox::look(&config, report);
     bot(&config, report).await;
     persona::look(&config.persona, report);
@@ -228,6 +229,19 @@ async fn look(overrides: Overrides, report: &mut Report) {
     }
     servers(&app, report).await;
     app.close().await;
+}
+
+/// The scheduler keeps times by the name of their zone.
+fn zone(config: &Config, report: &mut Report) {
+    match claw_kit::zone::name_of(&config.zone) {
+        Some(name) => report.good("time zone", name),
+        None if claw_kit::zone::is_utc(&config.zone) => report.good("time zone", "UTC"),
+        None => report.warn(
+            "time zone",
+            "this system's time zone has no name, so reminders and cron patterns are in UTC; set \
+             `time_zone` in claw.toml, for example `time_zone = \"Europe/Berlin\"`",
+        ),
+    }
 }
 
 /// Whether there is a scheduler, and what its jobs have missed.

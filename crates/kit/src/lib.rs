@@ -46,3 +46,6 @@ pub mod text;
 
 /// Which environment variables a call can give to a command.
 pub mod variables;
+
+/// The time zone of this machine, with its name.
+pub mod zone;

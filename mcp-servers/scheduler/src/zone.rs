@@ -1,6 +1,7 @@
 //! A time zone with its name, and times as people read them. Owns how a time is written; must not
 //! know jobs.
 
+use claw_kit::zone;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
@@ -41,8 +42,8 @@ impl Zone {
 
     /// The system's zone. A system that names none is taken to be in UTC.
     pub fn system() -> Self {
-        let rules = TimeZone::system();
-        match rules.iana_name().filter(|name| *name != "Etc/Unknown") {
+        let rules = zone::system();
+        match zone::name_of(&rules) {
             Some(name) => Self { name: name.to_owned(), rules },
             None => Self { name: NO_ZONE.to_owned(), rules: TimeZone::UTC },
         }

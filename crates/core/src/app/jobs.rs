@@ -52,7 +52,7 @@ impl App {
 
 /// When a job would fire, before it is made: in the zone that the scheduler is told.
 pub(super) fn preview(config: &Config) -> PreviewJob {
-    let zone = config.zone.iana_name().unwrap_or("UTC").to_owned();
+    let zone = claw_kit::zone::name_of(&config.zone).unwrap_or("UTC").to_owned();
     PreviewJob::new(move |fields| {
         let preview = claw_mcp_scheduler::preview(fields, &zone)?;
         Some(JobPreview { when: preview.when, next: preview.next })
@@ -67,7 +67,7 @@ pub(super) fn server_args(args: &[String], config: &Config) -> Vec<String> {
         added.extend([DATABASE.to_owned(), file]);
     }
     if value_of(args, ZONE).is_none()
-        && let Some(zone) = config.zone.iana_name().filter(|name| *name != "Etc/Unknown")
+        && let Some(zone) = claw_kit::zone::name_of(&config.zone)
     {
         added.extend([ZONE.to_owned(), zone.to_owned()]);
     }
