@@ -56,7 +56,7 @@ async fn main() -> anyhow::Result<()> {
     // A person who leaves ends the script with it, whatever it was about to say.
     tokio::select! {
         result = script => result,
-        ended = run(console, session, shows, events) => Ok(ended.map(drop)?),
+        ended = run(console, ("main".to_owned(), session), shows, events) => Ok(ended.map(drop)?),
     }
 }
 

@@ -2,12 +2,13 @@
 //! the program's own, and who is not in it is named here with the reason.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::disallowed_methods, reason = "a shell reads what is typed")]
 
 use clap::CommandFactory as _;
 use claw_cli::args::Cli;
 
 use crate::outputs::{closed, full, into, no_panic};
-use crate::program::House;
+use crate::program::{House, Ran};
 
 /// Commands that only look, as they are typed. What stands in capitals is found out in the home.
 const LOOKS: [&str; 39] = [
@@ -155,7 +156,7 @@ impl Lived {
         let put_aside = house.home().join("artifacts").read_dir().unwrap().next().unwrap().unwrap();
         // What a grant decides is in the digest.
         house.claw(&["ask", "write a: b"]).expect(0);
-        let folder = house.user_home().join("letters");
+        let folder = house.user_home().join("my letters");
         std::fs::create_dir(&folder).unwrap();
         let folder = folder.display().to_string();
         for words in [
@@ -237,4 +238,106 @@ fn a_full_standard_output_is_a_failure_of_every_command_that_prints() {
     for typed in CHANGES {
         lived.cannot_print(typed);
     }
+}
+
+/// The command that is named in a text, with what this is behind `claw`.
+fn named(text: &str, what: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = text.split('`').find(|it| it.starts_with("claw ") && it.contains(what));
+    found.unwrap_or_else(|| panic!("no `{what}` in {text}")).to_owned()
+}
+
+/// Runs a command as a person types it who stands in the home of the user: a shell reads it.
+fn as_typed(house: &House, typed: &str) -> Ran {
+    let script = format!("printf '%s\\n' {}", typed.strip_prefix("claw ").unwrap());
+    let shell = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .env("HOME", house.user_home())
+        .output()
+        .unwrap();
+    let words = String::from_utf8(shell.stdout).unwrap();
+    house.claw(&words.lines().collect::<Vec<_>>())
+}
+
+/// What the agent has that a command could take back.
+fn things(house: &House, agent: &str) -> Vec<String> {
+    let lists = ["schedule list", "open", "clients list", "memory list", "grants list"];
+    let listed = |list: &&str| {
+        let words: Vec<&str> = ["--agent", agent].into_iter().chain(list.split(' ')).collect();
+        house.claw(&[&words[..], &["--json"]].concat()).expect(0).out
+    };
+    lists.iter().map(listed).collect()
+}
+
+#[test]
+fn what_an_agent_prints_is_typed_as_it_stands_and_acts_on_that_agent() {
+    let house = House::new();
+    house.write("claw.toml", "[agents.work]\n");
+    let folder = house.user_home().join("My Docs");
+    std::fs::create_dir(&folder).unwrap();
+    let folder = folder.display().to_string();
+    let of = |agent: &str, words: &[&str]| house.claw(&[&["--agent", agent], words].concat());
+    let give: [(&[&str], &str); 4] = [
+        (&["schedule", "add", "--in", "2h", "--say", "pills"], "schedule cancel"),
+        (&["open", &folder], "close"),
+        (&["clients", "add", "laptop"], "clients revoke"),
+        (&["ask", "--mode", "edits", "write a.txt: one"], "undo"),
+    ];
+    give.iter().for_each(|(words, _)| drop(of("main", words).expect(0)));
+    let always = house.ask_parks("write g.txt: 1");
+    house.claw(&["approve", &always, "--for", "always"]).expect(0);
+    let (of_main, none) = (things(&house, "main"), things(&house, "work"));
+    for (words, what) in give {
+        let ran = of("work", words).expect(0);
+        let back = named(&format!("{} {}", ran.out, ran.err), what);
+        let yes = if what == "undo" { " --yes" } else { "" };
+        as_typed(&house, &format!("{back}{yes}")).expect(0);
+    }
+    assert!(house.workspace().join("a.txt").is_file(), "a file of another agent is gone");
+    assert!(!house.home().join("agents/work/workspace/a.txt").exists());
+    // A question is found by its id, and what its answer has made by the agent.
+    let asked = of("work", &["ask", "write g.txt: 1"]).expect(3).err;
+    let shows = |part: &&str| part.trim().starts_with("claw --agent work approvals ");
+    let show = asked.split(['·', '\n']).find(shows).unwrap().trim();
+    as_typed(&house, show).expect(0);
+    let left = house.claw_with_stdin(&["--agent", "work", "chat"], b"/quit\n").out;
+    named(&left, "--agent work chat --session main");
+    let id = show.split(' ').next_back().unwrap();
+    let allowed = house.claw(&["approve", id, "--for", "always"]).expect(0).err;
+    as_typed(&house, &named(&allowed, "grants revoke")).expect(0);
+    // A client that was revoked is listed as that.
+    let but_clients = |things: Vec<String>| -> Vec<String> {
+        things.into_iter().filter(|list| !list.contains("laptop")).collect()
+    };
+    assert_eq!(things(&house, "main"), of_main);
+    let work = things(&house, "work");
+    assert!(work[2].contains("\"has_token\":false"), "{work:?}");
+    assert_eq!(but_clients(work).concat(), none.concat());
+}
+
+#[test]
+fn a_folder_with_a_blank_in_its_path_is_closed_by_what_opening_it_prints() {
+    let house = House::new();
+    let folder = house.user_home().join("My Docs");
+    std::fs::create_dir(&folder).unwrap();
+    let opened = house.claw(&["open", folder.to_str().unwrap()]).expect(0);
+    as_typed(&house, &named(&opened.out, "close")).expect(0);
+    assert!(house.claw(&["open", "--json"]).expect(0).out.is_empty());
+}
+
+#[test]
+fn what_takes_an_undo_back_names_the_folder_of_that_undo() {
+    let house = House::new();
+    let shop = house.user_home().join("my shop");
+    std::fs::create_dir_all(shop.join(".git")).unwrap();
+    std::fs::write(shop.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    house.claw(&["ask", "--mode", "edits", "write mine.txt: one"]).expect(0);
+    let mut ask = house.command(&["ask", "--mode", "edits", "write prices.txt: one"]);
+    ask.current_dir(&shop);
+    let asked = house.begin(ask).ends().expect(0);
+    house.claw(&["undo", "--yes"]).expect(0);
+    let undone = as_typed(&house, &format!("{} --yes", named(&asked.err, "undo"))).expect(0);
+    assert!(!shop.join("prices.txt").exists());
+    as_typed(&house, &format!("{} --yes", named(&undone.err, "undo --redo"))).expect(0);
+    assert!(shop.join("prices.txt").is_file() && !house.workspace().join("mine.txt").exists());
 }

@@ -3,26 +3,27 @@
 
 use super::out;
 use crate::domain::{Answer, Question, Scope, Staged, Term};
+use crate::doors::reached::quoted;
 use crate::doors::staged_questions;
 
 /// Each answer that is on offer: its command, and what it does.
-pub(super) fn each(question: &Question) -> Vec<(String, String)> {
+pub(super) fn each(claw: &str, question: &Question) -> Vec<(String, String)> {
     let mut answers: Vec<(String, String)> = Vec::new();
     if let Some(input) = &question.input {
         let id = &question.approval;
         if input.is_typed() {
-            answers.push((format!("claw approve {id} --value TEXT"), input.wants()));
+            answers.push((format!("{claw} approve {id} --value TEXT"), input.wants()));
         }
         let given = question.choices.iter().filter(|it| !matches!(it.answer, Answer::Deny { .. }));
         answers.extend(given.map(|choice| {
             let does = out::clean(&choice.label).replace('\n', " ");
-            (format!("claw approve {id} --value {}", choice.key), does)
+            (format!("{claw} approve {id} --value {}", choice.key), does)
         }));
     }
     for choice in &question.choices {
         // The key of a refusal with a word to the model has the word behind it.
         let words = choice.key.contains(' ');
-        let Some(command) = command_of(question, &choice.answer, words) else { continue };
+        let Some(command) = command_of(claw, question, &choice.answer, words) else { continue };
         if !answers.iter().any(|(known, _)| *known == command) {
             answers.push((command, out::clean(&choice.label).replace('\n', " ")));
         }
@@ -30,15 +31,15 @@ pub(super) fn each(question: &Question) -> Vec<(String, String)> {
     answers
 }
 
-fn command_of(question: &Question, answer: &Answer, words: bool) -> Option<String> {
+fn command_of(claw: &str, question: &Question, answer: &Answer, words: bool) -> Option<String> {
     let id = &question.approval;
     let (term, scope) = match answer {
-        Answer::Allow { term: Term::Once, .. } => return Some(format!("claw approve {id}")),
-        Answer::Deny { .. } if words => return Some(format!("claw deny {id} WORDS")),
-        Answer::Deny { .. } => return Some(format!("claw deny {id}")),
-        Answer::Never => return Some(format!("claw deny {id} --never")),
+        Answer::Allow { term: Term::Once, .. } => return Some(format!("{claw} approve {id}")),
+        Answer::Deny { .. } if words => return Some(format!("{claw} deny {id} WORDS")),
+        Answer::Deny { .. } => return Some(format!("{claw} deny {id}")),
+        Answer::Never => return Some(format!("{claw} deny {id} --never")),
         Answer::Allow { scope: Scope::Mode { mode }, .. } => {
-            return Some(format!("claw approve {id} --mode {mode}"));
+            return Some(format!("{claw} approve {id} --mode {mode}"));
         }
         Answer::Allow { term: Term::TenMinutes, scope } => ("10m", scope),
         Answer::Allow { term: Term::Session, scope } => ("session", scope),
@@ -55,20 +56,11 @@ fn command_of(question: &Question, answer: &Answer, words: bool) -> Option<Strin
         Scope::Hosts { hosts } => format!(" --hosts {}", quoted(&hosts.join(","))),
         Scope::Mode { .. } => return None,
     };
-    Some(format!("claw approve {id} --for {term}{what}"))
-}
-
-/// A word as a shell takes it whole.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._/-,:".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", out::clean(&text.replace('\'', "'\\''"))),
-    }
+    Some(format!("{claw} approve {id} --for {term}{what}"))
 }
 
 /// The words of the command line for the grant that claw offers.
-fn offered(question: &Question) -> Option<String> {
+fn offered(claw: &str, question: &Question) -> Option<String> {
     let key = question.effect.as_ref()?.offer.as_ref()?;
     let Answer::Allow { scope, .. } =
         &question.choices.iter().find(|choice| choice.key == *key)?.answer
@@ -90,14 +82,14 @@ fn offered(question: &Question) -> Option<String> {
         }
     };
     Some(format!(
-        "\n  To allow {what} from now on: claw approve {} --for always{flag}",
+        "\n  To allow {what} from now on: {claw} approve {} --for always{flag}",
         question.approval
     ))
 }
 
 /// How the grants that the question offers are given.
-pub(super) fn by_command(question: &Question) -> String {
-    let mut text = offered(question).unwrap_or_default();
+pub(super) fn by_command(claw: &str, question: &Question) -> String {
+    let mut text = offered(claw, question).unwrap_or_default();
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
         Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => {
             Some(words.join(" "))
@@ -106,7 +98,7 @@ pub(super) fn by_command(question: &Question) -> String {
     });
     for command in scopes {
         text.push_str(&format!(
-            "\n  For any `{command}` with known options and plain words: claw approve {} --for \
+            "\n  For any `{command}` with known options and plain words: {claw} approve {} --for \
              always --command '{command}'",
             question.approval
         ));
@@ -117,7 +109,7 @@ pub(super) fn by_command(question: &Question) -> String {
     });
     if let Some(hosts) = hosts {
         text.push_str(&format!(
-            "\n  For any command to {} alone: claw approve {} --for always --hosts {}",
+            "\n  For any command to {} alone: {claw} approve {} --for always --hosts {}",
             out::clean(&hosts.join(", ")),
             question.approval,
             hosts.join(",")
@@ -129,7 +121,7 @@ pub(super) fn by_command(question: &Question) -> String {
     });
     for mode in modes {
         text.push_str(&format!(
-            "\n  For this and the like in this session: claw approve {} --mode {mode}",
+            "\n  For this and the like in this session: {claw} approve {} --mode {mode}",
             question.approval
         ));
     }
@@ -137,10 +129,10 @@ pub(super) fn by_command(question: &Question) -> String {
 }
 
 /// What each command does is ours to say, whatever the server calls its buttons.
-pub(super) fn of_staged(question: &Question, staged: &Staged) -> String {
+pub(super) fn of_staged(claw: &str, question: &Question, staged: &Staged) -> String {
     let id = &question.approval;
     if matches!(staged, Staged::Buttons { .. }) {
-        return format!("Press one with: claw approve {id} --button NUMBER");
+        return format!("Press one with: {claw} approve {id} --button NUMBER");
     }
     let label = |index: usize| {
         let label = question
@@ -150,7 +142,7 @@ pub(super) fn of_staged(question: &Question, staged: &Staged) -> String {
         label.map(|label| format!(" ({})", label.shown)).unwrap_or_default()
     };
     format!(
-        "Confirm with: claw approve {id}{}   or cancel with: claw deny {id}{}",
+        "Confirm with: {claw} approve {id}{}   or cancel with: {claw} deny {id}{}",
         label(0),
         label(1)
     )
@@ -217,6 +209,6 @@ mod tests {
             .iter()
             .map(|(key, _, command)| ((*command).to_owned(), format!("what {key} does")))
             .collect();
-        assert_eq!(each(&question), expected);
+        assert_eq!(each("claw", &question), expected);
     }
 }

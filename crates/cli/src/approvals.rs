@@ -22,6 +22,7 @@ use crate::store::{DecideRefused, now_ms};
 use crate::terminal::question::brief_lines;
 use crate::terminal::size::terminal_size;
 use crate::terminal::style::Look;
+use crate::whose::claw;
 
 /// Shows all of one question, open or closed.
 pub fn show(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -31,7 +32,7 @@ pub fn show(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     };
     out::line(&match as_json {
         true => question_json(&row.question).to_string(),
-        false => whole_text(&row.question, row.is_overdue(now_ms())),
+        false => whole_text(&claw(app), &row.question, row.is_overdue(now_ms())),
     })?;
     Ok(ExitCode::from(fail::DONE))
 }
@@ -43,7 +44,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         let shown = if as_json {
             question_json(&row.question).to_string()
         } else {
-            question_text(&row.question)
+            question_text(&claw(app), &row.question)
         };
         out::line(&shown)?;
     }
@@ -127,7 +128,7 @@ async fn answer_and_go_on(
             follow.shown(outbox_id).await?;
             Ok(code)
         }
-        Some(Followed::Waits(questions)) => ask::waits(&asked, &questions),
+        Some(Followed::Waits(questions)) => ask::waits(app, &asked, &questions),
         Some(Followed::Quiet) => Ok(quiet(app, &session)),
     }
 }
@@ -143,7 +144,8 @@ pub fn value_of(app: &App, id: &str, text: &str) -> anyhow::Result<Answer> {
         Some(ReadInput::Unclear(sentence)) => Err(UserError::because(sentence)),
         Some(ReadInput::NotAnAnswer) => Err(UserError::because("The value is empty.")),
         None => Err(UserError::because(format!(
-            "The question {id} asks for a yes and for no value; `claw approve {id}` gives it."
+            "The question {id} asks for a yes and for no value; `{} approve {id}` gives it.",
+            claw(app)
         ))),
     }
 }
@@ -184,8 +186,9 @@ fn told(app: &App, question: &Question, answer: &Answer) -> anyhow::Result<Strin
     };
     let says = grant.get("says").and_then(Value::as_str).unwrap_or_default();
     Ok(format!(
-        "{word}, {until}: {} (grant {number}; `claw grants revoke {number}` takes it back).",
-        out::clean(says)
+        "{word}, {until}: {} (grant {number}; `{} grants revoke {number}` takes it back).",
+        out::clean(says),
+        claw(app)
     ))
 }
 
@@ -258,21 +261,21 @@ pub fn question_json(question: &Question) -> Value {
 }
 
 /// A question for a person, as short as it gets, with how to answer it and how to see all of it.
-pub fn question_text(question: &Question) -> String {
+pub fn question_text(claw: &str, question: &Question) -> String {
     if question.staged.is_some() && !staged_questions::in_our_words(question) {
-        return whole_text(question, false);
+        return whole_text(claw, question, false);
     }
     let look = Look::new(terminal_size().columns, false);
     let mut rows = brief_lines(question, &question.approval.0, look);
     rows.push(format!("  {}.", whose(question)));
     rows.push(format!(
-        "  claw approve {0} · claw deny {0} · claw approvals {0}",
+        "  {claw} approve {0} · {claw} deny {0} · {claw} approvals {0}",
         question.approval
     ));
     if question.list.is_some() {
         rows.push("  The first two are for all of them; the last shows the id of each.".to_owned());
     }
-    rows.join("\n") + &approval_answers::by_command(question)
+    rows.join("\n") + &approval_answers::by_command(claw, question)
 }
 
 fn whose(question: &Question) -> String {
@@ -287,7 +290,7 @@ fn whose(question: &Question) -> String {
 }
 
 /// All of a question, with how to answer it.
-fn whole_text(question: &Question, is_overdue: bool) -> String {
+fn whole_text(claw: &str, question: &Question, is_overdue: bool) -> String {
     let mut text = format!("? {}  {}/{}", question.approval, question.server, question.tool);
     if let Some(staged) = &question.staged {
         let group = staged_questions::group(staged)
@@ -332,11 +335,11 @@ fn whole_text(question: &Question, is_overdue: bool) -> String {
         return text;
     }
     if let Some(staged) = &question.staged {
-        text.push_str(&format!("\n  {}", approval_answers::of_staged(question, staged)));
+        text.push_str(&format!("\n  {}", approval_answers::of_staged(claw, question, staged)));
         return text;
     }
     text.push_str("\n  Answer with:");
-    for (command, does) in approval_answers::each(question) {
+    for (command, does) in approval_answers::each(claw, question) {
         text.push_str(&format!("\n    {command}\n      {does}"));
     }
     if question.list.is_some() {

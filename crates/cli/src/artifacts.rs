@@ -14,6 +14,7 @@ use super::out;
 use crate::app::{App, day, owner_principal};
 use crate::chat_commands::when;
 use crate::store::{ArtifactRow, AuditEntry};
+use crate::whose::claw;
 
 /// Digits of a digest that are shown, also in a name; with so many a model names an artifact.
 const DIGITS: usize = 16;
@@ -122,13 +123,15 @@ pub async fn alias(
     if let (Some(other), Some(alias)) = (other, alias) {
         let other = other.get(..DIGITS).unwrap_or(&other);
         return Err(UserError::because(format!(
-            "`{alias}` is the alias of {other} already; `claw artifacts alias {other}` takes it off"
+            "`{alias}` is the alias of {other} already; `{} artifacts alias {other}` takes it off",
+            claw(app)
         )));
     }
     out::line(&match (as_json, alias) {
         (true, _) => object(&row).to_string(),
         (false, Some(alias)) => format!(
-            "`{alias}` is an alias now. `claw artifacts show {alias}` prints it; to a model it is {}.",
+            "`{alias}` is an alias now. `{} artifacts show {alias}` prints it; to a model it is {}.",
+            claw(app),
             name(&row)
         ),
         (false, None) => format!("{} has no alias now.", name(&row)),
@@ -181,8 +184,9 @@ fn find(app: &App, named: &str) -> anyhow::Result<ArtifactRow> {
             more + 1
         ))),
         (None, _) => Err(UserError::because(format!(
-            "there is no artifact `{}`; `claw artifacts` lists them",
-            out::clean(named)
+            "there is no artifact `{}`; `{} artifacts` lists them",
+            out::clean(named),
+            claw(app)
         ))),
     }
 }

@@ -21,6 +21,7 @@ use crate::doors::follow::{Follow, Followed};
 use crate::doors::instance_outbox::InstanceOutbox;
 use crate::router::{Order, Visitor};
 use crate::session::Ran;
+use crate::whose::claw;
 use claw_core::undo::Left;
 
 /// The longest text that is read from standard input, in bytes.
@@ -67,7 +68,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let told = async {
         if said.is_none() {
             follow.finish_leftovers().await?;
-            show_leftovers(&follow).await?;
+            show_leftovers(app, &follow).await?;
             let router = &app.router;
             said = Some(router.message_naming(&visitor, &ask.session, &text, named).await?);
         }
@@ -88,7 +89,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             Ok(code)
         }
         Some(Followed::Waits(questions)) => {
-            let code = waits(&ask, &questions)?;
+            let code = waits(app, &ask, &questions)?;
             if app.store.read(|tx| tx.queued_messages(&ask.session))? > 0 {
                 out::err_line(
                     "Your message goes in when this is answered; `--own-turn` waits for a turn of \
@@ -114,7 +115,7 @@ async fn named_by(app: &App, visitor: &Visitor, text: &str) -> anyhow::Result<Ve
         PromptLine::Runs(prompt) => Ok(vec![prompt]),
         PromptLine::Wrong(why) => Err(UserError::because(out::clean(&why))),
         // Such as a path, with which a question may begin.
-        PromptLine::None => ask_words::refuse_command(text).map(|()| named_in(text)),
+        PromptLine::None => ask_words::refuse_command(app, text).map(|()| named_in(text)),
     }
 }
 
@@ -143,14 +144,15 @@ async fn in_a_turn_of_its_own(
     loop {
         let (session, named) = (&follow.outbox.session, named.to_vec());
         if let Some(said) = app.router.message_alone(visitor, session, text, named).await? {
-            show_leftovers(follow).await?;
+            show_leftovers(app, follow).await?;
             return Ok(said);
         }
         if !std::mem::replace(&mut told, true) {
             out::err_line(&format!(
-                "claw: a turn is open in the session `{}`; this waits for its end. `claw \
+                "claw: a turn is open in the session `{}`; this waits for its end. `{} \
                  approvals` shows whether it waits for an answer.",
-                follow.outbox.session
+                follow.outbox.session,
+                claw(app)
             ));
         }
         // What a process that is gone has left goes on here.
@@ -237,7 +239,7 @@ fn with_data(text: &str, data: &str) -> String {
 }
 
 /// What earlier runs of this session still had to say.
-pub async fn show_leftovers(follow: &Follow) -> anyhow::Result<()> {
+pub async fn show_leftovers(app: &App, follow: &Follow) -> anyhow::Result<()> {
     let mut left = Vec::new();
     for row in follow.outbox.waiting()? {
         match row.outbound.body {
@@ -269,7 +271,7 @@ pub async fn show_leftovers(follow: &Follow) -> anyhow::Result<()> {
         }
         follow.shown(row.id).await?;
     }
-    staged_report::tell(&left);
+    staged_report::tell(app, &left);
     Ok(())
 }
 
@@ -343,7 +345,7 @@ pub fn finish(
         super::out::reply(text)?;
     }
     if let Some(Left::Changed { files }) = app.gate.snapshots().left(&turn).filter(|_| !ask.json) {
-        out::err_line(&undo_line(files, &format!("claw undo {turn}")));
+        out::err_line(&undo_line(files, &format!("{} undo {turn}", claw(app))));
     }
     if joined {
         out::err_line(&format!(
@@ -352,7 +354,7 @@ pub fn finish(
             ask.session
         ));
     }
-    staged_report::tell(&staged);
+    staged_report::tell(app, &staged);
     if !ask.json && report.calls.iter().any(|call| ask_words::is_new_job(app, call)) {
         super::schedule::tell_if_only_a_chat_fires(app, &ask.session);
     }
@@ -385,7 +387,7 @@ async fn finish_first_starts(app: &App) {
 }
 
 /// Says what waits and how to answer it.
-pub fn waits(ask: &Ask, questions: &[Question]) -> anyhow::Result<ExitCode> {
+pub fn waits(app: &App, ask: &Ask, questions: &[Question]) -> anyhow::Result<ExitCode> {
     if ask.json {
         let list: Vec<_> = questions.iter().map(super::approvals::question_json).collect();
         out::line(
@@ -393,7 +395,7 @@ pub fn waits(ask: &Ask, questions: &[Question]) -> anyhow::Result<ExitCode> {
         )?;
     }
     for question in questions {
-        out::err_line(&super::approvals::question_text(question));
+        out::err_line(&super::approvals::question_text(&claw(app), question));
     }
     Ok(ExitCode::from(fail::WAITS))
 }

@@ -8,11 +8,12 @@ use super::out;
 use crate::app::App;
 use crate::domain::{Named, Outcome, OwnServerName};
 use crate::doors::commands::{self, DoorKind, Parsed};
+use crate::whose::claw;
 
 /// # Errors
 /// The text is what [`of_a_chat`] knows.
-pub fn refuse_command(text: &str) -> anyhow::Result<()> {
-    match of_a_chat(text) {
+pub fn refuse_command(app: &App, text: &str) -> anyhow::Result<()> {
+    match of_a_chat(&claw(app), text) {
         Some(why) => Err(UserError::because(out::clean(&why))),
         None => Ok(()),
     }
@@ -20,20 +21,21 @@ pub fn refuse_command(text: &str) -> anyhow::Result<()> {
 
 /// What to do instead where the text is written like a command of a chat, which no model carries
 /// out, or like the prompt of a server that there is not.
-fn of_a_chat(text: &str) -> Option<String> {
+fn of_a_chat(claw: &str, text: &str) -> Option<String> {
     let word = text.split_whitespace().next().unwrap_or_default();
     match commands::parse(text, DoorKind::Console) {
         Parsed::Command(..) | Parsed::Unknown(_) => {
             let instead = instead_of(&word.to_ascii_lowercase())
+                .map(|command| command.replacen("claw", claw, 1))
                 .map(|command| format!(", and here `{command}` does it"))
                 .unwrap_or_default();
             Some(format!(
-                "{word} is a command of `claw chat`{instead}. To send it as a message, put a space \
+                "{word} is a command of `{claw} chat`{instead}. To send it as a message, put a space \
                  in front of it"
             ))
         }
         Parsed::Foreign(_) if word.contains(':') => Some(format!(
-            "no server has the prompt {word}; `/prompts` in `claw chat` lists those that there are"
+            "no server has the prompt {word}; `/prompts` in `{claw} chat` lists those that there are"
         )),
         Parsed::Foreign(_) | Parsed::Message | Parsed::NotForUs => None,
     }
@@ -91,12 +93,14 @@ mod tests {
 
     #[test]
     fn a_command_of_a_chat_names_the_command_that_does_it() {
-        let status = of_a_chat("/status").unwrap();
+        let status = of_a_chat("claw", "/status").unwrap();
         assert!(status.starts_with("/status is a command of `claw chat`, and here `claw doctor`"));
-        assert!(of_a_chat("/help").unwrap().contains("`claw help`"));
-        assert!(of_a_chat("/nosuch:prompt a=b").unwrap().contains("no server has the prompt"));
+        assert!(of_a_chat("claw", "/help").unwrap().contains("`claw help`"));
+        assert!(
+            of_a_chat("claw", "/nosuch:prompt a=b").unwrap().contains("no server has the prompt")
+        );
         for text in ["/etc/hosts is wrong", " /status", "/tmp", "what is /status", "/new\nmore"] {
-            assert_eq!(of_a_chat(text), None, "{text}");
+            assert_eq!(of_a_chat("claw", text), None, "{text}");
         }
     }
 }

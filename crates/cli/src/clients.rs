@@ -11,6 +11,7 @@ use super::out;
 use crate::app::{App, owner_principal};
 use crate::chat_commands::when;
 use crate::domain::ClientName;
+use crate::whose::claw;
 use claw_core::clients::{KnownClient, Revoked};
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -19,10 +20,11 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         out::line(&if as_json { object(client)?.to_string() } else { text(client) })?;
     }
     if clients.is_empty() && !as_json {
-        out::err_line(
-            "No MCP client has called claw yet. `claw clients add NAME` makes a token for one \
+        out::err_line(&format!(
+            "No MCP client has called claw yet. `{} clients add NAME` makes a token for one \
              that calls over HTTP; over stdio the first call makes it known.",
-        );
+            claw(app)
+        ));
     }
     Ok(ExitCode::from(fail::DONE))
 }
@@ -71,8 +73,9 @@ pub async fn add(app: &App, name: &ClientName, as_json: bool) -> anyhow::Result<
     let earlier = if had_token { " Its earlier token counts no more." } else { "" };
     out::err_line(&format!(
         "The client `{name}` sends this token as `Authorization: Bearer …`.{earlier} It is kept in \
-         {}, which only you can read. `claw clients revoke {name}` takes it back.",
-        out::clean(&file)
+         {}, which only you can read. `{} clients revoke {name}` takes it back.",
+        out::clean(&file),
+        claw(app)
     ));
     Ok(ExitCode::from(fail::DONE))
 }
@@ -81,7 +84,8 @@ pub async fn revoke(app: &App, name: &ClientName, as_json: bool) -> anyhow::Resu
     let revoked = app.clients.revoke(name, &owner_principal()).await?;
     let Some(revoked) = revoked else {
         return Err(UserError::because(format!(
-            "there is no client `{name}`; `claw clients` lists them"
+            "there is no client `{name}`; `{} clients` lists them",
+            claw(app)
         )));
     };
     out::line(&if as_json {
@@ -89,7 +93,8 @@ pub async fn revoke(app: &App, name: &ClientName, as_json: bool) -> anyhow::Resu
         json!({"id": name, "revoked": true, "token": token, "grants": grants, "questions": questions})
             .to_string()
     } else {
-        format!("{} `claw clients add {name}` lets it in again.", in_words(name, &revoked))
+        let told = in_words(name, &revoked);
+        format!("{told} `{} clients add {name}` lets it in again.", claw(app))
     })?;
     Ok(ExitCode::from(fail::DONE))
 }

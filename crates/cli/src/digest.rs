@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{fail, out};
 use crate::app::App;
 use crate::chat_commands::{DigestLine, NOTHING_RAN, digest_lines};
+use crate::whose::claw;
 
 pub async fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let lines = digest_lines(&app.store, &app.gate).await?;
@@ -18,7 +19,7 @@ pub async fn run(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     if !as_json && lines.is_empty() {
         out::err_line(NOTHING_RAN);
     } else if !as_json && lines.iter().any(|line| line.grant.is_some()) {
-        out::err_line("`claw grants revoke ID` takes a grant back.");
+        out::err_line(&format!("`{} grants revoke ID` takes a grant back.", claw(app)));
     }
     Ok(ExitCode::from(fail::DONE))
 }

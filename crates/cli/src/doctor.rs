@@ -30,6 +30,7 @@ use crate::domain::person;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
 use crate::store::Store;
+use crate::whose::claw;
 
 /// How long Telegram has to say whose token it is.
 const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
@@ -323,7 +324,7 @@ fn store(app: &App, report: &mut Report) {
         Err(error) => report.bad("store", error.to_string()),
     }
     match app.store.read(|tx| tx.verify_audit(None)) {
-        Ok(Ok(whole)) => report.good("audit", proof::words(&app.store, &whole)),
+        Ok(Ok(whole)) => report.good("audit", proof::words(app, &whole)),
         Ok(Err(broken)) => report.bad("audit", proof::broken_words(&broken)),
         Err(error) => report.bad("audit", error.to_string()),
     }
@@ -345,9 +346,11 @@ async fn servers(app: &App, report: &mut Report) {
                 report.bad(
                     format!("tool:{}/{}", change.server, change.tool),
                     format!(
-                        "{}/{} changed and is withheld; `claw tools diff` shows it, and `claw \
-                         tools accept {} {}` takes it",
-                        change.server, change.tool, change.server, change.tool
+                        "{0}/{1} changed and is withheld; `{2} tools diff` shows it, and `{2} \
+                         tools accept {0} {1}` takes it",
+                        change.server,
+                        change.tool,
+                        claw(app)
                     ),
                 );
             }
@@ -383,18 +386,18 @@ async fn servers(app: &App, report: &mut Report) {
                 let reason = app.gate.redactor().redact(&reason);
                 report.bad(
                     format!("server:{}", server.name),
-                    format!("{0}: {reason}; {1}", server.name, next_step(&server.name)),
+                    format!("{0}: {reason}; {1}", server.name, next_step(app, &server.name)),
                 )
             }
             ServerState::Idle | ServerState::Starting => report.bad(
                 format!("server:{}", server.name),
-                format!("{0} did not start; {1}", server.name, next_step(&server.name)),
+                format!("{0} did not start; {1}", server.name, next_step(app, &server.name)),
             ),
         }
     }
 }
 
 /// What to do about a server that does not work.
-fn next_step(name: &str) -> String {
-    format!("mend its entry in mcp.json, then `claw mcp test {name}` tries it")
+fn next_step(app: &App, name: &str) -> String {
+    format!("mend its entry in mcp.json, then `{} mcp test {name}` tries it", claw(app))
 }

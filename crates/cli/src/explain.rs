@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::domain::canonical::canonical_json;
 use crate::domain::{ApprovalId, CallId, EventBody, UnixMillis, audit_kind, text_of};
 use crate::store::{AuditRow, now_ms};
+use crate::whose::claw;
 
 /// How much of what was said tells which message it was, in characters.
 const SAID_CHARS_MAX: usize = 80;
@@ -50,7 +51,7 @@ pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
         let asked = app.store.read(|tx| tx.approval_of(call))?;
         request.is_overdue = asked.is_some_and(|row| row.is_overdue(now_ms()));
     }
-    let text = story(&rows, &request, &app.config.zone);
+    let text = story(&claw(app), &rows, &request, &app.config.zone);
     let id = call.map_or_else(|| id.to_owned(), |call| call.to_string());
     let object =
         json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()});
@@ -59,7 +60,8 @@ pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn rows_of(app: &App, id: &str) -> anyhow::Result<(Option<CallId>, Vec<AuditRow>)> {
-    let nothing = |what: String| UserError::because(format!("{what}; `claw audit` lists them"));
+    let nothing =
+        |what: String| UserError::because(format!("{what}; `{} audit` lists them", claw(app)));
     let call = if let Ok(number) = id.parse::<i64>() {
         let row = app.store.read(|tx| tx.audit_after(number.saturating_sub(1), 1))?.pop();
         match row.filter(|row| row.id == number) {
@@ -134,7 +136,7 @@ fn request_for(app: &App, call: &CallId) -> anyhow::Result<CallRequest> {
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
 /// call.
-fn story(rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
+fn story(claw: &str, rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
     let mut lines = match rows.iter().find(|row| row.kind == audit_kind::RECEIVED) {
         Some(row) => head(row, request),
         None if let Some(list) = list_of(rows) => vec![list.to_owned()],
@@ -151,7 +153,7 @@ fn story(rows: &[AuditRow], request: &CallRequest, zone: &TimeZone) -> String {
             out::clean(&capitalised(&sentence(row, before)))
         ));
     }
-    lines.extend(conclusion(rows, request.is_overdue));
+    lines.extend(conclusion(claw, rows, request.is_overdue));
     lines.extend(given(request));
     lines.join("\n")
 }
@@ -221,7 +223,7 @@ fn given(request: &CallRequest) -> Vec<String> {
 }
 
 /// The last line about the call itself: did it happen?
-fn conclusion(rows: &[AuditRow], is_overdue: bool) -> Option<String> {
+fn conclusion(claw: &str, rows: &[AuditRow], is_overdue: bool) -> Option<String> {
     let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
     let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);
     if list_of(rows).is_some() {
@@ -236,10 +238,12 @@ fn conclusion(rows: &[AuditRow], is_overdue: bool) -> Option<String> {
         let answer =
             has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
         let text = match answer {
-            None if is_overdue => "the time of the question is over, and the turn does not go on",
-            None => "it waits for an answer; `claw approvals` shows the question",
-            Some("allow") => "the turn went on",
-            Some(_) => "the turn did not go on",
+            None if is_overdue => {
+                "the time of the question is over, and the turn does not go on".to_owned()
+            }
+            None => format!("it waits for an answer; `{claw} approvals` shows the question"),
+            Some("allow") => "the turn went on".to_owned(),
+            Some(_) => "the turn did not go on".to_owned(),
         };
         return Some(format!("In short: {text}."));
     }
@@ -262,7 +266,7 @@ fn conclusion(rows: &[AuditRow], is_overdue: bool) -> Option<String> {
             }
             None => {
                 let id = field(&asked.body, "approval");
-                format!("it waits for an answer, `claw approve {id}` or `claw deny {id}`")
+                format!("it waits for an answer, `{claw} approve {id}` or `{claw} deny {id}`")
             }
             Some("allow" | "press") => "it was allowed, and has not run yet".to_owned(),
             Some(_) => "it did not run".to_owned(),

@@ -9,6 +9,7 @@ use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
 use crate::chat_commands;
+use crate::whose::claw;
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let grants = app.store.read(|tx| tx.grants())?;
@@ -37,7 +38,8 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let revoked = chat_commands::revoke(&app.store, id, &owner_principal()).await?;
     let wrong = || {
-        UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"))
+        let claw = claw(app);
+        UserError::because(format!("there is no grant `{id}` in force; `{claw} grants` lists them"))
     };
     let number = revoked.ok_or_else(wrong)?;
     let object = json!({"id": number, "revoked": true});

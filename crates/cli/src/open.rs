@@ -16,6 +16,7 @@ use crate::calls::openings;
 use crate::chat_commands::when;
 use crate::domain::{Opening, UnixMillis};
 use crate::store::now_ms;
+use crate::whose::claw;
 
 /// What an opening lasts that names no time, and what it may last.
 pub const TIME_DEFAULT: &str = "1h";
@@ -95,9 +96,11 @@ fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     }
     let folders = open_folders::list(app, as_json)?;
     if open.is_empty() && folders == 0 && !as_json {
-        out::err_line(
-            "Nothing is open. `claw open docker --for 1h` opens one of ssh-agent and docker, `claw open ~/Documents` a folder.",
-        );
+        let claw = claw(app);
+        out::err_line(&format!(
+            "Nothing is open. `{claw} open docker --for 1h` opens one of ssh-agent and docker, \
+             `{claw} open ~/Documents` a folder."
+        ));
     }
     Ok(ExitCode::from(fail::DONE))
 }
@@ -123,9 +126,10 @@ async fn open(
     let object =
         json!({"id": opening, "until_ms": until_ms, "cost": opening.cost(), "missing": missing});
     let words = format!(
-        "{opening} is open to commands until {}: {}. Each use is asked about. `claw close {opening}` takes it back.",
+        "{opening} is open to commands until {}: {}. Each use is asked about. `{} close {opening}` takes it back.",
         when(until_ms),
-        opening.cost()
+        opening.cost(),
+        claw(app)
     );
     out::done(as_json, &object, &words)?;
     if let Some(why) = missing.filter(|_| !as_json) {
@@ -157,7 +161,8 @@ async fn close_service(app: &App, opening: Opening, as_json: bool) -> anyhow::Re
     }
     if !closed {
         return Err(UserError::because(format!(
-            "{opening} is not open; `claw open` lists what is"
+            "{opening} is not open; `{} open` lists what is",
+            claw(app)
         )));
     }
     let object = json!({"id": opening, "closed": true});

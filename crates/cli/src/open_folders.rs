@@ -14,7 +14,9 @@ use crate::app::{App, openings as folders, owner_principal};
 use crate::calls::openings::{self, FolderInForce};
 use crate::chat_commands::when;
 use crate::config::OpenFolder;
+use crate::doors::reached::quoted_path;
 use crate::store::now_ms;
+use crate::whose::claw;
 
 /// Where the box cannot be made anew for each command.
 const NOT_FOR_A_TIME: &str = "this system gives commands no namespaces of their own, so a folder cannot be opened while the server of commands \
@@ -68,8 +70,10 @@ pub(super) async fn open(
     let name = shown(app, &real);
     let object = json!({"id": real, "write": to_write, "until_ms": until_ms, "cost": cost});
     let words = format!(
-        "{name} is open to commands that start until {}: {cost}. `claw close {name}` takes it back.",
-        when(until_ms)
+        "{name} is open to commands that start until {}: {cost}. `{} close {}` takes it back.",
+        when(until_ms),
+        claw(app),
+        quoted_path(&name)
     );
     out::done(as_json, &object, &words)?;
     Ok(ExitCode::from(fail::DONE))
@@ -94,7 +98,8 @@ pub(super) async fn close(app: &App, written: &Path, as_json: bool) -> anyhow::R
         )));
     }
     if !closed {
-        return Err(UserError::because(format!("{name} is not open; `claw open` lists what is")));
+        let claw = claw(app);
+        return Err(UserError::because(format!("{name} is not open; `{claw} open` lists what is")));
     }
     let object = json!({"id": real, "closed": true});
     let words = format!(

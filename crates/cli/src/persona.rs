@@ -17,6 +17,7 @@ use crate::config::persona_versions::{digest, name_of};
 use crate::config::{PersonaFile, PersonaVersion};
 use crate::durable;
 use crate::store::now_ms;
+use crate::whose::claw;
 
 /// Digits of a version that are shown.
 const DIGITS: usize = 12;
@@ -37,12 +38,14 @@ pub fn run(app: &App, action: Option<PersonaAction>, as_json: bool) -> anyhow::R
     let all = versions.all();
     match action {
         None | Some(PersonaAction::Show { version: None }) => show(&files, as_json)?,
-        Some(PersonaAction::History { file }) => history(&all, &files, file.as_deref(), as_json)?,
+        Some(PersonaAction::History { file }) => {
+            history(&claw(app), &all, &files, file.as_deref(), as_json)?
+        }
         Some(PersonaAction::Show { version: Some(version) }) => {
-            show_version(find(&all, &version)?, as_json)?;
+            show_version(find(&claw(app), &all, &version)?, as_json)?;
         }
         Some(PersonaAction::Restore { version }) => {
-            restore(app, &files, find(&all, &version)?, as_json)?;
+            restore(app, &files, find(&claw(app), &all, &version)?, as_json)?;
         }
     }
     Ok(ExitCode::from(fail::DONE))
@@ -66,6 +69,7 @@ fn show(files: &[PersonaFile], as_json: bool) -> anyhow::Result<()> {
 }
 
 fn history(
+    claw: &str,
     all: &[PersonaVersion],
     files: &[PersonaFile],
     only: Option<&str>,
@@ -92,7 +96,7 @@ fn history(
         (Some(_), _) if !as_json => out::err_line("* counts now"),
         (None, Some(name)) => {
             return Err(UserError::because(format!(
-                "no version of a file `{name}` is kept; `claw persona history` lists all"
+                "no version of a file `{name}` is kept; `{claw} persona history` lists all"
             )));
         }
         (None, None) if !as_json => {
@@ -139,7 +143,8 @@ fn restore(
         Some(file) => fs::canonicalize(&file.path)?,
         None => app.config.persona.place_of(name).ok_or_else(|| {
             UserError::because(format!(
-                "the role of `{name}` has no folder any more; `claw persona show {}` prints it",
+                "the role of `{name}` has no folder any more; `{} persona show {}` prints it",
+                claw(app),
                 digits(&version.digest)
             ))
         })?,
@@ -157,7 +162,11 @@ fn restore(
     let digits_now = digits(&version.digest);
     out::line(&out::clean(&format!("{name} says again what it said as {digits_now}.")))?;
     if let Some(before) = before {
-        out::err_line(&format!("`claw persona restore {}` takes that back.", digits(&before)));
+        out::err_line(&format!(
+            "`{} persona restore {}` takes that back.",
+            claw(app),
+            digits(&before)
+        ));
     }
     Ok(())
 }
@@ -177,7 +186,11 @@ fn object(version: &PersonaVersion, counts_now: bool) -> Value {
            "bytes": version.bytes, "counts_now": counts_now})
 }
 
-fn find<'a>(all: &'a [PersonaVersion], named: &str) -> anyhow::Result<&'a PersonaVersion> {
+fn find<'a>(
+    claw: &str,
+    all: &'a [PersonaVersion],
+    named: &str,
+) -> anyhow::Result<&'a PersonaVersion> {
     let mut found = all.iter().filter(|version| version.digest.starts_with(named));
     let found = (named.len() >= DIGITS_MIN).then(|| (found.next(), found.next()));
     match found {
@@ -187,7 +200,7 @@ fn find<'a>(all: &'a [PersonaVersion], named: &str) -> anyhow::Result<&'a Person
             one.digest, one.name, other.digest, other.name
         ))),
         _ => Err(UserError::because(format!(
-            "there is no version `{named}`; `claw persona history` lists them, and their first \
+            "there is no version `{named}`; `{claw} persona history` lists them, and their first \
              {DIGITS_MIN} digits are enough"
         ))),
     }

@@ -12,6 +12,7 @@ use super::sessions::{events, note_words};
 use crate::app::App;
 use crate::domain::{SessionId, TurnId, Usage};
 use crate::turn::prompt::{LastRequest, NotGiven, Shares};
+use crate::whose::claw;
 
 /// The word for the turn that began last.
 const NEWEST: &str = "newest";
@@ -31,12 +32,14 @@ pub fn run(app: &App, name: &str, which: &str, as_json: bool) -> anyhow::Result<
     let given = LastRequest::of(&session, &events, number).map_err(|why| {
         UserError::because(match why {
             NotGiven::NoTurn => format!(
-                "no turn of the session `{session}` holds the event {which}; `claw sessions show \
-                 {session}` lists them"
+                "no turn of the session `{session}` holds the event {which}; `{} sessions show \
+                 {session}` lists them",
+                claw(app)
             ),
             NotGiven::NotAsked { seq } => format!(
-                "the model was not asked in the turn {session}:{seq}; `claw sessions show \
-                 {session}` says what happened in it"
+                "the model was not asked in the turn {session}:{seq}; `{} sessions show \
+                 {session}` says what happened in it",
+                claw(app)
             ),
         })
     })?;

@@ -13,6 +13,7 @@ use crate::chat_commands::when;
 use crate::store::{
     Anchored, AuditHead, AuditPutAside, Broken, HeadPutBack, Store, StoreError, Whole,
 };
+use crate::whose::claw;
 
 pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Result<ExitCode> {
     match app.store.read(|tx| tx.verify_audit(told))? {
@@ -27,11 +28,7 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
             } else {
                 let told = told
                     .map(|told| format!(" Row {} is the one that you have noted.", told.number));
-                format!(
-                    "The audit is whole: {}{}",
-                    words(&app.store, &whole),
-                    told.unwrap_or_default()
-                )
+                format!("The audit is whole: {}{}", words(app, &whole), told.unwrap_or_default())
             })?;
             Ok(ExitCode::from(fail::DONE))
         }
@@ -46,7 +43,8 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
 }
 
 /// What is proven, in sentences.
-pub fn words(store: &Store, whole: &Whole) -> String {
+pub fn words(app: &App, whole: &Whole) -> String {
+    let (store, claw) = (&app.store, claw(app));
     let mut sentences =
         vec![format!("{}, each bound to the one before.", counted(whole.rows, "row"))];
     if whole.cut_through > 0 {
@@ -79,7 +77,7 @@ pub fn words(store: &Store, whole: &Whole) -> String {
     }
     for row in &whole.anew {
         sentences.push(format!(
-            "The seal begins anew in row {row}; `claw audit explain {row}` says why."
+            "The seal begins anew in row {row}; `{claw} audit explain {row}` says why."
         ));
     }
     for HeadPutBack { row, head, sealed } in &whole.heads {
@@ -127,9 +125,10 @@ pub fn head(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         "The audit has no row yet.".to_owned()
     } else {
         format!(
-            "{}\n{at}\nLater, `claw audit verify --head NUMBER:DIGEST` says whether it is still \
+            "{}\n{at}\nLater, `{} audit verify --head NUMBER:DIGEST` says whether it is still \
              there.",
-            head_text(&head)
+            head_text(&head),
+            claw(app)
         )
     })?;
     Ok(ExitCode::from(fail::DONE))

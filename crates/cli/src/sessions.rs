@@ -18,6 +18,7 @@ use crate::domain::{
 };
 use crate::store::{Store, StoreError};
 use crate::turn::{Turn, export, named};
+use crate::whose::claw;
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let sessions = app.store.read(|tx| tx.sessions())?;
@@ -39,7 +40,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         out::line(&shown)?;
     }
     if sessions.is_empty() && !as_json {
-        out::err_line("There is no session yet; `claw chat` starts one.");
+        out::err_line(&format!("There is no session yet; `{} chat` starts one.", claw(app)));
     }
     Ok(ExitCode::from(fail::DONE))
 }
@@ -107,7 +108,8 @@ pub fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
     })?;
     if !listed {
         return Err(UserError::because(format!(
-            "there is no session `{name}`; `claw sessions` lists them"
+            "there is no session `{name}`; `{} sessions` lists them",
+            claw(app)
         )));
     }
     Ok(events)

@@ -12,6 +12,7 @@ use crate::doors::follow::{Follow, Followed};
 use crate::doors::staged_questions;
 use crate::mail::{AnsweredCall, AskedQuestion};
 use crate::store::{Store, StoreError};
+use crate::whose::claw;
 
 /// What was staged in a session since this event and is still open, in the order of its list.
 pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Question>, StoreError> {
@@ -23,7 +24,7 @@ pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Questio
 }
 
 /// For a person: everything, whole, with how to confirm it.
-pub fn tell(questions: &[Question]) {
+pub fn tell(app: &App, questions: &[Question]) {
     let items = questions
         .iter()
         .filter(|question| matches!(question.staged, Some(Staged::Item { .. })))
@@ -37,7 +38,7 @@ pub fn tell(questions: &[Question]) {
         )),
     }
     for question in questions {
-        out::err_line(&approvals::question_text(question));
+        out::err_line(&approvals::question_text(&claw(app), question));
     }
 }
 
@@ -82,7 +83,7 @@ pub async fn carry_out(
     } else if told == 0 {
         calls.iter().for_each(|call| out::err_line(&became(call)));
     }
-    tell(&new);
+    tell(app, &new);
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -13,6 +13,7 @@ use crate::catalog::TrustedBy;
 use crate::domain::{ToolHints, Trust, escape, first_sentence};
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, ServerState};
+use crate::whose::claw;
 
 /// Of a change that the server does not show when it is started anew.
 const SEEN_ELSEWHERE: &str =
@@ -69,6 +70,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
                 _ if by_schema => " pinned by its schema: its texts may change",
                 _ => "",
             };
+            let mark = mark.replace("`claw ", &format!("`{} ", claw(app)));
             let note = look.map(|note| format!(" NOTE: {note}")).unwrap_or_default();
             format!(
                 "{:<32} {:<9} {}{mark}",
@@ -109,7 +111,7 @@ async fn short(app: &App) -> anyhow::Result<()> {
             summary.destroy
         ))?;
     }
-    out::err_line("`claw tools NAME` lists the tools of one.");
+    out::err_line(&format!("`{} tools NAME` lists the tools of one.", claw(app)));
     Ok(())
 }
 
@@ -129,8 +131,9 @@ fn ended(app: &App, troubles: &[String], changes: usize) -> anyhow::Result<ExitC
     }
     if changes > 0 {
         out::err_line(&format!(
-            "{} changed; `claw tools diff` shows how.",
-            counted(changes, "tool")
+            "{} changed; `{} tools diff` shows how.",
+            counted(changes, "tool"),
+            claw(app)
         ));
     }
     let broken = !troubles.is_empty() || changes > 0;

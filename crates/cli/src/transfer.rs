@@ -18,6 +18,7 @@ use crate::domain::SessionId;
 use crate::domain::canonical::sha256_hex;
 use crate::store::AuditEntry;
 use crate::turn::export::{self, Exported};
+use crate::whose::claw;
 
 /// The largest file that is taken in, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -86,8 +87,9 @@ pub async fn import(
             ),
         };
         format!(
-            "`{name}` holds {} now; `claw chat --session {name}` goes on with it.{missing}",
-            counted(count, "event")
+            "`{name}` holds {} now; `{} chat --session {name}` goes on with it.{missing}",
+            counted(count, "event"),
+            claw(app)
         )
     })?;
     Ok(ExitCode::from(fail::DONE))

@@ -3,6 +3,7 @@
 
 mod overdue;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -11,6 +12,8 @@ use super::ask_person::{self, agreed};
 use super::{fail, out, when};
 use crate::app::{App, owner_principal};
 use crate::domain::TurnId;
+use crate::doors::reached::quoted;
+use crate::whose::claw;
 use claw_core::undo::{
     Preview, UndoError, UndoneFiles, Which, finished_lines, preview_lines, undone_lines,
 };
@@ -79,11 +82,11 @@ pub async fn run(app: &App, wanted: Wanted) -> anyhow::Result<ExitCode> {
     }
     // What was shown is what is done, also if a turn has ended meanwhile.
     let shown = if preview.redo { Which::Redo } else { Which::Turn(preview.turn.clone()) };
-    if !wanted.yes && !asked(&preview, wanted.as_json).await? {
+    if !wanted.yes && !asked(app, &preview, wanted.as_json).await? {
         return Ok(ExitCode::from(fail::WAITS));
     }
     let undone = snapshots.undo(shown, &owner_principal()).await?;
-    tell(&undone, wanted.as_json)?;
+    tell(app, &undone, wanted.as_json)?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -105,7 +108,7 @@ fn show(preview: &Preview, as_json: bool) -> anyhow::Result<()> {
 }
 
 /// Only a clear yes of somebody at a terminal is one.
-async fn asked(preview: &Preview, as_json: bool) -> anyhow::Result<bool> {
+async fn asked(app: &App, preview: &Preview, as_json: bool) -> anyhow::Result<bool> {
     if !as_json && ask_person::possible() {
         let agreed = tokio::task::spawn_blocking(|| agreed("Do it?")).await??;
         if !agreed {
@@ -113,12 +116,15 @@ async fn asked(preview: &Preview, as_json: bool) -> anyhow::Result<bool> {
         }
         return Ok(agreed);
     }
-    let again = if preview.redo { "--redo".to_owned() } else { preview.turn.to_string() };
-    out::err_line(&format!("Nothing was changed. `claw undo {again} --yes` does it."));
+    let again = match preview.redo {
+        true => format!("{} undo --redo", claw_at(app, &preview.workspace)),
+        false => format!("{} undo {}", claw(app), preview.turn),
+    };
+    out::err_line(&format!("Nothing was changed. `{again} --yes` does it."));
     Ok(false)
 }
 
-fn tell(undone: &UndoneFiles, as_json: bool) -> anyhow::Result<()> {
+fn tell(app: &App, undone: &UndoneFiles, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         let path = |path: &std::path::Path| path.display().to_string();
         let changed: Vec<_> = undone.changed.iter().map(|it| path(it.path.as_path())).collect();
@@ -134,7 +140,19 @@ fn tell(undone: &UndoneFiles, as_json: bool) -> anyhow::Result<()> {
     }
     undone_lines(undone).iter().try_for_each(|line| out::line(line))?;
     if !undone.redo {
-        out::err_line("`claw undo --redo` takes this back.");
+        let claw = claw_at(app, &undone.workspace);
+        out::err_line(&format!("`{claw} undo --redo` takes this back."));
     }
     Ok(())
+}
+
+/// The first words of a command that is about this folder, where nothing but them says so.
+fn claw_at(app: &App, folder: &Path) -> String {
+    let config = &app.config;
+    // A folder that was typed, and is not found where one stands.
+    let is_typed = config.session_of_folder.is_none() && config.workspace != config.usual_workspace;
+    match is_typed || folder != config.workspace {
+        true => format!("{} --workspace {}", claw(app), quoted(&folder.display().to_string())),
+        false => claw(app),
+    }
 }

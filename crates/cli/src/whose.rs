@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::app::App;
 use crate::args::{AtHome, SessionArg};
 use crate::domain::{ApprovalId, SessionId};
+use crate::doors::reached;
 use crate::fail::UserError;
 use crate::out;
 use crate::store::{Store, StoreError};
@@ -86,14 +87,20 @@ fn of_question(app: &App, id: &str) -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
+/// The first words of a command that acts on this home. Every command is printed with them that
+/// names a thing by its number, id or name, or means a folder.
+pub fn claw(app: &App) -> String {
+    reached::claw(&app.config.agent.name)
+}
+
 /// Says on stderr where else something waits for an answer.
 pub fn tell_of_others(app: &App) -> Result<(), StoreError> {
     for other in app.other_stores().into_iter().filter(|other| other.path.is_file()) {
         let open = Store::open(&other.path)?.read(|tx| tx.open_questions(None))?.len();
         if open > 0 {
-            let agent = &other.agent;
+            let (agent, claw) = (&other.agent, reached::claw(&other.agent));
             out::err_line(&format!(
-                "The agent {agent} has {open} more: `claw --agent {agent} approvals` lists them."
+                "The agent {agent} has {open} more: `{claw} approvals` lists them."
             ));
         }
     }

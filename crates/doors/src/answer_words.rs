@@ -6,7 +6,7 @@ use crate::call_list;
 use crate::clock::Clock;
 use crate::domain::{Answer, Question, Scope, Term};
 use crate::door::Closed;
-use crate::input_answers;
+use crate::{input_answers, reached};
 
 /// What an answer that was just given has allowed or denied. One that holds for longer than this
 /// call is told in the words of the question, because the call alone would say too little.
@@ -107,24 +107,25 @@ fn whom(by: &str, owner: &str) -> String {
     }
 }
 
-/// What waits on after the person has left, and how to come back to it.
-pub fn stays_open(open: &[Question], clock: &Clock) -> String {
+/// What waits on after the person has left this agent, and how to come back to it.
+pub fn stays_open(open: &[Question], agent: &str, clock: &Clock) -> String {
+    let claw = reached::claw(agent);
     let first = open.iter().map(|question| question.expires_at_ms).min().unwrap_or_default();
     let until = clock.until(first);
     let mut sessions = open.iter().map(|question| question.session.as_ref());
     let session = sessions.next().flatten();
     // `claw chat` asks what its own session has asked.
     let session = session.filter(|one| sessions.all(|other| other == Some(*one)));
-    let back = session.map(|session| format!("`claw chat --session {session}` asks again"));
-    let back = back.unwrap_or_else(|| "`claw approvals` lists what waits".to_owned());
+    let back = session.map(|session| format!("`{claw} chat --session {session}` asks again"));
+    let back = back.unwrap_or_else(|| format!("`{claw} approvals` lists what waits"));
     match open {
         [one] => format!(
-            "1 question stays open until {until}: `claw approve {0}` allows it, `claw deny {0}` \
+            "1 question stays open until {until}: `{claw} approve {0}` allows it, `{claw} deny {0}` \
              denies it, {back}.",
             one.approval
         ),
         many => format!(
-            "{} questions stay open, the first until {until}: `claw approvals` lists them, {back}.",
+            "{} questions stay open, the first until {until}: `{claw} approvals` lists them, {back}.",
             many.len()
         ),
     }
@@ -190,13 +191,13 @@ mod tests {
         let clock = Clock::system();
         let here = question();
         assert_eq!(here.session.as_ref().map(ToString::to_string).as_deref(), Some("main"));
-        let told = stays_open(&[here.clone(), here.clone()], &clock);
+        let told = stays_open(&[here.clone(), here.clone()], "main", &clock);
         assert!(told.ends_with("`claw chat --session main` asks again."), "{told}");
         let mut elsewhere = here.clone();
         elsewhere.session = None;
         for open in [[here.clone(), elsewhere.clone()], [elsewhere, here]] {
-            let told = stays_open(&open, &clock);
-            assert!(told.ends_with("`claw approvals` lists what waits."), "{told}");
+            let told = stays_open(&open, "work", &clock);
+            assert!(told.ends_with("`claw --agent work approvals` lists what waits."), "{told}");
         }
     }
 }

@@ -190,9 +190,11 @@ impl CommandInfo {
                 role and /mode the mode."
                     .to_owned()
             }
-            (ChatCommand::Here, _) => "/here is for chats in Telegram. Here `claw chat -C FOLDER` \
-                sets the folder, /role the role and /mode the mode."
-                .to_owned(),
+            (ChatCommand::Here, _) => {
+                "/here is for chats in Telegram. Here the option `-C FOLDER` \
+                sets the folder when you start the chat, /role the role and /mode the mode."
+                    .to_owned()
+            }
             (_, Some(DoorKind::Console)) => {
                 format!("{} is for the console. /help lists what there is here.", self.name)
             }

@@ -30,6 +30,7 @@ pub mod parts;
 pub mod patience;
 pub mod pieces;
 pub mod questions;
+pub mod reached;
 pub mod sessions;
 pub mod shared;
 pub mod staged_questions;

@@ -109,11 +109,11 @@ pub enum ConsoleShow {
 /// What kept the screen from taking everything that was shown.
 pub async fn run(
     mut console: Console,
-    session: SessionId,
+    (agent, session): (String, SessionId),
     mut shows: mpsc::Receiver<ConsoleShow>,
     events: mpsc::Sender<ConsoleEvent>,
 ) -> std::io::Result<bool> {
-    let mut chat = Chat::new(&console, session);
+    let mut chat = Chat::new(&console, agent, session);
     let mut signals = Signals::new();
     let mut ticks = tokio::time::interval(PAINT_EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -193,6 +193,8 @@ async fn next(signal: &mut Option<Signal>) {
 }
 
 struct Chat {
+    /// Whose chat it is.
+    agent: String,
     state: ChatState,
     screen: Screen,
     colour: bool,
@@ -211,9 +213,10 @@ fn look(colour: bool, interactive: bool) -> Look {
 }
 
 impl Chat {
-    fn new(console: &Console, session: SessionId) -> Self {
+    fn new(console: &Console, agent: String, session: SessionId) -> Self {
         let (colour, interactive) = (console.colour, console.interactive);
         Self {
+            agent,
             state: ChatState::new(interactive, session),
             screen: Screen::new(look(colour, interactive), interactive),
             colour,
@@ -259,7 +262,7 @@ impl Chat {
                     self.screen.whole_question(&question, number, clock);
                 }
                 Effect::StaysOpen(open) => {
-                    self.screen.note(&answer_words::stays_open(&open, clock));
+                    self.screen.note(&answer_words::stays_open(&open, &self.agent, clock));
                 }
                 Effect::Leave => self.leaving = true,
             }

@@ -13,6 +13,7 @@ use crate::domain::{CallId, PauseCause, Question};
 use crate::durable;
 use crate::mail::Instance;
 use crate::store::{RowAt, RowFault, Store, kept_copies, now_ms};
+use crate::whose::claw;
 use crate::{backup, retention};
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones,
@@ -92,7 +93,8 @@ fn snapshots(app: &App, report: &mut Report) {
     let bytes = snapshots.bytes();
     if bytes > 0 {
         let text = format!(
-            "what turns have changed takes {bytes} bytes; `claw undo --list` names the turns"
+            "what turns have changed takes {bytes} bytes; `{} undo --list` names the turns",
+            claw(app)
         );
         report.good("snapshots", text);
     }
@@ -198,14 +200,15 @@ fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
 
 /// What is told of a turn that goes on only when a person says so, because claw ended unexpectedly
 /// in it. One that waits because of the day's budget has nothing wrong with it.
-fn parked_after_deaths(question: &Question) -> Option<String> {
+fn parked_after_deaths(app: &App, question: &Question) -> Option<String> {
+    let claw = claw(app);
     let Question { approval, call, why, .. } = question;
     let CallId::Pause { session, turn_seq, cause: PauseCause::Deaths, .. } = call else {
         return None;
     };
     Some(format!(
-        "turn {session}:{turn_seq} is parked: {why} `claw approve {approval}` tries once more, \
-         `claw deny {approval}` ends the turn"
+        "turn {session}:{turn_seq} is parked: {why} `{claw} approve {approval}` tries once \
+         more, `{claw} deny {approval}` ends the turn"
     ))
 }
 
@@ -253,14 +256,15 @@ fn turns(app: &App, report: &mut Report) -> anyhow::Result<()> {
                 .map(|row| &row.question)
                 .filter(|question| question.session.as_ref() == Some(&session))
         };
-        if let Some(text) = questions().find_map(parked_after_deaths) {
+        if let Some(text) = questions().find_map(|question| parked_after_deaths(app, question)) {
             report.bad(format!("turn:{session}"), text);
             continue;
         }
         let in_time = questions().any(|question| question.expires_at_ms > now_ms());
         let text = match (in_time, questions().count()) {
             (true, _) => format!(
-                "a turn of `{session}` waits for an answer; `claw approvals` shows the question"
+                "a turn of `{session}` waits for an answer; `{} approvals` shows the question",
+                claw(app)
             ),
             (false, 0) => format!(
                 "a turn of `{session}` is under way, or goes on when its door is opened again"

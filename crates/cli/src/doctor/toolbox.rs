@@ -10,7 +10,9 @@ use crate::app::{App, openings};
 use crate::chat_commands::when;
 use crate::config::{Config, OpenFolder};
 use crate::domain::Opening;
+use crate::doors::reached::quoted_path;
 use crate::service;
+use crate::whose::claw;
 
 pub(super) fn look(config: &Config, report: &mut Report) {
     home(config, report);
@@ -65,7 +67,10 @@ pub(super) fn openings_by_name(app: &App, report: &mut Report) {
     for one in open {
         let back = match one.until_ms {
             None => "take it out of `open` under [box] in claw.toml to close it".to_owned(),
-            Some(at) => format!("until {}; `claw close {}` closes it", when(at), one.opening),
+            Some(at) => {
+                let claw = claw(app);
+                format!("until {}; `{claw} close {}` closes it", when(at), one.opening)
+            }
         };
         report.good("open", format!("{}: {}; {back}", one.opening, one.opening.cost()));
         let service = match one.opening {
@@ -89,7 +94,12 @@ fn timed_folders(app: &App, report: &mut Report) {
         let until = one.until_ms.map(when).unwrap_or_default();
         report.good(
             "open",
-            format!("{name}: {}; until {until}; `claw close {name}` closes it", folder.cost()),
+            format!(
+                "{name}: {}; until {until}; `{} close {}` closes it",
+                folder.cost(),
+                claw(app),
+                quoted_path(&name)
+            ),
         );
         if let Err(why) = openings::may_open(&app.config, &folder) {
             report.warn("open", format!("{name} cannot be opened any more: {}", why.words()));

@@ -26,7 +26,7 @@ fn told(call: &str, given: &[(&str, Value)]) -> String {
         ..CallRequest::default()
     };
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    story(&rows(call, given), &request, &zone)
+    story("claw", &rows(call, given), &request, &zone)
 }
 
 fn received() -> (&'static str, Value) {

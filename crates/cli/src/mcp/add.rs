@@ -11,13 +11,15 @@ use crate::app::App;
 use crate::fail::{self, UserError};
 use crate::hub::manifest::{self, NewEntry};
 use crate::out;
+use crate::whose::claw;
 
 pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow::Result<ExitCode> {
     if let Some(url) = new.iter().find(|(key, _)| *key == "url").and_then(|(_, url)| url.as_str()) {
         if !url.contains("://") && !url.contains("${") {
             return Err(UserError::because(format!(
                 "`{url}` is no address of a server: write https://…, or a command behind `--`, \
-                 such as `claw mcp add {name} -- {url}`"
+                 such as `{} mcp add {name} -- {url}`",
+                claw(app)
             )));
         }
         manifest::check_url(url).map_err(UserError::because)?;
@@ -25,7 +27,8 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
     if name.contains(char::is_whitespace) {
         return Err(UserError::because(format!(
             "`{name}` is no name of a server: use letters, digits, `-` and `_`, such as \
-             `claw mcp add my-server …`"
+             `{} mcp add my-server …`",
+            claw(app)
         )));
     }
     let file = File::read(app)?;
@@ -50,9 +53,10 @@ pub(super) fn run(app: &App, name: &str, new: NewEntry, as_json: bool) -> anyhow
     if as_json {
         out::line(&json!({"id": name, "added": true, "shown": entry::shown(&new)}).to_string())?;
     } else {
+        let claw = claw(app);
         out::line(&out::clean(&format!(
-            "Added to {}: {name}: {}\nWhat stood there before is in {}. `claw mcp test {name}` \
-             tries it, and `claw mcp trust {name}` shows what it says about itself.",
+            "Added to {}: {name}: {}\nWhat stood there before is in {}. `{claw} mcp test {name}` \
+             tries it, and `{claw} mcp trust {name}` shows what it says about itself.",
             file.path.display(),
             entry::shown(&new),
             file.copy().display(),

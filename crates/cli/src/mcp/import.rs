@@ -15,6 +15,7 @@ use crate::ask_person::{self, agreed};
 use crate::fail::{self, UserError};
 use crate::hub::manifest::{self, Expansion, Launch, NewEntry};
 use crate::out;
+use crate::whose::claw;
 
 pub(super) fn run(
     app: &App,
@@ -69,7 +70,7 @@ pub(super) fn run(
         return Ok(ExitCode::from(fail::WAITS));
     }
     if !as_json {
-        out::line(&out::clean(&summary(&file, &found, &taken)))?;
+        out::line(&out::clean(&summary(&claw(app), &file, &found, &taken)))?;
     }
     let done = if taken.is_empty() && possible > 0 { fail::WAITS } else { fail::DONE };
     Ok(ExitCode::from(done))
@@ -153,7 +154,7 @@ fn shown(one: &FoundServer) -> String {
     text
 }
 
-fn summary(file: &File, found: &[FoundServer], taken: &[&str]) -> String {
+fn summary(claw: &str, file: &File, found: &[FoundServer], taken: &[&str]) -> String {
     match (found.len(), taken.len()) {
         (0, _) => {
             "Claude Desktop, Claude Code, VS Code, Cursor and Codex have no MCP servers here."
@@ -163,7 +164,7 @@ fn summary(file: &File, found: &[FoundServer], taken: &[&str]) -> String {
         (all, 0) => format!("None of {all} servers was taken in."),
         (all, some) => format!(
             "Taken in: {some} of {}, into {}. What stood there before is in {}.\n\
-             `claw mcp test NAME` tries one.",
+             `{claw} mcp test NAME` tries one.",
             counted(all, "server"),
             file.path.display(),
             file.copy().display(),

@@ -14,6 +14,7 @@ use crate::hub::login::{
     Earlier, LoggedOut, LoginError, LoginRequest, LoginUnderWay, PORT, Revoked,
 };
 use crate::out;
+use crate::whose::claw;
 
 /// What the command was told of the login.
 pub(super) struct Begin {
@@ -57,8 +58,9 @@ async fn earlier(app: &App, name: &str, begin: &Begin) -> anyhow::Result<Earlier
     let told = match &earlier {
         Earlier::Nothing => return Ok(earlier),
         Earlier::UnderWay(_) => format!(
-            "A login to {name} is under way, and its link still counts. `claw mcp login {name} \
-             --new` makes another one."
+            "A login to {name} is under way, and its link still counts. `{} mcp login {name} \
+             --new` makes another one.",
+            claw(app)
         ),
         Earlier::Done(_) => format!("The login to {name} had succeeded before claw was ended."),
         Earlier::Interrupted => format!(
@@ -95,9 +97,10 @@ fn logged_in(app: &App, name: &str, granted: &[String], as_json: bool) -> anyhow
             false => format!(" Rights: {}.", granted.join(", ")),
         };
         out::line(&out::clean(&format!(
-            "Logged in to {name}.{rights}\nThe tokens lie in {}, for your account alone. `claw mcp \
+            "Logged in to {name}.{rights}\nThe tokens lie in {}, for your account alone. `{} mcp \
              test {name}` tries it.",
             app.config.home.logins().display(),
+            claw(app)
         )))?;
     }
     Ok(ExitCode::from(fail::DONE))

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{HOW_TO_ADD, open, shared};
 use crate::app::App;
+use crate::whose::claw;
 use crate::{fail, out};
 
 pub fn run(app: &App, notes: &Notes, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -28,7 +29,7 @@ const NOTHING_TO_DO: [&str; 2] =
     ["The trash holds ", "Hits are found by words; no embeddings endpoint is configured."];
 
 /// The sum, and behind it what a person should act on: one is named, of more the command tells.
-fn told(mut lines: Vec<String>) -> String {
+fn told(claw: &str, mut lines: Vec<String>) -> String {
     let sum = lines.pop().unwrap_or_default();
     lines.retain(|line| !NOTHING_TO_DO.iter().any(|start| line.starts_with(start)));
     match lines.as_slice() {
@@ -36,7 +37,7 @@ fn told(mut lines: Vec<String>) -> String {
         [one] => format!("{sum} {one}"),
         [first, more @ ..] => {
             let first = first.trim_end_matches('.');
-            format!("{sum} {first}; `claw memory check` names {} more.", more.len())
+            format!("{sum} {first}; `{claw} memory check` names {} more.", more.len())
         }
     }
 }
@@ -69,7 +70,7 @@ pub fn look(app: &App) -> (Health, String) {
                 (true, true) => Health::Faulty,
                 (false, _) => Health::Broken,
             };
-            (health, told(report.lines) + &shared)
+            (health, told(&claw(app), report.lines) + &shared)
         }
         Err(error) => (Health::Broken, format!("{error:#}")),
     }
@@ -85,11 +86,11 @@ mod tests {
         let sum = "9 notes; the index equals the files.";
         let trash = "The trash holds 6 files, 1 KiB.";
         let words = "Hits are found by words; no embeddings endpoint is configured.";
-        assert_eq!(told(lines(&[trash, words, sum])), sum);
+        assert_eq!(told("claw", lines(&[trash, words, sum])), sum);
         let fault = "anna.md: line 2 is no front matter.";
-        assert_eq!(told(lines(&[fault, trash, sum])), format!("{sum} {fault}"));
+        assert_eq!(told("claw", lines(&[fault, trash, sum])), format!("{sum} {fault}"));
         assert_eq!(
-            told(lines(&[fault, "b.md: the same.", sum])),
+            told("claw", lines(&[fault, "b.md: the same.", sum])),
             format!("{sum} anna.md: line 2 is no front matter; `claw memory check` names 1 more.")
         );
     }

@@ -33,14 +33,19 @@ struct Listed {
     closed_proposals: u64,
 }
 
-pub async fn run(notes: &Notes, wanted: Wanted, as_json: bool) -> anyhow::Result<ExitCode> {
+pub async fn run(
+    claw: &str,
+    notes: &Notes,
+    wanted: Wanted,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let is_search = !wanted.words.trim().is_empty();
     let listed = match is_search {
         true => searched(notes, &wanted, as_json).await?,
         false => pages(notes, &wanted, as_json).await?,
     };
     if !as_json {
-        told(&wanted, &listed).iter().for_each(|line| out::err_line(&out::clean(line)));
+        told(claw, &wanted, &listed).iter().for_each(|line| out::err_line(&out::clean(line)));
     }
     Ok(ExitCode::from(fail::DONE))
 }
@@ -111,24 +116,24 @@ fn print(note: &Value, id: &str, wanted: &Wanted, as_json: bool) -> Result<(), o
 }
 
 /// What to do with what is there, or why nothing is.
-fn told(wanted: &Wanted, listed: &Listed) -> Vec<String> {
+fn told(claw: &str, wanted: &Wanted, listed: &Listed) -> Vec<String> {
     let is_search = !wanted.words.trim().is_empty();
     let mut lines = Vec::new();
     match listed.shown {
         0 if is_search => lines.push(format!("No note{} holds one of these words.", of(wanted))),
-        0 if listed.total > 0 => lines.push(none_fits(wanted, listed.total)),
+        0 if listed.total > 0 => lines.push(none_fits(claw, wanted, listed.total)),
         0 if wanted.proposals => lines.push("Nothing waits for your yes.".to_owned()),
         0 if wanted.trash => lines.push("Nothing in the trash can be brought back.".to_owned()),
-        0 => lines.push(
-            "Nothing is remembered yet. `claw memory add TEXT` remembers something.".to_owned(),
-        ),
+        0 => lines.push(format!(
+            "Nothing is remembered yet. `{claw} memory add TEXT` remembers something."
+        )),
         HITS if is_search => {
             lines.push(format!("These are the best {HITS}; other words find others."));
         }
         _ if wanted.proposals => {
-            lines.push("`claw approvals` has the questions about them.".to_owned());
+            lines.push(format!("`{claw} approvals` has the questions about them."));
         }
-        _ if wanted.trash => lines.push("`claw memory restore ID` brings one back.".to_owned()),
+        _ if wanted.trash => lines.push(format!("`{claw} memory restore ID` brings one back.")),
         _ => {}
     }
     match listed.closed_proposals {
@@ -141,7 +146,7 @@ fn told(wanted: &Wanted, listed: &Listed) -> Vec<String> {
 }
 
 /// `No note has the tag family; …`
-fn none_fits(wanted: &Wanted, total: u64) -> String {
+fn none_fits(claw: &str, wanted: &Wanted, total: u64) -> String {
     let (what, option) = match (wanted.proposals, wanted.trash) {
         (true, _) => ("proposal", " --proposals"),
         (_, true) => ("note in the trash", " --trash"),
@@ -152,7 +157,7 @@ fn none_fits(wanted: &Wanted, total: u64) -> String {
         (None, Some(tag)) => format!("has the tag {}", bare(tag)),
         _ => "fits all that".to_owned(),
     };
-    format!("No {what} {fits}; `claw memory list{option}` shows all {total}.")
+    format!("No {what} {fits}; `{claw} memory list{option}` shows all {total}.")
 }
 
 /// ` of the kind person with the tag family`
@@ -179,13 +184,15 @@ mod tests {
         };
         let two = Listed { total: 2, ..Listed::default() };
         assert_eq!(
-            told(&tag(""), &two),
+            told("claw", &tag(""), &two),
             ["No note has the tag family; `claw memory list` shows all 2."]
         );
         assert_eq!(
-            told(&tag("park"), &Listed::default()),
+            told("claw", &tag("park"), &Listed::default()),
             ["No note with the tag family holds one of these words."]
         );
-        assert!(told(&tag(""), &Listed::default())[0].starts_with("Nothing is remembered yet."));
+        assert!(
+            told("claw", &tag(""), &Listed::default())[0].starts_with("Nothing is remembered yet.")
+        );
     }
 }

@@ -22,6 +22,7 @@ use super::args::MemoryAction;
 use super::fail::UserError;
 use super::server;
 use crate::app::App;
+use crate::whose::claw;
 
 pub(super) use check::{Health, look};
 pub(super) use claw_mcp_memory::kind_names;
@@ -36,10 +37,10 @@ pub async fn run(
 ) -> anyhow::Result<ExitCode> {
     let notes = open(app)?;
     match action {
-        None => list::run(&notes, list::Wanted::default(), as_json).await,
+        None => list::run(&claw(app), &notes, list::Wanted::default(), as_json).await,
         Some(MemoryAction::List { words, kind, tag, proposals, trash }) => {
             let wanted = list::Wanted { words: words.join(" "), kind, tag, proposals, trash };
-            list::run(&notes, wanted, as_json).await
+            list::run(&claw(app), &notes, wanted, as_json).await
         }
         Some(MemoryAction::Show { id }) => show::run(&notes, &id, as_json).await,
         Some(MemoryAction::Add { text, always, subject, kind, tags }) => {
@@ -47,7 +48,7 @@ pub async fn run(
             add::run(app, &notes, wanted, as_json).await
         }
         Some(MemoryAction::Edit { id }) => edit::run(&notes, &id, &app.config).await,
-        Some(MemoryAction::Forget { id }) => trash::forget(&notes, &id, as_json).await,
+        Some(MemoryAction::Forget { id }) => trash::forget(&claw(app), &notes, &id, as_json).await,
         Some(MemoryAction::Restore { id }) => trash::restore(&notes, &id, as_json).await,
         Some(MemoryAction::Check) => check::run(app, &notes, as_json),
         Some(MemoryAction::Graph { name }) => graph::run(&notes, name.as_deref(), as_json),

@@ -8,7 +8,12 @@ use serde_json::json;
 use super::{said, tool};
 use crate::{fail, out};
 
-pub async fn forget(notes: &Notes, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+pub async fn forget(
+    claw: &str,
+    notes: &Notes,
+    id: &str,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let done = tool(notes, "forget", json!({ "id": id })).await?;
     if as_json {
         tell(&done, as_json)?;
@@ -16,7 +21,7 @@ pub async fn forget(notes: &Notes, id: &str, as_json: bool) -> anyhow::Result<Ex
     }
     let (subject, id) = (said(&done.structured, "subject"), said(&done.structured, "id"));
     out::line(&out::clean(&format!("Forgotten: {subject} [{id}]")))?;
-    out::err_line(&out::clean(&format!("`claw memory restore {id}` brings it back.")));
+    out::err_line(&out::clean(&format!("`{claw} memory restore {id}` brings it back.")));
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -9,6 +9,7 @@ use super::{JobWords, place, say, tell_if_nothing_fires, tool};
 use crate::app::App;
 use crate::args::AddArgs;
 use crate::domain::spoken_time::interval;
+use crate::whose::claw;
 
 pub async fn run(
     app: &App,
@@ -47,7 +48,7 @@ pub async fn run(
     } else {
         lines[1] = format!("  {} ({})", words.next().join(", "), words.zone());
     }
-    lines.push(format!("`claw schedule cancel {number}` takes it back."));
+    lines.push(format!("`{} schedule cancel {number}` takes it back.", claw(app)));
     let done = say(&job, as_json, lines.join("\n"))?;
     tell_if_nothing_fires(app);
     Ok(done)

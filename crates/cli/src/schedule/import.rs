@@ -13,6 +13,7 @@ use crate::ask_person::{self, agreed};
 use crate::config::{ImportedHeartbeat, import_heartbeats, with_heartbeats};
 use crate::durable;
 use crate::fail::UserError;
+use crate::whose::claw;
 use crate::{fail, out};
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -65,9 +66,10 @@ pub fn run(app: &App, file: &Path, yes: bool, as_json: bool) -> anyhow::Result<E
             0 if all == 1 => "The one heartbeat was not taken in.".to_owned(),
             0 => format!("None of {all} heartbeats was taken in."),
             _ => format!(
-                "Taken in: {taken} of {}, into {into}.\n`claw schedule list` says \
+                "Taken in: {taken} of {}, into {into}.\n`{} schedule list` says \
                  when they come.",
-                counted(all, "heartbeat")
+                counted(all, "heartbeat"),
+                claw(app)
             ),
         })?;
     }

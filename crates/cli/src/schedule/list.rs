@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{JobWords, heartbeats, id, no_job, say, tell_if_nothing_fires, tool};
 use crate::app::App;
 use crate::calls::job_words::{moment, number};
+use crate::whose::claw;
 use crate::{fail, out};
 
 pub async fn run(app: &App, jobs: &Jobs, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -18,13 +19,14 @@ pub async fn run(app: &App, jobs: &Jobs, as_json: bool) -> anyhow::Result<ExitCo
     let due = tool(jobs, "due", json!({})).await?["due"].take();
     let due = due.as_array().map(Vec::as_slice).unwrap_or_default();
     if !as_json {
-        due.iter().try_for_each(|firing| out::line(&out::clean(&waiting(firing))))?;
+        due.iter().try_for_each(|firing| out::line(&out::clean(&waiting(app, firing))))?;
     }
     let beats = heartbeats::list(app, as_json)?;
     if all.is_empty() && due.is_empty() && beats == 0 && !as_json {
-        out::err_line(
-            "Nothing is scheduled. `claw schedule add --in 20m --say call mum` makes a reminder.",
-        );
+        out::err_line(&format!(
+            "Nothing is scheduled. `{} schedule add --in 20m --say call mum` makes a reminder.",
+            claw(app)
+        ));
     }
     tell_if_nothing_fires(app);
     Ok(ExitCode::from(fail::DONE))
@@ -34,7 +36,7 @@ pub async fn show(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow:
     let wanted = id(typed);
     let job = all(jobs).await?.into_iter().find(|job| job["id"] == wanted.as_str());
     let Some(job) = job else {
-        return Err(no_job(typed));
+        return Err(no_job(app, typed));
     };
     let done = say(&job, as_json, whole(&job))?;
     tell_if_nothing_fires(app);
@@ -42,12 +44,12 @@ pub async fn show(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow:
 }
 
 /// A firing that has come and that nobody has brought yet. Its job may be gone.
-fn waiting(firing: &Value) -> String {
-    let job = JobWords(firing);
+fn waiting(app: &App, firing: &Value) -> String {
+    let (claw, job) = (claw(app), JobWords(firing));
     let number = number(firing["job"].as_str().unwrap_or_default());
     let at = match firing["session"].as_str() {
-        Some(session) => format!("`claw chat --session {session}` or a gateway"),
-        None => "`claw chat` or a gateway".to_owned(),
+        Some(session) => format!("`{claw} chat --session {session}` or a gateway"),
+        None => format!("`{claw} chat` or a gateway"),
     };
     format!("{number}  due since {}, waits for {at}: {}", moment(&firing["planned"]), job.text())
 }

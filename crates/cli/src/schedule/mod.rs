@@ -20,6 +20,7 @@ use crate::app::App;
 use crate::calls::job_words::{JobWords, id, says_no_job};
 use crate::domain::SessionId;
 use crate::mail::Instance;
+use crate::whose::claw;
 
 /// How a home that has no scheduler gets it.
 const HOW_TO_ADD: &str = "add `\"scheduler\": {\"command\": \"claw\", \"args\": [\"server\", \"scheduler\"]}` to the servers of mcp.json";
@@ -38,9 +39,9 @@ pub async fn run(
         },
         ScheduleAction::Show { id } => list::show(app, &jobs()?, &id, as_json).await,
         ScheduleAction::Add(wanted) => add::run(app, &jobs()?, *wanted, as_json).await,
-        ScheduleAction::Cancel { id } => change(&jobs()?, "cancel", &id, as_json).await,
-        ScheduleAction::Pause { id } => change(&jobs()?, "pause", &id, as_json).await,
-        ScheduleAction::Resume { id } => change(&jobs()?, "resume", &id, as_json).await,
+        ScheduleAction::Cancel { id } => change(app, &jobs()?, "cancel", &id, as_json).await,
+        ScheduleAction::Pause { id } => change(app, &jobs()?, "pause", &id, as_json).await,
+        ScheduleAction::Resume { id } => change(app, &jobs()?, "resume", &id, as_json).await,
         ScheduleAction::History { id, limit } => {
             history::run(&jobs()?, id.as_deref(), limit, as_json).await
         }
@@ -60,16 +61,17 @@ fn open(app: &App) -> anyhow::Result<Jobs> {
 }
 
 /// A job that was named and is not there.
-fn no_job(typed: &str) -> anyhow::Error {
+fn no_job(app: &App, typed: &str) -> anyhow::Error {
+    let claw = claw(app);
     UserError::because(format!(
-        "there is no job {typed}; `claw schedule list` shows all, `claw schedule history` what became of \
-         others"
+        "there is no job {typed}; `{claw} schedule list` shows all, `{claw} schedule history` what \
+         became of others"
     ))
 }
 
 /// What a tool refuses about a job that was named.
-fn mistake_about(typed: &str, why: String) -> anyhow::Error {
-    if says_no_job(&why) { no_job(typed) } else { mistake(why) }
+fn mistake_about(app: &App, typed: &str, why: String) -> anyhow::Error {
+    if says_no_job(&why) { no_job(app, typed) } else { mistake(why) }
 }
 
 /// What a tool refuses is about what was typed, or about the file.
@@ -101,22 +103,28 @@ async fn tool(jobs: &Jobs, name: &str, mut arguments: Value) -> anyhow::Result<V
     Ok(jobs.run(name, arguments).await.map_err(mistake)?.structured)
 }
 
-async fn change(jobs: &Jobs, name: &str, typed: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+async fn change(
+    app: &App,
+    jobs: &Jobs,
+    name: &str,
+    typed: &str,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let done = jobs.run(name, json!({ "id": id(typed) })).await;
-    let job = done.map_err(|why| mistake_about(typed, why))?.structured;
+    let job = done.map_err(|why| mistake_about(app, typed, why))?.structured;
     let words = JobWords(&job);
     say(
         &job,
         as_json,
         match name {
             "cancel" => words.cancelled(),
-            _ => words.paused_or_resumed("claw schedule"),
+            _ => words.paused_or_resumed(&format!("{} schedule", claw(app))),
         },
     )
 }
 
 fn fire(app: &App, jobs: &Jobs, typed: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let fired = jobs.fire(&id(typed)).map_err(|why| mistake_about(typed, why))?.structured;
+    let fired = jobs.fire(&id(typed)).map_err(|why| mistake_about(app, typed, why))?.structured;
     let words = format!("Job {typed} is due now; its own times stay as they are.");
     let done = say(&fired, as_json, words)?;
     tell_if_nothing_fires(app);
@@ -139,18 +147,19 @@ fn tell_if_nothing_fires(app: &App) {
 pub(super) fn tell_if_only_a_chat_fires(app: &App, session: &SessionId) {
     if why_nothing_fires(app).is_some() {
         out::err_line(&format!(
-            "claw: no gateway runs, so it comes only while `claw chat --session {session}` is open."
+            "claw: no gateway runs, so it comes only while `{} chat --session {session}` is open.",
+            claw(app)
         ));
     }
 }
 
 fn why_nothing_fires(app: &App) -> Option<String> {
     if !app.config.has_bot() {
-        return Some(
-            "No bot is set up, so no gateway sends what is due: only an open `claw chat` does, for its \
-             own session. `claw init` sets up a bot."
-                .to_owned(),
-        );
+        return Some(format!(
+            "No bot is set up, so no gateway sends what is due: only an open `{} chat` does, for \
+             its own session. `claw init` sets up a bot.",
+            claw(app)
+        ));
     }
     let runs = Instance::runs(&app.config.home.root().join("locks"), "gateway");
     (!runs).then(|| {

@@ -28,6 +28,6 @@ pub(super) async fn end(app: &App, turn: &TurnId) -> anyhow::Result<bool> {
     let outbox = InstanceOutbox::new(&app.mail, instance, session);
     let follow = Follow { outbox, worker, live: on_stderr() };
     follow.finish_leftovers().await?;
-    ask::show_leftovers(&follow).await?;
+    ask::show_leftovers(app, &follow).await?;
     Ok(true)
 }

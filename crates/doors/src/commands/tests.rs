@@ -24,7 +24,7 @@ fn names_and_aliases_are_commands() {
 fn a_command_of_another_door_is_named_with_what_does_the_same_here() {
     let said = |parsed| if let Parsed::Unknown(text) = parsed { text } else { String::new() };
     let here = said(typed("/here off"));
-    assert!(here.contains("Telegram") && here.contains("claw chat -C FOLDER"), "{here}");
+    assert!(here.contains("Telegram") && here.contains("-C FOLDER"), "{here}");
     let quit = said(parse_for_bot("/quit", "b"));
     assert!(quit.contains("for the console"), "{quit}");
 }
