@@ -80,6 +80,8 @@ fn each_started_once(house: &House, calls: usize, started: usize) {
     once.dedup();
     assert_eq!((of("started").len(), once.len()), (started, started), "{audit:#?}");
     assert_eq!(of("answered").len(), calls, "each answer has a row of its own");
+    let told = house.claw(&["audit", "--limit", "10000"]).expect(0).out;
+    assert!(!told.contains("older rows") && !told.contains("not started"), "{told}");
     house.is_whole();
 }
 

@@ -58,8 +58,7 @@ impl CallTable {
                 }
                 continue;
             }
-            // Claw's own look, at the beginning of each turn: `--rows` has it.
-            if matches!(row.call.parse(), Ok(CallId::Git { .. })) {
+            if has_no_line(&row.call) {
                 continue;
             }
             let call = self.by_id.entry(row.call.clone()).or_default();
@@ -75,6 +74,18 @@ impl CallTable {
         };
         touched.into_iter().map(line).collect()
     }
+}
+
+/// Claw's own look at the beginning of each turn, and a question about several calls, each of which
+/// has a line of its own: `--rows` has them.
+fn has_no_line(call: &str) -> bool {
+    matches!(
+        call.parse(),
+        Ok(CallId::Git { .. }
+            | CallId::Together { .. }
+            | CallId::List { .. }
+            | CallId::Buttons { .. })
+    )
 }
 
 impl Call {
@@ -131,7 +142,24 @@ impl Call {
         }
     }
 
+    /// No call of a tool, and nothing asked for it.
+    fn pause_line(&self, id: &str) -> String {
+        let state = match (&self.answered, &self.ended) {
+            (Some(answered), _) if answered.allows => {
+                format!("✓ the turn went on ({})", answered.says)
+            }
+            (Some(answered), _) => format!("✗ the turn did not go on: {}", answered.says),
+            (None, Some(_)) => "it is closed".to_owned(),
+            (None, None) => format!("… waits for an answer to {}", self.asked),
+        };
+        let at = super::when(self.at_ms);
+        clean_line(&format!("{at}  {id}  the question whether the turn may go on  {state}"))
+    }
+
     fn line(&self, id: &str) -> String {
+        if matches!(id.parse(), Ok(CallId::Pause { .. })) {
+            return self.pause_line(id);
+        }
         let mut why = match (&self.answered, self.rule.as_str()) {
             (None, "") => String::new(),
             (None, rule) => format!(" ({})", rule_words(rule)),

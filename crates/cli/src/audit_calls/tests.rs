@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::domain::{PauseCause, SessionId};
 
 fn row(id: i64, call: &str, kind: &str, body: Value) -> AuditRow {
     AuditRow { id, at_ms: id * 10, kind: kind.into(), call: call.into(), body, hash: String::new() }
@@ -200,4 +201,28 @@ fn what_claw_asks_git_at_each_turn_is_no_line() {
     ]);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains("main:4:0"), "{lines:?}");
+}
+
+#[test]
+fn a_question_about_several_calls_has_no_line_and_one_about_the_turn_says_so() {
+    let session = SessionId::new("main").unwrap();
+    let pause =
+        CallId::Pause { session: session.clone(), turn_seq: 3, cause: PauseCause::Budget, nth: 0 };
+    let calls = [
+        CallId::Together { session: session.clone(), parked_seq: 35 },
+        CallId::List { session: session.clone(), result_seq: 31 },
+        CallId::Buttons { session, result_seq: 31, group: 1 },
+        pause.clone(),
+    ];
+    let asked =
+        |(call, id): (&CallId, i64)| row(id, &call.to_string(), "asked", json!({"approval": "q1"}));
+    let rows: Vec<AuditRow> = calls.iter().zip(1..).map(asked).collect();
+    let mut table = CallTable::default();
+    let lines = table.lines(&rows);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let what = "the question whether the turn may go on  ";
+    assert!(lines[0].ends_with(&format!("{what}… waits for an answer to q1")), "{lines:?}");
+    let yes = json!({"approval": "q1", "answer": {"kind": "allow", "term": "once"}, "by": "me"});
+    let lines = table.lines(&[row(8, &pause.to_string(), "answered", yes)]);
+    assert!(lines[0].contains(&format!("{what}✓ the turn went on (")), "{lines:?}");
 }
