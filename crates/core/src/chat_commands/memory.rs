@@ -52,13 +52,14 @@ impl ChatCommands {
 
     pub(super) async fn forget(&self, given: Given<'_>) -> Result<Option<String>, StoreError> {
         let id = given.words.trim();
-        if id.contains(char::is_whitespace) {
-            return self.offer_to_forget(given, id).await;
-        }
         if id.is_empty() {
             let usage = "`/forget ID` puts a note into the trash, from which `claw memory restore` \
                          brings it back; `/memory` shows the ids.";
             return given.to.say(&self.parts().store, usage.to_owned()).await;
+        }
+        let is_word = is_owner(given.visitor) && !looks_like_an_id(id);
+        if is_word && !is_note(&self.parts(), given.session, &given.visitor.principal, id).await? {
+            return self.offer_to_forget(given, id).await;
         }
         let summary = format!("Forget the note {}", shortened(id));
         self.give_order(given, MEMORY.order("forget", json!({ "id": id }), summary)).await
@@ -75,7 +76,7 @@ impl ChatCommands {
         if !is_owner(visitor) {
             return to.say(&parts.store, MEMORY.owners_only.to_owned()).await;
         }
-        let found = search(&parts, session, &visitor.principal, words).await?;
+        let found = by_words(&parts, session, &visitor.principal, words).await?;
         let found = found.unwrap_or_else(|why| why);
         let told = format!("{found}\n\nNothing was forgotten. `/forget ID` forgets one note.");
         to.say(&parts.store, told).await
@@ -175,6 +176,16 @@ async fn search(
     {
         return Ok(Ok(namesakes(&output, words).unwrap_or_else(|| whole(&output))));
     }
+    by_words(parts, session, by, words).await
+}
+
+/// The notes that hold these words, each with its id.
+async fn by_words(
+    parts: &ChatCommandsParts,
+    session: &SessionId,
+    by: &str,
+    words: &str,
+) -> Result<Looked, StoreError> {
     let arguments = json!({ "query": words, "limit": PAGE_NOTES });
     let output = match MEMORY.look(parts, session, by, "recall", arguments).await? {
         Ok(output) => output,
@@ -190,6 +201,28 @@ async fn search(
         true => format!("Nothing is remembered about {}.{remark}", code(words)),
         false => format!("{}{remark}", lines.join("\n")),
     }))
+}
+
+/// Whether it is written as claw writes the ids of notes and proposals.
+fn looks_like_an_id(word: &str) -> bool {
+    word.starts_with('m')
+        && word.chars().all(|c| c.is_ascii_alphanumeric())
+        && word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Whether it is the id or the file of a note. A name is neither: other notes may hold it.
+async fn is_note(
+    parts: &ChatCommandsParts,
+    session: &SessionId,
+    by: &str,
+    word: &str,
+) -> Result<bool, StoreError> {
+    if word.contains(char::is_whitespace) {
+        return Ok(false);
+    }
+    let read = MEMORY.look(parts, session, by, "read", json!({ "id": word })).await?;
+    let note = read.ok().and_then(|output| output.structured);
+    Ok(note.is_some_and(|note| [said(&note, "id"), said(&note, "path")].contains(&word)))
 }
 
 /// Several notes have the name that was given: a short list to choose from.
