@@ -81,7 +81,7 @@ pub enum Command {
     Serve(ServeArgs),
     /// Run one of claw's own tool servers on stdin and stdout
     Server {
-        /// bash, filesystem or memory
+        /// bash, filesystem, memory or scheduler
         name: String,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<OsString>,
@@ -97,7 +97,8 @@ pub enum Command {
         #[command(flatten)]
         json: Json,
     },
-    /// Write the whole home, apart from workspace and logs, into one file, also while claw runs
+    /// Write what claw knows into one file, also while claw runs: store, settings, persona, notes,
+    /// jobs and artifacts
     Backup {
         /// A new file; nothing is overwritten
         file: PathBuf,
