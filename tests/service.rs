@@ -58,6 +58,20 @@ impl Rig {
 }
 
 #[test]
+fn where_clients_are_served_and_no_bot_is_set_up_the_refusal_names_what_serves_them() {
+    let house = House::new();
+    house.write("claw.toml", "[serve]\nhttp = \"127.0.0.1:8484\"\n");
+    let serves = "`claw serve --http 127.0.0.1:8484` serves MCP clients";
+    for words in [&["gateway"][..], &["service", "install", "--no-start"]] {
+        house.claw(words).expect_mistake(&["no door is configured", serves]);
+        house.write("claw.toml", "");
+        let refused = house.claw(words).expect_mistake(&["no door is configured"]);
+        assert!(!refused.err.contains("claw serve"), "{refused:?}");
+        house.write("claw.toml", "[serve]\nhttp = \"127.0.0.1:8484\"\n");
+    }
+}
+
+#[test]
 fn it_is_installed_looked_at_and_removed() {
     let rig = Rig::new(0);
     rig.house.write(

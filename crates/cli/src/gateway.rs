@@ -18,6 +18,7 @@ use crate::config::{BotNote, Config, OfAgent, Overrides, locate_home};
 use crate::doors::entry::{DoorEntries, GatewayDoor};
 use crate::doors::gateway::fleet::Fleet;
 use crate::doors::gateway::{open_files, service};
+use crate::doors::reached;
 use crate::fail::{self, UserError};
 use crate::mail::Instance;
 use crate::out;
@@ -64,11 +65,14 @@ pub async fn run(overrides: Overrides, doors: DoorEntries) -> anyhow::Result<Exi
         .iter()
         .find_map(|(_, config)| Some(config.as_ref().ok()?.agents.clone()))
         .unwrap_or_default();
+    let loaded = configs.iter().filter_map(|(_, config)| config.as_ref().ok());
+    let without = without_a_bot(loaded);
     let mut meant = with_a_bot(configs, doors);
     match &mut meant[..] {
         [] => {
             return Err(UserError::because(format!(
-                "no door is configured: run `claw init`, or {}, then start `claw gateway` again",
+                "no door is configured: run `claw init`, or {}, then start `claw gateway` \
+                 again{without}",
                 overrides.doors.bot_set_up()
             )));
         }
@@ -109,6 +113,16 @@ fn configs(overrides: &Overrides) -> anyhow::Result<Vec<OfAgent>> {
         Some(name) => Ok(vec![(name.clone(), Ok(Config::load(overrides.clone())?))]),
         None => Ok(Config::load_all(overrides)?),
     }
+}
+
+/// The end of a sentence about what has no bot: what serves the clients that one of these agents is
+/// to serve. Empty if none is.
+pub(super) fn without_a_bot<'a>(mut configs: impl Iterator<Item = &'a Config>) -> String {
+    let http = configs.find_map(|config| Some((&config.agent.name, config.serve.http?)));
+    http.map_or_else(String::new, |(agent, address)| {
+        let claw = reached::claw(agent);
+        format!("; without a bot, `{claw} serve --http {address}` serves MCP clients")
+    })
 }
 
 /// Those that have a bot or were meant to have one.

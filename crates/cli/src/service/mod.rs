@@ -17,6 +17,7 @@ use super::fail::UserError;
 use super::{fail, out};
 use crate::config::{Config, Overrides};
 use crate::durable;
+use crate::gateway::without_a_bot;
 use unit::Service;
 
 /// A file in the home that parks the gateway for as long as it is there.
@@ -41,11 +42,13 @@ pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitC
 
 fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let meant = |config: &Config| !config.bots.is_empty();
-    if !meant(config) && !others(config)?.iter().any(meant) {
+    let others = others(config)?;
+    if !meant(config) && !others.iter().any(meant) {
         return Err(UserError::because(format!(
             "no door is configured, so a service would have nothing to do: run `claw init`, or \
-             {}, then run `claw service install` again",
-            config.doors.sections().bot_set_up()
+             {}, then run `claw service install` again{}",
+            config.doors.sections().bot_set_up(),
+            without_a_bot(std::iter::once(config).chain(&others))
         )));
     }
     let program = std::env::current_exe().context("claw cannot find its own program")?;
