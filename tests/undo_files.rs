@@ -8,8 +8,6 @@ use std::path::PathBuf;
 
 use crate::common::picture;
 use crate::program::{House, eventually};
-use claw_test_kit::skipped;
-use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -429,26 +427,4 @@ fn old_turns_and_what_is_too_much_of_them_is_let_go() {
     undo(&house, &[]);
     assert!(!house.workspace().join("d.txt").exists());
     house.is_whole();
-}
-
-/// Tags, labels of a backup and the like: no part of a text, and not remembered.
-#[test]
-fn an_edit_and_its_undo_leave_a_file_its_extended_attributes() {
-    let house = house();
-    house.write("workspace/a.txt", "old");
-    let path = house.workspace().join("a.txt");
-    let old = fs::File::open(&path).unwrap();
-    if let Err(error) = fsetxattr(&old, "user.k", b"kept", XattrFlags::empty()) {
-        return skipped(&format!("no attribute can be set here: {error}"));
-    }
-    let kept = |text: &str| {
-        assert_eq!(house.in_workspace("a.txt"), text);
-        let mut value = [0; 10];
-        let length = fgetxattr(fs::File::open(&path).unwrap(), "user.k", &mut value);
-        assert_eq!(&value[..length.unwrap_or_default()], b"kept", "{text}");
-    };
-    house.claw(&["ask", "write `one` to a.txt"]).expect(0);
-    kept("one");
-    assert!(undo(&house, &[]).contains("Undone: 1 path."));
-    kept("old");
 }

@@ -1,11 +1,13 @@
-//! What others write in a workspace while a turn is under way, through the whole program: an undo
-//! leaves it and names it. Must not know how a change is attributed.
+//! What others write in a workspace while a turn is under way, and what they note at its files,
+//! through the whole program: an undo leaves it. Must not know how a change is attributed.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;
 
 use crate::common::picture;
 use crate::program::{House, eventually};
+use claw_test_kit::skipped;
+use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 
 /// What is tried here needs no questions.
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"a test\"\n";
@@ -90,4 +92,27 @@ fn commands_side_by_side_take_back_only_what_is_theirs_for_sure() {
     let left = ["a.txt", "b.txt", "c.txt", "mixed.txt"].map(|name| house.in_workspace(name));
     assert_eq!(left, ["", "two\n", "", "3"], "{said}");
     house.is_whole();
+}
+
+/// Tags, labels of a backup and the like: no part of a text, and not remembered.
+#[test]
+fn an_edit_and_its_undo_leave_a_file_its_extended_attributes() {
+    let house = House::new();
+    house.write("policy.toml", EDITS_RUN);
+    house.write("workspace/a.txt", "old");
+    let path = house.workspace().join("a.txt");
+    let old = fs::File::open(&path).unwrap();
+    if let Err(error) = fsetxattr(&old, "user.k", b"kept", XattrFlags::empty()) {
+        return skipped(&format!("no attribute can be set here: {error}"));
+    }
+    let kept = |text: &str| {
+        assert_eq!(house.in_workspace("a.txt"), text);
+        let mut value = [0; 10];
+        let length = fgetxattr(fs::File::open(&path).unwrap(), "user.k", &mut value);
+        assert_eq!(&value[..length.unwrap_or_default()], b"kept", "{text}");
+    };
+    house.claw(&["ask", "write `one` to a.txt"]).expect(0);
+    kept("one");
+    assert!(undo(&house, &[]).contains("Undone: 1 path."));
+    kept("old");
 }
