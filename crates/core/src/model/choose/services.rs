@@ -92,7 +92,7 @@ pub(super) const SERVICES: [Service; 9] = [
         wire: Wire::Xai,
         keys: &["XAI_API_KEY"],
         base_url: "https://api.x.ai/v1/",
-        model: "grok-4",
+        model: "grok-4.5",
         families: &["grok"],
         sees_images: true,
     },

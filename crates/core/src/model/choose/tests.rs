@@ -163,7 +163,7 @@ async fn an_ollama_on_loopback_is_found_and_its_first_model_taken() {
         "ollama/qwen3:8b"
     );
     // A key comes before what merely runs here.
-    assert_eq!(name("", &[("OLLAMA_HOST", &url), ("XAI_API_KEY", "k")]).await, "xai/grok-4");
+    assert_eq!(name("", &[("OLLAMA_HOST", &url), ("XAI_API_KEY", "k")]).await, "xai/grok-4.5");
     let empty = server(|_| r#"{"models":[]}"#).await;
     assert!(
         error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &empty)])
