@@ -26,6 +26,9 @@ fn nobody_but_an_owner_answers_and_only_by_words_of_his_own() {
     bob.says(group, "@claw_test_bot yes");
     anna.writes(group).reply_to(asked.id).forwarded_from("Bob").text("yes").send();
     anna.says(group, "yes");
+    let origin = json!({"type": "hidden_user", "date": 1, "sender_user_name": "Bo"});
+    let elsewhere = json!({"origin": origin});
+    anna.writes(group).text("@claw_test_bot yes").holding("external_reply", elsewhere).send();
     anna.edits(&earlier, "@claw_test_bot yes");
     rig.telegram.wait_all_confirmed();
     eventually("every update is handled", || {

@@ -1,13 +1,15 @@
 //! What an update says (Bot API, "Update"), as far as claw is concerned. Pure; must not know who
 //! may say it.
 
+use serde_json::Value;
 use teloxide_core::types::{
-    Chat, MaybeInaccessibleMessage, Message, MessageKind, MessageReactionUpdated, ReactionType,
-    Update, UpdateKind, User,
+    Chat, MaybeInaccessibleMessage, Message, MessageKind, MessageReactionUpdated,
+    ReactionType, Update, UpdateKind, User,
 };
 
 use super::Me;
 use super::attached::{self, TelegramFile};
+use super::bare;
 use super::place::Place;
 
 /// Reactions have no colour of skin (Bot API, "ReactionTypeEmoji").
@@ -40,6 +42,9 @@ pub struct ChatMessage {
     pub forwarded: bool,
     /// The message that it replies to.
     pub reply: Option<Replied>,
+    /// It replies to a message in another chat or topic; of that one, what Telegram quotes, which
+    /// may be nothing (Bot API, "ExternalReplyInfo").
+    pub elsewhere: Option<String>,
     /// In a group: it names the bot or replies to it.
     pub addressed: bool,
     /// When it was written, in seconds since 1970.
@@ -56,9 +61,17 @@ pub struct ChatMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replied {
     pub id: i64,
+    /// All of it, or the part that whoever replies has marked.
     pub text: String,
+    pub is_marked: bool,
     pub file: Option<TelegramFile>,
     pub words: Option<String>,
+}
+
+impl Replied {
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.file.is_none() && self.words.is_none()
+    }
 }
 
 impl ChatMessage {
@@ -101,9 +114,45 @@ pub enum Nod {
     No,
 }
 
-/// Reads one update. What is of a kind that nobody knows, or not as it should be, is nothing. From
-/// text, because `teloxide-core` does not read messages out of a `serde_json::Value`.
+/// Reads one update. What is of a kind that nobody knows, or not as it should be, is nothing. A
+/// message that the typed read does not know is read without what claw makes no use of.
 pub fn read(update: &str, me: &Me) -> Incoming {
+    let mut incoming = read_typed(update, me);
+    let Ok(update) = serde_json::from_str::<Value>(update) else { return incoming };
+    let Some(message) = bare::message(&update) else { return incoming };
+    let read_bare = || bare::copy(&update).map(|copy| read_typed(&copy.to_string(), me));
+    if let Incoming::Nothing("service" | "unknown" | "unreadable") = incoming
+        && let Some(bare) = read_bare()
+    {
+        incoming = bare;
+    }
+    if let Incoming::Message(msg) = &mut incoming {
+        if msg.reply.as_ref().is_some_and(Replied::is_empty)
+            && let Some(Incoming::Message(bare)) = read_bare()
+        {
+            msg.reply = bare.reply;
+        }
+        add_quote(msg, message);
+    }
+    incoming
+}
+
+/// What Telegram quotes of the message that is replied to (Bot API, "TextQuote").
+fn add_quote(msg: &mut ChatMessage, message: &Value) {
+    let quoted = message.pointer("/quote/text").and_then(Value::as_str);
+    let quoted = quoted.filter(|text| !text.trim().is_empty());
+    if message.get("external_reply").is_some() {
+        msg.elsewhere = Some(quoted.unwrap_or_default().to_owned());
+        return;
+    }
+    let is_marked = message.pointer("/quote/is_manual") == Some(&Value::Bool(true));
+    if let (Some(reply), Some(text), true) = (&mut msg.reply, quoted, is_marked) {
+        (reply.text, reply.is_marked) = (text.to_owned(), true);
+    }
+}
+
+/// From text, because `teloxide-core` does not read messages out of a `serde_json::Value`.
+fn read_typed(update: &str, me: &Me) -> Incoming {
     let Ok(update) = serde_json::from_str::<Update>(update) else {
         return Incoming::Nothing("unreadable");
     };
@@ -162,10 +211,10 @@ fn reacted(reaction: &MessageReactionUpdated) -> Incoming {
 /// The group that has become a supergroup, and the number that it has now (Bot API, "Message",
 /// `migrate_to_chat_id`). Only Telegram itself sends that.
 pub fn migration(update: &str) -> Option<(i64, i64)> {
-    let update: serde_json::Value = serde_json::from_str(update).ok()?;
+    let update: Value = serde_json::from_str(update).ok()?;
     let message = update.get("message")?;
-    let number = |name: &str| message.get(name).and_then(serde_json::Value::as_i64);
-    let chat = message.pointer("/chat/id").and_then(serde_json::Value::as_i64)?;
+    let number = |name: &str| message.get(name).and_then(Value::as_i64);
+    let chat = message.pointer("/chat/id").and_then(Value::as_i64)?;
     match (number("migrate_to_chat_id"), number("migrate_from_chat_id")) {
         (Some(now), _) => Some((chat, now)),
         (None, Some(before)) => Some((before, chat)),
@@ -187,6 +236,7 @@ fn chat_message(message: &Message, edited: bool, me: &Me) -> Incoming {
     let reply = replied.map(|to| Replied {
         id: i64::from(to.id.0),
         text: to.text().or(to.caption()).unwrap_or_default().to_owned(),
+        is_marked: false,
         file: attached::file(to),
         words: attached::words(to),
     });
@@ -206,6 +256,7 @@ fn chat_message(message: &Message, edited: bool, me: &Me) -> Incoming {
         edited,
         forwarded: message.forward_origin().is_some(),
         reply,
+        elsewhere: None,
         at_s: message.date.timestamp(),
         files: file.into_iter().collect(),
         words,
@@ -229,7 +280,7 @@ fn name(user: &User) -> String {
 
 /// Whether a text names the bot: `@name`, not as a part of a longer name. Letter case does not
 /// count.
-fn mentions(text: &str, username: &str) -> bool {
+pub(super) fn mentions(text: &str, username: &str) -> bool {
     let (text, wanted) = (text.to_lowercase(), format!("@{}", username.to_lowercase()));
     !username.is_empty()
         && text.match_indices(&wanted).any(|(at, found)| {
@@ -239,150 +290,4 @@ fn mentions(text: &str, username: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn me() -> Me {
-        Me { id: 77, username: "clawbot".into() }
-    }
-
-    fn message(more: Value) -> Value {
-        let mut message = json!({
-            "message_id": 5, "date": 1_700_000_000, "text": "hello",
-            "from": {"id": 7, "is_bot": false, "first_name": "Ann", "last_name": "Lee"},
-            "chat": {"id": 7, "type": "private", "first_name": "Ann"}
-        });
-        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        json!({"update_id": 1, "message": message})
-    }
-
-    fn said(update: &Value) -> ChatMessage {
-        match read(&update.to_string(), &me()) {
-            Incoming::Message(said) => *said,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_private_message_is_read() {
-        let said = said(&message(json!({})));
-        assert_eq!(
-            (said.user, said.name.as_str(), said.text.as_str(), said.private),
-            (7, "Ann Lee", "hello", true)
-        );
-        assert_eq!(said.place, Place { bot: 77, chat: 7, thread: None });
-    }
-
-    #[test]
-    fn a_reply_brings_what_it_replies_to() {
-        let to = json!({"message_id": 3, "date": 1, "text": "earlier", "chat": {"id": 7, "type": "private", "first_name": "A"},
-                        "from": {"id": 77, "is_bot": true, "first_name": "claw", "username": "clawbot"}});
-        let said = said(&message(json!({"reply_to_message": to})));
-        assert_eq!(
-            said.reply,
-            Some(Replied { id: 3, text: "earlier".into(), file: None, words: None })
-        );
-        assert!(said.addressed, "a reply to the bot is for the bot");
-    }
-
-    #[test]
-    fn a_group_message_is_for_the_bot_when_it_names_it() {
-        let group = json!({"id": -5, "type": "supergroup", "title": "g"});
-        for (text, addressed) in
-            [("@ClawBot, hi", true), ("hi @clawbot", true), ("@clawbot2 hi", false), ("hi", false)]
-        {
-            assert_eq!(
-                said(&message(json!({"chat": group, "text": text}))).addressed,
-                addressed,
-                "{text}"
-            );
-        }
-        let topic = said(&message(
-            json!({"chat": group, "message_thread_id": 9, "is_topic_message": true}),
-        ));
-        assert_eq!(topic.place.thread, Some(9));
-        assert_eq!(
-            said(&message(json!({"chat": group, "message_thread_id": 9}))).place.thread,
-            None
-        );
-    }
-
-    #[test]
-    fn a_photo_is_its_largest_size_and_an_album_is_joined() {
-        let size = |id: &str, width: u32| json!({"file_id": id, "file_unique_id": id, "file_size": 10, "width": width, "height": 10});
-        let part = |caption: &str, id: &str| {
-            let photo = json!([size("small", 90), size(id, 1280), size("middle", 320)]);
-            let mut update =
-                message(json!({"photo": photo, "caption": caption, "media_group_id": "9"}));
-            update["message"].as_object_mut().unwrap().remove("text");
-            said(&update)
-        };
-        let (mut first, second) = (part("two of them", "a"), part("", "b"));
-        assert_eq!((first.files[0].id.as_str(), first.files[0].pixels), ("a", Some((1280, 10))));
-        assert_eq!(first.album.as_deref(), Some("9"));
-        first.join(second);
-        assert_eq!((first.text.as_str(), first.files.len()), ("two of them", 2));
-    }
-
-    #[test]
-    fn what_is_no_file_is_told_in_words() {
-        let place = json!({"latitude": 52.5, "longitude": 13.4});
-        for (more, words) in [
-            (json!({"location": place}), "[location: latitude 52.5, longitude 13.4]"),
-            (
-                json!({"location": place, "venue": {"location": place, "title": "Cafe", "address": "Street 1"}}),
-                "[place: Cafe, Street 1, latitude 52.5, longitude 13.4]",
-            ),
-            (json!({"contact": {"phone_number": "+49", "first_name": "Bo"}}), "[contact: Bo, +49]"),
-        ] {
-            let mut update = message(more);
-            update["message"].as_object_mut().unwrap().remove("text");
-            assert_eq!(said(&update).words.as_deref(), Some(words));
-        }
-    }
-
-    #[test]
-    fn a_thumb_counts_when_it_comes_and_under_a_name() {
-        let emoji = |all: &[&str]| -> Vec<Value> {
-            all.iter().map(|one| json!({"type": "emoji", "emoji": one})).collect()
-        };
-        let read_of = |old: &[&str], new: &[&str], actor: (&str, Value)| {
-            let mut reaction = json!({
-                "chat": {"id": -5, "type": "supergroup", "title": "g"}, "message_id": 9,
-                "date": 1_700_000_000, "old_reaction": emoji(old), "new_reaction": emoji(new),
-            });
-            reaction[actor.0] = actor.1;
-            read(&json!({"update_id": 1, "message_reaction": reaction}).to_string(), &me())
-        };
-        let ann = || ("user", json!({"id": 7, "is_bot": false, "first_name": "Ann"}));
-        let thumb = |nod| Incoming::Reaction(Reacted { user: 7, chat: -5, message: 9, nod });
-        assert_eq!(read_of(&[], &["👍"], ann()), thumb(Nod::Yes));
-        assert_eq!(read_of(&["👍"], &["👎"], ann()), thumb(Nod::No));
-        assert_eq!(read_of(&["👍", "👎"], &["👍"], ann()), Incoming::Nothing("reaction"));
-        for (old, new) in
-            [(&["👍"][..], &[][..]), (&["👍"], &["👍", "🔥"]), (&[], &["👍", "👎"]), (&[], &["👌"])]
-        {
-            assert_eq!(read_of(old, new, ann()), Incoming::Nothing("reaction"), "{old:?} {new:?}");
-        }
-        let group = ("actor_chat", json!({"id": -5, "type": "supergroup", "title": "g"}));
-        assert_eq!(read_of(&[], &["👍"], group), Incoming::Nothing("reaction of nobody"));
-    }
-
-    #[test]
-    fn what_nobody_knows_is_nothing() {
-        assert_eq!(
-            read(&json!({"update_id": 1, "telepathic_message": {}}).to_string(), &me()),
-            Incoming::Nothing("unknown")
-        );
-        assert_eq!(
-            read(&json!({"nothing": 1}).to_string(), &me()),
-            Incoming::Nothing("unreadable")
-        );
-        assert_eq!(
-            read(&json!({"update_id": 2, "message": {"text": 5}}).to_string(), &me()),
-            Incoming::Nothing("unknown")
-        );
-    }
-}
+mod tests;

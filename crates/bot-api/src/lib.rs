@@ -3,6 +3,7 @@
 
 pub mod access_request;
 pub mod attached;
+mod bare;
 pub mod callback;
 mod client;
 mod door_fault;

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::Me;
+use super::incoming::mentions;
 use super::place::Place;
 
 /// What people send that is neither words nor a file (Bot API, "Message"), and how it is called.
@@ -19,15 +20,19 @@ const KINDS: &[(&str, &str)] = &[
     ("paid_media", "paid media"),
     ("story", "a story"),
     ("checklist", "a checklist"),
-    ("rich_message", "a message of this kind"),
+    // Words with something that nobody here knows. All others are read before this.
+    ("rich_message", ANY),
+    ("text", ANY),
+    ("caption", ANY),
 ];
+const ANY: &str = "a message of this kind";
 
 /// A message that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
     pub place: Place,
     pub private: bool,
-    /// It replies to the bot.
+    /// It replies to the bot, or names it.
     pub to_bot: bool,
     /// With its article.
     pub what: &'static str,
@@ -43,8 +48,10 @@ pub fn read(update: &str, me: &Me) -> Option<Unusable> {
     let (_, what) = KINDS.iter().find(|(field, _)| message.get(field).is_some())?;
     let in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
     let thread = message.get("message_thread_id").and_then(Value::as_i64).filter(|_| in_topic);
-    let to_bot =
+    let replies =
         message.pointer("/reply_to_message/from/id").and_then(Value::as_i64) == Some(me.id);
+    let words = message.get("text").or(message.get("caption")).and_then(Value::as_str);
+    let to_bot = replies || words.is_some_and(|words| mentions(words, &me.username));
     Some(Unusable {
         place: Place { bot: me.id, chat: message.pointer("/chat/id")?.as_i64()?, thread },
         private: message.pointer("/chat/type").and_then(Value::as_str) == Some("private"),
@@ -70,9 +77,10 @@ mod tests {
         };
         let dice = read(&update(json!({"dice": {"emoji": "🎲", "value": 4}})), &me).unwrap();
         assert_eq!((dice.what, dice.private, dice.place.chat), ("a dice", true, 7));
-        for none in
-            [json!({"text": "hi"}), json!({"new_chat_title": "x"}), json!({"pinned_message": {}})]
-        {
+        let words = read(&update(json!({"text": "hi @clawbot"})), &me).unwrap();
+        assert_eq!((words.what, words.to_bot), ("a message of this kind", true));
+        assert!(!read(&update(json!({"caption": "hi"})), &me).unwrap().to_bot);
+        for none in [json!({"new_chat_title": "x"}), json!({"pinned_message": {"text": "hi"}})] {
             assert_eq!(read(&update(none), &me), None);
         }
         assert_eq!(read("{", &me), None);

@@ -160,6 +160,7 @@ mod tests {
             edited: false,
             forwarded: false,
             reply: None,
+            elsewhere: None,
             addressed: false,
             at_s: 0,
             files: Vec::new(),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::context::GatewayContext;
+use super::message_text::text_of;
 use super::{group, intake, notify, pairing, reactions, taps, words};
 use crate::api::access_request::{Standing, standing};
 use crate::api::incoming::{ChatMessage, Incoming};
@@ -18,12 +19,8 @@ use crate::doors::questions;
 use crate::mail::MailError;
 use crate::router::{UpdateMessage, Visitor};
 
-/// A message that is older than this when it is handled carries its time, in seconds.
-const OLD_S: i64 = 60;
 /// So many open questions are shown again by `/approvals`.
 const QUESTIONS_AGAIN_MAX: usize = 10;
-/// How much of a message that is replied to is given to the model, in characters.
-const QUOTED_CHARS_MAX: usize = 2_000;
 
 /// Handles one update, or those of an album, to their end. An error means that it has to be tried
 /// again.
@@ -204,7 +201,8 @@ async fn taken_in(
     (session, told): (&SessionId, Option<String>),
 ) -> anyhow::Result<()> {
     let context = group::context(ctx, &visitor)?;
-    if context.is_some() {
+    let quotes_elsewhere = msg.elsewhere.as_ref().is_some_and(|quoted| !quoted.is_empty());
+    if context.is_some() || quotes_elsewhere {
         // What others have said goes in with it, so it is trusted no more than they are.
         visitor.origin = Origin::Forwarded;
     }
@@ -356,35 +354,4 @@ async fn answer(
     let outbound = Outbound { session: msg.place.session()?, to: visitor.from.clone(), body };
     ctx.mail.answer_update(ctx.me.id, *update, how, outbound).await?;
     Ok(())
-}
-
-/// The message as the model gets it: who, when if that is long ago, what it replies to.
-fn text_of(ctx: &GatewayContext, msg: &ChatMessage) -> String {
-    let mut text = String::new();
-    let clock = ctx.clock();
-    if clock.now_ms / 1000 - msg.at_s > OLD_S {
-        text.push_str(&format!("[written at {}]\n", clock.at(msg.at_s * 1000)));
-    }
-    if msg.forwarded {
-        text.push_str("[forwarded: somebody else wrote this]\n");
-    }
-    if msg.edited {
-        text.push_str("[a new version of an earlier message]\n");
-    }
-    if let Some(replied) = &msg.reply {
-        let quoted: String = replied.text.chars().take(QUOTED_CHARS_MAX).collect();
-        let held = intake::words_of(ctx, &msg.place, replied);
-        let before = text.len();
-        let lines = held.iter().map(String::as_str).chain(quoted.lines());
-        lines.for_each(|line| text.push_str(&format!("> {line}\n")));
-        // In a topic everything replies to the topic's beginning, which says nothing.
-        if text.len() > before {
-            text.push('\n');
-        }
-    }
-    if !msg.private {
-        text.push_str(&format!("{}: ", msg.name));
-    }
-    text.push_str(&msg.text);
-    text
 }

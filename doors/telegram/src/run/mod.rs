@@ -13,6 +13,7 @@ mod heartbeats;
 mod intake;
 mod jobs;
 pub mod member;
+mod message_text;
 mod moves;
 mod notify;
 mod outgoing;

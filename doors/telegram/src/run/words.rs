@@ -133,7 +133,8 @@ fn may_answer(
 ) -> bool {
     let alone = msg.files.is_empty() && msg.words.is_none() && msg.album.is_none();
     // In a topic everything replies to the topic's beginning.
-    let elsewhere = msg.reply.as_ref().is_some_and(|to| msg.place.thread != Some(to.id));
+    let to_another = msg.reply.as_ref().is_some_and(|to| msg.place.thread != Some(to.id));
+    let elsewhere = to_another || msg.elsewhere.is_some();
     ctx.is_owner(msg.user)
         && visitor.origin == Origin::Owner
         && !msg.forwarded
