@@ -146,6 +146,7 @@ mod task_rig;
 mod task_words;
 mod telegram;
 mod telegram_budget;
+mod telegram_edits;
 mod telegram_faults;
 mod telegram_files;
 mod telegram_groups;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use teloxide_core::types::{
-    Chat, MaybeInaccessibleMessage, Message, MessageKind, MessageReactionUpdated,
+    Chat, MaybeInaccessibleMessage, MediaKind, Message, MessageKind, MessageReactionUpdated,
     ReactionType, Update, UpdateKind, User,
 };
 
@@ -226,7 +226,10 @@ fn chat_message(message: &Message, edited: bool, me: &Me) -> Incoming {
     let Some(from) = message.from.as_ref().filter(|from| !from.is_bot) else {
         return Incoming::Nothing("no person");
     };
-    let MessageKind::Common(_) = &message.kind else { return Incoming::Nothing("service") };
+    let MessageKind::Common(common) = &message.kind else { return Incoming::Nothing("service") };
+    if edited && matches!(common.media_kind, MediaKind::Location(_)) {
+        return Incoming::Nothing("live location");
+    }
     let text = message.text().or(message.caption()).unwrap_or_default().to_owned();
     let (file, words) = (attached::file(message), attached::words(message));
     if text.is_empty() && file.is_none() && words.is_none() {

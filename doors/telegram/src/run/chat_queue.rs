@@ -8,6 +8,7 @@ use tokio::task::JoinError;
 
 use super::context::GatewayContext;
 use super::handling::{self, commanded};
+use super::message_versions::MessageVersion;
 use super::notify;
 use crate::api::incoming::{ChatMessage, Incoming};
 use crate::api::place::Place;
@@ -68,10 +69,18 @@ impl Handler for GatewayContext {
 
     async fn handle(self: Arc<Self>, items: Vec<Item>) -> anyhow::Result<()> {
         let ids = items.iter().map(|item| item.id).collect();
-        match joined(items) {
-            Some(incoming) => handling::handle(self, ids, incoming).await,
-            None => Ok(()),
-        }
+        let said = items.iter().filter_map(|item| message_of(&item.incoming));
+        let versions: Vec<MessageVersion> = said.map(MessageVersion::of).collect();
+        let incoming = match joined(items) {
+            Some(Incoming::Message(msg)) if msg.edited && self.versions.has_all(&versions) => {
+                Incoming::Nothing("unchanged")
+            }
+            Some(incoming) => incoming,
+            None => return Ok(()),
+        };
+        handling::handle(self.clone(), ids, incoming).await?;
+        self.versions.keep(versions);
+        Ok(())
     }
 
     fn failed(self: &Arc<Self>, items: &[Item], error: &anyhow::Error) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 
 use super::files::Files;
+use super::message_versions::MessageVersions;
 use super::notify;
 use crate::Part;
 use crate::api::pace::Pace;
@@ -61,6 +62,8 @@ pub(super) struct GatewayContext {
     reactions_told: Mutex<HashSet<(Address, i64, &'static str)>>,
     /// When the store last could not be written, as far as a person was told.
     store_failed: Mutex<Option<Instant>>,
+    /// What the newest messages said when they were last handled.
+    pub(super) versions: MessageVersions,
     /// The day of which it was told that its tokens are nearly used up.
     tokens_told: Mutex<String>,
     /// The day of which the digest was told or had nothing to tell, as far as this process knows;
@@ -93,6 +96,7 @@ impl GatewayContext {
             blocked,
             reactions_told: Mutex::default(),
             store_failed,
+            versions: MessageVersions::default(),
             tokens_told: Mutex::default(),
             digest_told: Mutex::default(),
         }

@@ -14,6 +14,7 @@ mod intake;
 mod jobs;
 pub mod member;
 mod message_text;
+mod message_versions;
 mod moves;
 mod notify;
 mod outgoing;
