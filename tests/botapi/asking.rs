@@ -1,6 +1,7 @@
 //! What tests ask of the stand-in and tell it, apart from what users do. Owns that part of
 //! [`BotApi`]. Must not know HTTP.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -79,6 +80,12 @@ impl BotApi {
     #[track_caller]
     pub fn file(&self, file_id: &str) -> Vec<u8> {
         self.look(|world| world.files.bytes(file_id).unwrap().to_vec())
+    }
+
+    /// A server in local mode: it puts files below `folder`, and hands out nothing over HTTP. The
+    /// first file is `TOKEN/documents/file_0.bin`, if its name ends so.
+    pub fn keeps_files_in(&self, folder: &Path) {
+        self.shared.change(|world| world.files.local_folder = Some(folder.to_owned()));
     }
 
     /// Somebody has set a webhook, which the bot itself never does.

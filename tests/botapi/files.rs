@@ -2,6 +2,7 @@
 //! them. Must not know messages.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use axum::body::Bytes;
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ struct Stored {
 pub struct Files {
     by_id: BTreeMap<String, Stored>,
     by_path: BTreeMap<String, String>,
+    /// Where a server in local mode keeps them: it hands out their paths there, and no bytes.
+    pub local_folder: Option<PathBuf>,
 }
 
 impl Files {
@@ -46,6 +49,9 @@ impl Files {
 
     /// What stands at a path of a download.
     pub fn at(&self, path: &str) -> Option<Bytes> {
+        if self.local_folder.is_some() {
+            return None;
+        }
         self.by_path.get(path).and_then(|id| self.bytes(id)).cloned()
     }
 }
@@ -61,9 +67,17 @@ pub fn get_file(world: &World, params: &Params) -> Result<Value, Refusal> {
         return Err(Refusal::bad("file_id not specified"));
     }
     let stored = world.files.by_id.get(&id).ok_or_else(|| Refusal::bad("invalid file_id"))?;
-    if stored.size > DOWNLOAD_BYTES_MAX {
+    if world.files.local_folder.is_none() && stored.size > DOWNLOAD_BYTES_MAX {
         return Err(Refusal::bad("file is too big"));
     }
-    let (unique, size, path) = (unique_id(&id), stored.size, &stored.path);
+    let (unique, size, mut path) = (unique_id(&id), stored.size, stored.path.clone());
+    if let Some(folder) = &world.files.local_folder {
+        let at = folder.join(&world.token).join(&path);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        // What stands there stays.
+        let _there = std::fs::File::create_new(&at)
+            .and_then(|mut file| std::io::Write::write_all(&mut file, &stored.bytes));
+        path = at.to_str().unwrap().to_owned();
+    }
     Ok(json!({"file_id": id, "file_unique_id": unique, "file_size": size, "file_path": path}))
 }

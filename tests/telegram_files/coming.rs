@@ -193,3 +193,39 @@ fn a_slow_file_holds_up_neither_a_tap_elsewhere_nor_a_stop() {
     assert_eq!(rig.messages_in(rig.anna.id).len(), 0, "order within a chat stays");
     drop(gateway);
 }
+
+#[test]
+fn a_server_of_ones_own_hands_over_files_by_their_path() {
+    let rig = Rig::new();
+    rig.house.write("claw.toml", "[telegram]\nfile_bytes_max = 1000\n");
+    let disk = tempfile::tempdir().unwrap();
+    rig.telegram.keeps_files_in(disk.path());
+    let at = |number: u32| {
+        disk.path().join(rig.telegram.token()).join(format!("documents/file_{number}.bin"))
+    };
+    let gateway = rig.start();
+    let sends =
+        |bytes: &[u8]| rig.anna.writes(rig.anna.private()).document("plan.bin", bytes).send();
+    sends(b"the plan");
+    rig.wait_messages(1);
+    let inbox = rig.inbox();
+    assert_eq!((inbox.len(), inbox[0].1.as_slice()), (1, b"the plan".as_slice()), "{inbox:?}");
+    assert_eq!(rig.telegram.calls_of("download").len(), 0);
+
+    // A link could lead anywhere.
+    let secret = disk.path().join("secret");
+    std::fs::write(&secret, "a key").unwrap();
+    std::os::unix::fs::symlink(&secret, at(1)).unwrap();
+    sends(b"x");
+    let shown = disk.path().join("BOT-TOKEN/documents/file_1.bin");
+    let told = rig.telegram.wait_for_text(rig.anna.id, "I did not get your document");
+    let wanted =
+        format!("put it at {}, and claw cannot read it there (it is a link)", shown.display());
+    assert!(told.text.contains(&wanted), "{}", told.text);
+    std::fs::write(at(2), [7; 1_001]).unwrap();
+    sends(b"x");
+    rig.telegram.wait_for_text(rig.anna.id, "it is larger than 1000 bytes");
+    assert_eq!(rig.inbox().len(), 1);
+    drop(gateway);
+    rig.house.is_whole();
+}

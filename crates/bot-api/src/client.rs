@@ -8,6 +8,7 @@ use reqwest::{Client, RequestBuilder};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::fault::ApiFault;
+use super::settings::API;
 
 /// The longest wait for a TCP and TLS connection.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -20,19 +21,31 @@ pub struct Bot {
     client: Client,
     token: SecretString,
     base: String,
+    /// `base` is not at Telegram's own host, but on a Bot API server that the owner runs.
+    has_own_server: bool,
 }
 
 impl Bot {
     /// # Errors
     /// `base` is no address, or no client can be built. Nothing is asked yet.
     pub fn new(token: &SecretString, base: &str) -> Result<Self, ApiFault> {
-        if reqwest::Url::parse(base).is_err() {
+        let Ok(address) = reqwest::Url::parse(base) else {
             return Err(ApiFault::Refused(format!("`{base}` is no address")));
-        }
+        };
+        let has_own_server = address.host_str() != API.strip_prefix("https://");
         let client = client(base.starts_with("http://")).map_err(|error| {
             ApiFault::Refused(format!("no HTTPS client could be built: {error}"))
         })?;
-        Ok(Self { client, token: token.clone(), base: base.to_owned() })
+        Ok(Self { client, token: token.clone(), base: base.to_owned(), has_own_server })
+    }
+
+    pub(super) fn has_own_server(&self) -> bool {
+        self.has_own_server
+    }
+
+    /// A text that may hold the token, as it may be shown.
+    pub(super) fn without_token(&self, text: &str) -> String {
+        text.replace(self.token.expose_secret(), "BOT-TOKEN")
     }
 
     /// A request of a method (Bot API, "Making requests").
@@ -67,4 +80,25 @@ fn client(plain: bool) -> Result<Client, reqwest::Error> {
     let builder = if plain { builder.tls_certs_only([]) } else { builder };
     let client = builder.build()?;
     Ok(made.get_or_init(|| client).clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telegrams_own_host_is_no_server_of_ones_own() {
+        let token = SecretString::from("1:a".to_owned());
+        for (base, own) in [
+            (API, false),
+            ("https://api.telegram.org/", false),
+            ("https://API.telegram.org:443", false),
+            ("http://127.0.0.1:8081", true),
+            ("https://api.telegram.org.example.org", true),
+        ] {
+            assert_eq!(Bot::new(&token, base).unwrap().has_own_server(), own, "{base}");
+        }
+        let bot = Bot::new(&token, API).unwrap();
+        assert_eq!(bot.without_token("/x/1:a/y"), "/x/BOT-TOKEN/y");
+    }
 }

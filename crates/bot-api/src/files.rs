@@ -1,15 +1,16 @@
-//! Fetching what people send (Bot API, `getFile` and <https://core.telegram.org/bots/api#file>).
-//! Owns the limits of a download. Must not know where the bytes go.
+//! Fetching what people send (Bot API, `getFile` and <https://core.telegram.org/bots/api#file>),
+//! over HTTP or from the disk. Owns the limits of a download. Must not know where the bytes go.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use teloxide_core::payloads::GetFile;
+use teloxide_core::requests::Payload as _;
 use teloxide_core::types::FileId;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use super::fault::{ApiFault, without_address};
-use super::{Api, wire};
+use super::{Api, local_file, wire};
 
 /// A whole download may take this long: 20 MB over a slow line.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(600);
@@ -30,6 +31,9 @@ pub enum FetchError {
     Gone,
     #[error(transparent)]
     ApiFault(#[from] ApiFault),
+    /// A Bot API server of one's own has it on its disk.
+    #[error("the Bot API server has put it at `{path}`, and claw cannot read it there ({why})")]
+    Unreadable { path: String, why: String },
     /// It could not be written.
     #[error("it cannot be stored ({0})")]
     Store(String),
@@ -60,7 +64,10 @@ impl Api {
         bytes_max: u64,
         sink: &mut (impl AsyncWrite + Unpin),
     ) -> Result<u64, FetchError> {
-        let file = match wire::call(&self.bot, &GetFile::new(FileId(id.to_owned()))).await {
+        // A server of one's own fetches the whole file from Telegram before it answers.
+        let limit = self.bot.has_own_server().then_some(DOWNLOAD_TIME);
+        let request = GetFile::new(FileId(id.to_owned()));
+        let file = match wire::post(&self.bot, GetFile::NAME, &request, limit).await {
             Ok(file) => file,
             Err(ApiFault::Refused(why)) if why.contains("too big") => {
                 return Err(FetchError::TooLargeForBots);
@@ -70,6 +77,19 @@ impl Api {
         };
         // Telegram leaves the path out where it has the file no more (Bot API, "File").
         let path = file.get("file_path").and_then(Value::as_str).ok_or(FetchError::Gone)?;
+        if self.bot.has_own_server() && path.starts_with('/') {
+            let copied = local_file::copy(path, bytes_max, sink).await;
+            return copied.map_err(|why| why.of_file(self.bot.without_token(path), bytes_max));
+        }
+        self.download(path, bytes_max, sink).await
+    }
+
+    async fn download(
+        &self,
+        path: &str,
+        bytes_max: u64,
+        sink: &mut (impl AsyncWrite + Unpin),
+    ) -> Result<u64, FetchError> {
         let unreachable = |error: String| ApiFault::Unreachable(without_address(&error));
         let sent = self.bot.get_file(path).timeout(DOWNLOAD_TIME).send().await;
         let mut answer = sent.map_err(|error| unreachable(error.to_string()))?;

@@ -10,6 +10,7 @@ mod door_fault;
 pub mod fault;
 pub mod files;
 pub mod incoming;
+mod local_file;
 pub mod pace;
 mod part;
 pub mod place;

@@ -17,7 +17,7 @@ mod asked;
 pub use asked::{ExistingBot, FoundSetting, set_allowed_chats, set_bot_token};
 
 /// Where bots are served, unless `telegram.api` or `CLAW_TELEGRAM_API` says otherwise.
-const API: &str = "https://api.telegram.org";
+pub(super) const API: &str = "https://api.telegram.org";
 /// The largest file that is fetched, unless `telegram.file_bytes_max` says otherwise: what the Bot
 /// API hands out at most (Bot API, `getFile`).
 const FILE_BYTES_MAX: u64 = 20 << 20;
