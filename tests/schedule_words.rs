@@ -78,6 +78,25 @@ fn what_is_read_of_the_commands_in_a_chat() {
 }
 
 #[test]
+fn a_reminder_comes_when_all_of_its_words_say() {
+    let rig = scheduling();
+    let gateway = rig.start();
+    for (says, hears) in [
+        ("/remind in 1 hour 30 minutes take the pills", "“take the pills”"),
+        ("/remind 9:00 sun cream", "“sun cream”"),
+        ("/remind every day 9:00 and 21:00 pills", "A reminder has one time, and here are two."),
+        ("/remind 2 hours and 30 minutes call mum", "Reminder 3: "),
+    ] {
+        rig.says(says);
+        rig.hears(hears);
+    }
+    let rows = rig.house.claw(&["schedule", "list", "--json"]).expect(0).rows();
+    assert_eq!(rows.len(), 3, "{rows:#?}");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
 fn what_is_read_at_the_command_line() {
     let rig = scheduling();
     let house = &rig.house;

@@ -4,8 +4,9 @@
 //!
 //! ```text
 //! reminder = ["me"] when ["to" | "that"] TEXT
-//! when     = ["in"] WAIT | "every" WAIT | [DAY] ["at"] TIME | "every" DAYS ["at"] TIME
-//! WAIT     = 20m | 90s | 2h | 1h30m | 20 minutes …
+//! when     = ["in"] WAIT | "every" WAIT | [DAY] ["at"] TIME | TIME [["on"] DAY]
+//!          | "every" DAYS ["at"] TIME
+//! WAIT     = 20m | 90s | 2h | 1h30m | 20 minutes | 1 hour 30 minutes | 2 hours and 30 minutes …
 //! TIME     = 9:00 | 21:30 | 9am | 9:30 pm | noon
 //! DAY      = today | tomorrow | monday … sunday | 2026-12-24
 //! DAYS     = day | weekday | monday | monday and thursday | …
@@ -24,6 +25,8 @@ pub struct SpokenReminder {
 
 const WEEKDAYS: [&str; 7] =
     ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+const TWO_TIMES: &str = "A reminder has one time, and here are two. Send one `/remind` for each of \
+                         them, with all its words: `/remind every day 9:00 call mum`.";
 const DAY_IS_NO_WAIT: &str = "A local day is not always 24 hours long, so days are said with a time: \
                               `/remind tomorrow 9:00 call mum`.";
 
@@ -102,7 +105,7 @@ pub fn seconds(text: &str, instead: &str) -> Result<u64, String> {
 
 fn once(words: &mut Words<'_>) -> Result<Map<String, Value>, String> {
     let must_be_wait = words.take_if("in");
-    match wait(words) {
+    match all_waits(words) {
         Some(Wait::Seconds(seconds)) => return Ok(in_seconds(seconds)),
         Some(Wait::Days) => return Err(DAY_IS_NO_WAIT.to_owned()),
         None if must_be_wait => {
@@ -120,11 +123,11 @@ fn once(words: &mut Words<'_>) -> Result<Map<String, Value>, String> {
             fields.extend(day.map(|(field, day)| (field.to_owned(), json!(day))));
             // `9:00 tomorrow` is said as often as `tomorrow 9:00`.
             if fields.len() == 1
-                && let Some((field, day)) = words.take(self::day)
+                && let Some((field, day)) = day_behind(words)
             {
                 fields.insert(field.to_owned(), json!(day));
             }
-            Ok(fields)
+            one_time(words).map(|()| fields)
         }
         (Some((_, day)), None) => {
             Err(format!("At what time? For example `/remind {day} 9:00 call mum`."))
@@ -136,8 +139,31 @@ fn once(words: &mut Words<'_>) -> Result<Map<String, Value>, String> {
     }
 }
 
+/// A day behind a time. In short letters only behind `on`: `9:00 sun cream` is about no Sunday.
+fn day_behind(words: &mut Words<'_>) -> Option<(&'static str, String)> {
+    let before = words.left;
+    let has_on = words.take_if("on");
+    let found = words.take(|word| day(word).filter(|(_, day)| has_on || word.len() >= day.len()));
+    if found.is_none() {
+        words.left = before;
+    }
+    found
+}
+
+/// Refuses a second time behind the first one, which would become a part of the text.
+fn one_time(words: &Words<'_>) -> Result<(), String> {
+    let mut after = Words { left: words.left };
+    if !after.take_if("and") {
+        return Ok(());
+    }
+    after.take_if("on");
+    after.take(day);
+    after.take_if("at");
+    if time(&mut after).is_some() { Err(TWO_TIMES.to_owned()) } else { Ok(()) }
+}
+
 fn again(words: &mut Words<'_>) -> Result<Map<String, Value>, String> {
-    match wait(words) {
+    match all_waits(words) {
         Some(Wait::Seconds(seconds)) => {
             return Ok(Map::from_iter([("every".to_owned(), json!(interval(seconds)))]));
         }
@@ -158,7 +184,7 @@ fn again(words: &mut Words<'_>) -> Result<Map<String, Value>, String> {
     let (hour, minute) = time.split_once(':').unwrap_or((&time, "0"));
     let plain = |number: &str| number.parse::<u8>().unwrap_or_default();
     let cron = format!("{} {} * * {days}", plain(minute), plain(hour));
-    Ok(Map::from_iter([("cron".to_owned(), json!(cron))]))
+    one_time(words).map(|()| Map::from_iter([("cron".to_owned(), json!(cron))]))
 }
 
 /// The weekdays of a cron pattern.
@@ -262,6 +288,35 @@ fn half_day(word: &str) -> Option<bool> {
 enum Wait {
     Seconds(u64),
     Days,
+}
+
+/// A wait and those that follow it: `1 hour 30 minutes`, `2 hours and 30 minutes`. What follows
+/// without an `and` is shorter; `20m 30 minutes of yoga` waits for 20 minutes.
+fn all_waits(words: &mut Words<'_>) -> Option<Wait> {
+    let is_counted = |words: &Words<'_>| words.left.starts_with(|c: char| c.is_ascii_digit());
+    let counts = is_counted(words) || ["a", "an"].contains(&&*words.peek());
+    let mut total = match wait(words)? {
+        // `every hour 5 minutes of yoga`.
+        Wait::Seconds(seconds) if counts => seconds,
+        one => return Some(one),
+    };
+    let mut last = total;
+    loop {
+        let before = words.left;
+        let has_and = words.take_if("and");
+        let next = if is_counted(words) { wait(words) } else { None };
+        match next {
+            Some(Wait::Days) if has_and => return Some(Wait::Days),
+            Some(Wait::Seconds(seconds)) if has_and || seconds < last => {
+                total = total.checked_add(seconds)?;
+                last = seconds;
+            }
+            _ => {
+                words.left = before;
+                return Some(Wait::Seconds(total));
+            }
+        }
+    }
 }
 
 /// `20m`, or `20 minutes`.

@@ -21,6 +21,10 @@ fn a_time_fills_the_fields_of_the_scheduler() {
         ("1h30m", json!({"in_minutes": 90})),
         ("2H", json!({"in_minutes": 120})),
         ("in an hour", json!({"in_minutes": 60})),
+        ("in 1 hour 30 minutes", json!({"in_minutes": 90})),
+        ("in 2 hours and 30 minutes", json!({"in_minutes": 150})),
+        ("an hour and 10 min", json!({"in_minutes": 70})),
+        ("1h, 5m, 3s", json!({"in_seconds": 3_903})),
         ("9:00", json!({"at_local": "09:00"})),
         ("at 21:05", json!({"at_local": "21:05"})),
         ("9am", json!({"at_local": "09:00"})),
@@ -32,6 +36,9 @@ fn a_time_fills_the_fields_of_the_scheduler() {
         ("tomorrow 9:00", json!({"at_local": "09:00", "date": "tomorrow"})),
         ("tomorrow at 9am", json!({"at_local": "09:00", "date": "tomorrow"})),
         ("9:00 tomorrow", json!({"at_local": "09:00", "date": "tomorrow"})),
+        ("9:00 Sunday", json!({"at_local": "09:00", "weekday": "sunday"})),
+        ("9am on sun", json!({"at_local": "09:00", "weekday": "sunday"})),
+        ("9:00 on 2026-12-24", json!({"at_local": "09:00", "date": "2026-12-24"})),
         ("today, 23:00", json!({"at_local": "23:00", "date": "today"})),
         ("monday 09:00", json!({"at_local": "09:00", "weekday": "monday"})),
         ("on Fri 9:00", json!({"at_local": "09:00", "weekday": "friday"})),
@@ -43,6 +50,7 @@ fn a_time_fills_the_fields_of_the_scheduler() {
         ("each weekday at 8:00", json!({"cron": "0 8 * * 1-5"})),
         ("every 2h", json!({"every": "2h"})),
         ("every hour", json!({"every": "1h"})),
+        ("every 1 hour 30 minutes", json!({"every": "90m"})),
         ("every 90 minutes", json!({"every": "90m"})),
     ] {
         assert_eq!(fields(&format!("{when} call mum")), wanted, "{when}");
@@ -56,6 +64,20 @@ fn the_words_stay_as_they_were_typed() {
     assert_eq!(read.text, "Call Mum, to  say\t“hi” at 9:00");
     assert_eq!(super::read("9:00 monday's list").unwrap().text, "monday's list");
     assert_eq!(super::read("20m m").unwrap().text, "m");
+    for (words, when, text) in [
+        ("9:00 sun cream", json!({"at_local": "09:00"}), "sun cream"),
+        ("9:00 Sat nav update", json!({"at_local": "09:00"}), "Sat nav update"),
+        ("9:00 on the train", json!({"at_local": "09:00"}), "on the train"),
+        ("9:00 and then call mum", json!({"at_local": "09:00"}), "and then call mum"),
+        ("every day 9:00 and monday too", json!({"cron": "0 9 * * *"}), "and monday too"),
+        ("20m and 5 pills", json!({"in_minutes": 20}), "and 5 pills"),
+        ("20m 30 minutes of yoga", json!({"in_minutes": 20}), "30 minutes of yoga"),
+        ("20m a second coffee", json!({"in_minutes": 20}), "a second coffee"),
+        ("every hour 5 minutes of yoga", json!({"every": "1h"}), "5 minutes of yoga"),
+    ] {
+        let read = super::read(words).unwrap();
+        assert_eq!((Value::Object(read.fields), read.text.as_str()), (when, text), "{words}");
+    }
 }
 
 #[test]
@@ -82,6 +104,11 @@ fn what_is_not_understood_is_one_sentence_with_an_example() {
         ("every month 9:00 call mum", "Every what?"),
         ("every 2 days call mum", "Which days?"),
         ("every monday call mum", "At what time?"),
+        ("every day 9:00 and 21:00 pills", "here are two"),
+        ("9:00 and at 9 pm pills", "here are two"),
+        ("9:00 tomorrow and 21:00 pills", "here are two"),
+        ("every mon 9:00 and on thu 9:30 pills", "here are two"),
+        ("in 2 hours and 3 days pills", "tomorrow 9:00"),
         ("ein ünïcode", "`ein` is no time"),
         ("é", "`é` is no time"),
     ] {
