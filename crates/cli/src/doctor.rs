@@ -27,6 +27,7 @@ use crate::bot_api::Api;
 use crate::bot_api::settings::Telegram;
 use crate::config::{self, Config, DoorSections, MAIN, Overrides};
 use crate::domain::person;
+use crate::doors::reached;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
 use crate::store::Store;
@@ -139,26 +140,34 @@ fn between_agents(overrides: &Overrides) -> Vec<(bool, String)> {
 /// its finding.
 async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
     let store = report.store.take();
+    let claw = reached::claw(report.agent.as_deref().unwrap_or(MAIN));
     let mut repaired = 0;
     for finding in &mut report.findings {
         let Some(repair) = finding.repair.take() else { continue };
         out::err_line(&format!("{}: {}", finding.id, out::clean(&finding.text)));
         if !wanted.yes && !ask_person::possible() {
-            out::err_line("Nobody can be asked here; `claw doctor --repair --yes` repairs it.");
+            let told = "Nobody can be asked here; `claw doctor --repair --yes` repairs it.";
+            out::err_line(&as_reached(told, &claw));
             continue;
         }
-        if !wanted.yes && !ask_person::agreed(&repair.question())? {
+        if !wanted.yes && !ask_person::agreed(&as_reached(&repair.question(), &claw))? {
             continue;
         }
         match repair.carry_out(store.as_ref()).await {
             Ok(done) => {
                 repaired += 1;
-                out::err_line(&done);
+                out::err_line(&as_reached(&done, &claw));
             }
             Err(error) => out::err_line(&format!("It could not be repaired: {error:#}")),
         }
     }
     Ok(repaired)
+}
+
+/// Words about a repair, whose commands are for the agent that is repaired: another one's audit is
+/// not to be accepted by what is printed here.
+fn as_reached(text: &str, claw: &str) -> String {
+    text.replace("`claw ", &format!("`{claw} "))
 }
 
 async fn look(overrides: Overrides, report: &mut Report) {
@@ -400,4 +409,20 @@ async fn servers(app: &App, report: &mut Report) {
 /// What to do about a server that does not work.
 fn next_step(app: &App, name: &str) -> String {
     format!("mend its entry in mcp.json, then `{} mcp test {name}` tries it", claw(app))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_of_a_repair_names_the_agent_that_is_repaired() {
+        let text = "`claw audit verify` says it, and `claw audit anchor --accept` takes it.";
+        assert_eq!(as_reached(text, &reached::claw(MAIN)), text);
+        assert_eq!(
+            as_reached(text, &reached::claw("work")),
+            "`claw --agent work audit verify` says it, and `claw --agent work audit anchor \
+             --accept` takes it."
+        );
+    }
 }
