@@ -83,7 +83,11 @@ fn as_somebody(room: &Room, groups: &[&str]) -> Option<Server> {
         return None;
     }
     let program = room.temp.path().join("server");
-    fs::copy(env!("CARGO_BIN_EXE_claw-mcp-filesystem"), &program).unwrap();
+    // By another process: a program that this one has written may be held open for writing by a
+    // child that another test is starting this moment, and cannot be run then (execve(2), ETXTBSY).
+    let copied =
+        Command::new("cp").arg(env!("CARGO_BIN_EXE_claw-mcp-filesystem")).arg(&program).status();
+    assert!(copied.unwrap().success());
     fs::set_permissions(room.temp.path(), Permissions::from_mode(0o755)).unwrap();
     chown(&room.root, Some(SOMEBODY), Some(SOMEBODY)).unwrap();
     let mut server = Server::start(other_user().arg(program).arg("--workspace").arg(&room.root));
