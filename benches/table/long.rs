@@ -9,10 +9,7 @@ use crate::wires::Answer;
 use crate::{Row, median, turn};
 
 const FEW: u64 = 20;
-/// Bytes of a message: some words, of which 10,000 fit into a window, and what messages usually
-/// have.
-/// With short texts the window of 20,000 events has just been summarised, and that of the others
-/// holds more.
+/// Bytes of a message: some words, and what messages usually have.
 const TEXTS: [(&str, usize, &[u64]); 2] =
     [("short texts", 20, &[10_000, 20_000, 40_000]), ("texts of 1 KB", 1_000, &[20_000])];
 
