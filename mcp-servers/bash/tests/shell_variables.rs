@@ -115,7 +115,10 @@ fn a_program_that_speaks_in_the_shells_place_says_variables_and_nothing_else() {
     const LIE: &str = r#"printf "declare -x LD_PRELOAD=\"/evil\"\n\0" >&1000"#;
     let house = House::new();
     let mut server = house.server();
-    let (truth, text) = set(&mut server, &format!("bash -c '{LIE}'; export A=1"));
+    // It takes its own answer: one that comes late, on a busy machine, the shell takes for its own,
+    // and ends before it was looked at.
+    let answered = format!("bash -c '{LIE}; read -r -N 1 -t 5 -u 1000'; export A=1");
+    let (truth, text) = set(&mut server, &answered);
     assert_eq!(truth, json!({"A": "1"}), "{text}");
     let lied = format!("({LIE}; sleep 0.2; kill -KILL $$)");
     let result = server.call(json!({ "command": lied }));
