@@ -93,10 +93,9 @@ impl Drive<'_> {
     }
 
     /// Whether the day's budget is used up. That ends the turn and says so.
-    fn day_stops(&mut self) -> Result<bool, SessionError> {
-        let (_, used) = self.used_today()?;
+    fn day_stops(&mut self, used: &Used) -> bool {
         if !used.is_up() {
-            return Ok(false);
+            return false;
         }
         let text = format!(
             "Today's budget is used up: {}. Write again after midnight, or after you have raised \
@@ -104,16 +103,18 @@ impl Drive<'_> {
             used.text
         );
         self.push(EventBody::LimitReached { limit: used.limit.into(), text });
-        Ok(true)
+        true
     }
 
     /// Whether a budget is used up that a summary would be taken from. An open turn ends with that,
     /// as it does before each of its requests; between turns the window stays as it is.
     pub(super) async fn no_summary(&mut self) -> Result<bool, SessionError> {
         if self.log.open_turn().is_some() {
-            return Ok(self.heartbeat_stops().await?
-                || self.client_stops().await?
-                || self.day_stops()?);
+            if self.heartbeat_stops().await? || self.client_stops().await? {
+                return Ok(true);
+            }
+            let (_, used) = self.used_today()?;
+            return Ok(self.day_stops(&used));
         }
         let of_client = self.client_limit()?.map(|limit| limit.why);
         let (_, used) = self.used_today()?;
@@ -128,13 +129,15 @@ impl Drive<'_> {
     /// turn; or nearly, which parks it with a question. What is under way in other sessions is not
     /// counted yet, so a limit may be passed by the replies in flight.
     pub(super) async fn budget_stops(&mut self) -> Result<bool, SessionError> {
-        if self.day_stops()? {
+        let (spent, used) = self.used_today()?;
+        if self.day_stops(&used) {
             return Ok(true);
         }
-        let (spent, used) = self.used_today()?;
+        if used.percent < ASK_PERCENT && !spent.is_lost {
+            return Ok(false);
+        }
         let today = self.settings.budget.today();
-        let goes_on = self.worker.store.read(|tx| tx.day_goes_on(&today))?;
-        if goes_on || (used.percent < ASK_PERCENT && !spent.is_lost) {
+        if self.worker.store.read(|tx| tx.day_goes_on(&today))? {
             return Ok(false);
         }
         let call = self.next_pause(PauseCause::Budget);

@@ -208,13 +208,11 @@ impl Shared {
 
     /// What an open turn waits for.
     fn why_open(&self, turn: TurnId) -> Result<UndoError, UndoError> {
-        let (asked, now) =
-            (self.store.read(|tx| tx.open_approvals(Some(&turn.session)))?, now_ms());
+        let asked = self.store.read(|tx| tx.open_approvals(Some(&turn.session)))?;
+        let now = now_ms();
         // No turn waits for what is staged.
-        let mut asked: Vec<_> =
-            asked.into_iter().filter(|row| row.question.staged.is_none()).collect();
-        asked.sort_by_key(|row| row.is_overdue(now));
-        Ok(match asked.into_iter().next() {
+        let asked = asked.into_iter().filter(|row| row.question.staged.is_none());
+        Ok(match asked.min_by_key(|row| row.is_overdue(now)) {
             None => UndoError::Open { turn },
             Some(row) if row.is_overdue(now) => UndoError::Overdue { turn, question: row.id },
             Some(row) => UndoError::Waits { turn, question: row.id },

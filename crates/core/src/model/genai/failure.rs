@@ -204,12 +204,9 @@ fn refused_key(target: &Target, detail: &str) -> ModelError {
     ModelError::KeyRefused { why }
 }
 
-/// The wording of each provider for "your request is longer than my window". OpenAI has another
-/// one, and the same for lists of anything, where the messages are more than 2,048, however short.
+/// The wording of each provider for "your request is longer than my window".
 fn is_too_long(body: &str) -> bool {
-    const MESSAGES: [&str; 3] =
-        ["'messages': array too long", "$.messages' is too long", "'input': array too long"];
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 15] = [
         "prompt is too long",
         "exceed context limit",
         "context_length_exceeded",
@@ -222,9 +219,14 @@ fn is_too_long(body: &str) -> bool {
         "exceed_context_size",
         "reduce the length of the messages",
         "too many tokens",
+        // OpenAI, where the messages are more than 2,048, however short they are. It says the same
+        // of other lists.
+        "'messages': array too long",
+        "$.messages' is too long",
+        "'input': array too long",
     ];
     let body = body.to_ascii_lowercase();
-    WORDS.iter().chain(&MESSAGES).any(|words| body.contains(words))
+    WORDS.iter().any(|words| body.contains(words))
 }
 
 /// The provider's own sentence, wherever it puts it; else the start of the body.

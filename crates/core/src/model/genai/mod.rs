@@ -126,9 +126,7 @@ impl GenaiModel {
             // Of chat completions the inspector keeps the calls: genai would make room for every
             // number up to the one that a call says it has, which has been four thousand million.
             // Of Responses it keeps all items: genai keeps not their order.
-            .with_capture_tool_calls(
-                !target.wire.is_chat_completions() && target.wire != Wire::OpenAiResponses,
-            )
+            .with_capture_tool_calls(!target.wire.is_of_openai())
             .with_raw_frame_sink_arc(inspector);
         if target.wire == Wire::Anthropic {
             // Without it the signatures are lost that must go back with the next request. On

@@ -158,7 +158,7 @@ fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut 
             })),
             Block::Opaque { data, .. } if data["type"] == REASONING => {
                 // genai puts all reasoning of a message before the rest of it.
-                if parts.iter().any(|part| !matches!(part, ContentPart::ThoughtSignature(_))) {
+                if parts.iter().any(is_said) {
                     let before = MessageContent::from_parts(std::mem::take(&mut parts));
                     out.push(ChatMessage::assistant(before));
                 }
@@ -175,11 +175,14 @@ fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut 
         }
     }
     // Reasoning that nothing came of is refused.
-    let is_for_nothing = target.wire == Wire::OpenAiResponses
-        && parts.iter().all(|part| matches!(part, ContentPart::ThoughtSignature(_)));
-    if !parts.is_empty() && !is_for_nothing {
+    if parts.iter().any(is_said) {
         out.push(ChatMessage::assistant(MessageContent::from_parts(parts)));
     }
+}
+
+/// Whether a part is more than what goes before another one.
+fn is_said(part: &ContentPart) -> bool {
+    !matches!(part, ContentPart::ThoughtSignature(_))
 }
 
 /// Puts a block back the way [`super::receive`] took it.

@@ -49,9 +49,9 @@ impl Wire {
         }
     }
 
-    /// Whether this is one of the dialects of OpenAI's chat completions.
-    pub(super) fn is_chat_completions(self) -> bool {
-        !matches!(self, Self::OpenAiResponses | Self::Anthropic | Self::Gemini | Self::Ollama)
+    /// Whether this is one of OpenAI's two, or a dialect of its chat completions.
+    pub(super) fn is_of_openai(self) -> bool {
+        !matches!(self, Self::Anthropic | Self::Gemini | Self::Ollama)
     }
 
     pub(super) fn id_rule(self) -> IdRule {
@@ -137,8 +137,8 @@ impl Target {
     /// name, so that `qwen-max` would ask for `qwen`. On these wires a budget is sent as nothing at
     /// all and leaves the name alone.
     pub(super) fn effort_that_keeps_the_name(&self) -> Option<ReasoningEffort> {
-        let is_openai = self.wire.is_chat_completions() || self.wire == Wire::OpenAiResponses;
-        let reads_endings = is_openai && ReasoningEffort::from_model_name(&self.model).0.is_some();
+        let reads_endings =
+            self.wire.is_of_openai() && ReasoningEffort::from_model_name(&self.model).0.is_some();
         reads_endings.then_some(ReasoningEffort::Budget(0))
     }
 }
