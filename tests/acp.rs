@@ -269,6 +269,23 @@ fn what_is_not_taken_from_an_editor_is_said() {
     assert!(!mark.exists());
 }
 
+/// An editor may drop what comes about a conversation before it has taken in its name, as Zed does.
+#[test]
+fn nothing_of_a_new_conversation_is_sent_before_the_answer_that_names_it() {
+    let desk = desk([]);
+    let server = McpServer::Stdio(McpServerStdio::new("mine", "/bin/true"));
+    let request = NewSessionRequest::new(desk.house.workspace()).mcp_servers(vec![server]);
+    let session = desk.editor.begins(request).unwrap().session_id.to_string();
+    eventually("it is said", || desk.editor.text(&session).contains("are not started by claw"));
+    eventually("its commands are listed", || {
+        desk.editor.thread(&session, |thread| thread.commands.contains(&"undo".to_owned()))
+    });
+    let lines = desk.editor.lines();
+    let first = lines.iter().find(|line| line.contains(&session)).unwrap();
+    let first: Value = serde_json::from_str(first).unwrap();
+    assert_eq!(first["result"]["sessionId"], session.as_str(), "{lines:?}");
+}
+
 #[test]
 fn a_broken_line_is_answered_and_ends_nothing() {
     let house = House::new();

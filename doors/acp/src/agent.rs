@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
@@ -34,6 +35,9 @@ const TALKS_MAX: usize = 32;
 const PAGE: usize = 50;
 /// Characters of a folder's own name in the name of its conversations.
 const NAME_CHARS_MAX: usize = 24;
+/// An editor learns the name of a new conversation by the answer to its request, and may drop what
+/// comes about it before it has taken that in, as Zed does. So long the rest waits behind it.
+const KNOWN_WITHIN: Duration = Duration::from_millis(100);
 
 /// Opens an instance of this door, for one conversation.
 pub type OpenInstance = Arc<dyn Fn() -> anyhow::Result<Instance> + Send + Sync>;
@@ -81,18 +85,39 @@ impl Agent {
         self.talks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Answers first: nothing else is sent of a conversation that its editor does not know yet. Who
+    /// sends a prompt knows it.
     pub async fn new_session(
         &self,
         request: NewSessionRequest,
+        responder: Responder<NewSessionResponse>,
         editor: ConnectionTo<Client>,
-    ) -> Result<NewSessionResponse, Error> {
+    ) {
+        let Opened { session, mode } = match self.begin_talk(&request.cwd, editor).await {
+            Ok(opened) => opened,
+            // An editor that has gone waits for no answer.
+            Err(error) => return drop(responder.respond_with_error(error)),
+        };
+        let prompted = self.talks().get(&session).map(|talk| talk.prompted.clone());
+        let answer = NewSessionResponse::new(session.to_string()).modes(modes::state(mode));
+        // As above.
+        let _ = responder.respond(answer);
+        let Some(prompted) = prompted else { return };
+        // Either way the editor knows it then.
+        let _ = tokio::time::timeout(KNOWN_WITHIN, prompted.notified()).await;
+        // It may have been closed, and opened again, meanwhile.
+        let is_this = |talk: &Talk| Arc::ptr_eq(&talk.prompted, &prompted);
+        if self.talks().get(&session).is_some_and(is_this) {
+            self.tell_what_is_not_taken(&session, &request.mcp_servers);
+            self.go_on(&session);
+        }
+    }
+
+    async fn begin_talk(&self, cwd: &Path, editor: ConnectionTo<Client>) -> Result<Opened, Error> {
         let instance = (self.open)().map_err(|error| broken(format!("{error:#}")))?;
-        let session = name(&request.cwd, &instance)?;
-        let workspace = self.place(&session, &request.cwd).await?;
-        let opened = self.open_talk(instance, session, workspace, editor)?;
-        self.tell_what_is_not_taken(&opened.session, &request.mcp_servers);
-        self.go_on(&opened.session);
-        Ok(NewSessionResponse::new(opened.session.to_string()).modes(modes::state(opened.mode)))
+        let session = name(cwd, &instance)?;
+        let workspace = self.place(&session, cwd).await?;
+        self.open_talk(instance, session, workspace, editor)
     }
 
     pub async fn load(

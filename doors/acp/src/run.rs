@@ -100,6 +100,20 @@ macro_rules! beside {
     }};
 }
 
+/// The same for a request whose answer is not the last that is sent because of it.
+macro_rules! answered_beside {
+    ($agent:expr, $handle:ident: $request:ty) => {{
+        let agent = $agent.clone();
+        async move |request: $request, responder, editor| {
+            let agent = agent.clone();
+            claw_kit::task::spawn(async move {
+                agent.$handle(request, responder, editor).await;
+            });
+            Ok(())
+        }
+    }};
+}
+
 async fn serve(agent: Arc<Agent>, shown: ShownRows) -> anyhow::Result<()> {
     let transport = Lines::new(lines::outgoing(shown)?, lines::incoming()?);
     let (listing, closing) = (agent.clone(), agent.clone());
@@ -111,7 +125,10 @@ async fn serve(agent: Arc<Agent>, shown: ShownRows) -> anyhow::Result<()> {
             async move |_: InitializeRequest, responder, _| responder.respond(initialized()),
             on_receive_request!(),
         )
-        .on_receive_request(beside!(agent, new_session: NewSessionRequest), on_receive_request!())
+        .on_receive_request(
+            answered_beside!(agent, new_session: NewSessionRequest),
+            on_receive_request!(),
+        )
         .on_receive_request(beside!(agent, load: LoadSessionRequest), on_receive_request!())
         .on_receive_request(beside!(agent, resume: ResumeSessionRequest), on_receive_request!())
         .on_receive_request(

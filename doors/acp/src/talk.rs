@@ -67,6 +67,8 @@ pub struct Talk {
     /// To the task that takes them, in their order.
     events: mpsc::Sender<TalkEvent>,
     last: Mutex<Instant>,
+    /// Told of each prompt; whoever begins the conversation waits for the first one.
+    pub prompted: Arc<Notify>,
     _tasks: JoinSet<()>,
 }
 
@@ -124,7 +126,8 @@ impl Talk {
         let mut tasks = JoinSet::new();
         tasks.spawn(inner.clone().take(taken));
         tasks.spawn(inner.clone().hear(answered));
-        Ok(Self { door, inner, events, last: Mutex::new(Instant::now()), _tasks: tasks })
+        let (last, prompted) = (Mutex::new(Instant::now()), Arc::default());
+        Ok(Self { door, inner, events, last, prompted, _tasks: tasks })
     }
 
     /// The mode as the editor is told it.
@@ -153,6 +156,9 @@ impl Talk {
     /// Too many wait; a sentence.
     pub fn send(&self, event: TalkEvent) -> Result<(), String> {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        if matches!(event, TalkEvent::Prompt { .. }) {
+            self.prompted.notify_one();
+        }
         self.events.try_send(event).map_err(|_| {
             format!(
                 "{EVENTS_QUEUED_MAX} requests of this conversation wait already, so this one was \
