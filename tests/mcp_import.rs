@@ -4,9 +4,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::program::House;
+use crate::program::{House, example};
 use crate::pty::Pty;
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
@@ -64,7 +64,7 @@ fn each_server_is_shown_and_asked_about_and_only_a_yes_takes_it_in() {
         pty.types("y");
         pty.shows("gh (Claude Code): https://gh.example/mcp; headers: Authorization");
         pty.shows("Take it in?").types("n");
-        pty.shows("theirs (Claude Code, this folder): ./run.sh").shows("Take it in?").types("");
+        pty.shows("theirs (Claude Code, this folder): /").shows("Take it in?").types("");
         pty.shows("asks (VS Code)").shows("it asks for `key`");
         pty.shows("cloud (Cursor)").shows("not taken in").shows("keys");
         pty.shows("odd (Cursor)").shows("not taken in").shows("`command` must be text");
@@ -157,6 +157,51 @@ fn what_claw_could_not_start_is_not_taken_in() {
     assert!(imported.err.contains("the transport `ws` is not supported"), "{imported:?}");
     assert!(imported.err.contains("the transport `websocket` is not supported"), "{imported:?}");
     assert_eq!(names(&house), ["bash", "filesystem", "memory", "scheduler"]);
+}
+
+/// A project whose file names its servers as they are seen from its folder, each another way.
+#[test]
+fn a_projects_servers_run_in_its_folder_wherever_claw_is_called() {
+    let house = House::bare();
+    let project = house.user_home().join("project");
+    fs::create_dir_all(project.join("tools")).unwrap();
+    fs::create_dir_all(project.join(".vscode")).unwrap();
+    fs::write(project.join(".env"), "GREETING=hello\n").unwrap();
+    let (server, record) = (example("hub-stranger"), house.user_home().join("record"));
+    std::os::unix::fs::symlink(server, project.join("tools/server")).unwrap();
+    fs::write(project.join("tools/run.sh"), "exec \"$(dirname \"$0\")/server\" \"$@\"\n").unwrap();
+    let code = json!({"mcpServers": {
+        "program": {"command": "./tools/server", "args": ["legacy", record]},
+        "script": {"command": "sh", "args": ["./tools/run.sh", "legacy", record]},
+        "bare": {"command": "sh", "args": ["tools/run.sh", "legacy", record]},
+        "inside": {"command": "sh", "args": ["run.sh", "legacy", record], "cwd": "tools"},
+        "variables": {"command": "./tools/server", "args": ["legacy", record], "envFile": ".env"},
+        "gone": {"command": "sh", "args": ["./gone.sh"]},
+        "old": {"type": "sse", "url": "https://old.example/sse"}}});
+    fs::write(project.join(".mcp.json"), code.to_string()).unwrap();
+    let editor = json!({"servers": {"editor": {"command": "${workspaceFolder}/tools/server",
+        "args": ["legacy", record]}}});
+    fs::write(project.join(".vscode/mcp.json"), editor.to_string()).unwrap();
+
+    let mut import = house.command(&["mcp", "import", "--yes"]);
+    import.current_dir(&project);
+    let ran = house.begin(import).ends().expect(0);
+    let folder = project.display();
+    for shown in [
+        format!("program (Claude Code, this folder): {folder}/tools/server legacy"),
+        format!("; in {folder}/tools\n"),
+        format!("; variables of {folder}/.env"),
+        format!("not there: {folder}/gone.sh"),
+        format!("editor (VS Code, this folder): {folder}/tools/server legacy"),
+        "left out: the old transport `sse` (HTTP+SSE), which claw does not speak".to_owned(),
+    ] {
+        assert!(ran.err.contains(&shown), "{shown}: {}", ran.err);
+    }
+    assert!(!ran.err.contains("workspace"), "the folder is known: {}", ran.err);
+    for name in ["program", "script", "bare", "inside", "variables", "editor"] {
+        let works = house.claw(&["mcp", "test", name]).expect(0).out;
+        assert!(works.starts_with(&format!("{name} works")), "{works}");
+    }
 }
 
 /// Entries as VS Code and Cursor write them, with what claw has no place for.

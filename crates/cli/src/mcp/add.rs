@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::placed::is_like_a_file;
 use super::{File, entry};
 use crate::app::App;
 use crate::fail::{self, UserError};
@@ -75,16 +76,6 @@ fn missing_files(new: &NewEntry, folder: &Path) -> Vec<String> {
     let names = args.flatten().filter_map(|arg| arg.as_str());
     let missing = names.filter(|name| is_like_a_file(name) && !folder.join(name).exists());
     missing.map(|name| folder.join(name).display().to_string()).collect()
-}
-
-/// `server.js`, `./server`, and no option, address, package (`@scope/name`) or absolute path.
-fn is_like_a_file(name: &str) -> bool {
-    const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".rb", ".jar"];
-    let is_other = name.starts_with(['-', '/', '~', '@', '$']) || name.contains("://");
-    !is_other
-        && (name.starts_with("./")
-            || name.starts_with("../")
-            || ENDS.iter().any(|end| name.ends_with(end)))
 }
 
 pub(super) fn remove(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {

@@ -1,8 +1,6 @@
 //! An entry for `mcp.json`: from what was typed, and as a person sees it. Of variables and headers
 //! the names are shown, and which variables of the owner's they refer to. Must not know files.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::domain::{command_line, inherit, secret};
@@ -31,20 +29,6 @@ pub(super) fn typed(
         }
     }
     entry
-}
-
-/// Paths of a command as they are from everywhere: claw starts a server in a folder of its own.
-/// That is the program with a folder in its name, and what names a file here by `./` or `../`.
-pub(super) fn from_anywhere(command: Vec<String>) -> Vec<String> {
-    let relative = |index: usize, word: &str| match index {
-        0 => word.contains('/') && !word.starts_with(['/', '~', '$']),
-        _ => (word.starts_with("./") || word.starts_with("../")) && Path::new(word).exists(),
-    };
-    let whole = |(index, word): (usize, String)| match std::path::absolute(&word) {
-        Ok(path) if relative(index, &word) => path.to_str().map_or(word, str::to_owned),
-        _ => word,
-    };
-    command.into_iter().enumerate().map(whole).collect()
 }
 
 /// In one line: what it runs or where it is, and what it is given. Only what has the shape of a

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::placed;
 use crate::args::ClientApp;
 use crate::config::Config;
 use crate::domain::inherit::THE_USUAL;
@@ -38,6 +39,8 @@ pub(super) struct FoundServer {
     pub(super) entry: Result<NewEntry, String>,
     /// What of it has no place in claw.
     pub(super) left_out: Vec<String>,
+    /// Files of it that are not there.
+    pub(super) missing: Vec<String>,
     /// The file may come from somebody else: a folder holds it, or nobody knows whose it is.
     pub(super) of_stranger: bool,
 }
@@ -47,6 +50,8 @@ pub(super) struct Source {
     pub(super) of: &'static str,
     pub(super) path: PathBuf,
     pub(super) of_stranger: bool,
+    /// The folder in which its program runs its servers, where that is always the same.
+    base: Option<PathBuf>,
 }
 
 /// The files that there may be, for this user and in this folder.
@@ -69,7 +74,8 @@ pub(super) fn sources(config: &Config, here: &Path) -> Vec<Source> {
     for (of, path, of_stranger) in known {
         // The folder may be the user's home.
         if sources.iter().all(|source| source.path != path) {
-            sources.push(Source { of, path, of_stranger });
+            let base = of_stranger.then(|| here.to_owned());
+            sources.push(Source { of, path, of_stranger, base });
         }
     }
     sources
@@ -81,7 +87,15 @@ pub(super) fn named(config: &Config, path: &Path, here: &Path) -> Source {
     let is_own = sources(config, here)
         .iter()
         .any(|source| !source.of_stranger && real(&source.path) == real(path));
-    Source { of: "the file", path: path.to_owned(), of_stranger: !is_own }
+    let base = (!is_own).then(|| folder_of(&here.join(path))).flatten();
+    Source { of: "the file", path: path.to_owned(), of_stranger: !is_own, base }
+}
+
+/// The project whose file this is.
+fn folder_of(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let is_of_editor = folder.ends_with(".vscode") || folder.ends_with(".cursor");
+    Some(if is_of_editor { folder.parent()? } else { folder }.to_owned())
 }
 
 /// The servers of one file; `None` where there is no such file.
@@ -104,22 +118,33 @@ pub(super) fn read(source: &Source, here: &Path) -> Result<Option<Vec<FoundServe
     };
     let of_folder =
         format!("/projects/{}", here.display().to_string().replace('~', "~0").replace('/', "~1"));
+    let of_here = root.pointer(&of_folder).and_then(|project| project.get("mcpServers"));
+    let base = source.base.as_deref();
     let roots = [
-        root.get("mcpServers"),
-        root.get("servers"),
-        root.get("mcp_servers"),
-        root.pointer(&of_folder).and_then(|project| project.get("mcpServers")),
+        (root.get("mcpServers"), base),
+        (root.get("servers"), base),
+        (root.get("mcp_servers"), base),
+        (of_here, Some(here)),
     ];
-    let servers = roots.into_iter().flatten().filter_map(Value::as_object).flatten();
-    Ok(Some(servers.map(|(name, entry)| found(source, name, entry, is_toml)).collect()))
+    let servers = roots.into_iter().flat_map(|(servers, base)| {
+        let servers = servers.and_then(Value::as_object).into_iter().flatten();
+        servers.map(move |(name, entry)| found(source, base, (name, entry), is_toml))
+    });
+    Ok(Some(servers.collect()))
 }
 
-fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> FoundServer {
+fn found(
+    source: &Source,
+    base: Option<&Path>,
+    (name, entry): (&str, &Value),
+    is_codex: bool,
+) -> FoundServer {
     let Source { of, of_stranger, .. } = *source;
     let name = name.to_owned();
     let Some(fields) = entry.as_object() else {
-        let entry = Err("it is no object".to_owned());
-        return FoundServer { of, name, entry, left_out: Vec::new(), of_stranger };
+        let (entry, left_out, missing) =
+            (Err("it is no object".to_owned()), Vec::new(), Vec::new());
+        return FoundServer { of, name, entry, left_out, missing, of_stranger };
     };
     let mut fields = fields.clone();
     // Claw's own key, which no other program knows: only somebody who is after claw writes it.
@@ -129,9 +154,6 @@ fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> FoundSer
         fields.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
     left_out.extend(has_own_key.then(|| "inherit".to_owned()));
     let text = Value::Object(fields.clone()).to_string();
-    if text.contains("${workspaceFolder") {
-        left_out.push("`${workspaceFolder}`, which means claw's own workspace here".to_owned());
-    }
     let entry = if let Some((_, input)) = text.split_once("${input:") {
         let id = input.split('}').next().unwrap_or_default();
         Err(format!(
@@ -142,9 +164,25 @@ fn found(source: &Source, name: &str, entry: &Value, is_codex: bool) -> FoundSer
         Err("it has neither a `command` nor a `url`".to_owned())
     } else {
         let kept = KEYS.iter().filter_map(|key| Some((*key, fields.get(*key)?.clone())));
-        Ok(kept.collect())
+        Ok(placed::placed(kept.collect(), base))
     };
-    FoundServer { of, name, entry, left_out, of_stranger }
+    let missing = entry.as_ref().map(placed::missing).unwrap_or_default();
+    left_out.extend(entry.iter().flat_map(meant_otherwise));
+    FoundServer { of, name, entry, left_out, missing, of_stranger }
+}
+
+/// What an entry says that is something else in claw.
+fn meant_otherwise(entry: &NewEntry) -> impl Iterator<Item = String> {
+    let text = json!(entry).to_string();
+    let workspace = text
+        .contains("${workspaceFolder")
+        .then_some("`${workspaceFolder}`, which means claw's own workspace here");
+    let is_old = entry.iter().any(|(key, value)| *key == "type" && value == "sse");
+    let transport = is_old.then_some(
+        "the old transport `sse` (HTTP+SSE), which claw does not speak: it tries the newer one at \
+         this address",
+    );
+    workspace.into_iter().chain(transport).map(str::to_owned)
 }
 
 /// Codex names the same things otherwise.
@@ -203,9 +241,8 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join(file);
         std::fs::write(&path, text).unwrap();
-        read(&Source { of: "test", path, of_stranger: false }, Path::new("/work/a~b"))
-            .unwrap()
-            .unwrap()
+        let source = Source { of: "test", path, of_stranger: false, base: None };
+        read(&source, Path::new("/work/a~b")).unwrap().unwrap()
     }
 
     #[test]

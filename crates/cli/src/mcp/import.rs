@@ -56,7 +56,7 @@ pub(super) fn run(
         if as_json {
             let entry = one.entry.as_ref().ok().map(entry::shown);
             let row = json!({"id": one.name, "of": one.of, "taken_in": is_taken, "shown": entry,
-                "reason": reason, "left_out": one.left_out});
+                "reason": reason, "left_out": one.left_out, "missing": one.missing});
             out::line(&row.to_string())?;
         }
     }
@@ -148,8 +148,10 @@ fn shown(one: &FoundServer) -> String {
         Ok(entry) => format!("{} ({}): {}", one.name, one.of, entry::shown(entry)),
         Err(_) => format!("{} ({})", one.name, one.of),
     };
-    if !one.left_out.is_empty() {
-        text.push_str(&format!("\n    left out: {}", one.left_out.join(", ")));
+    for (what, all) in [("left out", &one.left_out), ("not there", &one.missing)] {
+        if !all.is_empty() {
+            text.push_str(&format!("\n    {what}: {}", all.join(", ")));
+        }
     }
     text
 }

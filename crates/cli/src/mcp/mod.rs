@@ -8,6 +8,7 @@ mod found;
 mod import;
 mod list;
 mod login;
+mod placed;
 mod trust;
 mod try_out;
 
@@ -27,7 +28,7 @@ pub async fn run(app: &App, action: Option<McpAction>, as_json: bool) -> anyhow:
     match action {
         None | Some(McpAction::List) => list::run(app, as_json),
         Some(McpAction::Add { name, url, headers, env, command }) => {
-            let command = entry::from_anywhere(command);
+            let command = placed::from_anywhere(command, Path::new(""));
             add::run(app, &name, entry::typed(url, headers, env, command), as_json)
         }
         Some(McpAction::Remove { name }) => add::remove(app, &name, as_json),
