@@ -259,6 +259,35 @@ fn a_legacy_question_ends_with_its_process() {
     }
 }
 
+/// 2025-11-25: the refusal names the page, and the call that it was for has not run.
+#[test]
+fn a_call_that_is_refused_until_a_page_was_opened_is_made_once_more_behind_it() {
+    for is_opened in [true, false] {
+        let (house, _provider) = house("legacy", "behind");
+        let id = house.ask_parks("go");
+        let shown = house.claw(&["approvals", &id]).expect(0).out;
+        let asks = "`tickets/behind` asks you to open a page on pay.example.org";
+        assert!(shown.contains(asks) && shown.contains("Please pay."), "{shown}");
+        let answer = if is_opened { "approve" } else { "deny" };
+        assert_eq!(house.claw(&[answer, &id]).expect(0).out, "done\n");
+        assert_eq!(open(&house), None);
+        let results = outcomes(&house.events("main"));
+        let told = if is_opened {
+            "you have been there"
+        } else {
+            "refused the call: More is needed. (JSON-RPC error -32042)."
+        };
+        assert!(results.len() == 1 && results[0].to_string().contains(told), "{results:?}");
+        let mut calls: Vec<Value> =
+            noted(&house, "behind ").iter().map(|it| serde_json::from_str(it).unwrap()).collect();
+        assert_eq!(calls.len(), if is_opened { 2 } else { 1 }, "{calls:?}");
+        calls.iter_mut().for_each(|call| drop(call.as_object_mut().unwrap().remove("_meta")));
+        calls.dedup();
+        assert_eq!(calls, [json!({"name": "behind", "arguments": {"to": "Rome"}})]);
+        house.is_whole();
+    }
+}
+
 #[test]
 fn an_enumeration_has_buttons_in_telegram_and_a_number_is_typed() {
     let call = Call::new("a", "tickets__book", r#"{"to": "Rome"}"#);

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
-const TOOLS: [&str; 7] = ["book", "extras", "login", "endless", "page", "samples", "plain"];
+const TOOLS: [&str; 8] =
+    ["book", "extras", "login", "endless", "page", "behind", "samples", "plain"];
 
 struct Server {
     modern: bool,
@@ -137,6 +138,16 @@ impl Server {
                 let page = self.page();
                 let heard = self.ask(&page);
                 self.text(id, &format!("page: {heard}"));
+            }
+            // Refused once, whichever process is asked.
+            "behind" => {
+                let is_first = !std::fs::read_to_string(&self.record).unwrap().contains("behind ");
+                self.note(&format!("behind {params}"));
+                match is_first {
+                    true => self.say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32042,
+                        "message": "More is needed.", "data": {"elicitations": [self.page()]}}})),
+                    false => self.text(id, "you have been there"),
+                }
             }
             "extras" => {
                 let heard = self.ask(&extras());

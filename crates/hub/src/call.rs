@@ -19,8 +19,10 @@ use super::connection::Connection;
 use super::files::ResultFile;
 use super::human_time::HumanTime;
 use super::method::Method;
+use super::needed_page;
 use super::output::{read_answer_of, read_result};
 use super::refused::{read_error, read_refusal};
+use super::rpc::era::Era;
 use super::rpc::{
     ANSWER_TOO_LONG, AskSink, CallAsker, CallTag, ProgressSink, REQUEST_FAILED, REQUEST_REFUSED,
 };
@@ -72,8 +74,8 @@ pub enum CallEnd {
     NotForwarded { reason: String },
     /// It was sent, or a part of it, and there is no readable answer: it may have run.
     Unknown { reason: String },
-    /// A modern server asks for input before it goes on (a multi round-trip request). The call has
-    /// not ended.
+    /// A modern server asks for input before it goes on (a multi round-trip request), or an older
+    /// one for a page that has to be opened first. The call has not ended.
     InputRequired { requests: Value, state: Option<String> },
     /// A modern server goes on with it as a task of this id, which is looked at after `wait`. The
     /// call has not ended.
@@ -164,7 +166,7 @@ fn request_of(permit: &Permit) -> Result<ClientRequest, String> {
         return request.ok_or_else(|| format!("an argument of `{}` is missing", permit.tool()));
     }
     let mut params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
-    if let Some(input) = permit.input() {
+    if let Some(input) = permit.input().filter(|input| !needed_page::is_round(input)) {
         params.input_responses = Some(input.responses.clone().into_iter().collect());
         params.request_state = input.state.clone();
     }
@@ -255,13 +257,13 @@ async fn read_answer(
                 false => unknown(format!("the exchange ended before it answered: {reason}")),
             }
         }
-        Err(ServiceError::McpError(error)) => read_error(
-            &connection.server,
-            error.code.0,
-            &error.message,
-            error.data.as_ref(),
-            bytes_max,
-        ),
+        Err(ServiceError::McpError(error)) => {
+            let (code, message, data) = (error.code.0, &error.message, error.data.as_ref());
+            let is_call = connection.era == Era::Legacy && expected.method.is_none();
+            let asked =
+                is_call.then(|| needed_page::asked_for(code, message, data, bytes_max)).flatten();
+            asked.unwrap_or_else(|| read_error(&connection.server, code, message, data, bytes_max))
+        }
         Err(ServiceError::TransportSend(error)) if ticket.revoke() => {
             CallEnd::NotForwarded { reason: error.error.to_string() }
         }

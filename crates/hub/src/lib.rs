@@ -17,6 +17,7 @@ pub mod login;
 pub mod manifest;
 mod method;
 pub mod names;
+mod needed_page;
 mod offers;
 mod output;
 mod permit;

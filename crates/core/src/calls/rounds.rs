@@ -3,8 +3,9 @@
 //! doors.
 //!
 //! A round of a modern server is the result of its call: the call waits in the state
-//! `input_required`, and goes on by the same call with the responses. An older server asks while
-//! its call runs (`in_call`): the call stays `started`, and the round ends with it.
+//! `input_required`, and goes on by the same call with the responses. So it does where an older one
+//! refuses a call until a page was opened. Otherwise that asks while its call runs (`in_call`): the
+//! call stays `started`, and the round ends with it.
 
 mod answer;
 mod ask;

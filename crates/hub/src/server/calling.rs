@@ -13,6 +13,7 @@ use crate::call::{Beside, CallControl, CallEnd, forward};
 use crate::catalog::{ServerTools, ToolEntry};
 use crate::connection::Connection;
 use crate::method::Method;
+use crate::needed_page;
 use crate::permit::Permit;
 use crate::start::Way;
 use crate::task;
@@ -24,6 +25,9 @@ impl Server {
         let not_forwarded = |reason: String| CallEnd::NotForwarded { reason };
         if permit.task().is_some() {
             return Box::pin(self.follow_task(permit, context)).await;
+        }
+        if let Some(end) = needed_page::stays_refused(&permit, self.settings.result_bytes_max) {
+            return end;
         }
         let (connection, tools) = tokio::select! {
             biased;
