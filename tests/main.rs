@@ -121,6 +121,7 @@ mod serve_install_files;
 mod serve_more;
 mod serve_prompts;
 mod serve_rig;
+mod serve_settings;
 mod serve_tools;
 mod server_prompts;
 mod server_secrets;

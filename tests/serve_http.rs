@@ -63,13 +63,29 @@ impl Served {
         served
     }
 
+    /// What a process serves that runs in this house.
+    pub fn by(house: House, running: Running) -> Self {
+        let mut served = Self { house, address: String::new(), running: None };
+        served.take(running);
+        served
+    }
+
     fn begin(&mut self, at: &str) {
         let running = self.house.start(&["serve", "--http", at, "--tools"]);
+        self.take(running);
+    }
+
+    fn take(&mut self, running: Running) {
         eventually("it is served", || running.err().contains("/mcp"));
         let err = running.err();
-        let url = err.split("http://").nth(1).unwrap();
+        let url = err.split("served at http://").nth(1).unwrap();
         url.split("/mcp").next().unwrap().clone_into(&mut self.address);
         self.running = Some(running);
+    }
+
+    /// What the process has said.
+    pub fn err(&self) -> String {
+        self.running.as_ref().unwrap().err()
     }
 
     pub fn token(&self, client: &str) -> String {
@@ -124,7 +140,7 @@ impl Served {
     }
 
     /// A call of a tool, as a client of before 2026-07-28 makes it.
-    fn calls(&self, token: &str, tool: &str, arguments: &Value) -> Value {
+    pub fn calls(&self, token: &str, tool: &str, arguments: &Value) -> Value {
         let got = self.with_token(token, &called(tool, arguments));
         assert_eq!(got.status, 200, "{got:?}");
         got.rpc()["result"].clone()
@@ -145,14 +161,14 @@ fn dechunked(body: &str) -> String {
     whole
 }
 
-fn called(tool: &str, arguments: &Value) -> Value {
+pub fn called(tool: &str, arguments: &Value) -> Value {
     json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": tool, "arguments": arguments},
     })
 }
 
-fn listed() -> Value {
+pub fn listed() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 }
 

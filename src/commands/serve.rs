@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use claw_cli::args::ServeArgs;
 use claw_cli::fail::{self, UserError};
@@ -45,7 +46,7 @@ pub async fn run(overrides: Overrides, wanted: ServeArgs) -> anyhow::Result<Exit
     let mut front = [0_u8; FRONT_BYTES];
     getrandom::fill(&mut front)
         .map_err(|error| UserError::because(format!("the system gives no randomness: {error}")))?;
-    let hello = Hello::new(client, wanted.tools || config.serve.tools, hex(&front));
+    let hello = Hello::new(client, wanted.tools, hex(&front));
     let backends = Backends {
         socket: config.home.path().join(SOCKET),
         hello: hello.clone(),
@@ -97,14 +98,13 @@ async fn over_http(
          Ctrl-C ends this.",
         http.url()
     ));
-    let tools = tools || app.config.serve.tools;
-    let retention = claw_cli::retention::begin(app.clone());
+    let beside = beside(&app);
     tokio::select! {
         () = http.serve(serving.clone(), tools) => {}
         () = ends => {}
     }
     serving.wind_down().await;
-    retention.abort();
+    beside.iter().for_each(JoinHandle::abort);
     app.close().await;
     Ok(ExitCode::from(fail::DONE))
 }
@@ -122,6 +122,11 @@ async fn open(overrides: Overrides, serves: Serves) -> anyhow::Result<(Arc<App>,
     Ok((app, Serving::start(context, serves)))
 }
 
+/// What an open home needs beside its door.
+fn beside(app: &Arc<App>) -> [JoinHandle<()>; 2] {
+    [claw_cli::retention::begin(app.clone()), claw_cli::follow_settings::begin(app.clone())]
+}
+
 /// An agent in this process, for this client alone.
 async fn open_here(overrides: Overrides, hello: Hello) -> anyhow::Result<Here> {
     let (app, serving) = open(overrides, Serves::Only(hello.client.clone())).await?;
@@ -132,10 +137,10 @@ async fn open_here(overrides: Overrides, hello: Hello) -> anyhow::Result<Here> {
     }
     let (stream, ours) = tokio::io::duplex(DUPLEX_BYTES);
     serving.answer(hello, None, ours);
-    let retention = claw_cli::retention::begin(app.clone());
+    let beside = beside(&app);
     let close = async move {
         serving.wind_down().await;
-        retention.abort();
+        beside.iter().for_each(JoinHandle::abort);
         app.close().await;
     };
     Ok(Here { stream, close: Box::pin(close) })

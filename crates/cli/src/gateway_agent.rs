@@ -34,6 +34,7 @@ impl AgentAtWork {
         crate::undo::finish_cut(&app, |line| say(&out::clean(line))).await;
         let notices = app.warnings.iter().chain(&app.config.notices);
         notices.chain(app.heartbeats_fault.as_ref()).for_each(|notice| say(&out::clean(notice)));
+        let following = crate::follow_settings::begin_ahead(app.clone());
         let retention = crate::retention::begin(app.clone());
         let mut beside = JoinSet::new();
         for door in &self.beside {
@@ -50,6 +51,7 @@ impl AgentAtWork {
             while beside.join_next().await.is_some() {}
         }
         drop(beside);
+        following.abort();
         retention.abort();
         app.close().await;
         done

@@ -17,6 +17,7 @@ mod digest;
 mod doctor;
 mod explain;
 pub mod fail;
+pub mod follow_settings;
 mod gateway;
 mod gateway_agent;
 mod grants;

@@ -18,7 +18,7 @@ use crate::router::Visitor;
 pub struct Caller {
     pub serving: Arc<Serving>,
     pub client: ClientName,
-    /// Whether it is offered the gated tools.
+    /// Whether it was started to be offered the gated tools, whatever is configured.
     pub tools: bool,
     /// The front behind which it is; `None` over HTTP.
     pub front: Option<String>,
@@ -29,6 +29,11 @@ pub struct Caller {
 impl Caller {
     pub fn clients(&self) -> &Clients {
         &self.serving.door.shared.context.clients
+    }
+
+    /// Whether it is offered the gated tools now. The setting may change while it is connected.
+    pub fn is_offered_tools(&self) -> bool {
+        self.tools || self.clients().settings().tools
     }
 
     pub fn visitor(&self) -> Visitor {

@@ -72,7 +72,7 @@ impl Handler {
     /// What this client is offered, in an order that depends on the names alone.
     async fn tools(&self) -> Result<Vec<Tool>, ErrorData> {
         let mut tools: Vec<Tool> = ALL.into_iter().map(AgentTool::definition).collect();
-        if self.caller.tools {
+        if self.caller.is_offered_tools() {
             let gated = self.caller.clients().tools().await;
             let gated =
                 gated.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -93,7 +93,7 @@ impl ServerHandler for Handler {
         let mut info = ServerConfig::new(capabilities);
         info.server_info =
             Implementation::new("claw", env!("CARGO_PKG_VERSION")).with_title("claw");
-        let more = if self.caller.tools { INSTRUCTIONS_OF_TOOLS } else { "" };
+        let more = if self.caller.is_offered_tools() { INSTRUCTIONS_OF_TOOLS } else { "" };
         info.instructions = Some(format!("{INSTRUCTIONS}{more}"));
         info
     }
@@ -130,7 +130,7 @@ impl ServerHandler for Handler {
                 None => result.into(),
             });
         }
-        if !caller.tools {
+        if !caller.is_offered_tools() {
             return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None));
         }
         // Whatever is listed, both ways lead to a tool: a list that a client has kept stays true.

@@ -23,7 +23,7 @@ const LIST_TTL_MS: u64 = 60_000;
 
 /// Whether this client is offered any: they are those of the servers whose tools it is offered.
 pub fn are_offered(caller: &Caller) -> bool {
-    caller.tools
+    caller.is_offered_tools()
 }
 
 /// All of them. No server is started for it.

@@ -30,7 +30,7 @@ pub struct Hello {
     #[serde(rename = "claw/serve")]
     form: u32,
     pub client: ClientName,
-    /// Whether the client is offered the gated tools.
+    /// Whether the client is offered the gated tools, whatever is configured.
     pub tools: bool,
     /// The same for as long as the front lives, so that a request which it sends again is known.
     pub front: String,

@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::App;
 use super::gate::load_policy;
 use super::servers::{load_manifest, manifests, secret_pairs};
@@ -15,6 +17,8 @@ use crate::hub::{Replaced, secrets};
 
 /// How often the files are looked at. A look is one `stat` a file.
 pub const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Whoever tells of changes is missing when nobody has looked for so long.
+const MISSING_AFTER: Duration = Duration::from_secs(2);
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,12 @@ struct File {
 }
 
 /// The files of one agent, as they were last read.
-pub struct Watched(Vec<File>);
+pub struct Watched {
+    files: Vec<File>,
+    /// What is in force and was told to nobody yet.
+    untold: Vec<String>,
+    looked_at: Instant,
+}
 
 impl Watched {
     /// Begins to watch. What is changed from now on is news, so this comes before the files are
@@ -65,21 +74,35 @@ impl Watched {
             let (seen, digest) = (stamp(&path), digest(&path));
             File { kind, path, seen, fresh: None, digest }
         };
-        Self(files.into_iter().chain(own).chain(others).map(file).collect())
+        let files = files.into_iter().chain(own).chain(others).map(file).collect();
+        Self { files, untold: Vec::new(), looked_at: Instant::now() }
     }
 }
 
 impl App {
-    /// Looks once. Gives a sentence for each file that has changed since it was read.
+    /// Looks once. Gives a sentence for each file that has changed since it was told.
     pub async fn look(&self) -> Vec<String> {
         let mut watched = self.watched.lock().await;
-        let mut told = Vec::new();
-        for file in &mut watched.0 {
+        self.read_changed(&mut watched).await;
+        std::mem::take(&mut watched.untold)
+    }
+
+    /// The same where nobody has looked for a while, so that changes count also while whoever
+    /// tells of them is not there. The next [`Self::look`] gives the sentences.
+    pub async fn look_ahead(&self) {
+        let mut watched = self.watched.lock().await;
+        if watched.looked_at.elapsed() >= MISSING_AFTER {
+            self.read_changed(&mut watched).await;
+        }
+    }
+
+    async fn read_changed(&self, watched: &mut Watched) {
+        watched.looked_at = Instant::now();
+        for file in &mut watched.files {
             if file.has_changed() {
-                told.extend(self.read_again(file).await);
+                watched.untold.extend(self.read_again(file).await);
             }
         }
-        told
     }
 
     async fn read_again(&self, file: &File) -> Option<String> {

@@ -130,7 +130,7 @@ async fn answer(serving: &Arc<Serving>, tools: bool, request: Request<Incoming>)
             let caller = Caller {
                 serving: serving.clone(),
                 client,
-                tools: tools || settings.tools,
+                tools,
                 front: None,
                 _place: Some(Arc::new(place)),
             };
