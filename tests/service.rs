@@ -166,6 +166,89 @@ fn a_setting_that_was_there_stays_and_a_new_value_counts() {
 }
 
 #[test]
+fn the_service_gets_what_claw_needs_of_this_machine_and_its_network_and_nothing_of_one_login() {
+    let rig = Rig::new(0);
+    let state = rig.house.user_home().join("state").display().to_string();
+    let needed = [
+        ("HTTPS_PROXY", "http://127.0.0.1:9"),
+        ("LC_TIME", "de_AT.UTF-8"),
+        ("MCP_TIMEOUT", "5000"),
+        ("SSL_CERT_FILE", "/etc/own-ca.pem"),
+        ("TZ", "Europe/Vienna"),
+        ("XDG_STATE_HOME", state.as_str()),
+        ("no_proxy", "localhost"),
+    ];
+    let of_a_login = [("SSH_AUTH_SOCK", "/tmp/ssh-1/agent.1"), ("XDG_RUNTIME_DIR", "/run/user/7")];
+    let set = needed.iter().chain(&of_a_login);
+    let rig = Rig { house: set.fold(rig.house, |house, (name, value)| house.with(name, value)) };
+    let install = ["service", "install", "--no-start"];
+    rig.house.claw(&install).expect(0);
+    let settings = fs::read_to_string(rig.settings()).unwrap();
+    for (name, value) in needed {
+        assert!(settings.contains(&format!("{name}=\"{value}\"\n")), "{name}: {settings}");
+    }
+    for (name, _) in of_a_login {
+        assert!(!settings.contains(name), "{settings}");
+    }
+    // Somebody whose agent stays where it is says so.
+    rig.house.write("claw.toml", "inherit = [\"...\", \"SSH_AUTH_SOCK\"]\n");
+    rig.house.claw(&install).expect(0);
+    assert!(fs::read_to_string(rig.settings()).unwrap().contains("SSH_AUTH_SOCK="));
+}
+
+#[test]
+fn a_setting_of_before_does_not_override_what_claw_toml_says_now() {
+    let rig = Rig::new(0);
+    let install = ["service", "install", "--no-start"];
+    rig.house.claw(&install).expect(0);
+    let kept = fs::read_to_string(rig.settings()).unwrap();
+    fs::write(rig.settings(), format!("{kept}EXTRA=\"mine\"\nCLAW_MODEL=\"old\"\n")).unwrap();
+    // As `claw init` asks for it: unset, and written.
+    let newer = "7654321:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr";
+    let names = || -> Vec<String> {
+        let settings = fs::read_to_string(rig.settings()).unwrap();
+        settings.lines().map(|line| line.split('=').next().unwrap().to_owned()).collect()
+    };
+    let without = |unset: &[&str]| {
+        let mut command = rig.house.command(&install);
+        unset.iter().for_each(|name| _ = command.env_remove(name));
+        rig.house.begin(command).ends().expect(0)
+    };
+    rig.house.write("claw.toml", &format!("[telegram]\ntoken = \"{newer}\"\n"));
+    let said = without(&["TELEGRAM_BOT_TOKEN", "CLAW_AGENT"]);
+    assert!(said.out.contains("Taken out of it: TELEGRAM_BOT_TOKEN. "), "{said:?}");
+    assert!(!said.out.contains(TOKEN) && !said.out.contains(newer), "{said:?}");
+    for (name, is_there) in [
+        ("TELEGRAM_BOT_TOKEN", false),
+        ("CLAW_AGENT", true),
+        ("CLAW_MODEL", true),
+        ("CLAW_ALLOWED_CHATS", true),
+        ("EXTRA", true),
+    ] {
+        assert_eq!(names().iter().any(|known| known == name), is_there, "{name}");
+    }
+    // Who answers is said as a whole.
+    let model = "[model]\nagent = \"demo\"\n";
+    rig.house.write("claw.toml", &format!("{model}[telegram]\ntoken = \"{newer}\"\n"));
+    let said = without(&["TELEGRAM_BOT_TOKEN", "CLAW_AGENT"]);
+    assert!(said.out.contains("Taken out of it: CLAW_AGENT, CLAW_MODEL. "), "{said:?}");
+    // What is set here counts here, and there.
+    let said = rig.house.claw(&install).expect(0);
+    assert!(!said.out.contains("Taken out") && names().contains(&"CLAW_AGENT".into()), "{said:?}");
+}
+
+#[test]
+fn a_workspace_that_is_named_beside_the_command_is_that_of_the_service() {
+    let rig = Rig::new(0);
+    let folder = rig.house.user_home().join("elsewhere");
+    fs::create_dir(&folder).unwrap();
+    let folder = folder.display().to_string();
+    rig.house.claw(&["--workspace", &folder, "service", "install", "--no-start"]).expect(0);
+    let settings = fs::read_to_string(rig.settings()).unwrap();
+    assert!(settings.contains(&format!("CLAW_WORKSPACE=\"{folder}\"\n")), "{settings}");
+}
+
+#[test]
 fn what_cannot_be_is_said_with_a_next_step() {
     House::new()
         .claw(&["service", "install"])

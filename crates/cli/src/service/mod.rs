@@ -15,9 +15,10 @@ use anyhow::Context as _;
 use super::args::ServiceAction;
 use super::fail::UserError;
 use super::{fail, out};
-use crate::config::{Config, Overrides};
+use crate::config::{Config, MAIN, Overrides};
 use crate::durable;
 use crate::gateway::without_a_bot;
+use crate::hub::INHERITED_VARIABLES;
 use unit::Service;
 
 /// A file in the home that parks the gateway for as long as it is there.
@@ -26,11 +27,46 @@ pub const PARKED: &str = "gateway-disabled";
 const LABEL: &str = "claw.gateway";
 const UNIT: &str = "claw.service";
 const ENVIRONMENT: &str = "service.env";
+/// What claw reads beside its own variables, keys and what its servers inherit. Not SSH_AUTH_SOCK:
+/// it leads to the agent of one login, and would keep the service from a newer one.
+const KNOWN: [&str; 7] = [
+    "DOCKER_HOST",
+    "MCP_TIMEOUT",
+    "OLLAMA_HOST",
+    // A service manager has a short PATH, in which commands find nothing of the owner's.
+    "PATH",
+    "TELEGRAM_BOT_TOKEN",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+/// Known to servers, and the service manager's own to set.
+const OF_A_LOGIN: &str = "XDG_RUNTIME_DIR";
+/// Any of these says which model answers.
+const MODEL_KEYS: &[&str] = &["model.agent", "model.model", "model.base_url"];
+/// Variables of the main agent that override `claw.toml`, with the keys that say the same there.
+const OVERRIDING: [(&str, &[&str]); 7] = [
+    ("CLAW_AGENT", MODEL_KEYS),
+    ("CLAW_ALLOWED_CHATS", &["telegram.allowed_chats"]),
+    ("CLAW_BASE_URL", MODEL_KEYS),
+    ("CLAW_MODEL", MODEL_KEYS),
+    ("CLAW_TELEGRAM_API", &["telegram.api"]),
+    ("CLAW_WORKSPACE", &["workspace"]),
+    ("TELEGRAM_BOT_TOKEN", &["telegram.token"]),
+];
+
+/// What stands in the file for the service.
+struct KeptSettings {
+    /// The names that it sets.
+    names: Vec<String>,
+    /// Those of before that are gone: `claw.toml` says the same now.
+    outdated: Vec<String>,
+}
 
 pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitCode> {
+    let is_placed = overrides.workspace.is_some();
     let config = Config::load(overrides)?;
     let done = match action {
-        ServiceAction::Install { no_start } => install(&config, *no_start)?,
+        ServiceAction::Install { no_start } => install(&config, is_placed, *no_start)?,
         ServiceAction::Status => {
             shown(&manage(&["status", "--no-pager", UNIT], &["print", &target()]))?
         }
@@ -40,7 +76,8 @@ pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitC
     Ok(ExitCode::from(done))
 }
 
-fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
+/// `is_placed`: the workspace was named beside the command, and is to be the service's.
+fn install(config: &Config, is_placed: bool, no_start: bool) -> anyhow::Result<u8> {
     let meant = |config: &Config| !config.bots.is_empty();
     let others = others(config)?;
     if !meant(config) && !others.iter().any(meant) {
@@ -54,7 +91,7 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let program = std::env::current_exe().context("claw cannot find its own program")?;
     let home = config.home.root();
     let environment = home.join(ENVIRONMENT);
-    let names = keep_settings(config, &environment)?;
+    let kept = keep_settings(config, is_placed, &environment)?;
     let service = Service {
         program: &program,
         home,
@@ -68,8 +105,15 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     out::line(&format!(
         "Written: {} (only you can read it), with {}",
         environment.display(),
-        listed(&names)
+        listed(&kept.names)
     ))?;
+    if !kept.outdated.is_empty() {
+        out::line(&format!(
+            "Taken out of it: {}. What claw.toml says counts now; your environment does not set \
+             this any more, and the old value would have overridden the file.",
+            kept.outdated.join(", ")
+        ))?;
+    }
     if no_start {
         out::line("It was not started; `claw service install` starts it.")?;
         return Ok(fail::DONE);
@@ -174,8 +218,8 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
 }
 
 /// Puts the settings that claw takes from the environment into a file for the service, beside those
-/// that are there already. Gives their names.
-fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
+/// that are there already and still mean something.
+fn keep_settings(config: &Config, is_placed: bool, path: &Path) -> anyhow::Result<KeptSettings> {
     let before = crate::config::read_if_there(path)?.unwrap_or_default();
     let mut lines: BTreeMap<String, String> = BTreeMap::new();
     for line in before.lines() {
@@ -191,9 +235,14 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
         .iter()
         .filter_map(|path| crate::config::read_if_there(path).ok().flatten())
         .collect();
-    for (name, value) in
-        config.env.iter().filter(|(name, value)| !value.is_empty() && is_a_setting(name, &written))
-    {
+    let outdated: Vec<String> =
+        lines.keys().filter(|name| is_outdated(config, name, &written)).cloned().collect();
+    outdated.iter().for_each(|name| drop(lines.remove(name)));
+    let workspace = config.workspace.display().to_string();
+    let placed = is_placed.then_some(("CLAW_WORKSPACE", workspace.as_str()));
+    let set =
+        config.env.iter().filter(|(name, value)| !value.is_empty() && is_a_setting(name, &written));
+    for (name, value) in set.chain(placed) {
         let line = unit::setting(name, value).ok_or_else(|| {
             UserError::because(format!(
                 "{name} holds a line break or a control character, which a service cannot be \
@@ -203,7 +252,17 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
         lines.insert(name.to_owned(), line);
     }
     write(path, &lines.values().cloned().collect::<String>(), 0o600)?;
-    Ok(lines.into_keys().collect())
+    Ok(KeptSettings { names: lines.into_keys().collect(), outdated })
+}
+
+/// Whether a setting of before would override what `claw.toml` says now, and is not set here any
+/// more: then the service would do something else than claw does here.
+fn is_outdated(config: &Config, name: &str, written: &str) -> bool {
+    let keys = OVERRIDING.iter().find(|(variable, _)| *variable == name).map(|(_, keys)| *keys);
+    config.agent.name == MAIN
+        && config.env.get(name).is_none()
+        && keys.is_some_and(|keys| keys.iter().any(|key| config.written.says(key)))
+        && !is_referred_to(name, written)
 }
 
 /// Whether there is a service in whose PATH commands find nothing of the owner's.
@@ -217,11 +276,24 @@ pub fn has_short_path(config: &Config) -> bool {
 /// down.
 fn is_a_setting(name: &str, written: &str) -> bool {
     let own = name.starts_with("CLAW_") && name != "CLAW_HOME" && name != "CLAW_LOG";
-    // A service manager has a short PATH, in which commands find nothing of the owner's.
-    let known = ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST", "PATH"].contains(&name)
+    let known = KNOWN.contains(&name)
         || claw_mcp_bash::TOOLCHAIN_VARIABLES.contains(&name)
         || crate::model::key_variables().any(|key| key == name);
-    // The last one stands in `token_from`.
+    own || known || is_inherited(name) || is_referred_to(name, written)
+}
+
+/// What servers of others get from claw's environment, and claw itself needs in many networks:
+/// proxies, certificates, language and zone.
+fn is_inherited(name: &str) -> bool {
+    name != OF_A_LOGIN
+        && INHERITED_VARIABLES.iter().any(|known| match known.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => *known == name,
+        })
+}
+
+fn is_referred_to(name: &str, written: &str) -> bool {
+    // The last two stand in lists such as `token_from` and `inherit`.
     let forms = [
         format!("${{{name}"),
         format!("${{env:{name}"),
@@ -230,10 +302,9 @@ fn is_a_setting(name: &str, written: &str) -> bool {
         format!("'{name}"),
     ];
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    own || known
-        || forms.iter().any(|form| {
-            written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..]))
-        })
+    forms
+        .iter()
+        .any(|form| written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..])))
 }
 
 /// Writes the whole file or leaves the old one.

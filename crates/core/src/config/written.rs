@@ -63,6 +63,11 @@ impl Written {
         Ok(Self(keys))
     }
 
+    /// Whether a key stands there, such as `model.agent`.
+    pub fn says(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
     /// What `new` says otherwise, in the order of the keys.
     pub fn changes(&self, new: &Self) -> Vec<ChangedKey> {
         let keys: std::collections::BTreeSet<&String> = self.0.keys().chain(new.0.keys()).collect();
