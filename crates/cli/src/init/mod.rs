@@ -75,9 +75,10 @@ async fn converse(seen: &ExistingSettings) -> anyhow::Result<Plan> {
     ))?;
     let mut draft = ConfigDraft::of(seen)?;
     let model = model::ask(&mut person, seen).await?;
-    if let Some(answer) = &model {
-        draft.set_model(&answer.keys())?;
-    }
+    let taken_out = match &model {
+        Some(answer) => draft.set_model(&answer.keys())?,
+        None => Vec::new(),
+    };
     out::line("")?;
     let bot = telegram::ask(&mut person, seen).await?;
     if let Some(bot) = &bot {
@@ -89,7 +90,7 @@ async fn converse(seen: &ExistingSettings) -> anyhow::Result<Plan> {
         }
     }
     if draft.is_changed() {
-        summarise(seen, model.as_ref(), bot.as_ref())?;
+        summarise(seen, (model.as_ref(), &taken_out), bot.as_ref())?;
         if !person.agrees("Write this?", true).await? {
             return Err(UserError::because(
                 "nothing was written; run `claw init` again to answer otherwise",
@@ -102,12 +103,16 @@ async fn converse(seen: &ExistingSettings) -> anyhow::Result<Plan> {
 
 fn summarise(
     seen: &ExistingSettings,
-    model: Option<&model::ModelAnswer>,
+    (model, taken_out): (Option<&model::ModelAnswer>, &[&str]),
     bot: Option<&Bot>,
 ) -> Result<(), out::Unwritten> {
     out::line(&format!("\n{}:", seen.home.claw_toml().display()))?;
     if let Some(answer) = model {
         out::line(&format!("  [model]     {}", answer.summary()))?;
+    }
+    if !taken_out.is_empty() {
+        let keys = taken_out.join(", ");
+        out::line(&format!("              taken out, as set for the model before: {keys}"))?;
     }
     if let Some(summary) = bot.and_then(Bot::summary) {
         out::line(&format!("  [telegram]  {summary}"))?;

@@ -47,16 +47,9 @@ impl ModelAnswer {
         format!("{}{}{}{key}", self.agent, text(&self.model, ", "), text(&self.base_url, " at "))
     }
 
-    fn section(&self) -> ModelSection {
-        let Self { agent, base_url, model, key } = self;
-        let (base_url, model) = (base_url.clone(), model.clone());
-        ModelSection {
-            agent: Some(*agent),
-            base_url,
-            model,
-            api_key: key.clone(),
-            ..ModelSection::default()
-        }
+    /// What would stand in the file.
+    fn section(&self, seen: &ExistingSettings) -> ModelSection {
+        seen.model.answered_by(&self.keys())
     }
 }
 
@@ -191,7 +184,7 @@ async fn complete(
                 key_is_wanted = false;
                 continue;
             }
-            "keep" if answer.model.is_some() || usual_model(&answer.section()).is_some() => {
+            "keep" if answer.model.is_some() || usual_model(&answer.section(seen)).is_some() => {
                 return Ok(true);
             }
             "keep" => answer.model = Some(named(person, &[]).await?),
@@ -235,7 +228,7 @@ async fn tried(
     answer: &mut ModelAnswer,
 ) -> anyhow::Result<Result<(), String>> {
     out::line("Trying it…")?;
-    let trial = match Trial::of(&answer.section(), &seen.variables()).await {
+    let trial = match Trial::of(&answer.section(seen), &seen.variables()).await {
         Ok(Some(trial)) => trial,
         Ok(None) => return Ok(Ok(())),
         Err(error) => return Ok(Err(error.to_string())),
@@ -245,7 +238,7 @@ async fn tried(
         Err(error) => return Ok(Err(sentence(&error))),
     };
     let listed = names.as_deref().unwrap_or_default();
-    let usual = usual_model(&answer.section());
+    let usual = usual_model(&answer.section(seen));
     let fits =
         usual.is_some_and(|usual| listed.is_empty() || listed.iter().any(|name| name == usual));
     if !fits {
@@ -258,7 +251,12 @@ async fn tried(
         });
     }
     let model = answer.model.as_deref().or(usual).unwrap_or_default().to_owned();
-    let proven = names.is_some() && trial.a_list_proves_the_key();
+    // With its name it is known whether something was set for it before, which stays then.
+    let trial = match Trial::of(&answer.section(seen), &seen.variables()).await {
+        Ok(again) => again.unwrap_or(trial),
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let proven = names.is_some() && trial.a_list_proves_it();
     if !proven && let Err(error) = trial.ask(&model).await {
         return Ok(Err(sentence(&error)));
     }
@@ -270,8 +268,7 @@ async fn tried(
 async fn works(trial: &Trial, model: &str) -> Result<(), String> {
     let names = trial.names().await.map_err(|error| sentence(&error))?;
     // Some lists leave out what answers all the same.
-    if names.is_some_and(|names| names.iter().any(|name| name == model))
-        && trial.a_list_proves_the_key()
+    if names.is_some_and(|names| names.iter().any(|name| name == model)) && trial.a_list_proves_it()
     {
         return Ok(());
     }

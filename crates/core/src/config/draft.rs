@@ -10,7 +10,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
 
 use super::agents::MAIN;
 use super::error::ConfigError;
-use super::model::Agent;
+use super::model::{KEYS_FOR_ONE_MODEL, ModelKeys, ModelSection};
 use super::seen::ExistingSettings;
 use super::{file, read_if_there};
 use crate::durable;
@@ -19,18 +19,12 @@ use crate::durable;
 const HEAD: &str = "# Settings of claw. It holds keys, so that nobody but you may read it. \
     `claw help home` says what else can stand here.\n\n";
 
-/// Who answers.
-pub struct ModelKeys<'a> {
-    pub agent: Agent,
-    pub base_url: Option<&'a str>,
-    pub model: Option<&'a str>,
-    pub key: Option<&'a SecretString>,
-}
-
 /// The text as it is to be.
 pub struct ConfigDraft {
     path: PathBuf,
     before: Option<String>,
+    /// Who answers before it.
+    model: ModelSection,
     document: DocumentMut,
 }
 
@@ -46,17 +40,21 @@ impl ConfigDraft {
                 )
             },
         )?;
-        Ok(Self { path, before: seen.text.clone(), document })
+        Ok(Self { path, before: seen.text.clone(), model: seen.model.clone(), document })
     }
 
-    /// Who answers from now on. What else stands under `[model]` stays.
-    pub fn set_model(&mut self, keys: &ModelKeys<'_>) -> Result<(), ConfigError> {
+    /// Who answers from now on. Keys that were set for another model are taken out, and given back;
+    /// what else stands under `[model]` stays.
+    pub fn set_model(&mut self, keys: &ModelKeys<'_>) -> Result<Vec<&'static str>, ConfigError> {
+        let is_another = !keys.is_of(&self.model);
         let table = self.section("model")?;
+        let goes = KEYS_FOR_ONE_MODEL.into_iter().filter(|_| is_another);
+        let taken_out = goes.filter(|key| table.remove(key).is_some()).collect();
         put(table, "agent", Some(keys.agent.as_str()));
         put(table, "base_url", keys.base_url);
         put(table, "model", keys.model);
         put(table, "api_key", keys.key.map(|key| key.expose_secret()));
-        Ok(())
+        Ok(taken_out)
     }
 
     /// A key of a section of a door that holds a secret.

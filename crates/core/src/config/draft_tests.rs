@@ -7,6 +7,7 @@ use std::path::Path;
 use super::*;
 use crate::config::Env;
 use crate::config::doors::tests::{Chat, with_chat};
+use crate::config::model::Agent;
 
 fn seen(dir: &Path, toml: Option<&str>) -> ExistingSettings {
     if let Some(toml) = toml {
@@ -23,13 +24,14 @@ fn keys<'a>(agent: Agent, model: Option<&'a str>, key: Option<&'a SecretString>)
 #[test]
 fn what_is_not_asked_about_stays_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let before = "# mine\ntime_zone = \"UTC\" # here\n\n[model]\nagent = \"gemini\" # as usual\nmodel = 'old'\nmax_tokens = 7\n\n\
+    let before = "# mine\ntime_zone = \"UTC\" # here\n\n[model]\nagent = \"gemini\" # as usual\nmodel = 'old'\nmax_tokens = 7\ntimeout_s = 9\n\n\
                   [limits]\nturn_time_s = 600\n# turn_time_s = 700\n";
     let seen_before = seen(dir.path(), Some(before));
     let mut draft = ConfigDraft::of(&seen_before).unwrap();
     assert!(!draft.is_changed());
     let key = SecretString::from("sk-$a\"b\\c".to_owned());
-    draft.set_model(&keys(Agent::Claude, None, Some(&key))).unwrap();
+    let taken_out = draft.set_model(&keys(Agent::Claude, None, Some(&key))).unwrap();
+    assert_eq!(taken_out, ["max_tokens"], "it was for the model of before");
     draft.set_secret("chat", "token", &SecretString::from("1:a".to_owned())).unwrap();
     draft.set_numbers("chat", "allowed_chats", &[42, -7]).unwrap();
     assert!(draft.is_changed());
@@ -39,12 +41,12 @@ fn what_is_not_asked_about_stays_as_it_is() {
     for kept in [
         "# mine\ntime_zone = \"UTC\" # here\n",
         "agent = \"claude\" # as usual\n",
-        "max_tokens = 7\n",
+        "timeout_s = 9\n",
         "turn_time_s = 600\n# turn_time_s = 700\n\n[chat]\n",
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
-    assert!(!text.contains("old"), "{text}");
+    assert!(!text.contains("old") && !text.contains("max_tokens"), "{text}");
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let after = seen(dir.path(), None);
     assert_eq!(after.model.api_key.unwrap().expose_secret(), "sk-$a\"b\\c");
@@ -53,6 +55,25 @@ fn what_is_not_asked_about_stays_as_it_is() {
     let names: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_str().unwrap().contains("part")), "{names:?}");
+}
+
+#[test]
+fn the_same_model_with_another_key_keeps_what_was_set_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let before =
+        "[model]\nagent = \"gemini\"\nmodel = 'm'\ntemperature = 0.5\nsees_images = true\n";
+    let seen_before = seen(dir.path(), Some(before));
+    let mut draft = ConfigDraft::of(&seen_before).unwrap();
+    let key = SecretString::from("k".to_owned());
+    let same = keys(Agent::Gemini, Some("m"), Some(&key));
+    assert_eq!(draft.set_model(&same).unwrap(), [""; 0]);
+    let tried = seen_before.model.answered_by(&same);
+    draft.write(seen_before).unwrap();
+    let after = seen(dir.path(), None).model;
+    assert_eq!((after.temperature, after.sees_images), (Some(0.5), Some(true)));
+    assert_eq!((tried.temperature, tried.sees_images), (Some(0.5), Some(true)));
+    let another = after.answered_by(&keys(Agent::Gemini, Some("n"), Some(&key)));
+    assert_eq!((another.temperature, another.sees_images), (None, None));
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
 pub use behind::BEHIND;
 pub use doors::{Bot, BotHelp, BotNote, DoorNotes, DoorSection, DoorSections, DoorTexts};
-pub use draft::{ConfigDraft, ModelKeys};
+pub use draft::ConfigDraft;
 pub use embeddings::{EmbeddingsForm, EmbeddingsKey, EmbeddingsSection, EmbeddingsUse};
 pub use env::Env;
 pub use error::ConfigError;
@@ -69,6 +69,7 @@ pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use kept_apart::KeptApart;
 pub use limits::Limits;
 pub use memory::MemorySection;
+pub use model::ModelKeys;
 pub use openings::OpenFolder;
 pub use persona::{
     FILE_KIB_MAX, MEMORY, PERSONA_FILES, PersonaFile, PersonaRead, PersonaSources, USER,

@@ -15,6 +15,20 @@ const TIMEOUT_S_MAX: u64 = 3_600;
 const WINDOW_TOKENS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000;
 const TEMPERATURE_MAX: f64 = 2.0;
 
+/// Keys of `[model]` that were set for one model: to another they mean something else, or it
+/// refuses them.
+pub(super) const KEYS_FOR_ONE_MODEL: [&str; 9] = [
+    "max_tokens",
+    "temperature",
+    "window_tokens",
+    "sees_images",
+    "calls_tools",
+    "tool_choice",
+    "tool_search",
+    "listed_tools_max",
+    "listed_tools_percent",
+];
+
 /// Which kind of model answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -152,6 +166,23 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretStr
     Ok(Option::<String>::deserialize(deserializer)?.map(SecretString::from))
 }
 
+/// Who answers, for `[model]`.
+pub struct ModelKeys<'a> {
+    pub agent: Agent,
+    pub base_url: Option<&'a str>,
+    pub model: Option<&'a str>,
+    pub key: Option<&'a SecretString>,
+}
+
+impl ModelKeys<'_> {
+    /// Whether it is the model of a section, at the same place.
+    pub(super) fn is_of(&self, section: &ModelSection) -> bool {
+        let ModelSection { agent, base_url, model, .. } = section;
+        (Some(self.agent), self.base_url, self.model)
+            == (*agent, base_url.as_deref(), model.as_deref())
+    }
+}
+
 /// A value outside of its limits. Each text names the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidModelSection {
@@ -193,6 +224,27 @@ impl crate::domain::Blamed for InvalidModelSection {
 }
 
 impl ModelSection {
+    /// The same with another answer to who answers. What was set for one model stays with that one.
+    pub fn answered_by(&self, answer: &ModelKeys<'_>) -> Self {
+        let before = self.clone();
+        let kept = match answer.is_of(self) {
+            true => before,
+            false => Self {
+                timeout_s: before.timeout_s,
+                fallback: before.fallback,
+                compaction: before.compaction,
+                ..Self::default()
+            },
+        };
+        Self {
+            agent: Some(answer.agent),
+            base_url: answer.base_url.map(str::to_owned),
+            model: answer.model.map(str::to_owned),
+            api_key: answer.key.cloned(),
+            ..kept
+        }
+    }
+
     /// Checks what the types cannot. Call it once after loading.
     pub fn validate(&self) -> Result<(), InvalidModelSection> {
         let empty =

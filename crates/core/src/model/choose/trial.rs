@@ -52,12 +52,19 @@ impl Trial {
             || matches!(self.target.wire, Wire::Anthropic | Wire::Gemini)
     }
 
-    /// One request, whose answer is not waited for once it has begun. It has no limit: where a
-    /// model thinks first, some providers refuse one of a few tokens, and some any by this name.
+    /// Whether a list says all that a request would say: it does not where something is set that
+    /// the model may refuse.
+    pub fn a_list_proves_it(&self) -> bool {
+        let is_set = self.target.temperature.is_some() || self.target.max_tokens.is_some();
+        self.a_list_proves_the_key() && !is_set
+    }
+
+    /// One request, whose answer is not waited for once it has begun. It has the limits that are
+    /// set, and no other: where a model thinks first, some providers refuse one of a few tokens,
+    /// and some any by this name. It offers no tools, so it cannot demand a call.
     pub async fn ask(&self, model: &str) -> Result<(), ModelError> {
         let target = Target {
             model: model.to_owned(),
-            max_tokens: None,
             timeout: SILENCE,
             tool_choice: ToolChoice::Auto,
             ..self.target.clone()
