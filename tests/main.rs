@@ -141,6 +141,7 @@ mod starts;
 mod stop_and_panic;
 mod stopped_words;
 mod strange_servers;
+mod suspended_chat;
 mod swapped_links;
 mod task_house;
 mod task_rig;

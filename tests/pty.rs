@@ -43,19 +43,34 @@ impl Pty {
     }
 
     pub fn sized(house: &House, args: &[&str], rows: u16, columns: u16) -> Self {
+        Self::of(&house.command(args), rows, columns)
+    }
+
+    /// A shell at a terminal, with job control: it stops what runs in it (`\x1a`) and continues it
+    /// (`fg`), and has the terminal meanwhile.
+    pub fn shell(house: &House) -> Self {
+        let mut shell = Command::new("/bin/bash");
+        shell.args(["--norc", "--noprofile", "--noediting", "-i"]).current_dir(house.user_home());
+        let claw = house.command(&[]);
+        shell.envs(claw.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        // Without one bash takes `dumb`, which no line editor can drive.
+        shell.env("TERM", "xterm").env("PS1", "$ ");
+        Self::of(&shell, 40, 120)
+    }
+
+    fn of(wanted: &Command, rows: u16, columns: u16) -> Self {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
         let name = ttyname(&pair.slave).unwrap();
-        let wanted = house.command(args);
         // util-linux, setsid(1): only a process can make a terminal its own, before it becomes the
         // program.
         let mut command = Command::new("/usr/bin/setsid");
         command
             .arg("--ctty")
             .arg(wanted.get_program())
-            .args(args)
+            .args(wanted.get_args())
             .env_clear()
-            .current_dir(house.user_home());
+            .current_dir(wanted.get_current_dir().unwrap());
         command.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let end = || pair.slave.try_clone().unwrap();
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();

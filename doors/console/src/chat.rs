@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal as SignalName;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -114,7 +115,7 @@ pub async fn run(
     events: mpsc::Sender<ConsoleEvent>,
 ) -> std::io::Result<bool> {
     let mut chat = Chat::new(&console, agent, session);
-    let mut signals = Signals::new();
+    let (mut signals, mut continued) = (Signals::new(), continued());
     let mut ticks = tokio::time::interval(PAINT_EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     while !chat.left() {
@@ -130,6 +131,9 @@ pub async fn run(
                 }
             }
             input = signals.recv() => chat.input(input, &Clock::system()),
+            () = next(&mut continued) => if console.goes_on_after_stop() {
+                chat.screen.below_others();
+            },
             show = shows.recv() => match show {
                 Some(ConsoleShow::Mode { mode, asked }) => {
                     console.set_mode(mode);
@@ -183,6 +187,11 @@ impl Signals {
             () = next(&mut self.hang_up) => Input::Failed("it was closed".into()),
         }
     }
+}
+
+/// The process goes on after it was stopped.
+fn continued() -> Option<Signal> {
+    signal(SignalKind::from_raw(SignalName::CONT.as_raw())).ok()
 }
 
 async fn next(signal: &mut Option<Signal>) {

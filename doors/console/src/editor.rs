@@ -196,6 +196,17 @@ impl Console {
         *shared.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
+    /// The process was stopped (Ctrl-Z) and goes on: meanwhile a shell has set the terminal its own
+    /// way and written on it. rustyline sets it once, and often before the process has stopped,
+    /// because any thread may take the signal. True if the prompt has to be shown anew.
+    pub fn goes_on_after_stop(&self) -> bool {
+        let Some(shared) = &self.shared else { return false };
+        shared.set_raw_again();
+        // What stood above the prompt stands above what others have written.
+        shared.gate.take_draft_rows();
+        true
+    }
+
     /// Ends the editor, writes what is left and gives the terminal back.
     ///
     /// # Errors
@@ -252,7 +263,7 @@ fn edit_lines(
         let read = editor.readline(&DrawnPrompt(shared, began));
         let prompt = prompt_in_line(began, shared.mode());
         shared.gate.close();
-        shared.editing.store(false, Ordering::SeqCst);
+        shared.end_line();
         let input = match read {
             Ok(line) => {
                 redraw_accepted(prompt, &line, &shared.gate);

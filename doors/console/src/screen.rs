@@ -266,6 +266,13 @@ impl Screen {
         self.last = Shown::Typed;
     }
 
+    /// Others have written on the terminal: what comes next stands below that.
+    pub fn below_others(&mut self) {
+        self.lines.push(String::new());
+        self.last = Shown::Typed;
+        self.changed = true;
+    }
+
     /// No turn runs: nothing is left of what was passing.
     pub fn idle(&mut self) {
         self.end_step();

@@ -1,11 +1,13 @@
 //! What the thread of the line editor shares with whoever prints above its prompt: the marks of
-//! what has left, and what is typed. Must not know rustyline.
+//! what has left, what is typed, and how the terminal is set meanwhile. Must not know rustyline.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::domain::Mode;
 use crate::paint::{MarksWritten, PromptGate};
@@ -31,6 +33,8 @@ pub(super) struct EditorState {
     undrawn: AtomicBool,
     /// A line is being edited: the terminal is in raw mode.
     pub(super) editing: AtomicBool,
+    /// How the terminal is set while that line is edited, from its first prompt on.
+    raw: Mutex<Option<Termios>>,
     /// What has been typed on the line so far.
     pub(super) typed: Mutex<String>,
     /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays
@@ -50,6 +54,7 @@ impl EditorState {
             draws: Condvar::new(),
             undrawn: AtomicBool::default(),
             editing: AtomicBool::default(),
+            raw: Mutex::default(),
             typed: Mutex::default(),
             continued: Mutex::default(),
             mode: Mutex::new(mode),
@@ -109,10 +114,33 @@ impl EditorState {
 
     /// The prompt is drawn: all that the editor was given before has left.
     pub(super) fn note_draw(&self) {
+        self.note_raw();
         self.hand_on();
         self.undrawn.store(false, Ordering::SeqCst);
         *self.drawn.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.draws.notify_all();
+    }
+
+    fn note_raw(&self) {
+        let mut raw = self.raw.lock().unwrap_or_else(PoisonError::into_inner);
+        if raw.is_none() && self.editing.load(Ordering::SeqCst) {
+            // Where it cannot be read, it cannot be set again either.
+            *raw = tcgetattr(io::stdin()).ok();
+        }
+    }
+
+    /// The line has ended, and the editor has given the terminal back.
+    pub(super) fn end_line(&self) {
+        self.editing.store(false, Ordering::SeqCst);
+        *self.raw.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Sets the terminal as the editor needs it, if a line is being edited.
+    pub(super) fn set_raw_again(&self) {
+        if let Some(raw) = &*self.raw.lock().unwrap_or_else(PoisonError::into_inner) {
+            // A terminal that is gone shows itself at the next read.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, raw);
+        }
     }
 
     fn hand_on(&self) {
