@@ -65,6 +65,25 @@ fn what_was_skipped_is_not_asked_again_and_nothing_is_stored() {
     house.is_whole();
 }
 
+/// A sign or a single letter can be all that tells two facts apart.
+#[test]
+fn what_only_looks_like_a_note_is_remembered_beside_it() {
+    let house = House::new();
+    let facts = [
+        ["Blood type: B", "Blood type: A"],
+        ["Heating limit: -5 degrees", "Heating limit: 5 degrees"],
+        ["Language of Ben: C", "Language of Ben: C++"],
+    ];
+    for fact in facts.as_flattened() {
+        let added = house.claw(&["memory", "add", fact]).expect(0);
+        assert!(added.out.starts_with("Remembered: "), "{fact}: {added:?}");
+        let again = house.claw(&["memory", "add", &format!("{fact}.")]).expect(0);
+        assert!(again.out.starts_with("Remembered already"), "{fact}: {again:?}");
+    }
+    assert_eq!(notes(&house).len(), 6);
+    house.is_whole();
+}
+
 #[test]
 fn the_owners_own_hands_at_the_command_line() {
     let house = House::new();

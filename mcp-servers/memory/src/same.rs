@@ -15,8 +15,35 @@ pub enum Relation {
     Differs,
 }
 
-/// Words that carry nothing by themselves.
-const EMPTY: &[&str] = &["a", "an", "the"];
+/// Words that carry nothing by themselves. `a` is none of them: it is a letter, too (`Vitamin A`).
+const EMPTY: &[&str] = &["an", "the"];
+
+/// What ends a part of a sentence. A question mark is missing: it is a doubt.
+const ENDS: &[char] = &['.', ',', ';', ':', '!', '…'];
+
+/// They are one sign: a dash, a hyphen or a minus.
+const DASHES: &[char] = &['-', '\u{2010}', '\u{2011}', '–', '—', '\u{2212}'];
+
+/// How an item of a list begins, if not with a dash.
+const BULLETS: &[char] = &['*', '+', '•'];
+
+/// What encloses words without saying anything.
+const PAIRS: &[(char, char)] = &[
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('*', '*'),
+    ('_', '_'),
+    ('(', ')'),
+    ('[', ']'),
+    ('“', '”'),
+    ('‘', '’'),
+    ('„', '“'),
+    ('«', '»'),
+    ('»', '«'),
+];
+/// So far behind its begin the end of such a pair is looked for.
+const ENCLOSED_CHARS_MAX: usize = 400;
 
 /// Words that can turn around what stands beside them. A text that has one more of them than the
 /// other is no addition to it.
@@ -30,32 +57,103 @@ const TURNING: &[&str] = &[
 
 /// What `new` is to `old`.
 pub fn relation(old: &str, new: &str) -> Relation {
-    let (old, new) = (words(old), words(new));
-    if new.is_empty() || holds(&old, &new) {
-        return Relation::Known;
+    let (said, says) = (words(old), words(new));
+    if said.is_empty() || says.is_empty() {
+        return if is_same(old, new) { Relation::Known } else { Relation::Differs };
     }
-    if !old.is_empty() && holds(&new, &old) { Relation::Adds } else { Relation::Differs }
+    match (holds(&said, &says), holds(&says, &said)) {
+        (true, _) => Relation::Known,
+        (false, true) => Relation::Adds,
+        (false, false) => Relation::Differs,
+    }
 }
 
 /// Whether two texts have the same words.
 pub fn is_same(one: &str, other: &str) -> bool {
-    words(one) == words(other)
+    let found = words(one);
+    found == words(other) && (!found.is_empty() || lower(one).trim() == lower(other).trim())
 }
 
-/// Whether `more` has all words of `less`, one after the other, and no word besides that could turn
-/// them around.
+/// Whether `more` has all words of `less`, one after the other, and no word or sign besides that
+/// could turn them around.
 fn holds(more: &[String], less: &[String]) -> bool {
-    let turning =
-        |words: &[String]| words.iter().filter(|word| TURNING.contains(&word.as_str())).count();
+    let turns =
+        |word: &&String| TURNING.contains(&word.as_str()) || !word.contains(char::is_alphanumeric);
+    let turning = |words: &[String]| words.iter().filter(turns).count();
     more.windows(less.len()).any(|run| run == less) && turning(more) == turning(less)
 }
 
+/// The words of a text with the signs that stand at them, because a sign can be all that tells two
+/// facts apart: `C` and `C++`, `5` and `-5`, `$100` and `€100`. Left out is only what certainly
+/// says nothing: the marks of a sentence, quotes and brackets around words, hyphens and apostrophes
+/// in them.
 fn words(text: &str) -> Vec<String> {
-    lower(text)
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !EMPTY.contains(word))
-        .map(str::to_owned)
-        .collect()
+    let one_dash = |c| if DASHES.contains(&c) { '-' } else { c };
+    let chars: Vec<char> = lower(text).chars().map(one_dash).collect();
+    let encloses = enclosing(&chars);
+    let says =
+        |at: usize, c: char| !c.is_whitespace() && !encloses[at] && !is_mark(&chars, at, &encloses);
+    let (mut words, mut word) = (Vec::new(), String::new());
+    for (at, c) in chars.iter().enumerate() {
+        if says(at, *c) {
+            word.push(*c);
+        } else {
+            words.push(std::mem::take(&mut word));
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty() && !EMPTY.contains(&word.as_str()));
+    words
+}
+
+/// Which of the characters enclose words. A pair around figures alone may be a part of a code.
+fn enclosing(chars: &[char]) -> Vec<bool> {
+    let mut found = vec![false; chars.len()];
+    for at in 0..chars.len() {
+        let end = PAIRS.iter().find(|(begin, _)| chars[at] == *begin).map(|(_, end)| *end);
+        let begins = !before(chars, at).is_some_and(char::is_alphanumeric)
+            && after(chars, at).is_some_and(|c| !c.is_whitespace());
+        let Some(end) = end.filter(|_| begins && !found[at]) else { continue };
+        let ends = |to: &usize| {
+            chars[*to] == end
+                && !found[*to]
+                && before(chars, *to).is_some_and(|c| !c.is_whitespace())
+                && !after(chars, *to).is_some_and(char::is_alphanumeric)
+        };
+        let Some(to) = (at + 1..chars.len().min(at + ENCLOSED_CHARS_MAX)).find(ends) else {
+            continue;
+        };
+        if chars[at..to].iter().any(|c| c.is_alphabetic()) {
+            (found[at], found[to]) = (true, true);
+        }
+    }
+    found
+}
+
+/// Whether the character is a mark of a sentence or of a list, a hyphen or an apostrophe in a word.
+fn is_mark(chars: &[char], at: usize, encloses: &[bool]) -> bool {
+    let (before, after) = (before(chars, at), after(chars, at));
+    let is_apart = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+    match chars[at] {
+        '\'' | '’' => is_letter(before) && is_letter(after),
+        '-' if is_apart(before) => is_apart(after),
+        '-' => before.is_some_and(char::is_alphanumeric) && is_letter(after),
+        c if BULLETS.contains(&c) => before.is_none_or(|c| c == '\n') && is_apart(after),
+        c if ENDS.contains(&c) => {
+            let goes_on = after.is_some_and(|c| !c.is_whitespace() && !ENDS.contains(&c));
+            !is_apart(before) && (!goes_on || encloses[at + 1])
+        }
+        _ => false,
+    }
+}
+
+fn before(chars: &[char], at: usize) -> Option<char> {
+    chars.get(at.checked_sub(1)?).copied()
+}
+
+fn after(chars: &[char], at: usize) -> Option<char> {
+    chars.get(at + 1).copied()
 }
 
 #[cfg(test)]
@@ -72,6 +170,10 @@ mod tests {
             ("Likes tea.", "Likes the tea and cake.", Adds),
             ("茶が好き", "茶が好き", Known),
             ("Trinkt Kaffee im Caf\u{e9}.", "Trinkt Kaffee im Cafe\u{301}.", Known),
+            ("- Likes “green tea” (hot)", "Likes green tea, hot!", Known),
+            ("**Works at** `Acme`...", "works at Acme", Known),
+            ("A well-known baker – in Graz", "a well known baker in Graz.", Known),
+            ("C++", "Writes C++.", Adds),
         ] {
             assert_eq!(relation(old, new), is, "{old} / {new}");
         }
@@ -89,8 +191,51 @@ mod tests {
             ("Anna lives in Graz.", "Anna's brother lives in Graz."),
             ("It doesn't work.", "It does work."),
             ("Works at Acme.", "Used to be: works at Acme."),
+            ("Likes tea.", "Likes tea?"),
+            ("", "Likes tea."),
         ] {
             assert_eq!(relation(old, new), Differs, "{old} / {new}");
         }
+    }
+
+    /// Each of the two is a fact of its own, and takes the place of none.
+    #[test]
+    fn a_sign_or_a_single_letter_tells_two_facts_apart() {
+        for (one, other) in [
+            ("B", "A"),
+            ("B", "B-"),
+            ("-5 degrees", "5 degrees"),
+            ("\u{2212}5", "5"),
+            ("$100", "€100"),
+            ("100", "100%"),
+            ("temperature > 30", "temperature < 30"),
+            ("temperature > 30", "temperature 30"),
+            ("C", "C++"),
+            ("Writes C.", "Writes C#."),
+            ("D", "A"),
+            ("#1234*", "*1234#"),
+            ("*1234*", "1234"),
+            ("★", "★★★★★"),
+            ("★", "★ ★"),
+            ("1.500", "1,500"),
+            ("1.5", "15"),
+            ("2²", "22"),
+            ("1/2", "12"),
+            (":)", ":("),
+            ("?", "!"),
+            ("x@example.com", "x.example.com"),
+        ] {
+            for (old, new) in [(one, other), (other, one)] {
+                assert_eq!(relation(old, new), Differs, "{old} / {new}");
+                assert!(!is_same(old, new), "{old} / {new}");
+            }
+            assert_eq!(relation(one, one), Known, "{one}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_of_open_brackets_is_read_at_once() {
+        let text = "(a".repeat(50_000);
+        assert_eq!(words(&text).len(), 1);
     }
 }
