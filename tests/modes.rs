@@ -19,6 +19,8 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 const WRITE: &str = "write a.txt: hello";
+/// It goes on when `go` is there.
+const WAITS: &str = "touch began; until [ -e go ]; do sleep 0.02; done; echo 3 passed";
 
 /// A house whose model makes the calls that it is told to.
 struct Told {
@@ -74,6 +76,34 @@ fn live_grants(house: &House) -> Vec<Value> {
 fn whys(house: &House) -> Vec<String> {
     let verdicts = house.audit().into_iter().filter(|row| row["kind"] == "verdict");
     verdicts.map(|row| row["body"]["why"].to_string()).collect()
+}
+
+/// In mode `work` nobody looks at a command, and the owner goes on with their own work.
+#[test]
+fn what_the_owner_saves_while_a_command_runs_is_kept_and_told() {
+    let told = Told::new();
+    let house = &told.house;
+    if !house.holds_every_level() {
+        return;
+    }
+    let (before, saved) = ("[remote \"origin\"]\n", "[remote \"origin\"]\n[branch \"topic\"]\n");
+    let lock = house.workspace().join(".git/config.lock");
+    house.write("workspace/.git/config", before);
+    let call =
+        Call::new("1", "bash__run", &json!({"command": WAITS, "needs": "write"}).to_string());
+    told.provider.push(Answer::Turn(Turn::calls(&[call])));
+    told.provider.push(Answer::text("All tests pass."));
+    let asking = house.start(&["ask", "--mode", "work", "go"]);
+    eventually("the command runs", || house.workspace().join("began").exists());
+    fs::write(&lock, saved).unwrap();
+    fs::rename(&lock, lock.with_extension("")).unwrap();
+    house.write("workspace/go", "");
+    let ran = asking.ends().expect(0);
+    let said = ".git/config (the new one is .git/config.set-aside)";
+    assert!(ran.err.contains(said), "{ran:?}");
+    assert_eq!(house.in_workspace(".git/config"), before);
+    assert_eq!(house.in_workspace(".git/config.set-aside"), saved);
+    house.is_whole();
 }
 
 #[test]

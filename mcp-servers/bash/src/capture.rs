@@ -36,6 +36,8 @@ pub struct Captured {
     pub network: Option<Vec<HostAccount>>,
     /// How the shell was left.
     pub shell: ShellEnd,
+    /// What of what others obey was set aside or put back, for the owner.
+    pub set_aside: Option<String>,
 }
 
 impl Capture {
@@ -120,8 +122,9 @@ impl Capture {
                 self.total
             );
         }
-        let shell = ShellEnd::default();
-        Captured { text, bytes: self.total, truncated, file, notes, network: None, shell }
+        let (bytes, shell) = (self.total, ShellEnd::default());
+        let (network, set_aside) = (None, None);
+        Captured { text, bytes, truncated, file, notes, network, shell, set_aside }
     }
 
     fn part_max(&self, truncated: bool) -> usize {

@@ -11,6 +11,7 @@
 
 mod args;
 mod background;
+mod baseline;
 mod caches;
 mod capture;
 mod cgroup;

@@ -66,7 +66,7 @@ pub fn enter(spec: &mut JobSpec, boundary: &mut Boundary) -> io::Result<Option<O
     }
     spec.only_tmp_can_change = spec.level == Level::Read && sealed;
     if spec.keeps_obeyed {
-        let found = Obeyed::below(&workspace);
+        let found = Obeyed::below(&workspace, &spec.given.opened.write);
         hold(&found, &workspace)?;
         obeyed = Some(found);
     }

@@ -17,6 +17,7 @@ use tokio::process::{Child, Command};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::baseline::{Baseline, SharedBaseline};
 use crate::cgroup::Folder;
 use crate::confine::{Boundary, Enforcement};
 use crate::drive::{Cut, Job};
@@ -28,8 +29,9 @@ use crate::launcher::Launcher;
 use crate::level::{Level, Scope};
 use crate::limits::CommandLimits;
 use crate::network::{Access, HostAccount, HostRule, Proxy};
+use crate::obeyed::ObeyedEnd;
 use crate::openings::{self, Openings};
-use crate::scratch;
+use crate::scratch::{self, JobScratch};
 use crate::services::{Service, Services};
 use crate::shell_end::ShellEnd;
 use crate::supervisors::Supervisors;
@@ -75,6 +77,8 @@ pub struct Runner {
     commands: AtomicU64,
     /// Whether it was said that some of what others obey is not held.
     not_held: AtomicBool,
+    /// What others obey, as it was before those commands that run now.
+    baseline: SharedBaseline,
     /// One for each job that runs.
     supervisors: Supervisors,
 }
@@ -118,6 +122,9 @@ pub trait Sink: Send {
     fn account(&mut self, hosts: Vec<HostAccount>);
     /// How the command has left its shell, if somebody wants to know. Said once, at the end.
     fn shell_ended(&mut self, _end: ShellEnd) {}
+    /// What the command has left of what others obey on sight, if somebody wants to know. Said
+    /// once, at the end.
+    fn obeyed_ended(&mut self, _end: ObeyedEnd) {}
 }
 
 impl Runner {
@@ -157,6 +164,7 @@ impl Runner {
             private_hosts: Vec::new(),
             commands: AtomicU64::new(0),
             not_held: AtomicBool::new(false),
+            baseline: SharedBaseline::default(),
             supervisors: Supervisors::default(),
         })
     }
@@ -206,6 +214,9 @@ impl Runner {
         self.supervisors.extend(pid);
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
         let (home_open, in_use) = self.home_for(level, keeps_obeyed, sink).await;
+        let sets_aside = keeps_obeyed && deadline.is_some() && own_namespaces.is_some();
+        // Held until the supervisor has compared.
+        let baseline = self.baseline.join(&self.workspace, sets_aside).await;
         let spec = JobSpec {
             shell: self.environment.shell.clone(),
             command: request.command,
@@ -223,19 +234,17 @@ impl Runner {
             own_process_table: self.enforcement.namespaces,
             mounts_must_hold: !self.enforcement.landlock_keeps_files(),
             only_tmp_can_change: false,
-            sets_aside: request.timeout.is_some(),
+            sets_aside,
+            baseline: Baseline::clone(&baseline),
             // The shell of a background job is nobody's to go on with.
-            begin: self.begin.clone().filter(|_| request.timeout.is_some()),
+            begin: self.begin.clone().filter(|_| deadline.is_some()),
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
             services: served.spec.clone(),
         };
         let cut = job.drive(&spec, (proxy.as_ref(), &served), deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
-        if let Some(in_use) = in_use {
-            drop(in_use);
-            self.keep_home_small(sink).await;
-        }
+        self.keep_home_small(in_use, sink).await;
         let proxied = proxy.map(|proxy| (proxy.sentences(), proxy.accounts()));
         if let Some((sentences, accounts)) = proxied.or_else(|| served.reached()) {
             sentences.into_iter().for_each(|sentence| sink.note(sentence));
@@ -299,7 +308,9 @@ impl Runner {
     }
 
     /// After a command that could fill it.
-    async fn keep_home_small(&self, sink: &mut dyn Sink) {
+    async fn keep_home_small(&self, in_use: Option<InUse>, sink: &mut dyn Sink) {
+        let Some(in_use) = in_use else { return };
+        drop(in_use);
         let home = self.home.clone();
         let told = tokio::task::spawn_blocking(move || home.keep_to_limit()).await;
         if let Ok(Some(sentence)) = told {
@@ -401,7 +412,8 @@ impl Runner {
                     "It ran without a cgroup of its own ({why}); its processes had limits each."
                 )
             });
-            let aside = end.set_aside.clone();
+            let aside = end.obeyed.set_aside.clone();
+            sink.obeyed_ended(end.obeyed.clone());
             // It is so for every command here; once is enough.
             let not_held =
                 end.not_held.clone().filter(|_| !self.not_held.swap(true, Ordering::Relaxed));
@@ -428,21 +440,6 @@ impl Runner {
     pub fn clear(&self) {
         if let Some(cgroups) = &self.cgroups {
             cgroups.clear();
-        }
-    }
-}
-
-/// A TMPDIR; one of its own goes with the command.
-struct JobScratch {
-    path: PathBuf,
-    is_own: bool,
-}
-
-impl Drop for JobScratch {
-    fn drop(&mut self) {
-        if self.is_own {
-            // What cannot be removed goes with the server's own directory.
-            let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }

@@ -100,6 +100,21 @@ fn sweep(shelf: &Path) {
     }
 }
 
+/// A TMPDIR of a command; one of its own goes with it.
+pub struct JobScratch {
+    pub path: PathBuf,
+    pub is_own: bool,
+}
+
+impl Drop for JobScratch {
+    fn drop(&mut self) {
+        if self.is_own {
+            // What cannot be removed goes with the server's own directory.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 
 use crate::capture::Capture;
 use crate::network::HostAccount;
+use crate::obeyed::ObeyedEnd;
 use crate::progress::Progress;
 use crate::run::Sink;
 use crate::shell_end::ShellEnd;
@@ -14,6 +15,7 @@ pub struct CommandOutput {
     pub notes: Vec<String>,
     pub network: Option<Vec<HostAccount>>,
     pub shell: ShellEnd,
+    pub obeyed: ObeyedEnd,
 }
 
 impl Sink for CommandOutput {
@@ -23,6 +25,10 @@ impl Sink for CommandOutput {
 
     fn shell_ended(&mut self, end: ShellEnd) {
         self.shell = end;
+    }
+
+    fn obeyed_ended(&mut self, end: ObeyedEnd) {
+        self.obeyed = end;
     }
 
     fn note(&mut self, sentence: String) {

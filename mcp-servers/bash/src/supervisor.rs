@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use claw_kit::processes;
 use claw_kit::reaper::{Exit, Reaper, ReaperEvent, become_reaper, own_descendants};
+use rustix::fs::Mode;
 use rustix::process::Signal;
 
 use crate::cgroup::{Leaf, Ticket};
@@ -84,17 +85,12 @@ fn supervise() -> std::io::Result<()> {
         Ok((obeyed, ports)) => {
             let end = run(&spec, ports, reader);
             let not_held = obeyed.as_ref().and_then(Obeyed::is_not_all).map(str::to_owned);
-            let set_aside = obeyed.and_then(|found| found.set_aside_what_is_new(spec.level));
-            JobEnd { set_aside, not_held, ..end }
+            // What is put back has the mode that it had.
+            rustix::process::umask(Mode::empty());
+            let look = |found: Obeyed| found.set_aside_what_is_new(spec.level, &spec.baseline);
+            JobEnd { obeyed: obeyed.map(look).unwrap_or_default(), not_held, ..end }
         }
-        Err(why) => JobEnd {
-            how: JobReport::NotStarted(why),
-            met: None,
-            without_cgroup: None,
-            set_aside: None,
-            not_held: None,
-            shell: ShellEnd::default(),
-        },
+        Err(why) => JobEnd::of(JobReport::NotStarted(why)),
     };
     let text = end.line()?;
     // A server that is dead does not listen.
@@ -147,12 +143,8 @@ fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
         Ok(began) => began,
         Err(why) => {
             return JobEnd {
-                how: JobReport::NotStarted(why),
-                met: None,
-                without_cgroup: None,
-                set_aside: None,
-                not_held: None,
                 shell: ShellEnd::not_there(),
+                ..JobEnd::of(JobReport::NotStarted(why))
             };
         }
     };
@@ -180,7 +172,7 @@ fn run(spec: &JobSpec, ports: Ports, reader: BufReader<UnixStream>) -> JobEnd {
     let shell = shell.filter(|_| by_itself);
     let shell = shell.map(|shell| shell.ended((&began, &spec.workspace), &spec.variables));
     let shell = shell.unwrap_or_default();
-    JobEnd { how, met, without_cgroup, set_aside: None, not_held: None, shell }
+    JobEnd { met, without_cgroup, shell, ..JobEnd::of(how) }
 }
 
 /// The cgroup of the command, with this process in it, so that the shell begins there.

@@ -87,6 +87,10 @@ pub struct RunResult {
     /// What has become of the exported variables, for a next command that goes on with the shell of
     /// this one. Null where none has changed, and where the end of the shell was not seen.
     pub variables_left: Option<VariablesLeft>,
+    /// For the owner: what other programs run or obey on sight and was new or replaced when the
+    /// command had ended, so that it was set aside, or put back as it was. Null where there is
+    /// nothing to say.
+    pub set_aside: Option<String>,
     /// Whether nothing was run because `cwd` cannot be used.
     pub cwd_refused: bool,
     /// What the command was allowed: read, write or network.
@@ -255,6 +259,7 @@ pub fn result(
         network: output.network,
         moved_to: output.shell.folder.as_ref().and_then(EndedIn::moved_to),
         variables_left: output.shell.variables,
+        set_aside: output.set_aside,
         cwd_refused,
         level,
         confined: enforcement.holds(level),

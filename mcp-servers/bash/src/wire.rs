@@ -8,11 +8,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Baseline;
 use crate::cgroup::Ticket;
 use crate::confine::Boundary;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
 use crate::network::Access;
+use crate::obeyed::ObeyedEnd;
 use crate::openings::Openings;
 use crate::services::ServiceSpec;
 use crate::shell_end::ShellEnd;
@@ -53,6 +55,9 @@ pub struct JobSpec {
     /// Where it is kept off what is obeyed on sight: what of it is new gets another
     /// name at the end.
     pub sets_aside: bool,
+    /// How it was before this command and those that run beside it.
+    #[serde(default)]
+    pub baseline: Baseline,
     /// What its shell reads first, so that it tells where it ends. `None`: nobody wants to know.
     #[serde(default)]
     pub begin: Option<PathBuf>,
@@ -87,7 +92,8 @@ pub struct JobEnd {
     /// Why the command had no cgroup of its own, although there is room for one.
     pub without_cgroup: Option<String>,
     /// What became of files that it was not to make.
-    pub set_aside: Option<String>,
+    #[serde(default)]
+    pub obeyed: ObeyedEnd,
     /// Why some of what other programs obey on sight was not kept as it is.
     #[serde(default)]
     pub not_held: Option<String>,
@@ -101,6 +107,12 @@ pub struct JobEnd {
 const REPORT: char = 'e';
 
 impl JobEnd {
+    /// One of which no more is known.
+    pub fn of(how: JobReport) -> Self {
+        let (obeyed, shell) = (ObeyedEnd::default(), ShellEnd::default());
+        Self { how, met: None, without_cgroup: None, obeyed, not_held: None, shell }
+    }
+
     /// As it is said.
     pub fn line(&self) -> serde_json::Result<String> {
         Ok(format!("{REPORT}{}\n", serde_json::to_string(self)?))
@@ -142,15 +154,7 @@ mod tests {
 
     #[test]
     fn a_report_is_heard_whatever_of_the_handover_was_read_before() {
-        let how = JobReport::NotStarted("l{e}".into());
-        let end = JobEnd {
-            how,
-            met: None,
-            without_cgroup: None,
-            set_aside: None,
-            not_held: None,
-            shell: ShellEnd::default(),
-        };
+        let end = JobEnd::of(JobReport::NotStarted("l{e}".into()));
         let line = end.line().unwrap();
         // The socket was not taken, it was taken, and there is none.
         for heard in [format!("l{line}"), line.clone(), line[1..].to_owned()] {

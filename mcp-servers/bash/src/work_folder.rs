@@ -25,7 +25,11 @@ fn wrong(cwd: &Path, why: &str) -> String {
     )
 }
 
-fn open(workspace: &Path, cwd: &Path) -> Result<OwnedFd, String> {
+/// Opens a folder below the workspace, through no link.
+///
+/// # Errors
+/// As of [`enter`].
+pub fn open(workspace: &Path, cwd: &Path) -> Result<OwnedFd, String> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
     let mut way: Vec<OwnedFd> = vec![
         rustix::fs::openat(CWD, workspace, flags, Mode::empty())

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use claw_kit::obeyed::{Held, TABLE};
 use claw_test_kit::skipped;
-use common::{House, Server, box_or_skip};
+use common::{House, Server, box_or_skip, eventually};
 use serde_json::{Value, json};
 
 /// A server whose commands have namespaces of their own. `None` where the system gives none: then
@@ -196,6 +196,81 @@ fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
     assert!(!text(&result).contains("set aside"), "{result}");
     let result = server.at("network", "echo x > .envrc");
     assert!(at.join(".envrc").exists() && !text(&result).contains("set aside"), "{result}");
+}
+
+/// Puts another file in the place of one, as git and editors save.
+fn replace(path: &Path, text: &str) {
+    let passing = path.with_extension("lock");
+    fs::write(&passing, text).unwrap();
+    fs::rename(passing, path).unwrap();
+}
+
+/// Begins a command of level `write` that goes on when `NAME.go` is there. It runs when this
+/// returns.
+fn begin(house: &House, server: &mut Server, name: &str, then: &str) -> u64 {
+    let waits = format!("touch {name}; until [ -e {name}.go ]; do sleep 0.02; done; {then}");
+    let id = server.post_run(json!({"command": waits, "needs": "write"}));
+    eventually("the command runs", || house.workspace().join(name).exists());
+    id
+}
+
+fn end(house: &House, server: &mut Server, name: &str, id: u64) -> Value {
+    fs::write(house.workspace().join(format!("{name}.go")), "").unwrap();
+    server.answer(id)["result"].take()
+}
+
+#[test]
+fn what_somebody_else_replaces_meanwhile_is_as_before_and_the_owner_is_told() {
+    let house = House::new();
+    let Some(mut server) = apart(&house) else { return };
+    with_what_is_obeyed(&house);
+    let at = |name: &str| house.workspace().join(name);
+    let text_of = |name: &str| fs::read_to_string(at(name)).unwrap_or_default();
+    // With the file the kernel takes its mount away.
+    let evil = "echo evil >> .git/config; echo evil > AGENTS.md; echo evil > .envrc";
+    let id = begin(&house, &mut server, "one", evil);
+    for name in [".git/config", "AGENTS.md"] {
+        replace(&at(name), "the owner's\n");
+    }
+    let result = end(&house, &mut server, "one", id);
+    for name in [".git/config", "AGENTS.md"] {
+        assert_eq!(text_of(name), "own\n", "{name}: {result}");
+        let said = format!("{name} (the new one is {name}.set-aside)");
+        let for_owner = result["structuredContent"]["set_aside"].as_str().unwrap();
+        assert!(text(&result).contains(&said) && for_owner.contains(&said), "{result}");
+    }
+    assert!(text_of(".git/config.set-aside").starts_with("the owner's\n"), "{result}");
+    assert!(!at(".envrc").exists() && at(".envrc.set-aside").exists(), "{result}");
+    let quiet = server.at("write", "echo ok");
+    assert_eq!(quiet["structuredContent"]["set_aside"], Value::Null);
+}
+
+/// What one command may have written is no "before" for another that began beside it.
+#[test]
+fn commands_side_by_side_put_back_what_was_there_before_all_of_them() {
+    let house = House::new();
+    let Some(mut server) = apart(&house) else { return };
+    let config = house.workspace().join(".git/config");
+    let aside = house.workspace().join(".git/config.set-aside");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, "before\n").unwrap();
+    for (round, first_ends_first) in [(0, true), (1, false)] {
+        let (one, two) = (format!("one{round}"), format!("two{round}"));
+        let first = begin(&house, &mut server, &one, "true");
+        replace(&config, "meanwhile\n");
+        let second = begin(&house, &mut server, &two, "true");
+        let mut ends = [(one, first), (two, second)];
+        if !first_ends_first {
+            ends.reverse();
+        }
+        let [(name, id), (last, of_last)] = ends;
+        end(&house, &mut server, &name, id);
+        let result = end(&house, &mut server, &last, of_last);
+        assert_eq!(fs::read_to_string(&config).unwrap(), "before\n", "{result}");
+        assert_eq!(fs::read_to_string(&aside).unwrap(), "meanwhile\n", "{result}");
+        assert!(!house.workspace().join(".git/config.set-aside-2").exists(), "{result}");
+        fs::remove_file(&aside).unwrap();
+    }
 }
 
 /// Git goes by these although no name in the list gives them away.

@@ -2,7 +2,7 @@
 //! and what our own servers report is noted. Must not know how the call was sent.
 
 use super::{Calls, KeptResult};
-use crate::domain::{ToolCall, ToolOutput};
+use crate::domain::{OwnServerName, ToolCall, ToolOutput};
 use crate::hub::Beside;
 
 impl Calls {
@@ -20,7 +20,20 @@ impl Calls {
         }
         let output = self.with_shell_folder(call, output);
         let output = self.with_shell_variables(call, output);
+        let output = self.with_set_aside(call, output);
         let output = self.keep_files(&KeptResult::of(call), output, beside.files).await;
         self.propose(call, output, beside.actions)
+    }
+
+    /// What our bash server has set aside or put back may be the owner's own, so they are told,
+    /// whatever a model makes of it.
+    fn with_set_aside(&self, call: &ToolCall, mut output: ToolOutput) -> ToolOutput {
+        let told = output.structured.as_ref().and_then(|all| all.get("set_aside")?.as_str());
+        if let Some(told) =
+            told.filter(|_| self.hub.builtin(&call.server) == Some(OwnServerName::Bash))
+        {
+            output.for_user = told.to_owned();
+        }
+        output
     }
 }

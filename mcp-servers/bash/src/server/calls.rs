@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::BashServer;
 use crate::capture::Capture;
 use crate::level::{self, Level, Scope, ScopeRequest};
+use crate::obeyed::ObeyedEnd;
 use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
 use crate::run::RunRequest;
@@ -73,8 +74,8 @@ impl BashServer {
             self.limits.output_bytes_max,
             self.limits.file_bytes_max,
         );
-        let (notes, shell) = (Vec::new(), ShellEnd::default());
-        let mut shown = CommandOutput { capture, progress, notes, network: None, shell };
+        let (notes, shell, obeyed) = (Vec::new(), ShellEnd::default(), ObeyedEnd::default());
+        let mut shown = CommandOutput { capture, progress, notes, network: None, shell, obeyed };
         let started = Instant::now();
         let ending = self.runner.run(request, stop, &mut shown).await;
         let took = started.elapsed();
@@ -90,6 +91,7 @@ impl BashServer {
             let said = said.or_else(|| refusals.sentence(level, &opens, &output.text));
             output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
         }
+        output.set_aside = shown.obeyed.for_owner;
         output.network = shown.network;
         output.notes.extend(match &shown.shell.folder {
             Some(folder) => folder.sentence(),
