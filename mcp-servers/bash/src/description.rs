@@ -61,8 +61,9 @@ pub(crate) fn needs(enforcement: Enforcement) -> Option<String> {
          commit): also change the workspace and the caches in HOME, but not what others run or \
          obey on sight (.git/config, hooks, .envrc, AGENTS.md, CI, ~/.gitconfig); no network. \
          `network`, where something is fetched or sent: also reach the network{named}, and change \
-         what others obey. The user's own home and Unix sockets are refused at every level; what \
-         the owner has opened is named in `opens`."
+         what others obey, as a switch, pull, merge or rebase does where branches differ in it. \
+         The user's own home and Unix sockets are refused at every level; what the owner has \
+         opened is named in `opens`."
     );
     enforcement.keeps_files().then_some(words)
 }

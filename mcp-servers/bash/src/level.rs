@@ -151,6 +151,24 @@ pub fn refusal_of_obeyed(output: &str) -> Option<&'static str> {
     )
 }
 
+/// Whether git says that it could not write or replace a file that a command is kept off.
+pub fn is_refused_by_git(output: &str) -> bool {
+    let says = |line: &str| line.starts_with("error: ") || line.starts_with("fatal: ");
+    let mut lines = output.lines().filter(|line| says(line));
+    lines.any(|line| NOT_REPLACED.iter().any(|word| line.contains(word)))
+}
+
+/// For the model, where git has moved HEAD and not all of the files.
+pub fn half_switched(head: &str) -> String {
+    format!(
+        "HEAD is at `{head}` now, and the working tree is not: what was set aside, or could not be \
+         replaced, is not as `{head}` has it. Do not commit this, because `git commit -a` would \
+         take that back. `git checkout HEAD -- PATH` for each of these paths with needs: \
+         \"network\", without `hosts`, makes the tree whole. Next time switch, pull, merge or \
+         rebase with needs: \"network\" where such files differ."
+    )
+}
+
 /// What programs print for EACCES, EPERM and EROFS, in C and in the runtimes that have words of
 /// their own.
 const NOT_WRITTEN: &[&str] = &[
@@ -212,6 +230,8 @@ mod tests {
         assert_eq!(Level::Read.refusal("no such file"), None);
         let obeyed = Level::Write.refusal("could not lock config file: Read-only file system");
         assert!(obeyed.unwrap().contains(".git/config"));
+        assert!(is_refused_by_git("error: unable to unlink old 'A': Device or resource busy\nok"));
+        assert!(!is_refused_by_git("src/errno.rs: Device or resource busy"));
         // At `write` a permission is the file's own business.
         assert_eq!(Level::Write.refusal("Permission denied"), None);
         assert_eq!(Level::Network.refusal("Could not resolve host: x"), None);

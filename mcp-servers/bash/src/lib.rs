@@ -23,6 +23,7 @@ mod drive;
 mod environment;
 mod eof;
 mod error;
+mod git_head;
 mod git_names;
 mod home;
 mod identity;

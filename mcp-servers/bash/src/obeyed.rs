@@ -14,6 +14,7 @@ use std::time::SystemTime;
 
 use claw_kit::obeyed::{Held, row};
 
+use crate::git_head::GitHead;
 use crate::git_names;
 
 pub use set_aside::{ObeyedEnd, names_aside};
@@ -46,6 +47,8 @@ pub struct Obeyed {
     found: BTreeMap<PathBuf, Identity>,
     /// What links among these lead to, where a command could change it.
     targets: BTreeMap<PathBuf, Identity>,
+    /// Where each repository stands, by its `.git`.
+    heads: BTreeMap<PathBuf, GitHead>,
     /// Into how many folders was looked.
     folders: usize,
     /// Those that were seen and not looked into: nobody knows what is new there afterwards.
@@ -123,13 +126,15 @@ impl Obeyed {
                 }
             }
         }
+        let heads = repositories.iter().map(|tree| tree.join(".git"));
+        let heads = heads.filter_map(|git| Some((git.clone(), GitHead::of(&git)?))).collect();
         for named in git_names::of(workspace, repositories, found.keys()) {
             let is_dir = fs::symlink_metadata(&named).is_ok_and(|meta| meta.is_dir());
             let row = named.file_name().and_then(|name| row(&name.to_string_lossy()));
             add(&mut found, named, is_dir, row.map_or(Held::Whole, |row| row.held));
         }
         let (workspace, targets) = (workspace.to_owned(), BTreeMap::new());
-        Self { workspace, found, targets, folders, left }
+        Self { workspace, found, targets, heads, folders, left }
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &Path> {

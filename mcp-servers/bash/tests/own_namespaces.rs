@@ -273,6 +273,41 @@ fn commands_side_by_side_put_back_what_was_there_before_all_of_them() {
     }
 }
 
+#[test]
+fn a_branch_that_is_switched_to_in_part_is_told_as_that() {
+    let house = House::new();
+    let Some(mut server) = apart(&house) else { return };
+    let made = server.at(
+        "network",
+        "git init -q -b main . && git config user.name A && git config user.email a@b.c && \
+         echo main > AGENTS.md && git add . && git commit -qm one && git branch same && \
+         git checkout -q -b ci && mkdir .github && echo x > .github/ci.yml && git add . && \
+         git commit -qm two && git checkout -q main && git checkout -q -b feat && \
+         echo feat > AGENTS.md && git commit -qam three && git checkout -q main && echo made",
+    );
+    if output(&made).contains("command not found") {
+        skipped("there is no git");
+        return;
+    }
+    assert_eq!(output(&made), "made\n", "{made}");
+    for (command, head, why) in [
+        ("git checkout feat", "feat", "AGENTS.md': Device or resource busy"),
+        ("git checkout feat 2>&1 | cat", "feat", "which changes no file that other programs"),
+        ("git checkout ci", "ci", ".github is now .github.set-aside"),
+        ("git merge -q ci", "main", ".github is now .github.set-aside"),
+    ] {
+        let result = server.at("write", command);
+        assert_eq!(result["structuredContent"]["exit_code"], 0, "{command}: {result}");
+        let half = format!("HEAD is at `{head}` now, and the working tree is not");
+        assert!(text(&result).contains(&half), "{command}: {result}");
+        assert!(text(&result).contains(why), "{command}: {result}");
+        let back = "git checkout -qf main && rm -rf .github.set-aside && git status --short";
+        assert_eq!(output(&server.at("network", back)), "", "{command}");
+    }
+    let whole = server.at("write", "git checkout -q same && git commit -q --allow-empty -m four");
+    assert!(!text(&whole).contains("HEAD is at"), "{whole}");
+}
+
 /// Git goes by these although no name in the list gives them away.
 #[test]
 fn level_write_changes_nothing_that_a_configuration_of_git_names() {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::harmless::is_harmless;
 use super::{Identity, NEW_FOLDERS_MAX, Obeyed};
 use crate::baseline::Baseline;
+use crate::git_head::GitHead;
 use crate::level::Level;
 
 const NOT_ALL_NEW: &str = "It has made more folders than are looked through for what other programs run or obey on sight; such files in them were not \
@@ -27,6 +28,8 @@ pub struct ObeyedEnd {
     pub set_aside: Option<String>,
     /// The same for the owner, who may have made it.
     pub for_owner: Option<String>,
+    /// Where a repository stands now that stood elsewhere before.
+    pub moved_head: Option<String>,
 }
 
 /// What was done with a path.
@@ -56,7 +59,11 @@ impl Obeyed {
         let not_all = (!now.left.is_empty()).then_some(NOT_ALL_NEW.to_owned());
         let told = [of_aside(&aside, level), of_back(&back), not_all];
         let for_owner = [aside_for_owner(&aside), back_for_owner(&back)];
-        ObeyedEnd { set_aside: joined(told), for_owner: joined(for_owner) }
+        ObeyedEnd {
+            set_aside: joined(told),
+            for_owner: joined(for_owner),
+            moved_head: self.moved_head(),
+        }
     }
 
     fn settle(&self, path: &Path, now: &Identity, baseline: &Baseline) -> Settled {
@@ -95,6 +102,14 @@ impl Obeyed {
                 None => format!("{name} is still there (no name is free for it)"),
             },
         )
+    }
+
+    /// Where a repository stands now, if it stood elsewhere before.
+    fn moved_head(&self) -> Option<String> {
+        let mut moved = self.heads.iter().filter_map(|(git, before)| {
+            GitHead::of(git).filter(|now| now != before).map(|now| now.words())
+        });
+        moved.next()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::level::{self, Level, Scope, ScopeRequest};
 use crate::obeyed::ObeyedEnd;
 use crate::opened_to_call::OpenedToCall;
 use crate::progress::Progress;
+use crate::refusals::Refusals;
 use crate::run::RunRequest;
 use crate::services::Service;
 use crate::shell_end::ShellEnd;
@@ -54,7 +55,6 @@ impl BashServer {
         };
         let level = scope.level;
         let keeps_obeyed = scope.keeps_obeyed;
-        let is_kept = keeps_obeyed && level.has_network();
         let opens: Vec<Service> = scope.opens.iter().map(|opened| opened.service).collect();
         let refusals = self.refusals.with(&scope.folders);
         let cwd = arguments.cwd.unwrap_or_default();
@@ -84,13 +84,17 @@ impl BashServer {
         }
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
-        if matches!(ending, Ending::Exited(1..)) && self.enforcement.holds(level) {
-            let of_obeyed = || level::refusal_of_obeyed(&output.text).filter(|_| is_kept);
-            let of_home = keeps_obeyed.then(|| refusals.of_command_home(level, &output.text));
-            let said = of_home.flatten();
-            let said = said.or_else(|| refusals.sentence(level, &opens, &output.text));
-            output.notes.extend(said.or_else(|| of_obeyed().map(str::to_owned)));
+        // Git goes on where it could not replace a file, and may end as if it had.
+        let of_git = keeps_obeyed && level::is_refused_by_git(&output.text);
+        let has_failed =
+            matches!(ending, Ending::Exited(1..)) || (ending == Ending::Exited(0) && of_git);
+        if has_failed && self.enforcement.holds(level) {
+            let said = refusal_of(&refusals, (level, keeps_obeyed), &opens, &output.text);
+            output.notes.extend(said);
         }
+        let is_in_part = of_git || shown.obeyed.for_owner.is_some();
+        let moved = shown.obeyed.moved_head.filter(|_| is_in_part);
+        output.notes.extend(moved.map(|head| level::half_switched(&head)));
         output.set_aside = shown.obeyed.for_owner;
         output.network = shown.network;
         output.notes.extend(match &shown.shell.folder {
@@ -178,6 +182,20 @@ impl BashServer {
         }
         job_tools::list(self.background.all().iter().map(|job| job.look(false)).collect()).into()
     }
+}
+
+/// What a command seems to have met, and what would allow it.
+fn refusal_of(
+    refusals: &Refusals,
+    (level, keeps_obeyed): (Level, bool),
+    opens: &[Service],
+    output: &str,
+) -> Option<String> {
+    let of_home = keeps_obeyed.then(|| refusals.of_command_home(level, output)).flatten();
+    let said = of_home.or_else(|| refusals.sentence(level, opens, output));
+    let is_kept = keeps_obeyed && level.has_network();
+    let of_obeyed = || level::refusal_of_obeyed(output).filter(|_| is_kept);
+    said.or_else(|| of_obeyed().map(str::to_owned))
 }
 
 fn no_job(number: u32) -> CallToolResponse {
