@@ -101,6 +101,32 @@ fn no_rule_that_allows_the_text_covers_a_kept_variable_and_the_question_shows_it
 }
 
 #[test]
+fn a_question_that_no_mode_spares_because_of_variables_says_so_and_what_ends_it() {
+    let activate = run("export PATH=$PWD/bin:$PATH PS1='(env) ' VIRTUAL_ENV_PROMPT=env");
+    let (house, model) = house("", [activate, touch("asked"), done()]);
+    if !house.holds_every_level() {
+        return;
+    }
+    house.claw(&["ask", "--mode", "work", "go"]).expect(3);
+    let id = house.waiting();
+    let shown = house.claw(&["approvals", &id]).expect(0).out;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "No mode covers these variables: `unset` or `/new` ends them",
+        "no mode covers it with `PATH`, which may change what its programs do, until a command",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    // Nobody reads a prompt here.
+    assert!(!shown.contains("PS1") && !shown.contains("PROMPT"), "{shown}");
+    let told = "With `PATH` each command of a level above `read` is asked about, in every mode";
+    assert!(words(&house, 0).contains(told), "{}", words(&house, 0));
+    house.claw(&["approve", &id]).expect(0);
+    assert!(house.workspace().join("asked").exists());
+    whole(&house, &model);
+}
+
+#[test]
 fn what_the_owner_names_harmless_is_not_asked_about() {
     let (house, model) = house(TOUCH, [run("export DB=postgres:///x"), touch("dbs"), done()]);
     house.write("claw.toml", &format!("{SERVER_WAIT}[tools]\nharmless_variables = [\"DB\"]\n"));

@@ -304,6 +304,10 @@ impl Policy {
                     (_, Some(never)) => never,
                     _ => format!("{name} can change something"),
                 };
+                let why = match mode::is_kept_by_variables(facts) {
+                    true => format!("{why}; {}", variables::why_no_mode(facts)),
+                    false => why,
+                };
                 Verdict::Ask { rule, why }
             }
             Class::Dangerous => {

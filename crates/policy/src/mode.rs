@@ -34,11 +34,19 @@ pub fn that_fits(facts: &Facts<'_>) -> Option<Mode> {
 /// programs obey. A job that goes on is not kept off them. Its variables can be another program's
 /// words, which one that could only look may have left.
 fn works_in_its_box(facts: &Facts<'_>) -> bool {
+    is_boxed_work(facts) && variables::are_harmless(facts)
+}
+
+fn is_boxed_work(facts: &Facts<'_>) -> bool {
     facts.tool == "run"
         && level::of(facts).is_some_and(|level| level <= Level::Write)
         && facts.held.levels
         && facts.held.protected
-        && variables::are_harmless(facts)
+}
+
+/// Whether a mode would let this command through if it had not the variables that it has.
+pub fn is_kept_by_variables(facts: &Facts<'_>) -> bool {
+    facts.origin == Origin::Owner && is_boxed_work(facts) && !variables::are_harmless(facts)
 }
 
 /// The paths in the workspace that an edit names. `None` for what is no edit, for what other

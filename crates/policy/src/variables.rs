@@ -19,6 +19,9 @@ pub const VARIABLES: &str = "variables";
 /// The longest value that is plain, in bytes.
 const PLAIN_BYTES_MAX: usize = 256;
 
+/// So many names stand in a sentence.
+const NAMES_SHOWN: usize = 4;
+
 /// They change what a program prints, in which language and how wide, and nothing else. Missing on
 /// purpose: `CI` (some tools then publish), `DEBUG` and `NODE_ENV` (other code runs), `VERBOSE` (in
 /// make files it stands before a command), `TERM` and `TERMINFO` (files are read by their name).
@@ -62,11 +65,36 @@ pub(crate) fn are_harmless(facts: &Facts<'_>) -> bool {
 /// The names that are not harmless, quoted, for a sentence.
 pub(crate) fn strange_words(facts: &Facts<'_>) -> String {
     let given = named(facts).and_then(Value::as_object);
-    let names = given.into_iter().flat_map(|given| strange(given, facts));
-    names
-        .map(|name| format!("`{}`", claw_domain::escape::visible(name)))
-        .collect::<Vec<_>>()
-        .join(", ")
+    quoted(given.into_iter().flat_map(|given| strange(given, facts)))
+}
+
+/// Half a sentence: why no mode covers a command, and what ends that.
+pub(crate) fn why_no_mode(facts: &Facts<'_>) -> String {
+    format!(
+        "no mode covers it with {}, which may change what its programs do, until a command \
+         unsets them (`unset`, `deactivate`) or `/new` does",
+        strange_words(facts)
+    )
+}
+
+/// Of those that a shell keeps, the names that are not harmless, quoted. `None` where all are.
+pub fn strange_of(kept: &BTreeMap<String, String>, by_owner: &[String]) -> Option<String> {
+    let is_strange =
+        |(name, value): &(&String, &String)| !by_owner.contains(name) && !is_plain(name, value);
+    let names: Vec<&String> = kept.iter().filter(is_strange).map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| quoted(names.into_iter()))
+}
+
+/// The first of them, and how many more there are.
+fn quoted<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let all: Vec<&String> = names.collect();
+    let shown = all.iter().take(NAMES_SHOWN);
+    let shown: Vec<String> =
+        shown.map(|name| format!("`{}`", claw_domain::escape::visible(name))).collect();
+    match all.len().saturating_sub(NAMES_SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// Whether the server takes them.

@@ -12,6 +12,10 @@ use claw_kit::variables::{Room, is_counted, is_name, is_owned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// How an interactive shell asks for the next line. No command here is typed, and what makes an
+/// environment (`activate`) sets them for nothing.
+const PROMPTS: &[&str] = &["PS1", "VIRTUAL_ENV_PROMPT", "CONDA_PROMPT_MODIFIER"];
+
 /// What the shell began with, by name.
 pub type InitialVariables = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -85,7 +89,8 @@ pub fn compare(
         }
     }
     for (name, value) in exported {
-        if given.get(name.as_bytes()) == Some(&value) || is_counted(&name) {
+        let is_passed = is_counted(&name) || PROMPTS.contains(&name.as_str());
+        if given.get(name.as_bytes()) == Some(&value) || is_passed {
             continue;
         }
         match String::from_utf8(value) {

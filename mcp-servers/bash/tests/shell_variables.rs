@@ -36,6 +36,8 @@ fn what_a_shell_has_exported_is_told_however_the_command_is_written() {
             "export PATH=/x:/usr/bin:/bin LANG=C; declare -ax AR=(1 2); export NONE",
             json!({"PATH": "/x:/usr/bin:/bin", "LANG": "C"}),
         ),
+        // What makes an environment sets a prompt, too, which nobody reads here.
+        ("export PS1='(e) ' VIRTUAL_ENV_PROMPT=e VIRTUAL_ENV=/e", json!({"VIRTUAL_ENV": "/e"})),
         // A function of this name does not come in between.
         ("declare() { echo no; }; printf() { echo no; }; export A=1", json!({"A": "1"})),
         ("LC_ALL=C; export A=\u{e4}", json!({"A": "\u{e4}"})),

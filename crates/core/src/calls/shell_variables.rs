@@ -82,6 +82,13 @@ impl Calls {
         }
         unset.extend(secret);
         unset.retain(|name| is_name(name) && !is_owned(name));
+        let by_owner = &self.surroundings.harmless_variables;
+        if let Some(names) = variables::strange_of(&set, by_owner) {
+            output.text.push_str(&format!(
+                "\n[With {names} each command of a level above `read` is asked about, in every \
+                 mode, until they are `unset` (`deactivate`).]"
+            ));
+        }
         if !set.is_empty() || !unset.is_empty() {
             let server = call.server.clone();
             output.shell_variables = Some(Box::new(ShellVariables { server, set, unset }));

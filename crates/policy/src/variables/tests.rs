@@ -145,6 +145,9 @@ fn no_grant_for_a_program_no_mode_and_no_rule_that_allows_covers_any_other() {
             assert!(offered.iter().all(|(scope, _)| *scope == Scope::Exact), "{offered:?}");
             assert!(choices(&call).iter().any(|choice| choice.key == "y"));
         }
+        let by_class = Policy::load(None).unwrap().judge(&call);
+        let Verdict::Ask { why, .. } = by_class else { panic!("{by_class:?}") };
+        assert_eq!(why.contains("; no mode covers it with `RUSTC_WRAPPER`, which"), !covered);
         let start = Facts { tool: "start", ..call };
         assert_eq!(matches!(policy.judge(&start), Verdict::Allow { .. }), covered);
     }
@@ -168,6 +171,18 @@ fn a_command_that_can_only_look_needs_no_belief() {
     let held = claw_domain::HeldLevels { levels: false, ..claw_domain::HeldLevels::ALL };
     let judged = policy.judge(&Facts { held, ..call });
     assert!(matches!(judged, Verdict::Ask { .. }), "{judged:?}");
+}
+
+#[test]
+fn of_many_names_the_first_are_said() {
+    let named = |names: &[&str]| {
+        let kept = names.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
+        strange_of(&kept, &["B".to_owned()])
+    };
+    assert_eq!(named(&["B", "NO_COLOR"]), None);
+    assert_eq!(named(&["A", "B", "C"]).as_deref(), Some("`A`, `C`"));
+    let many = named(&["A", "C", "D", "E", "F", "G"]);
+    assert_eq!(many.as_deref(), Some("`A`, `C`, `D`, `E` and 2 more"));
 }
 
 #[test]

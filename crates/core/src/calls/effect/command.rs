@@ -3,7 +3,11 @@
 
 use super::{Effect, Facts, inline, text, variables};
 use crate::domain::{Level, Opening, STOP_ALL_JOBS, escape};
-use crate::policy::{level, openings};
+use crate::policy::{level, mode, openings};
+
+/// Said where a mode would spare the question, but for the variables.
+const NO_MODE: &str = "It can change files in the workspace; no network. No mode covers these \
+    variables: `unset` or `/new` ends them";
 
 pub(super) fn of_command(facts: &Facts<'_>) -> Option<Effect> {
     let job = || facts.arguments.get("job").map(|job| escape::visible(&job.to_string()));
@@ -44,6 +48,7 @@ pub(super) fn of_command(facts: &Facts<'_>) -> Option<Effect> {
         _ if !facts.held.files => (true, "No box holds it: it can do what you can"),
         _ if !facts.held.levels => (true, "The box holds no level here: it may use the network"),
         Some(Level::Read) => (false, "It can change nothing; no network"),
+        Some(Level::Write) if mode::is_kept_by_variables(facts) => (false, NO_MODE),
         Some(Level::Write) => (false, "It can change files in the workspace; no network"),
         Some(Level::Network) => (true, "It can change files in the workspace"),
         None => (true, "Its level is not known"),
