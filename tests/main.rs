@@ -10,6 +10,7 @@ mod acp;
 mod acp_client;
 mod agents;
 mod approvals;
+mod arguments_left_out;
 mod artifacts;
 mod ask;
 mod ask_progress;

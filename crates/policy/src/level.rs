@@ -22,7 +22,8 @@ pub fn of(facts: &Facts<'_>) -> Option<Level> {
         return None;
     }
     match facts.arguments.as_object()?.get("needs") {
-        None => Some(Level::default()),
+        // What its schema offers where nothing is said.
+        None | Some(Value::Null) => Some(Level::default()),
         Some(needs) => Level::deserialize(needs).ok(),
     }
 }

@@ -6,6 +6,8 @@ use serde::Deserialize as _;
 
 use super::{Facts, level};
 
+/// The argument's name.
+pub(crate) const OPENS: &str = "opens";
 /// What a call is told whose openings make no sense.
 const AT_NETWORK: &str =
     "`opens` goes with needs: \"network\", because what is opened leads out of the box";
@@ -16,7 +18,7 @@ const NAMES: &str = "`opens` is a list of \"ssh-agent\" and \"docker\"";
 /// # Errors
 /// What is wrong with them, for the model.
 pub fn named(facts: &Facts<'_>) -> Result<Vec<Opening>, &'static str> {
-    let opens = facts.arguments.get("opens").filter(|_| level::is_command(facts));
+    let opens = facts.arguments.get(OPENS).filter(|_| level::is_command(facts));
     let Some(opens) = opens.filter(|opens| !opens.is_null()) else { return Ok(Vec::new()) };
     let mut named = Vec::<Opening>::deserialize(opens).map_err(|_| NAMES)?;
     named.sort();

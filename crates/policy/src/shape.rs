@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, level, mode, obeyed, parts, shell, variables};
+use super::{Facts, level, mode, obeyed, openings, parts, shell, variables};
 use claw_domain::canonical;
 use claw_domain::escape::visible;
 use claw_domain::{Answer, Choice, Level, Mode, Opening, Origin, OwnServerName, Scope, Term};
@@ -318,8 +318,12 @@ pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
         return None;
     }
     let arguments = facts.arguments.as_object()?;
-    let is_known =
-        |name: &String| COMMAND_ARGUMENTS.contains(&name.as_str()) || name == variables::VARIABLES;
+    let opens_nothing = openings::named(facts).is_ok_and(|named| named.is_empty());
+    let is_known = |name: &String| {
+        COMMAND_ARGUMENTS.contains(&name.as_str())
+            || name == variables::VARIABLES
+            || (name == openings::OPENS && opens_nothing)
+    };
     let known = arguments.keys().all(is_known) && variables::are_harmless(facts);
     known.then(|| arguments.get("command").and_then(Value::as_str)).flatten()
 }

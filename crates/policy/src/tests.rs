@@ -344,9 +344,12 @@ fn a_command_that_looks_runs_where_no_rule_speaks_and_its_level_is_held() {
     let rule = "[[rule]]\nserver = \"bash\"\ndecision = \"ask\"\nwhy = \"x\"\n";
     assert!(!runs(&policy(rule), &boxed), "the owner has a rule for it");
     assert!(runs(&policy(&rule.replace("bash", "b")), &boxed));
-    let said_read = json!({"command": "ls", "needs": "read"});
-    assert!(runs(&policy(""), &facts("bash", "run", &said_read)));
-    for needs in [json!("write"), json!("network"), json!("Read"), json!(null), json!(["read"])] {
+    // The tool's schema offers null, and its server takes it for the default.
+    for needs in [json!("read"), json!(null)] {
+        let looks = json!({"command": "ls", "needs": needs});
+        assert!(runs(&policy(""), &facts("bash", "run", &looks)), "{looks}");
+    }
+    for needs in [json!("write"), json!("network"), json!("Read"), json!([]), json!(["read"])] {
         let more = json!({"command": "ls", "needs": needs});
         assert!(!runs(&policy(""), &facts("bash", "run", &more)), "{more}");
     }

@@ -151,6 +151,10 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
         assert_eq!(covers(&shape, &facts(&at)), covered, "{needs}");
     }
     let network = json!({"command": "cargo test", "needs": "network"});
+    for none in [json!([]), json!(null)] {
+        let at = json!({"command": "cargo test", "opens": none});
+        assert!(covers(&shape, &facts(&at)), "{at}");
+    }
     let widest = Shape::of(&offered.0, &facts(&network)).unwrap();
     assert!(covers(&widest, &facts(&arguments)) && covers(&widest, &facts(&network)));
     let old: Shape =
