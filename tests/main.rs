@@ -178,6 +178,7 @@ mod trust;
 mod trust_telegram;
 mod two_processes;
 mod undo_files;
+mod undo_ignored;
 mod undo_others;
 mod watched_settings;
 mod where_you_are;

@@ -11,6 +11,7 @@ use claw_kit::durable;
 
 use crate::contents::New;
 use crate::error::SnapshotError;
+use crate::ignored::without_what_came_to_sight;
 use crate::ledger::{Ledger, Whose};
 use crate::store::{OWNER_ONLY, SEEN, Snapshots, is_name};
 use crate::tree::{Changes, Tree};
@@ -106,6 +107,8 @@ impl Snapshots {
         let seen = if ledgers.is_empty() { None } else { Some(self.tree(SEEN)?) };
         let now = self.look_now(keeps, seen.as_ref(), &ledgers)?;
         if let Some(seen) = &seen {
+            // From the next look on it is known like everything else.
+            let counted = without_what_came_to_sight(&now, seen, self.contents());
             for (name, ledger) in &mut ledgers {
                 let whose = match at_work.as_slice() {
                     [only] if only == name => Whose::Own,
@@ -113,7 +116,7 @@ impl Snapshots {
                     _ => Whose::Others,
                 };
                 let before = ledger.clone();
-                ledger.count(seen, &now, whose);
+                ledger.count(seen, &counted, whose);
                 if *ledger != before {
                     self.write_ledger(name, ledger)?;
                 }

@@ -107,7 +107,7 @@ impl Contents {
         Ok(freed)
     }
 
-    fn path(&self, digest: &str) -> PathBuf {
+    pub(crate) fn path(&self, digest: &str) -> PathBuf {
         let (prefix, rest) = digest.split_at_checked(2).unwrap_or((digest, "_"));
         self.folder.join(prefix).join(rest)
     }

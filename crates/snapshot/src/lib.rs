@@ -12,6 +12,7 @@ mod at_work;
 mod contents;
 mod entry;
 mod error;
+mod ignored;
 mod ledger;
 mod limits;
 mod plan;

@@ -12,6 +12,7 @@ use claw_kit::durable;
 use crate::contents::{Contents, New};
 use crate::entry::{Entry, RelPath};
 use crate::error::SnapshotError;
+use crate::ignored::without_what_came_to_sight;
 use crate::limits::Limits;
 use crate::plan::Plan;
 use crate::stat_cache::StatCache;
@@ -82,23 +83,48 @@ impl Snapshots {
     /// A workspace over the limits, and every failure to read or write. Then there is no such
     /// snapshot.
     pub fn remember(&self, name: &str) -> Result<Tree, SnapshotError> {
+        self.remember_with(name, [].iter())
+    }
+
+    /// The same before the turn between two snapshots is undone: also what it has changed and
+    /// `.gitignore` names meanwhile, because the undo changes that.
+    ///
+    /// # Errors
+    /// As [`Snapshots::remember`] and [`Snapshots::tree`].
+    pub fn remember_before_undo(
+        &self,
+        name: &str,
+        before: &str,
+        after: &str,
+    ) -> Result<Tree, SnapshotError> {
+        let (before, after) = (self.tree(before)?, self.tree(after)?);
+        self.remember_with(name, before.entries.keys().chain(after.entries.keys()))
+    }
+
+    fn remember_with<'b>(
+        &self,
+        name: &str,
+        also: impl Iterator<Item = &'b RelPath>,
+    ) -> Result<Tree, SnapshotError> {
         let path = self.tree_path(name)?;
         let mut new = New::default();
-        let tree = self.walk(Some((&self.contents, &mut new)), [].iter())?;
+        let tree = self.walk(Some((&self.contents, &mut new)), also)?;
         self.contents.publish(new).map_err(SnapshotError::at(&self.folder))?;
         self.write(&path, &tree)?;
         Ok(tree)
     }
 
     /// Notes under `name` what the workspace is now, without contents: what a turn has left, so
-    /// that later changes of others are told from it. `before` is the snapshot to compare with.
+    /// that later changes of others are told from it. `before` is the snapshot to compare with;
+    /// what its `.gitignore` files named is no change, also if it is in sight now.
     ///
     /// # Errors
     /// As [`Snapshots::remember`].
     pub fn note(&self, name: &str, before: &str) -> Result<Tree, SnapshotError> {
         let path = self.tree_path(name)?;
         let before = self.tree(before)?;
-        let tree = self.walk(None, before.entries.keys())?;
+        let now = self.walk(None, before.entries.keys())?;
+        let tree = without_what_came_to_sight(&now, &before, &self.contents).into_owned();
         self.write(&path, &tree)?;
         Ok(tree)
     }

@@ -28,38 +28,53 @@ pub(crate) struct Walk<'a> {
 
 impl Walk<'_> {
     /// Everything but `.git` and what `.gitignore` names now; and what is at `also`, which was
-    /// there before, whatever `.gitignore` says meanwhile.
+    /// there before, whatever `.gitignore` says meanwhile, with the folders that it lies in.
     pub(crate) fn tree<'b>(
         &mut self,
         also: impl Iterator<Item = &'b RelPath>,
     ) -> Result<Tree, SnapshotError> {
         let mut tree = Tree::default();
         let mut bytes = 0;
-        for path in self.paths().chain(also.map(|path| path.as_path().to_owned())) {
-            let path = RelPath::from(path);
-            if tree.entries.contains_key(&path) || !tree.has_folder_above(&path) {
-                continue;
-            }
-            match self.look(&path)? {
-                Some(Ok(entry)) => {
-                    if let Entry::File { bytes: size, .. } = &entry {
-                        bytes += size;
-                    }
-                    tree.entries.insert(path, entry);
-                }
-                Some(Err(why)) => tree.left_out.push(LeftOut { path, why }),
-                None => {}
-            }
-            if tree.files() > self.limits.files_max {
-                return Err(SnapshotError::TooManyFiles { max: self.limits.files_max });
-            }
-            if bytes > self.limits.bytes_max {
-                return Err(SnapshotError::TooLarge { max: self.limits.bytes_max });
+        for path in self.paths() {
+            self.add(&mut tree, &mut bytes, RelPath::from(path))?;
+        }
+        for known in also {
+            for path in behind_its_folders(known, &tree) {
+                self.add(&mut tree, &mut bytes, path)?;
             }
         }
         tree.left_out.sort_by(|one, other| one.path.cmp(&other.path));
         tree.left_out.dedup();
         Ok(tree)
+    }
+
+    /// Adds what is at a path, if its folder is in the tree. `bytes` counts those of all files.
+    fn add(
+        &mut self,
+        tree: &mut Tree,
+        bytes: &mut u64,
+        path: RelPath,
+    ) -> Result<(), SnapshotError> {
+        if tree.entries.contains_key(&path) || !tree.has_folder_above(&path) {
+            return Ok(());
+        }
+        match self.look(&path)? {
+            Some(Ok(entry)) => {
+                if let Entry::File { bytes: size, .. } = &entry {
+                    *bytes += size;
+                }
+                tree.entries.insert(path, entry);
+            }
+            Some(Err(why)) => tree.left_out.push(LeftOut { path, why }),
+            None => {}
+        }
+        if tree.files() > self.limits.files_max {
+            return Err(SnapshotError::TooManyFiles { max: self.limits.files_max });
+        }
+        if *bytes > self.limits.bytes_max {
+            return Err(SnapshotError::TooLarge { max: self.limits.bytes_max });
+        }
+        Ok(())
     }
 
     fn paths(&self) -> impl Iterator<Item = PathBuf> + use<> {
@@ -129,6 +144,17 @@ impl Walk<'_> {
         self.cache.note(path, stat, &read.0);
         Ok(read)
     }
+}
+
+/// A path that was known before, behind the folders above it that the tree does not have: the
+/// topmost first. Nothing if the tree has it.
+fn behind_its_folders(known: &RelPath, tree: &Tree) -> Vec<RelPath> {
+    let is_new = |path: &RelPath| !tree.entries.contains_key(path);
+    let above = |path: &RelPath| path.above().filter(is_new);
+    let mut paths: Vec<RelPath> =
+        std::iter::successors(Some(known.clone()).filter(is_new), above).collect();
+    paths.reverse();
+    paths
 }
 
 /// A plain file, through no link. Never waits for the other end of a pipe that took its place.

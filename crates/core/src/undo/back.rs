@@ -249,7 +249,9 @@ impl Shared {
             state: State::Remembered,
             undone: false,
         };
-        snapshots.remember(&undo.before()).map_err(UndoError::NotRemembered)?;
+        snapshots
+            .remember_before_undo(&undo.before(), &record.before(), &record.after())
+            .map_err(UndoError::NotRemembered)?;
         unfinished.undo = Some(undo.number);
         unfinished.put(&place.folder).map_err(place.io())?;
         place.records.put(&undo).map_err(place.io())?;
