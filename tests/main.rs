@@ -52,6 +52,7 @@ mod http_hostile;
 mod http_rig;
 mod job_kills;
 mod jobs;
+mod jobs_behind_turns;
 mod jobs_in_topics;
 mod jobs_rig;
 mod keeping;

@@ -11,7 +11,7 @@ use crate::args::{Args, Limits};
 use crate::caller::Caller;
 use crate::clock::Clock;
 use crate::error::{Result, ToolError};
-use crate::job::{Job, Plan, id_of};
+use crate::job::{Job, Plan, What, id_of};
 use crate::store::firings::{self, Firing, State};
 use crate::store::history::{self, Event, Row};
 use crate::store::{self, FileError, jobs};
@@ -133,19 +133,29 @@ impl Schedule {
         })
     }
 
-    /// Ends a job, and takes back its firings that are due.
-    pub fn cancel(&mut self, number: i64) -> Result<(Job, u64)> {
+    /// Ends a job, and takes back its firings that are due: also of a job that has ended with its
+    /// last time, while that waits to be taken.
+    ///
+    /// # Errors
+    /// There is no such job, and nothing of it is due.
+    pub fn cancel(&mut self, number: i64) -> Result<(What, u64)> {
         let limits = self.limits;
         self.in_transaction(|db, now| {
-            let job = jobs::find(db, number)?;
-            jobs::delete(db, number)?;
-            history::write(db, &Row::of(&job, Event::Cancelled, now), &limits)?;
             let due = firings::of_job(db, number)?;
+            let what = match (jobs::find(db, number), due.first()) {
+                (Ok(job), _) => {
+                    jobs::delete(db, number)?;
+                    history::write(db, &Row::of(&job, Event::Cancelled, now), &limits)?;
+                    job.plan.what
+                }
+                (Err(ToolError::NoJob { .. }), Some(firing)) => firing.what.clone(),
+                (Err(error), _) => return Err(error),
+            };
             for firing in &due {
                 firings::settle(db, &firing.id, State::Withdrawn, now)?;
                 history::write(db, &about(firing, Event::Withdrawn, now), &limits)?;
             }
-            Ok((job, due.len() as u64))
+            Ok((what, due.len() as u64))
         })
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{JobWords, heartbeats, id, no_job, say, tell_if_nothing_fires, tool};
 use crate::app::App;
 use crate::calls::job_words::{moment, number};
+use crate::domain::SessionId;
 use crate::whose::claw;
 use crate::{fail, out};
 
@@ -48,10 +49,19 @@ fn waiting(app: &App, firing: &Value) -> String {
     let (claw, job) = (claw(app), JobWords(firing));
     let number = number(firing["job"].as_str().unwrap_or_default());
     let at = match firing["session"].as_str() {
+        Some(session) if is_behind_turn(app, session, firing) => {
+            format!("the end of the turn in the session `{session}`")
+        }
         Some(session) => format!("`{claw} chat --session {session}` or a gateway"),
         None => format!("`{claw} chat` or a gateway"),
     };
     format!("{number}  due since {}, waits for {at}: {}", moment(&firing["planned"]), job.text())
+}
+
+/// Whether it is a task whose session is in a turn, which it waits for.
+fn is_behind_turn(app: &App, session: &str, firing: &Value) -> bool {
+    let is_open = |session: SessionId| app.store.read(|tx| tx.turn_open(&session)).unwrap_or(false);
+    firing["text"].is_string() && SessionId::new(session).is_ok_and(is_open)
 }
 
 /// Page by page.

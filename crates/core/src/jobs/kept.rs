@@ -1,6 +1,7 @@
 //! How firings are written down: each id once, in the transaction that puts its words into the
 //! outbox or its turn into the inbox. Must not know what is due, or where a job is told.
 
+use super::behind::BeforeTask;
 use super::due::Firing;
 use super::words;
 use super::{JobLimits, Jobs};
@@ -18,6 +19,8 @@ pub(super) enum WriteOutcome {
     Yes,
     /// As many turns as may have begun in this minute: there is room after so many milliseconds.
     NotBefore(i64),
+    /// Its session is in a turn. It stays due until that is over, so that its job can be cancelled.
+    BehindTurn,
 }
 
 pub(super) fn row(firing: &Firing, became: FiringBecame, title: String) -> NewFiring {
@@ -68,9 +71,15 @@ impl Jobs {
         inbound: Inbound,
         limits: JobLimits,
     ) -> Result<WriteOutcome, StoreError> {
+        let before = self.before_a_task(&inbound.session)?;
         let write = move |tx: &Tx<'_>| {
             if tx.knows_firing(&row.id)? {
                 return Ok(WriteOutcome::Yes);
+            }
+            // Something may have come since.
+            let is_queued = !tx.queued_inbound(&inbound.session)?.is_empty();
+            if is_queued || before != BeforeTask::now(tx.open_turn(&inbound.session)?) {
+                return Ok(WriteOutcome::BehindTurn);
             }
             let now = now_ms();
             let begun = tx.job_turns_since(now - MINUTE_MS)?;

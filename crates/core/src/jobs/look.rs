@@ -4,10 +4,11 @@
 
 use std::time::Duration;
 
+use super::behind::{BeforeTask, BehindTurns};
 use super::due::{Firing, KnownJobs, Page};
 use super::kept::{self, WriteOutcome};
 use super::{AFTER_FAULT, DUE, JOBS, JobCallbacks, JobPlace, Jobs, Spot, words};
-use crate::domain::{Outbound, OutboundBody};
+use crate::domain::{Outbound, OutboundBody, SessionId};
 use crate::store::{FiringBecame, NewFiring, StoreError, now_ms};
 
 /// Missed reminders of one conversation that come each by itself.
@@ -38,14 +39,18 @@ struct PlacedFiring {
 }
 
 /// What a look gathers on its way.
-#[derive(Default)]
-struct Course {
+struct Course<'b> {
+    behind: &'b mut BehindTurns,
     again: Option<Duration>,
     failed: Option<String>,
     has_written: bool,
 }
 
-impl Course {
+impl<'b> Course<'b> {
+    fn new(behind: &'b mut BehindTurns) -> Self {
+        Self { behind, again: None, failed: None, has_written: false }
+    }
+
     fn again_in(&mut self, ms: i64) {
         let pause = Duration::from_millis(ms.max(1).unsigned_abs());
         self.again = Some(self.again.map_or(pause, |before| before.min(pause)));
@@ -57,8 +62,14 @@ impl Course {
 }
 
 impl Jobs {
-    pub(super) async fn look(&self, server: &str, callbacks: &JobCallbacks) -> Looked {
-        let mut course = Course::default();
+    pub(super) async fn look(
+        &self,
+        server: &str,
+        callbacks: &JobCallbacks,
+        behind: &mut BehindTurns,
+    ) -> Looked {
+        behind.look_anew(now_ms());
+        let mut course = Course::new(behind);
         match self.0.store.read(|tx| tx.panic()) {
             // What is due stays due until somebody turns the switch off.
             Ok(Some(_)) => return Looked { again: Some(AFTER_FAULT), failed: None },
@@ -121,8 +132,9 @@ impl Jobs {
         server: &str,
         due: Vec<Firing>,
         callbacks: &JobCallbacks,
-        course: &mut Course,
+        course: &mut Course<'_>,
     ) {
+        course.behind.keep_due(&due);
         let (mut now, mut late, mut turns) = (Vec::new(), Vec::new(), Vec::new());
         for firing in due {
             let Some(placed) = self.placed(server, firing, callbacks, course).await else {
@@ -141,6 +153,10 @@ impl Jobs {
         self.tell_missed(server, &late, &turns, course).await;
         for placed in &turns {
             let written = self.begin_turn(placed).await;
+            if matches!(written, Ok(WriteOutcome::BehindTurn)) {
+                let session = placed.spot.session.clone();
+                course.behind.waits(&placed.firing, session, placed.late_ms);
+            }
             self.taken(server, written, &placed.firing, course).await;
         }
     }
@@ -151,11 +167,12 @@ impl Jobs {
         server: &str,
         firing: Firing,
         callbacks: &JobCallbacks,
-        course: &mut Course,
+        course: &mut Course<'_>,
     ) -> Option<PlacedFiring> {
         let now = now_ms();
         let late = firing.planned.ago_ms(now);
         let late_ms = (late > LATE_MS).then_some(late);
+        let late_ms = course.behind.first_late_ms(&firing, late_ms);
         let place = (callbacks.place_of)(firing.session().as_ref());
         if place == JobPlace::NotMine {
             return None;
@@ -171,12 +188,13 @@ impl Jobs {
         match place {
             JobPlace::Here(spot) => Some(PlacedFiring { firing, spot, late_ms, instead: false }),
             JobPlace::OfAnotherDoor { instead } => {
-                let left = OTHERS_FIRST_MS - firing.since.ago_ms(now);
+                let session = firing.session().unwrap_or(instead.session);
+                let since_ms = self.others_since_ms(&firing, &session, late_ms, course)?;
+                let left = OTHERS_FIRST_MS - (now - since_ms).max(0);
                 if left > 0 {
                     course.again_in(left);
                     return None;
                 }
-                let session = firing.session().unwrap_or(instead.session);
                 let spot = Spot { session, at: instead.at };
                 Some(PlacedFiring { firing, spot, late_ms, instead: true })
             }
@@ -190,6 +208,34 @@ impl Jobs {
                 None
             }
             JobPlace::NotMine => None,
+        }
+    }
+
+    /// Since when another door's process can have seen to it; `None` while a turn stands before it
+    /// there.
+    fn others_since_ms(
+        &self,
+        firing: &Firing,
+        session: &SessionId,
+        late_ms: Option<i64>,
+        course: &mut Course<'_>,
+    ) -> Option<i64> {
+        let since_ms = firing.since.utc.as_millisecond();
+        if firing.say.is_some() {
+            return Some(since_ms);
+        }
+        match self.before_a_task(session) {
+            Ok(BeforeTask::UnderWay) => {
+                course.behind.waits(firing, session.clone(), late_ms);
+                None
+            }
+            Ok(BeforeTask::Nothing | BeforeTask::Left { .. }) => {
+                Some(course.behind.free_ms(firing).map_or(since_ms, |free| free.max(since_ms)))
+            }
+            Err(error) => {
+                course.fail(error);
+                None
+            }
         }
     }
 
@@ -221,7 +267,7 @@ impl Jobs {
         server: &str,
         late: &[PlacedFiring],
         turns: &[PlacedFiring],
-        course: &mut Course,
+        course: &mut Course<'_>,
     ) {
         let mut spots: Vec<&Spot> = Vec::new();
         let late_turns: Vec<&PlacedFiring> =
@@ -320,7 +366,7 @@ impl Jobs {
         server: &str,
         written: Result<WriteOutcome, E>,
         firing: &Firing,
-        course: &mut Course,
+        course: &mut Course<'_>,
     ) {
         match written {
             Ok(WriteOutcome::Yes) => {
@@ -330,6 +376,8 @@ impl Jobs {
                 }
             }
             Ok(WriteOutcome::NotBefore(ms)) => course.again_in(ms),
+            // The end of the turn is waited for.
+            Ok(WriteOutcome::BehindTurn) => {}
             Err(error) => {
                 course.fail(format!("the firing {} could not be kept: {error}", firing.id));
             }

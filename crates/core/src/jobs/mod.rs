@@ -2,6 +2,7 @@
 //! firing is written down under its id before it is taken, and how many turns begin in a minute.
 //! Must not know times and patterns (the scheduler computes them), doors, or how a turn goes.
 
+mod behind;
 mod due;
 mod kept;
 mod look;
@@ -17,6 +18,7 @@ use futures::future::BoxFuture;
 use crate::domain::{Address, OwnServerName, SessionId};
 use crate::gate::Gate;
 use crate::store::Store;
+use behind::BehindTurns;
 use look::Looked;
 
 /// The resource that is subscribed to.
@@ -102,6 +104,7 @@ impl Jobs {
 
     async fn keep_on(self, callbacks: JobCallbacks) {
         let mut has_failed = false;
+        let mut behind = BehindTurns::default();
         loop {
             let Some(server) = self.0.gate.calls().own_server(OwnServerName::Scheduler) else {
                 tokio::time::sleep(AFTER_FAULT).await;
@@ -114,7 +117,7 @@ impl Jobs {
             }
             // Before the look: what comes meanwhile is a reason for another one.
             heard.mark_unchanged();
-            let Looked { again, failed } = self.look(&server, &callbacks).await;
+            let Looked { again, failed } = self.look(&server, &callbacks, &mut behind).await;
             if let Some(why) = &failed
                 && !has_failed
             {
@@ -125,6 +128,7 @@ impl Jobs {
             tokio::select! {
                 // The hub lives as long as this, so it cannot fail.
                 _news = heard.changed() => {}
+                () = self.turn_is_over(&behind) => {}
                 () = tokio::time::sleep(again.unwrap_or(longest).min(longest)) => {}
             }
         }

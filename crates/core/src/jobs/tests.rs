@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
+use super::behind::BehindTurns;
 use super::due::Firing;
 use super::kept::{WriteOutcome, inbound, row};
 use super::*;
-use crate::domain::{Outbound, OutboundBody};
-use crate::gate::tests::rig::Rig;
+use crate::domain::{Event, EventBody, Origin, Outbound, OutboundBody};
+use crate::gate::tests::rig::{OWNER, Rig, echo};
 use crate::store::FiringBecame;
 
 const LIMITS: JobLimits = JobLimits { turns_minute_max: 5, queued_messages_max: 64 };
@@ -21,7 +22,11 @@ fn room(rig: &Rig) -> Jobs {
 }
 
 fn spot() -> Spot {
-    Spot { session: SessionId::new("main").unwrap(), at: Address("console/1".into()) }
+    spot_in("main")
+}
+
+fn spot_in(session: &str) -> Spot {
+    Spot { session: SessionId::new(session).unwrap(), at: Address("console/1".into()) }
 }
 
 fn firing(number: usize) -> Firing {
@@ -48,10 +53,14 @@ impl Jobs {
     }
 
     async fn begins(&self, number: usize) -> WriteOutcome {
+        self.begins_in("main", number).await
+    }
+
+    async fn begins_in(&self, session: &str, number: usize) -> WriteOutcome {
         let firing = firing(number);
         let body = self.message(&firing, "Look.", None);
         let row = row(&firing, FiringBecame::Turn, "Look.".into());
-        self.keep_turn(row, inbound(&firing, spot(), body), LIMITS).await.unwrap()
+        self.keep_turn(row, inbound(&firing, spot_in(session), body), LIMITS).await.unwrap()
     }
 }
 
@@ -65,7 +74,11 @@ fn told(rig: &Rig) -> Vec<String> {
 }
 
 fn begun(rig: &Rig) -> usize {
-    rig.store.read(|tx| tx.queued_inbound(&spot().session)).unwrap().len()
+    begun_in(rig, "main")
+}
+
+fn begun_in(rig: &Rig, session: &str) -> usize {
+    rig.store.read(|tx| tx.queued_inbound(&spot_in(session).session)).unwrap().len()
 }
 
 #[tokio::test]
@@ -94,15 +107,19 @@ async fn a_firing_that_is_known_begins_no_second_turn_by_whichever_process() {
 async fn the_sixth_turn_of_a_minute_waits_until_the_first_is_a_minute_old() {
     let rig = Rig::new(&[], "");
     let other = rig.again("");
+    // Each in a session of its own: in one of them each would wait for the one before.
+    let session = |number: usize| format!("s{number}");
     for number in 1..=5 {
         let of = if number % 2 == 0 { room(&other) } else { room(&rig) };
-        assert_eq!(of.begins(number).await, WriteOutcome::Yes, "{number}");
+        let began = of.begins_in(&session(number), number).await;
+        assert_eq!(began, WriteOutcome::Yes, "{number}");
     }
-    let WriteOutcome::NotBefore(ms) = room(&other).begins(6).await else {
+    let WriteOutcome::NotBefore(ms) = room(&other).begins_in(&session(6), 6).await else {
         panic!("a sixth has begun")
     };
     assert!((1..=60_000).contains(&ms), "{ms}");
-    assert_eq!(begun(&rig), 5);
+    let begun: Vec<_> = (1..=6).map(|number| begun_in(&rig, &session(number))).collect();
+    assert_eq!(begun, [1, 1, 1, 1, 1, 0]);
     let knows = rig.store.read(|tx| tx.knows_firing("j1.1-6")).unwrap();
     assert!(!knows, "it stays due");
     // Words are no turns, and come whatever the minute has had.
@@ -115,10 +132,53 @@ async fn while_the_stop_switch_is_on_nobody_looks_at_what_is_due() {
     let rig = Rig::new(&[], "");
     let callbacks =
         JobCallbacks { place_of: Arc::new(|_| JobPlace::NotMine), written: Arc::new(|| {}) };
-    let look = || async { room(&rig).look("scheduler", &callbacks).await };
+    let look =
+        || async { room(&rig).look("scheduler", &callbacks, &mut BehindTurns::default()).await };
     rig.store.write(|tx| tx.set_panic(Some("the owner"))).await.unwrap();
     let looked = look().await;
     assert_eq!((looked.again, looked.failed), (Some(AFTER_FAULT), None));
     rig.store.write(|tx| tx.set_panic(None)).await.unwrap();
     assert!(look().await.failed.is_some(), "it has asked the scheduler, which is not there");
+}
+
+#[tokio::test]
+async fn a_task_waits_for_a_turn_that_goes_on_and_for_none_that_was_left() {
+    let rig = Rig::new(&["legacy"], "");
+    let (room, main) = (room(&rig), spot().session);
+    let body =
+        EventBody::TurnStarted { origin: Origin::Owner, principal: OWNER.into(), role: None };
+    let (began, session) = (Event { seq: 1, at_ms: 1, body }, main.clone());
+    assert!(rig.store.write(move |tx| tx.import_log(&session, &[began])).await.unwrap());
+    // Somebody runs it.
+    let held = rig.store.lock_session(&main).unwrap().unwrap();
+    assert_eq!(room.begins(1).await, WriteOutcome::BehindTurn);
+    held.release();
+    // It waits for an answer.
+    rig.parked(echo(1, "hi")).await;
+    assert_eq!(room.begins(1).await, WriteOutcome::BehindTurn);
+    assert_eq!(begun(&rig), 0);
+    assert!(!rig.store.read(|tx| tx.knows_firing("j1.1-1")).unwrap(), "it stays due");
+    // Nobody comes any more: whoever takes in the task ends the turn.
+    let db = rusqlite::Connection::open(rig.home().join("claw.db")).unwrap();
+    db.busy_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(db.execute("UPDATE approvals SET expires_ms = 1", []).unwrap(), 1);
+    assert_eq!(room.begins(1).await, WriteOutcome::Yes);
+    // The next one waits behind what is to be taken in.
+    assert_eq!(room.begins(2).await, WriteOutcome::BehindTurn);
+    assert_eq!(room.begins(1).await, WriteOutcome::Yes, "it is taken, but not done again");
+    assert_eq!(begun(&rig), 1);
+}
+
+#[test]
+fn what_a_task_waits_behind_a_turn_is_no_absence_of_claw() {
+    let (mut behind, task) = (BehindTurns::default(), firing(1));
+    assert_eq!(behind.first_late_ms(&task, Some(400_000)), Some(400_000));
+    behind.waits(&task, spot().session, None);
+    assert_eq!((behind.first_late_ms(&task, Some(400_000)), behind.free_ms(&task)), (None, None));
+    for now_ms in [10, 20] {
+        behind.look_anew(now_ms);
+        assert_eq!(behind.free_ms(&task), Some(10), "since the first look that said nothing else");
+    }
+    behind.keep_due(&[]);
+    assert_eq!(behind.first_late_ms(&task, Some(400_000)), Some(400_000));
 }

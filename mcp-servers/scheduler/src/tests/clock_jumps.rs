@@ -77,6 +77,14 @@ fn a_firing_is_due_until_it_is_taken_and_taken_once() {
     assert_eq!(held.due().len(), 1);
     assert_eq!(held.schedule.cancel(job.number).unwrap().1, 1, "it is taken back");
     assert!(held.due().is_empty());
+    // One that has ended with its only time is cancelled as long as that waits.
+    let once = held.add(json!({"say": "once", "in_minutes": 1}));
+    held.set(held.now() + 60);
+    assert_eq!(held.due().len(), 1);
+    let (what, withdrawn) = held.schedule.cancel(once.number).unwrap();
+    assert_eq!((what.say.as_deref(), withdrawn), (Some("once"), 1));
+    assert!(held.due().is_empty());
+    assert!(held.schedule.cancel(once.number).is_err(), "nothing of it is left");
     assert!(number_of("nonsense").is_err() && number_of("j1").is_ok());
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::shown::{Coming, coming, coming_lines};
 use super::{About, Effect, Reply, ToolDef, on_jobs};
 use crate::error::Result;
-use crate::job::{What, number_of};
+use crate::job::{What, id_of, number_of};
 use crate::schedule::Schedule;
 
 pub fn tool() -> ToolDef {
@@ -38,18 +38,14 @@ struct Output {
 }
 
 fn run(schedule: &mut Schedule, input: Input) -> Result<Reply<Output>> {
-    let (job, withdrawn) = schedule.cancel(number_of(&input.id)?)?;
+    let number = number_of(&input.id)?;
+    let ((what, withdrawn), id) = (schedule.cancel(number)?, id_of(number));
     let next = coming(schedule)?;
     let also = match withdrawn {
         0 => String::new(),
         1 => " 1 that was due is taken back.".to_owned(),
         count => format!(" {count} that were due are taken back."),
     };
-    let text = format!(
-        "Cancelled: [{}] {}.{also}\n{}",
-        job.id(),
-        job.plan.what.line(),
-        coming_lines(&next)
-    );
-    Ok(Reply { text, structured: Output { id: job.id(), what: job.plan.what, withdrawn, next } })
+    let text = format!("Cancelled: [{id}] {}.{also}\n{}", what.line(), coming_lines(&next));
+    Ok(Reply { text, structured: Output { id, what, withdrawn, next } })
 }
