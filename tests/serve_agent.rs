@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::program::{House, eventually};
+use crate::program::{House, Running, eventually};
 use crate::serve_rig::{Client, ERAS, Era, text};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
@@ -50,6 +50,32 @@ fn a_client_of_either_era_asks_the_agent_and_has_a_structured_answer() {
         assert!(client.closes().success());
         house.is_whole();
     }
+}
+
+/// The words of its first answer say what is wrong, and what comes behind it ends nothing.
+#[test]
+fn a_client_that_cannot_begin_reads_why_and_may_begin_again() {
+    let house = house();
+    let mut client = house.start(&["serve"]);
+    let says = |client: &mut Running, id: Option<u8>, method: &str, params: Value| {
+        let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        if let Some(id) = id {
+            message["id"] = json!(id);
+        }
+        client.types(format!("{message}\n").as_bytes());
+    };
+    let this = |info: Value| json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
+    says(&mut client, Some(1), "initialize", this(json!({"name": "c"})));
+    says(&mut client, None, "notifications/initialized", json!({}));
+    says(&mut client, Some(2), "initialize", this(json!({"name": "c", "version": "1"})));
+    says(&mut client, None, "notifications/initialized", json!({}));
+    says(&mut client, Some(3), "tools/list", json!({}));
+    eventually("the tools are listed", || client.out().contains("ask_result"));
+    let ran = client.ends().expect(0);
+    let why = ran.rows()[0]["error"]["message"].as_str().unwrap().to_owned();
+    assert!(why.contains("`initialize` cannot be read (missing field `version`"), "{why}");
+    assert_eq!(ran.rows().len(), 3, "each request has one answer: {ran:?}");
+    assert!(!ran.err.contains("has ended"), "{}", ran.err);
 }
 
 #[test]

@@ -120,6 +120,42 @@ fn an_ask_that_is_under_way_when_the_gateway_is_killed_is_said_once_and_answered
     }
 }
 
+/// Some clients give one id to all of their requests. What is said again in the same words is
+/// another message, also when the gateway is killed while it is under way.
+#[test]
+fn an_id_that_a_client_uses_again_is_another_request() {
+    let never = Answer::Gated(Turn::text("Never."), Arc::new(Semaphore::new(0)));
+    let answers = [Answer::text("Red."), never, Answer::text("Green.")];
+    let model = Threaded::start(Wire::OpenAi, answers);
+    let rig = Rig::with(House::at("openai-compatible", &model.base_url));
+    let gateway = rig.start();
+    let mut client = rig.house.start(&["serve", "--client", "laptop"]);
+    let sends = |client: &mut Running, method: &str, params: Value| {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        client.types(format!("{request}\n").as_bytes());
+    };
+    let hears = |client: &Running, what: &str| {
+        eventually(&format!("it hears `{what}`"), || client.out().contains(what));
+    };
+    let ask = json!({"name": "ask", "arguments": {"text": "is the build red?"}});
+    let this = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"}});
+    sends(&mut client, "initialize", this);
+    hears(&client, "serverInfo");
+    client.types(b"{\"jsonrpc\": \"2.0\", \"method\": \"notifications/initialized\"}\n");
+    sends(&mut client, "tools/call", ask.clone());
+    hears(&client, "Red.");
+    sends(&mut client, "tools/call", ask);
+    eventually("the model is asked again", || model.recorded().len() == 2);
+    rig.kill(gateway);
+    let gateway = again(&rig);
+    hears(&client, "Green.");
+    assert_eq!(model.recorded().len(), 3);
+    assert_eq!(said(&rig.house.events("mcp.laptop")).len(), 2, "each is said once");
+    client.ends().expect(0);
+    rig.stop(gateway);
+}
+
 #[test]
 fn what_was_said_before_a_kill_is_not_said_again() {
     for era in ERAS {

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::serving::Serving;
+use super::socket::NUMBER;
 use crate::clients::Clients;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{ClientName, Origin, SessionId};
@@ -55,11 +57,15 @@ impl Caller {
         Duration::from_secs(wait_s.unwrap_or(most).min(most))
     }
 
-    /// What makes a request known that the front sends again because claw was restarted. The
-    /// content is part of it: a client may give one number to two requests.
+    /// What makes a request known that the front sends again because claw was restarted: the
+    /// front's number of it. Where it has none, its id and its content stand for that.
     pub fn mark_of(&self, context: &RequestContext<RoleServer>, content: &str) -> Option<String> {
         let front = self.front.as_ref()?;
-        let said = format!("{front}\n{}\n{}\n{content}", self.client, context.id);
+        let request = match context.meta.get(NUMBER).and_then(Value::as_u64) {
+            Some(number) => format!("{NUMBER} {number}"),
+            None => context.id.to_string(),
+        };
+        let said = format!("{front}\n{}\n{request}\n{content}", self.client);
         Some(sha256_hex(said.as_bytes()))
     }
 }

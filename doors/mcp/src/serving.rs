@@ -19,7 +19,7 @@ use super::caller::Caller;
 use super::door::{Mcp, Serves};
 use super::handler::Handler;
 use super::rate::Rate;
-use super::socket::{self, Hello, Socket};
+use super::socket::{self, Hello, NUMBER_BYTES_MAX, Socket};
 use super::watched::Watched;
 use crate::door_context::Context;
 use crate::doors::parts;
@@ -86,11 +86,12 @@ impl Serving {
     ) {
         let (reads, writes) = tokio::io::split(stream);
         let bytes_max = self.door.shared.context.clients.settings().body_bytes_max;
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
         let Hello { client, tools, front, .. } = hello;
         let serving = self.clone();
         let caller = Caller { serving, client, tools, front: Some(front), _place: place };
         let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(reads, writes)
-            .with_max_line_length(usize::try_from(bytes_max).unwrap_or(usize::MAX));
+            .with_max_line_length(bytes_max.saturating_add(NUMBER_BYTES_MAX));
         self.connections.spawn(async move {
             let client = caller.client.clone();
             match Handler::new(caller).serve(transport).await {

@@ -12,6 +12,12 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::domain::ClientName;
 
+/// The key in a request's `_meta` under which a front writes its own number of that request. A
+/// client may use one id for all that it sends.
+pub const NUMBER: &str = "claw/request";
+/// A request is no longer than this by its number.
+pub const NUMBER_BYTES_MAX: usize = 64;
+
 /// The name of the socket in a home.
 pub const SOCKET: &str = "serve.sock";
 

@@ -114,14 +114,16 @@ impl Front<'_> {
 
     /// A line of the client's.
     async fn takes(&mut self, line: Line) {
-        match self.relay.client_says(&line) {
-            Way::Drop => {}
-            Way::Answer(text) => self.tells(text).await,
-            Way::Pass => match &self.backend {
-                // If nothing is written any more, its end is read next, and the line sent again.
-                Some(backend) => drop(backend.sink.send(line).await),
-                None => self.connects_again(false).await,
-            },
+        let line = match self.relay.client_says(&line) {
+            Way::Drop => return,
+            Way::Answer(text) => return self.tells(text).await,
+            Way::Pass => line,
+            Way::PassAs(numbered) => numbered,
+        };
+        match &self.backend {
+            // If nothing is written any more, its end is read next, and the line sent again.
+            Some(backend) => drop(backend.sink.send(line).await),
+            None => self.connects_again(false).await,
         }
     }
 

@@ -4,8 +4,12 @@
 
 use std::collections::BTreeSet;
 
+use rmcp::model::InitializeRequestParams;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+
+use crate::socket::{NUMBER, NUMBER_BYTES_MAX};
 
 /// Requests without an answer at once; one more is refused.
 const IN_FLIGHT_MAX: usize = 64;
@@ -19,6 +23,8 @@ const INTERNAL_ERROR: i32 = -32603;
 const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC: not a valid request.
 const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: parameters that do not fit.
+const INVALID_PARAMS: i32 = -32602;
 
 /// What a client is told of a request that no backend has answered.
 const MAKE_IT_AGAIN: &str = "make the same call again: what was done is not done twice";
@@ -33,6 +39,15 @@ struct Head {
     id: Option<Value>,
     #[serde(default)]
     method: Option<String>,
+    #[serde(default)]
+    error: Option<IgnoredAny>,
+}
+
+/// The request that begins a conversation, as whoever answers it reads it.
+#[derive(Deserialize)]
+struct Initialize {
+    #[serde(rename = "params")]
+    _params: InitializeRequestParams,
 }
 
 /// What a client gives up.
@@ -63,6 +78,8 @@ pub struct Relay {
     is_initialized: bool,
     /// The client's `notifications/initialized`.
     initialized: Option<Line>,
+    /// How many requests have come.
+    requests: u64,
     /// In the order in which they came.
     in_flight: Vec<Request>,
     kept_bytes: usize,
@@ -76,6 +93,8 @@ pub struct Relay {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Way {
     Pass,
+    /// In this form.
+    PassAs(Line),
     /// It goes nowhere.
     Drop,
     /// It goes back to the client, in the place of an answer.
@@ -91,6 +110,10 @@ impl Relay {
             _ => return Way::Answer(odd(line)),
         };
         match (head.method.as_deref(), head.id) {
+            // The end of a handshake that has failed; whatever answers would end by it.
+            (Some("notifications/initialized"), None) if self.initialize.is_none() => {
+                return Way::Drop;
+            }
             (Some("notifications/initialized"), None) => self.initialized = Some(line.to_vec()),
             (Some("notifications/cancelled"), None) => {
                 if let Ok(cancelled) = serde_json::from_slice::<Cancelled>(line) {
@@ -106,10 +129,18 @@ impl Relay {
                     return Way::Answer(error(&id, INVALID_REQUEST, &text));
                 }
                 if method == "initialize" {
+                    if let Err(why) = serde_json::from_slice::<Initialize>(line) {
+                        return Way::Answer(error(&id, INVALID_PARAMS, &unreadable(&why)));
+                    }
                     (self.initialize, self.initialized) = (Some((id.clone(), line.to_vec())), None);
                     self.is_initialized = false;
+                    self.begins(id, line);
+                    return Way::Pass;
                 }
-                self.begins(id, line);
+                self.requests += 1;
+                let numbered = numbered(line, self.requests);
+                self.begins(id, numbered.as_deref().unwrap_or(line));
+                return numbered.map_or(Way::Pass, Way::PassAs);
             }
             // An answer to what another backend has asked is nobody's.
             (None, Some(id)) if !self.asked.remove(&id.to_string()) => return Way::Drop,
@@ -130,8 +161,14 @@ impl Relay {
                     self.swallows = None;
                     return Way::Drop;
                 }
-                if self.initialize.as_ref().is_some_and(|(initialize, _)| *initialize == id) {
-                    self.is_initialized = true;
+                if self.initialize.as_ref().is_some_and(|(initialize, _)| *initialize == id)
+                    && !self.is_initialized
+                {
+                    match head.error {
+                        None => self.is_initialized = true,
+                        // No other one has to hear of it.
+                        Some(_) => (self.initialize, self.initialized) = (None, None),
+                    }
                 }
                 self.ends(&id);
             }
@@ -218,6 +255,25 @@ impl Relay {
     }
 }
 
+/// The request with the front's own number of it. `None` for one that has no place for it.
+fn numbered(line: &[u8], number: u64) -> Option<Line> {
+    let mut request: Value = serde_json::from_slice(line).ok()?;
+    let params = request.get_mut("params")?.as_object_mut()?;
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    meta.as_object_mut()?.insert(NUMBER.to_owned(), number.into());
+    let numbered = request.to_string().into_bytes();
+    // Numbers may be longer in another spelling, and the line has a limit.
+    (numbered.len() <= line.len() + NUMBER_BYTES_MAX).then_some(numbered)
+}
+
+/// What a client is told whose conversation cannot begin.
+fn unreadable(why: &serde_json::Error) -> String {
+    format!(
+        "`initialize` cannot be read ({why}); send `protocolVersion`, `capabilities` and \
+         `clientInfo` with `name` and `version`"
+    )
+}
+
 /// A line of the client's that is too long to be read: its id is not known.
 pub fn too_long(bytes_max: usize) -> String {
     let text = format!(
@@ -247,163 +303,4 @@ fn error(id: &Value, code: i32, message: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(value: &Value) -> Line {
-        value.to_string().into_bytes()
-    }
-
-    fn request(id: i64, method: &str) -> Line {
-        line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}))
-    }
-
-    fn answer(id: i64) -> Line {
-        line(&json!({"jsonrpc": "2.0", "id": id, "result": {}}))
-    }
-
-    fn initialized() -> Line {
-        line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-    }
-
-    impl Relay {
-        fn is_idle(&self) -> bool {
-            self.in_flight.is_empty()
-        }
-    }
-
-    /// A relay with a client that has shaken hands.
-    fn shaken() -> Relay {
-        let mut relay = Relay::default();
-        relay.client_says(&request(0, "initialize"));
-        assert_eq!(relay.backend_says(&answer(0)), Way::Pass);
-        relay.client_says(&initialized());
-        relay
-    }
-
-    #[test]
-    fn a_line_that_is_no_message_is_answered_with_what_is_wrong_with_it() {
-        for (line, code) in [
-            (&b"hello"[..], -32700),
-            (b"{\"jsonrpc\": \"2.0\",", -32700),
-            (b"{\"method\": \"\xff\"}", -32700),
-            (b"[]", -32600),
-            (b"7", -32600),
-            (b"{\"method\": 7}", -32600),
-        ] {
-            let mut relay = shaken();
-            let Way::Answer(text) = relay.client_says(line) else {
-                panic!("no answer to {line:?}")
-            };
-            let answer: Value = serde_json::from_str(&text).unwrap();
-            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null));
-            assert!(relay.is_idle());
-        }
-    }
-
-    #[test]
-    fn a_new_backend_hears_the_handshake_and_what_has_no_answer_and_the_client_hears_nothing_twice()
-    {
-        let mut relay = shaken();
-        for id in 1..=3 {
-            assert_eq!(relay.client_says(&request(id, "tools/call")), Way::Pass);
-        }
-        relay.backend_says(&answer(2));
-        let (sent, told) = relay.begins_anew();
-        let all = [request(0, "initialize"), initialized(), request(1, "tools/call")];
-        assert_eq!(sent, [&all[..], &[request(3, "tools/call")]].concat());
-        assert!(told.is_empty());
-        assert_eq!(relay.backend_says(&answer(0)), Way::Drop, "it has shaken hands before");
-        assert_eq!(relay.backend_says(&answer(1)), Way::Pass);
-        assert_eq!(relay.backend_says(&answer(3)), Way::Pass);
-        assert!(relay.is_idle());
-    }
-
-    #[test]
-    fn a_handshake_without_an_answer_is_sent_again_and_its_answer_passes() {
-        let mut relay = Relay::default();
-        relay.client_says(&request(7, "initialize"));
-        assert_eq!(relay.begins_anew(), (vec![request(7, "initialize")], Vec::new()));
-        assert_eq!(relay.backend_says(&answer(7)), Way::Pass);
-        assert!(relay.is_idle());
-    }
-
-    #[test]
-    fn a_client_of_the_new_era_has_no_handshake_to_repeat() {
-        let mut relay = Relay::default();
-        relay.client_says(&request(1, "server/discover"));
-        relay.backend_says(&answer(1));
-        assert_eq!(relay.begins_anew(), (Vec::new(), Vec::new()));
-    }
-
-    #[test]
-    fn what_the_client_has_given_up_is_not_sent_again() {
-        let mut relay = shaken();
-        relay.client_says(&request(1, "tools/call"));
-        let cancelled = json!({"method": "notifications/cancelled", "params": {"requestId": 1}});
-        assert_eq!(relay.client_says(&line(&cancelled)), Way::Pass);
-        assert_eq!(relay.begins_anew().0.len(), 2);
-    }
-
-    #[test]
-    fn a_request_that_ends_every_backend_is_given_up_with_words() {
-        let mut relay = shaken();
-        relay.client_says(&request(1, "tools/call"));
-        for _ in 1..TRIES_MAX {
-            assert_eq!(relay.begins_anew().0.len(), 3);
-        }
-        let (sent, told) = relay.begins_anew();
-        assert_eq!((sent.len(), told.len()), (2, 1));
-        let told: Value = serde_json::from_str(&told[0]).unwrap();
-        assert_eq!(told["id"], 1);
-        assert!(told["error"]["message"].as_str().unwrap().contains("restarted 3 times"), "{told}");
-        assert!(relay.is_idle());
-    }
-
-    #[test]
-    fn when_nothing_can_be_reached_every_request_gets_an_answer() {
-        let mut relay = shaken();
-        relay.client_says(&request(1, "tools/call"));
-        relay.client_says(&line(&json!({"id": "two", "method": "tools/list"})));
-        let told: Vec<Value> = relay
-            .gives_up("the home is gone")
-            .iter()
-            .map(|it| serde_json::from_str(it).unwrap())
-            .collect();
-        assert_eq!((&told[0]["id"], &told[1]["id"]), (&json!(1), &json!("two")));
-        let message = told[0]["error"]["message"].as_str().unwrap();
-        assert!(message.contains("the home is gone") && message.contains("not done twice"));
-        assert!(relay.is_idle());
-    }
-
-    #[test]
-    fn questions_of_a_backend_that_is_gone_are_taken_back_and_their_answers_go_nowhere() {
-        let mut relay = shaken();
-        let question = request(5, "elicitation/create");
-        assert_eq!(relay.backend_says(&question), Way::Pass);
-        let (_, told) = relay.begins_anew();
-        assert!(told[0].contains("notifications/cancelled") && told[0].contains("\"requestId\":5"));
-        assert_eq!(relay.client_says(&answer(5)), Way::Drop);
-        relay.backend_says(&question);
-        assert_eq!(relay.client_says(&answer(5)), Way::Pass);
-    }
-
-    #[test]
-    fn a_flood_is_refused_and_what_is_kept_of_it_is_bounded() {
-        let mut relay = shaken();
-        let big = |id: i64| {
-            line(&json!({"id": id, "method": "tools/call", "params": "x".repeat(1 << 20)}))
-        };
-        for id in 1..=64 {
-            assert_eq!(relay.client_says(&big(id)), Way::Pass);
-        }
-        let Way::Answer(refused) = relay.client_says(&big(65)) else { panic!() };
-        assert!(refused.contains("\"id\":65") && refused.contains("64 requests wait"));
-        assert!(relay.kept_bytes <= KEPT_BYTES_MAX);
-        let (sent, told) = relay.begins_anew();
-        assert_eq!(sent.len() - 2 + told.len(), 64, "each is sent again or told");
-        assert!(told.iter().all(|it| it.contains("claw was restarted; make the same call again")));
-        (1..=64).for_each(|id| relay.ends(&json!(id)));
-        assert_eq!(relay.kept_bytes, 0);
-    }
-}
+mod tests;
