@@ -5,7 +5,8 @@
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -13,11 +14,17 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use nix::fcntl::OFlag;
-use nix::pty::{Winsize, openpty};
+use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{FlowArg, LocalFlags, tcflow, tcgetattr};
-use nix::unistd::ttyname;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::program::{House, SOON, eventually};
+
+/// The leader of the session. When a leader ends, Linux drops what its terminal has not handed on
+/// yet (`tty_vhangup_session`), so a shell leads, and ends when all that came out has been read.
+const LEADER: &str =
+    r#"trap : INT QUIT; "$@"; code=$?; exec <&- >&- 2>&-; read _ <"$0"; exit $code"#;
 
 #[derive(Default)]
 struct Seen {
@@ -37,7 +44,7 @@ pub struct Pty {
 }
 
 impl Pty {
-    /// `claw ARGS` as the leader of a session whose terminal this is, so that Ctrl-C is a signal.
+    /// `claw ARGS` in a session whose terminal this is, so that Ctrl-C is a signal.
     pub fn start(house: &House, args: &[&str]) -> Self {
         Self::sized(house, args, 40, 120)
     }
@@ -60,42 +67,30 @@ impl Pty {
 
     fn of(wanted: &Command, rows: u16, columns: u16) -> Self {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let pair = openpty(&size, None).unwrap();
-        let name = ttyname(&pair.slave).unwrap();
+        let (master, slave, name) = terminal();
+        tcsetwinsize(&slave, size).unwrap();
         // util-linux, setsid(1): only a process can make a terminal its own, before it becomes the
         // program.
         let mut command = Command::new("/usr/bin/setsid");
+        let (told, all_read) = std::io::pipe().unwrap();
+        fcntl_setfd(&told, FdFlags::empty()).unwrap();
         command
-            .arg("--ctty")
+            .args(["--ctty", "/bin/sh", "-c", LEADER])
+            .arg(format!("/dev/fd/{}", told.as_raw_fd()))
             .arg(wanted.get_program())
             .args(wanted.get_args())
             .env_clear()
             .current_dir(wanted.get_current_dir().unwrap());
         command.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let end = || pair.slave.try_clone().unwrap();
+        let end = || slave.try_clone().unwrap();
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         // Held by the child alone from here on, so that its end is the end of what comes out.
         drop(command);
-        drop(pair.slave);
-        let master = File::from(pair.master);
+        drop(slave);
+        drop(told);
         let (mut reader, seen) = (master.try_clone().unwrap(), Arc::new(Seen::default()));
         let into = seen.clone();
-        std::thread::spawn(move || {
-            let mut piece = [0; 4096];
-            loop {
-                match reader.read(&mut piece) {
-                    Ok(size @ 1..) => {
-                        into.text.lock().unwrap().0.extend_from_slice(&piece[..size]);
-                        into.more.notify_all();
-                    }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    // EIO: nobody has the terminal any more.
-                    Ok(0) | Err(_) => break,
-                }
-            }
-            into.text.lock().unwrap().1 = true;
-            into.more.notify_all();
-        });
+        std::thread::spawn(move || read_all(&mut reader, &into, all_read));
         Self { child, master, name, seen, at: 0 }
     }
 
@@ -175,6 +170,40 @@ impl Pty {
         assert_eq!(ended.and_then(|status| status.code()), Some(code), "{text}");
         text
     }
+}
+
+/// Both ends and the path, inherited by nobody: whoever keeps one of them keeps the terminal open.
+fn terminal() -> (File, File, PathBuf) {
+    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let master: PtyMaster = posix_openpt(flags).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = PathBuf::from(ptsname_r(&master).unwrap());
+    let slave = File::options()
+        .read(true)
+        .write(true)
+        .custom_flags(OFlag::O_NOCTTY.bits())
+        .open(&name)
+        .unwrap();
+    (File::from(OwnedFd::from(master)), slave, name)
+}
+
+/// Until nobody has the terminal any more, which is EIO. Then the leader may end.
+fn read_all(reader: &mut File, into: &Seen, all_read: PipeWriter) {
+    let mut piece = [0; 4096];
+    loop {
+        match reader.read(&mut piece) {
+            Ok(size @ 1..) => {
+                into.text.lock().unwrap().0.extend_from_slice(&piece[..size]);
+                into.more.notify_all();
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => break,
+        }
+    }
+    into.text.lock().unwrap().1 = true;
+    into.more.notify_all();
+    drop(all_read);
 }
 
 /// Behind the first place at which `text` stands in `seen`, whose lines may be broken
