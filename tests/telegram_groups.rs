@@ -75,6 +75,40 @@ fn only_owners_start_afresh_and_stop_what_others_have_begun() {
 }
 
 #[test]
+fn a_list_of_open_questions_in_a_group_says_nothing_of_other_chats() {
+    let writes = |path: &str, content: &str| {
+        Answer::calls(&[("filesystem__write_file", json!({"path": path, "content": content}))])
+    };
+    let rig = Rig::new([writes("letter.md", "Dear lawyer"), writes("shopping.md", "milk")]);
+    let group = rig.telegram.supergroup("Rent", &[&rig.anna]);
+    let gateway = rig.start_with(&[group], "stream = false\n");
+    rig.says("write to her");
+    rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    rig.anna.says(group, "/approvals@claw_test_bot");
+    let told = rig.telegram.wait_for_text(group, "1 question waits elsewhere").text;
+    assert!(told.starts_with("Nothing of this chat waits for an answer."), "{told}");
+    rig.anna.says(group, "@claw_test_bot what do we need?");
+    let asked = rig.telegram.wait_for_button(group, "Allow once");
+    rig.anna.says(group, "/approvals@claw_test_bot");
+    rig.telegram.wait_for_text(group, "Those of this chat follow, with their buttons.");
+    rig.telegram.wait_for("the group's own question once more", |world| {
+        let mut newer = world.messages(group).filter(|message| message.id > asked.id);
+        newer.any(|message| message.button("Allow once").is_some()).then_some(())
+    });
+    rig.says("/approvals");
+    let own = rig.waits_for("Answer where it was asked").text;
+    let session = rig.session(&rig.anna);
+    assert!(own.contains("Dear lawyer") && own.contains(&session), "{own}");
+    rig.handled();
+    rig.wait_delivered();
+    for private in ["lawyer", "letter.md", &session] {
+        assert_eq!(rig.count(group, private), 0, "{private}");
+    }
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
 fn what_claw_cannot_use_gets_a_word() {
     let rig = Rig::new([]);
     let gateway = rig.start_with(&[], "");

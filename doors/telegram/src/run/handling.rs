@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use claw_kit::counted::counted_with;
+
 use super::context::GatewayContext;
 use super::message_text::text_of;
 use super::{group, intake, notify, pairing, reactions, taps, words};
@@ -307,27 +309,28 @@ async fn open_questions(
     session: &SessionId,
     key: (i64, i64),
 ) -> anyhow::Result<()> {
-    let text = ctx
-        .shared
-        .context
-        .chat_commands
-        .command(visitor, session, ChatCommand::Approvals, "")
-        .await?
-        .unwrap_or_default();
     let mut rows = ctx.mail.open_questions(None)?;
-    let here = msg.place.address();
+    let (all, here) = (rows.len(), msg.place.address());
     rows.retain(|row| questions::is_asked_in(ctx, &here, row));
+    // A group reads how many wait elsewhere, and its owner alone what they say.
+    let text = if msg.private {
+        let commands = &ctx.shared.context.chat_commands;
+        commands.command(visitor, session, ChatCommand::Approvals, "").await?.unwrap_or_default()
+    } else {
+        list_of_group(rows.len(), all - rows.len())
+    };
     let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
     rows.truncate(QUESTIONS_AGAIN_MAX);
-    let text = match (rows.len(), left) {
-        (0, _) => text,
-        (_, 0) => format!("{text}\n\nThose of this chat follow, with their buttons."),
-        (shown, left) => {
-            format!(
-                "{text}\n\nThe first {shown} of this chat follow, with their buttons; {left} more when these are answered."
-            )
-        }
+    let follow = match (rows.len(), left) {
+        (0, _) => String::new(),
+        (_, 0) => "Those of this chat follow, with their buttons.".to_owned(),
+        (shown, left) => format!(
+            "The first {shown} of this chat follow, with their buttons; {left} more when these are \
+             answered."
+        ),
     };
+    let parts: Vec<_> = [text, follow].into_iter().filter(|part| !part.is_empty()).collect();
+    let text = parts.join("\n\n");
     let questions = rows
         .into_iter()
         .map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
@@ -336,6 +339,19 @@ async fn open_questions(
         bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
     ctx.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
     Ok(())
+}
+
+/// What stands above the questions of a group. What waits in other chats is nothing for its
+/// members.
+fn list_of_group(here: usize, elsewhere: usize) -> String {
+    let nothing = (here == 0).then(|| "Nothing of this chat waits for an answer.".to_owned());
+    let elsewhere = (elsewhere > 0).then(|| {
+        format!(
+            "{} elsewhere; `/approvals` in your private chat with claw lists what.",
+            counted_with(elsewhere, "question", "waits", "wait")
+        )
+    });
+    nothing.into_iter().chain(elsewhere).collect::<Vec<_>>().join(" ")
 }
 
 /// Words of claw itself, by the outbox, in one transaction with the end of the update: said once,
