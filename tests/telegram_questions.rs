@@ -122,6 +122,39 @@ fn an_owner_denies_and_says_why() {
 }
 
 #[test]
+fn a_command_is_one_also_where_it_replies_to_the_wish_for_a_reason() {
+    let rig = Rig::new();
+    let gateway = rig.start();
+    let asked = rig.asks_for("a.txt");
+    let tap = rig.anna.taps_on(rig.anna.private(), asked.id, "Deny and say why");
+    rig.telegram.wait_answered(&tap);
+    let why = rig.telegram.wait_for_text(rig.anna.id, "Denied once you have replied");
+    eventually("it is on record", || {
+        rig.number("SELECT count(*) FROM posted WHERE state = 'why'") == 1
+    });
+    let replies = |text: &str| {
+        rig.anna.writes(rig.anna.private()).reply_to(why.id).text(text).send();
+        rig.wait_handled();
+    };
+    let is_on = || rig.house.claw(&["panic", "status", "--json"]).expect(0).json()["on"] == true;
+    replies("/panic on");
+    assert!(is_on());
+    replies("/panci off");
+    rig.telegram.wait_for_text(rig.anna.id, "Did you mean /panic?");
+    replies("/panic off");
+    assert!(!is_on());
+    let waits = "SELECT count(*) FROM approvals WHERE state = 'waiting'";
+    assert_eq!((rig.number(waits), rig.count(rig.anna.id, "Denied.")), (1, 0));
+    replies("not in this folder");
+    rig.wait_edited(&asked, "not in this folder");
+    eventually("the turn goes on to its end", || rig.events_of("turn.ended") == 1);
+    // The question is over, and the message stays.
+    replies("/stop");
+    rig.telegram.wait_for_text(rig.anna.id, "Nothing is running.");
+    rig.stop(gateway);
+}
+
+#[test]
 fn a_question_that_nobody_answers_expires_and_its_turn_goes_on() {
     let rig = Rig::new();
     let gateway = rig.start();

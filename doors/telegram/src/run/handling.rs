@@ -127,15 +127,19 @@ async fn message(ctx: &GatewayContext, ids: &[i64], msg: ChatMessage) -> anyhow:
     if let Some(told) = ctx.shared.context.chat_commands.login_answer(&visitor, &msg.text).await {
         return answer(ctx, &visitor, &msg, ids, "login", told).await;
     }
-    // A reply without words, a voice message perhaps, is a message.
-    if let Some(asked) = taps::word_for(ctx, &msg, &visitor)?.filter(|_| !msg.text.is_empty()) {
+    let parsed = commanded(&msg, &ctx.me.username);
+    // A command is one whatever it replies to, and a reply without words, a voice message perhaps,
+    // is a message.
+    if matches!(parsed, Parsed::Message)
+        && let Some(asked) = taps::word_for(ctx, &msg, &visitor)?.filter(|_| !msg.text.is_empty())
+    {
         let told = taps::deny(ctx, &visitor, &asked, &msg.text).await?;
         return answer(ctx, &visitor, &msg, ids, "answer", told).await;
     }
     let session = msg.place.session()?;
     // An album is several, but never a command.
     let key = (ctx.me.id, ids.first().copied().unwrap_or_default());
-    match commanded(&msg, &ctx.me.username) {
+    match parsed {
         Parsed::NotForUs => Ok(finish(ctx, ids, "not ours").await?),
         Parsed::Command(command, words) => {
             command_of(ctx, &msg, &visitor, &session, (command, &words), key).await
