@@ -129,7 +129,7 @@ fn a_stop_ends_the_turn_and_closes_its_question() {
     assert_eq!(desk.editor.ends(&desk.session, 2), StopReason::EndTurn);
     desk.shows("Here I am.");
     let told = desk.model.recorded();
-    let is_told = |body: &Value| body.to_string().contains("Not run: the owner stopped the turn");
+    let is_told = |body: &Value| body.to_string().contains("Not run: the turn was stopped");
     assert!(told.iter().any(|one| is_told(&one.body)), "the model does not hear of it");
     // Where nothing runs a stop says nothing.
     let before = desk.editor.text(&desk.session);

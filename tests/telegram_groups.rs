@@ -109,6 +109,25 @@ fn a_list_of_open_questions_in_a_group_says_nothing_of_other_chats() {
 }
 
 #[test]
+fn a_stop_of_one_member_leaves_what_another_has_asked_meanwhile() {
+    let (answer, _never) = gated("For Bob.");
+    let rig = Rig::new([answer, Answer::text("Lima.")]);
+    let (bob, eve) = (rig.telegram.user("Bob"), rig.telegram.user("Eve"));
+    let group = rig.telegram.supergroup("Rent", &[&rig.anna, &bob, &eve]);
+    let gateway = rig.start_with(&[group], "stream = false\n");
+    bob.says(group, "@claw_test_bot go");
+    eventually("the model is asked", || rig.model.recorded().len() == 1);
+    eve.says(group, "@claw_test_bot what is the capital of Peru?");
+    rig.handled();
+    bob.says(group, "/stop@claw_test_bot");
+    rig.telegram.wait_for_text(group, "Stopped.");
+    rig.telegram.wait_for_text(group, "Lima.");
+    assert!(rig.model.recorded()[1].body.to_string().contains("capital of Peru"));
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
 fn what_claw_cannot_use_gets_a_word() {
     let rig = Rig::new([]);
     let gateway = rig.start_with(&[], "");

@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(told(mode, "telegram:5"), "was allowed with mode work by the Telegram user 5");
         let stopped =
             |why: &str| closed(&Closed::Superseded { at_ms: 1, why: why.into() }, &question, "");
-        assert_eq!(stopped("the owner stopped the turn"), "was closed: the owner stopped the turn");
+        assert_eq!(stopped("the turn was stopped"), "was closed: the turn was stopped");
         assert_eq!(stopped("superseded"), "was closed");
     }
 

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use claw_kit::counted::counted;
-
 use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
@@ -15,19 +13,6 @@ use crate::domain::{
 };
 use crate::store::InboxRow;
 use crate::turn::{Step, next, shells};
-
-/// The answer to a stop outside of a turn. Jobs go on between turns, and a stop does not end them.
-fn nothing_to_stop(acts: bool, background_jobs: u32) -> String {
-    match (acts, background_jobs) {
-        (true, _) => "Stopped.".to_owned(),
-        (false, 0) => "Nothing is running.".to_owned(),
-        (false, jobs) => format!(
-            "No turn is running; {} {} on. By `/stop jobs` an owner ends those of this folder.",
-            counted(u64::from(jobs), "background job"),
-            if jobs == 1 { "goes" } else { "go" }
-        ),
-    }
-}
 
 impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the
@@ -42,17 +27,35 @@ impl Drive<'_> {
         self.mirror_closed()?;
         let rows = self.worker.store.read(|tx| tx.queued_inbound(&self.session))?;
         self.find_acting(&rows)?;
+        // A message that has waited for a stop begins as soon as that is done with.
+        while self.absorb_rows(&rows).await? && self.log.open_turn().is_none() {}
+        Ok(())
+    }
+
+    /// Whether an order that ends turns is done with, and a message has waited for one.
+    async fn absorb_rows(&mut self, rows: &[InboxRow]) -> Result<bool, SessionError> {
+        let (mut unread, mut waits, mut settled) = (0, false, false);
         for row in rows {
             if self.absorbed.contains(&row.id) {
                 continue;
             }
-            let done = match self.absorb_action(&row).await? {
+            let ends_turns = matches!(row.inbound.body, InboundBody::Stop | InboundBody::Clear);
+            if ends_turns {
+                self.tell_unread(row, std::mem::take(&mut unread));
+            }
+            let done = match self.absorb_action(row).await? {
                 Taken::InHand => continue,
                 Taken::Done => true,
-                Taken::NoAction => self.absorb_row(&row).await?,
+                Taken::NoAction if self.waits_for_stop(row, rows) => {
+                    waits = true;
+                    false
+                }
+                Taken::NoAction => self.absorb_row(row, rows).await?,
             };
-            // What was said behind `/new` is for the conversation that it begins.
-            if !done && matches!(row.inbound.body, InboundBody::Clear) {
+            unread += u32::from(done && self.has_taken_in(row));
+            // What was said behind `/new` is for the conversation that it begins, and what was said
+            // behind a stop is not what it ends.
+            if !done && ends_turns {
                 break;
             }
             if done {
@@ -60,17 +63,21 @@ impl Drive<'_> {
                 self.pending.absorbed.push(row.id);
                 // A stop that is done with must not stop what comes after it, and grants that have
                 // ended must not be seen any more: both are read from the disk.
-                let settled = matches!(row.inbound.body, InboundBody::Stop | InboundBody::Clear);
-                if settled && self.log.open_turn().is_none() {
+                if ends_turns && self.log.open_turn().is_none() {
                     self.flush_now().await?;
                 }
+                settled |= ends_turns;
             }
         }
-        Ok(())
+        Ok(waits && settled)
     }
 
     /// Whether the row is done with; false leaves it for later.
-    async fn absorb_row(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
+    async fn absorb_row(
+        &mut self,
+        row: &InboxRow,
+        rows: &[InboxRow],
+    ) -> Result<bool, SessionError> {
         match &row.inbound.body {
             InboundBody::Message { .. } => self.absorb_message(row).await,
             InboundBody::Answered { approval, answer, by } => {
@@ -97,13 +104,7 @@ impl Drive<'_> {
             }
             InboundBody::Stop => {
                 let acts = self.stop_actions().await?;
-                if self.log.open_turn().is_some() {
-                    self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
-                } else {
-                    let jobs = self.worker.gate.hub().background_jobs();
-                    self.reply_to(row, &nothing_to_stop(acts, jobs));
-                }
-                Ok(true)
+                Ok(self.stop(row, rows, acts))
             }
             InboundBody::Compact => {
                 if self.log.has_ended_turn() {
@@ -308,20 +309,5 @@ impl Drive<'_> {
         let body = OutboundBody::Notice { text: text.to_owned() };
         let to = row.inbound.from.clone();
         self.pending.outbound.push(Outbound { session: self.session.clone(), to, body });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nothing_to_stop;
-
-    #[test]
-    fn a_stop_names_the_jobs_that_it_does_not_end() {
-        assert_eq!(nothing_to_stop(false, 0), "Nothing is running.");
-        assert_eq!(nothing_to_stop(true, 2), "Stopped.");
-        assert!(nothing_to_stop(false, 1).starts_with("No turn is running; 1 background job goes"));
-        assert!(
-            nothing_to_stop(false, 2).contains("2 background jobs go on. By `/stop jobs` an owner")
-        );
     }
 }

@@ -13,7 +13,7 @@ impl Drive<'_> {
     /// forwarded are not; one that was is reported as unknown.
     pub(super) async fn end(&mut self, end: TurnEnd) -> Result<(), SessionError> {
         let reason = match &end {
-            TurnEnd::Stopped { .. } => "the owner stopped the turn before it ran",
+            TurnEnd::Stopped { .. } => "the turn was stopped before it ran",
             TurnEnd::Limit { .. } => "a limit stopped the turn before it ran",
             TurnEnd::Failed { .. } => "the turn failed before it ran",
             TurnEnd::Answered => "the turn ended before it ran",

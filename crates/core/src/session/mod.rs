@@ -23,6 +23,7 @@ mod project;
 mod proposals;
 mod recall;
 mod recent;
+mod stop_order;
 mod undo;
 mod unseen_call;
 mod watch;

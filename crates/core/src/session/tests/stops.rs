@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::rig::{
     BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, submit_to, worker,
 };
-use crate::domain::{EventBody, InboundBody, SessionId, TurnEnd};
+use crate::domain::{Address, EventBody, Inbound, InboundBody, Origin, SessionId, TurnEnd};
 use crate::gate::tests::rig::{ALLOW, Rig as GateRig, session};
 use crate::model::{Delta, Script, Scripted};
 use crate::session::Ran;
@@ -117,6 +117,109 @@ async fn a_stop_when_nothing_runs_stops_nothing() {
     assert_eq!(rig.gate.effects("legacy"), ["one"]);
     assert_eq!(rig.notices(), ["Nothing is running."]);
     assert_eq!(rig.model.requests().len(), 2, "nothing was asked twice");
+}
+
+/// Somebody of a group, who decides nothing.
+async fn submit_by(gate: &GateRig, principal: &str, body: InboundBody) {
+    let inbound = Inbound {
+        session: main(),
+        from: Address("console/1".into()),
+        principal: principal.into(),
+        origin: Origin::Forwarded,
+        body,
+    };
+    gate.store.write(move |tx| tx.add_inbound(&inbound, 64)).await.unwrap();
+}
+
+const BOB: &str = "telegram:8";
+const EVE: &str = "telegram:9";
+const UNREAD: &str = "1 message before `/stop` was not read yet and ended with it. Send it again if \
+                      you still want an answer.";
+
+/// What the models of these tests were asked last.
+fn asked_last(rig: &Rig) -> Vec<String> {
+    rig.model.requests().last().unwrap().messages.iter().flat_map(super::rig::words).collect()
+}
+
+#[tokio::test]
+async fn a_stop_ends_what_its_writer_has_asked_and_what_others_ask_is_answered() {
+    let rig = Rig::new(ALLOW, [hang(), Script::text("Lima.")]);
+    submit_by(&rig.gate, BOB, message("go")).await;
+    let stops = async {
+        until(|| rig.model.requests().len() == 1).await;
+        submit_by(&rig.gate, EVE, message("the capital of Peru?")).await;
+        submit_by(&rig.gate, BOB, message("and mine?")).await;
+        submit_by(&rig.gate, BOB, InboundBody::Stop).await;
+    };
+    let (ran, ()) = tokio::join!(rig.run(), stops);
+    assert_eq!(ran, Ran::Idle);
+    assert_eq!(rig.replies(), ["Stopped.", "Lima."]);
+    assert_eq!(rig.notices(), [UNREAD]);
+    assert_eq!(rig.model.requests().len(), 2);
+    assert_eq!(asked_last(&rig).last().unwrap(), "the capital of Peru?");
+}
+
+#[tokio::test]
+async fn a_stop_of_a_call_that_runs_keeps_what_others_have_asked_meanwhile() {
+    let gate = GateRig::new(&["never"], &ALLOW.replace("legacy", "never"));
+    let script = Script::tool_use("never__echo", serde_json::json!({"text": "x"}));
+    let rig = Rig::on(gate, [script, Script::text("Lima.")]);
+    rig.say("go").await;
+    let record = rig.gate.home().join("never");
+    let called = || std::fs::read_to_string(&record).unwrap_or_default().contains("call ");
+    let stops = async {
+        until(called).await;
+        submit_by(&rig.gate, EVE, message("the capital of Peru?")).await;
+        rig.submit(InboundBody::Stop).await;
+    };
+    let (ran, ()) = tokio::join!(rig.run(), stops);
+    assert_eq!((ran, rig.replies()), (Ran::Idle, vec!["Stopped.".to_owned(), "Lima.".to_owned()]));
+    assert_eq!(asked_last(&rig).last().unwrap(), "the capital of Peru?");
+}
+
+/// What stands behind a question cannot join its turn, and begins behind the stop.
+#[tokio::test]
+async fn a_stop_of_a_turn_that_waits_ends_what_its_writer_has_asked_behind_the_question() {
+    let rig = Rig::new("", [echoes(&["one"]), Script::text("Lima.")]);
+    assert_eq!(rig.turn("go").await, Ran::Parked);
+    submit_by(&rig.gate, EVE, message("the capital of Peru?")).await;
+    rig.say("and mine?").await;
+    rig.submit(InboundBody::Stop).await;
+    rig.say("this comes behind it").await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.replies(), ["Stopped.", "Stopped.", "Lima."]);
+    assert_eq!(asked_last(&rig).last().unwrap(), "this comes behind it");
+    assert_eq!(rig.notices(), [UNREAD]);
+    assert!(!rig.gate.store.read(|tx| tx.stop_queued(&main())).unwrap());
+    assert!(rig.gate.effects("legacy").is_empty());
+}
+
+/// claw was not running when they wrote.
+#[tokio::test]
+async fn a_stop_of_one_and_a_message_of_another_are_read_at_once() {
+    let rig = Rig::new(ALLOW, [Script::text("Lima.")]);
+    submit_by(&rig.gate, EVE, message("the capital of Peru?")).await;
+    submit_by(&rig.gate, BOB, InboundBody::Stop).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(
+        (rig.notices(), rig.replies()),
+        (vec!["Nothing is running.".to_owned()], vec!["Lima.".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn a_new_conversation_names_what_it_ends_unread() {
+    let rig = Rig::new(ALLOW, [hang()]);
+    rig.say("go").await;
+    let clears = async {
+        until(|| rig.model.requests().len() == 1).await;
+        submit_by(&rig.gate, EVE, message("the capital of Peru?")).await;
+        rig.submit(InboundBody::Clear).await;
+    };
+    let (ran, ()) = tokio::join!(rig.run(), clears);
+    assert_eq!((ran, rig.model.requests().len()), (Ran::Idle, 1));
+    assert_eq!(rig.notices()[0], UNREAD.replace("/stop", "/new"));
+    assert!(rig.notices()[1].starts_with("A new conversation."), "{:?}", rig.notices());
 }
 
 #[tokio::test]
