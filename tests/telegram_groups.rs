@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::botapi::Message;
+use crate::botapi::{InNameOf, Message};
 use crate::program::{Running, eventually, said};
 use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
@@ -125,6 +125,24 @@ fn a_stop_of_one_member_leaves_what_another_has_asked_meanwhile() {
     assert!(rig.model.recorded()[1].body.to_string().contains("capital of Peru"));
     drop(gateway);
     rig.house.is_whole();
+}
+
+#[test]
+fn who_writes_without_a_name_is_told_to_use_it() {
+    let rig = Rig::new([]);
+    let group = rig.telegram.supergroup("Rent", &[&rig.anna]);
+    let gateway = rig.start_with(&[group], "");
+    let says = |whom, text: &str| rig.anna.writes(group).in_name_of(whom).text(text).send();
+    says(InNameOf::Group, "nothing for the bot");
+    says(InNameOf::Group, "@claw_test_bot list");
+    says(InNameOf::Channel, "/stop@claw_test_bot");
+    rig.handled();
+    rig.wait_delivered();
+    let told = "I cannot use a message without a name (of an anonymous administrator, or of a \
+                channel), so nothing comes of it. Please write it under your own name.";
+    assert_eq!((rig.count(group, told), rig.count(group, "")), (2, 2));
+    assert!(rig.model.recorded().is_empty());
+    drop(gateway);
 }
 
 #[test]

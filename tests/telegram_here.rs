@@ -241,6 +241,30 @@ fn a_running_turn_keeps_its_folder_and_a_folder_that_is_gone_is_said() {
     at.rig.stop(gateway);
 }
 
+#[test]
+fn a_file_for_a_folder_that_is_away_is_not_put_elsewhere() {
+    let at = chats("");
+    let gateway = at.rig.start();
+    let one = folder(&at.rig, "one");
+    at.sets(0, &one);
+    at.rig.wait_handled();
+    let away = one.with_file_name("away");
+    fs::rename(&one, &away).unwrap();
+    let anna = &at.people[0];
+    let sends = || anna.writes(anna.private()).document("bill.txt", b"12 euros").text("pay").send();
+    sends();
+    let told = "I did not get your document: it cannot be stored (the folder of this conversation \
+                is not there any more); send it again later.";
+    at.shows(0, told);
+    at.shows(0, "What you wrote waits.");
+    fs::rename(&away, &one).unwrap();
+    sends();
+    eventually("it is in the folder", || one.join("inbox").is_dir());
+    at.rig.wait_handled();
+    assert!(!at.rig.house.workspace().join("inbox").exists());
+    at.rig.kill(gateway);
+}
+
 /// With room for one folder, the second waits for the first to be idle, and nothing is lost.
 #[test]
 fn more_folders_than_may_be_open_take_turns() {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::chat::{Chat, ChatKind};
 use super::files::unique_id;
 use super::keyboard;
-use super::message::{Media, MediaKind, Message};
+use super::message::{InNameOf, Media, MediaKind, Message};
 use super::world::{Profile, World};
 
 pub fn user(profile: &Profile) -> Value {
@@ -61,11 +61,20 @@ fn alone(world: &World, message: &Message) -> Map<String, Value> {
     let mut put = |name: &str, value: Value| json.insert(name.to_owned(), value);
     put("message_id", message.id.into());
     put("date", message.date.into());
-    let profile = if message.by_bot { Some(&world.bot) } else { world.people.get(&message.from) };
-    if let Some(profile) = profile {
-        put("from", user(profile));
-    }
     let place = world.chat(message.chat);
+    let profile = if message.by_bot { Some(&world.bot) } else { world.people.get(&message.from) };
+    match message.in_name_of {
+        Some(whom) => {
+            let (from, chat) = nameless(whom, place.map(|place| chat(world, place)));
+            put("from", from);
+            put("sender_chat", chat);
+        }
+        None => {
+            if let Some(profile) = profile {
+                put("from", user(profile));
+            }
+        }
+    }
     if let Some(place) = place {
         put("chat", chat(world, place));
     }
@@ -118,6 +127,28 @@ fn alone(world: &World, message: &Message) -> Map<String, Value> {
         put(kind, content);
     }
     json
+}
+
+/// The bot that stands in `from`, "for backward compatibility", and the chat that stands for the
+/// writer (Bot API, "Message", `from` and `sender_chat`).
+fn nameless(whom: InNameOf, group: Option<Value>) -> (Value, Value) {
+    let bot = |id, first_name: &str, username: &str| {
+        user(&Profile {
+            id,
+            first_name: first_name.into(),
+            username: username.into(),
+            is_bot: true,
+        })
+    };
+    match whom {
+        InNameOf::Group => {
+            (bot(1_087_968_824, "Group", "GroupAnonymousBot"), group.unwrap_or_default())
+        }
+        InNameOf::Channel => (
+            bot(136_817_688, "Channel", "Channel_Bot"),
+            json!({"id": -1_009_000_000_001_i64, "type": "channel", "title": "News"}),
+        ),
+    }
 }
 
 fn media(media: &Media) -> (&'static str, Value) {

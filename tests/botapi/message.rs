@@ -53,12 +53,22 @@ pub struct Media {
     pub bytes: u64,
 }
 
+/// Who stands as the sender of a message whose writer shows no name of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InNameOf {
+    /// The group itself: an administrator who is anonymous.
+    Group,
+    Channel,
+}
+
 #[derive(Clone, Debug)]
 pub struct Message {
     pub id: MessageId,
     pub chat: ChatId,
     pub topic: Option<MessageId>,
     pub from: i64,
+    /// Then the bot does not learn who `from` is.
+    pub in_name_of: Option<InNameOf>,
     pub by_bot: bool,
     pub date: i64,
     pub edit_date: Option<i64>,

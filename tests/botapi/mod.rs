@@ -67,7 +67,7 @@ pub use chat::{ChatId, Place};
 pub use entity::Entity;
 pub use faults::{Fault, Faulty};
 pub use limits::Limits;
-pub use message::{Button, Media, MediaKind, Message, MessageId};
+pub use message::{Button, InNameOf, Media, MediaKind, Message, MessageId};
 pub use people::User;
 pub use saying::{Said, Saying};
 pub use screen::Look;

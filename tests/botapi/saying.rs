@@ -4,12 +4,12 @@
 use axum::body::Bytes;
 use serde_json::Value;
 
-use super::chat::{ChatId, Place};
+use super::chat::{Chat, ChatId, Place};
 use super::delivery::deliver;
 use super::entity::Entity;
 use super::found_entities::found;
 use super::json;
-use super::message::{Media, MediaKind, Message, MessageId};
+use super::message::{InNameOf, Media, MediaKind, Message, MessageId};
 use super::people::User;
 use super::text::utf16;
 use super::updates::UpdateId;
@@ -36,6 +36,7 @@ struct Attached {
 #[must_use = "a message has to be sent"]
 pub struct Saying {
     user: User,
+    in_name_of: Option<InNameOf>,
     place: Place,
     text: String,
     entities: Vec<Entity>,
@@ -51,6 +52,7 @@ impl Saying {
         let (text, entities, attached) = (String::new(), Vec::new(), Vec::new());
         Self {
             user,
+            in_name_of: None,
             place,
             text,
             entities,
@@ -82,6 +84,12 @@ impl Saying {
         entity.more.insert("user".into(), profile.unwrap_or(Value::Null));
         self.text.push_str(&user.name);
         self.entity(entity)
+    }
+
+    /// In the name of the group, as an administrator who remains anonymous, or of a channel.
+    pub fn in_name_of(mut self, whom: InNameOf) -> Self {
+        self.in_name_of = Some(whom);
+        self
     }
 
     pub fn reply_to(mut self, message: MessageId) -> Self {
@@ -196,6 +204,12 @@ impl Saying {
 
     fn blank(&self, world: &World) -> Message {
         let mut message = world.blank(self.place.chat, self.place.topic, self.user.id);
+        let in_supergroup = world.chat(self.place.chat).is_some_and(Chat::counts_itself);
+        assert!(
+            self.in_name_of.is_none() || in_supergroup,
+            "nobody remains anonymous but in a supergroup"
+        );
+        message.in_name_of = self.in_name_of;
         message.reply_to = self.reply_to;
         message.forwarded_from.clone_from(&self.forwarded_from);
         message.service.clone_from(&self.holds);

@@ -175,6 +175,7 @@ impl World {
             chat,
             topic,
             from,
+            in_name_of: None,
             by_bot: from == self.bot.id,
             date: self.now_s(),
             edit_date: None,

@@ -8,7 +8,7 @@ use teloxide_core::types::{
 };
 use teloxide_core::types::{Message, UpdateKind, UserId};
 
-use super::botapi::{Entity, MediaKind as Held};
+use super::botapi::{Entity, InNameOf, MediaKind as Held};
 use super::{start, updates};
 
 async fn messages(bot: &Bot) -> Vec<Message> {
@@ -40,6 +40,21 @@ async fn a_text_in_a_private_chat() {
         (from.id, from.is_bot, from.username),
         (UserId(anna.id as u64), false, Some(anna.username.clone()))
     );
+}
+
+#[tokio::test]
+async fn who_writes_in_the_name_of_a_group_or_of_a_channel_is_not_told_to_the_bot() {
+    let (api, bot) = start();
+    let anna = api.user("Anna");
+    let group = api.supergroup("flat", &[&anna]);
+    for whom in [InNameOf::Group, InNameOf::Channel] {
+        anna.writes(group).in_name_of(whom).text("hello").send();
+    }
+    let messages = messages(&bot).await;
+    let [anonymous, channel] = &messages[..] else { panic!("{messages:?}") };
+    assert!(messages.iter().all(|message| message.from.as_ref().unwrap().is_bot));
+    assert_eq!(anonymous.sender_chat.as_ref().unwrap().id, ChatId(group));
+    assert!(channel.sender_chat.as_ref().unwrap().is_channel());
 }
 
 #[tokio::test]

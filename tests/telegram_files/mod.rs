@@ -6,5 +6,6 @@
 mod coming;
 mod going;
 mod newer;
+mod replied;
 mod rig;
 mod told;

@@ -61,11 +61,23 @@ pub struct ChatMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replied {
     pub id: i64,
+    pub by: Author,
     /// All of it, or the part that whoever replies has marked.
     pub text: String,
     pub is_marked: bool,
     pub file: Option<TelegramFile>,
     pub words: Option<String>,
+}
+
+/// Who wrote a message that was replied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// Whoever replies to it.
+    Writer,
+    /// This bot.
+    Bot,
+    /// Anybody else, also where somebody has only passed it on.
+    Another,
 }
 
 impl Replied {
@@ -238,13 +250,13 @@ fn chat_message(message: &Message, edited: bool, me: &Me) -> Incoming {
     let replied = message.reply_to_message();
     let reply = replied.map(|to| Replied {
         id: i64::from(to.id.0),
+        by: author(to, from, me),
         text: to.text().or(to.caption()).unwrap_or_default().to_owned(),
         is_marked: false,
         file: attached::file(to),
         words: attached::words(to),
     });
-    let to_me =
-        replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
+    let to_me = reply.as_ref().is_some_and(|to| to.by == Author::Bot);
     Incoming::Message(Box::new(ChatMessage {
         id: i64::from(message.id.0),
         place: place(message, me),
@@ -265,6 +277,14 @@ fn chat_message(message: &Message, edited: bool, me: &Me) -> Incoming {
         words,
         album: message.media_group_id().map(|album| album.0.clone()),
     }))
+}
+
+fn author(to: &Message, replier: &User, me: &Me) -> Author {
+    match &to.from {
+        Some(from) if from.id.0 as i64 == me.id => Author::Bot,
+        Some(from) if from.id == replier.id && to.forward_origin().is_none() => Author::Writer,
+        _ => Author::Another,
+    }
 }
 
 fn place(message: &Message, me: &Me) -> Place {

@@ -26,6 +26,14 @@ const KINDS: &[(&str, &str)] = &[
     ("caption", ANY),
 ];
 const ANY: &str = "a message of this kind";
+const IN_WORDS: &str = "Please say it in words.";
+
+/// Who writes in the name of a group or of a channel has no name by which claw could know them
+/// (Bot API, "Message", `sender_chat`).
+const OF_NOBODY: (&str, &str) = (
+    "a message without a name (of an anonymous administrator, or of a channel)",
+    "Please write it under your own name.",
+);
 
 /// A message that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,27 +44,45 @@ pub struct Unusable {
     pub to_bot: bool,
     /// With its article.
     pub what: &'static str,
+    /// What to do instead, as a sentence.
+    pub instead: &'static str,
 }
 
-/// `None` if an update holds no such message of a person.
+/// `None` if an update holds no such message of somebody who could be a person.
 pub fn read(update: &str, me: &Me) -> Option<Unusable> {
     let update: Value = serde_json::from_str(update).ok()?;
     let message = update.get("message")?;
-    if message.pointer("/from/is_bot").and_then(Value::as_bool) != Some(false) {
-        return None;
-    }
-    let (_, what) = KINDS.iter().find(|(field, _)| message.get(field).is_some())?;
+    let is_of_nobody = message.get("sender_chat").is_some();
+    let (what, instead) = match message.pointer("/from/is_bot").and_then(Value::as_bool) {
+        Some(true) if is_of_nobody => OF_NOBODY,
+        Some(false) => {
+            let (_, what) = KINDS.iter().find(|(field, _)| message.get(field).is_some())?;
+            (*what, IN_WORDS)
+        }
+        _ => return None,
+    };
     let in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
     let thread = message.get("message_thread_id").and_then(Value::as_i64).filter(|_| in_topic);
     let replies =
         message.pointer("/reply_to_message/from/id").and_then(Value::as_i64) == Some(me.id);
     let words = message.get("text").or(message.get("caption")).and_then(Value::as_str);
-    let to_bot = replies || words.is_some_and(|words| mentions(words, &me.username));
+    let to_bot = replies
+        || words.is_some_and(|words| mentions(words, &me.username))
+        || (is_of_nobody && words.is_some_and(is_a_command));
     Some(Unusable {
         place: Place { bot: me.id, chat: message.pointer("/chat/id")?.as_i64()?, thread },
         private: message.pointer("/chat/type").and_then(Value::as_str) == Some("private"),
         to_bot,
         what,
+        instead,
+    })
+}
+
+/// Whether a text is a command that names no bot, so that every bot of the group is meant.
+fn is_a_command(text: &str) -> bool {
+    let word = text.split_whitespace().next().and_then(|word| word.strip_prefix('/'));
+    word.is_some_and(|name| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
 }
 
@@ -84,5 +110,30 @@ mod tests {
             assert_eq!(read(&update(none), &me), None);
         }
         assert_eq!(read("{", &me), None);
+    }
+
+    #[test]
+    fn who_has_no_name_is_told_so_and_another_bot_is_not() {
+        let me = Me { id: 77, username: "clawbot".into() };
+        let group = json!({"id": -5, "type": "supergroup", "title": "g"});
+        let update = |text: &str, more: Value| {
+            let mut message = json!({"message_id": 5, "date": 1, "text": text, "chat": group,
+                "from": {"id": 1_087_968_824, "is_bot": true, "first_name": "Group"}});
+            message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            read(&json!({"update_id": 1, "message": message}).to_string(), &me)
+        };
+        let anonymous = || json!({"sender_chat": group});
+        for (text, to_bot) in [
+            ("@clawbot list", true),
+            ("/stop@clawbot", true),
+            ("/stop now", true),
+            ("/stop@other", false),
+            ("/etc/passwd", false),
+            ("hi", false),
+        ] {
+            let found = update(text, anonymous()).unwrap();
+            assert_eq!((found.what, found.to_bot), (OF_NOBODY.0, to_bot), "{text}");
+        }
+        assert_eq!(update("@clawbot list", json!({})), None);
     }
 }

@@ -42,9 +42,30 @@ fn a_reply_brings_what_it_replies_to() {
     let said = said(&message(json!({"reply_to_message": to})));
     assert_eq!(
         said.reply,
-        Some(Replied { id: 3, text: "earlier".into(), is_marked: false, file: None, words: None })
+        Some(Replied {
+            id: 3,
+            by: Author::Bot,
+            text: "earlier".into(),
+            is_marked: false,
+            file: None,
+            words: None
+        })
     );
     assert!(said.addressed, "a reply to the bot is for the bot");
+}
+
+#[test]
+fn whoever_passes_a_message_on_has_not_written_it() {
+    let chat = json!({"id": -5, "type": "supergroup", "title": "g"});
+    let by = |user: i64, more: Value| {
+        let mut to = json!({"message_id": 3, "date": 1, "text": "earlier", "chat": chat,
+            "from": {"id": user, "is_bot": false, "first_name": "A"}});
+        to.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        said(&message(json!({"chat": chat, "reply_to_message": to}))).reply.unwrap().by
+    };
+    assert_eq!((by(7, json!({})), by(8, json!({}))), (Author::Writer, Author::Another));
+    let from = json!({"type": "hidden_user", "date": 1, "sender_user_name": "Bo"});
+    assert_eq!(by(7, json!({"forward_origin": from})), Author::Another);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::doors::gateway::fleet::Fleet;
 use crate::doors::shared::DoorState;
 use crate::mail::{Mail, MailError, PostedQuestion};
 use crate::router::Router;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, is_there, what_became_of};
 
 /// An unknown user is mentioned in the log once in this time.
 const UNKNOWN_USER_EVERY: Duration = Duration::from_secs(3600);
@@ -124,18 +124,22 @@ impl GatewayContext {
         }
     }
 
-    /// Where the files of a conversation lie: in the folder that it works in.
-    pub(super) fn workspace_at(&self, place: &Place) -> Arc<Workspace> {
-        let own = place.session().ok().and_then(|session| {
-            let folder = self.mail.session_folder(&session).ok()??;
-            let opened = Workspace::open(&folder);
-            opened
-                .inspect_err(|error| {
-                    tracing::warn!(folder = %folder.display(), %error, "a folder cannot be opened; files go to the usual one");
-                })
-                .ok()
-        });
-        own.map_or_else(|| self.files.workspace.clone(), Arc::new)
+    /// Where the files of a conversation lie: in the folder that it works in. If that is away, half
+    /// a sentence that says so: they go nowhere else.
+    pub(super) fn workspace_at(&self, place: &Place) -> Result<Arc<Workspace>, String> {
+        let Ok(session) = place.session() else { return Ok(self.files.workspace.clone()) };
+        let own = self.mail.session_folder(&session).map_err(|error| error.to_string())?;
+        let Some(folder) = own else { return Ok(self.files.workspace.clone()) };
+        // A group reads this, and where its folder lies is the owner's matter.
+        let away = |why: String| {
+            tracing::warn!(folder = %folder.display(), why, "a folder cannot be used for files");
+            format!("the folder of this conversation {why}")
+        };
+        if !is_there(&folder) {
+            return Err(away(what_became_of(&folder).to_owned()));
+        }
+        let opened = Workspace::open(&folder).map(Arc::new);
+        opened.map_err(|error| away(format!("cannot be opened: {error}")))
     }
 
     pub(super) fn is_owner(&self, user: i64) -> bool {

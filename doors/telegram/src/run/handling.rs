@@ -75,7 +75,7 @@ async fn told_unusable(
         return Ok(finish(ctx, &[update], "unusable").await?);
     }
     let text =
-        format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
+        format!("I cannot use {}, so nothing comes of it. {}", unusable.what, unusable.instead);
     let body = OutboundBody::Notice { text };
     let outbound = Outbound { session: place.session()?, to: place.address(), body };
     ctx.mail.answer_update(ctx.me.id, update, "unusable", outbound).await?;
@@ -206,15 +206,17 @@ async fn taken_in(
     mut visitor: Visitor,
     (session, told): (&SessionId, Option<String>),
 ) -> anyhow::Result<()> {
+    let fetched = intake::of_reply(ctx, msg).await;
     let context = group::context(ctx, &visitor)?;
     let quotes_elsewhere = msg.elsewhere.as_ref().is_some_and(|quoted| !quoted.is_empty());
-    if context.is_some() || quotes_elsewhere {
+    let is_of_another = fetched.as_ref().is_some_and(|fetched| fetched.is_of_another);
+    if context.is_some() || quotes_elsewhere || is_of_another {
         // What others have said goes in with it, so it is trusted no more than they are.
         visitor.origin = Origin::Forwarded;
     }
     let mut text = context.clone().unwrap_or_default();
     text.push_str(&text_of(ctx, msg));
-    let mut message = intake::message_of(ctx, msg, text).await;
+    let mut message = intake::message_of(ctx, msg, text, fetched).await;
     message.with_overheard = context.is_some();
     message.notices.extend(told);
     // What others have written with it names nothing.

@@ -67,11 +67,18 @@ fn lines(held: Option<&str>, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::incoming::Author;
 
     #[test]
     fn a_quotation_says_what_it_is() {
-        let mut to =
-            Replied { id: 3, text: "one\ntwo".into(), is_marked: false, file: None, words: None };
+        let mut to = Replied {
+            id: 3,
+            by: Author::Another,
+            text: "one\ntwo".into(),
+            is_marked: false,
+            file: None,
+            words: None,
+        };
         assert_eq!(quoted(&to, Some("[photo]")), "> [photo]\n> one\n> two\n\n");
         to.is_marked = true;
         assert_eq!(quoted(&to, None), format!("{MARKED}\n> one\n> two\n\n"));

@@ -67,7 +67,7 @@ pub(super) async fn send_file(
 
 /// The file as it may leave, or half a sentence why it may not.
 async fn upload_of(ctx: &GatewayContext, place: &Place, path: &str) -> Result<Upload, String> {
-    let workspace = ctx.workspace_at(place);
+    let workspace = ctx.workspace_at(place)?;
     let given = handed_over::cleared(&ctx.router, workspace, path, DOCUMENT_BYTES_MAX).await?;
     // A photo is no text, so nothing was taken out of it.
     Ok(Upload { photo: is_photo(&given.bytes), name: given.name, bytes: given.bytes })
