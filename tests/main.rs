@@ -181,6 +181,7 @@ mod two_processes;
 mod undo_files;
 mod undo_ignored;
 mod undo_others;
+mod undo_retention;
 mod watched_settings;
 mod where_you_are;
 mod wire_history;

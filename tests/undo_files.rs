@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 
 use crate::common::picture;
 use crate::program::{House, eventually};
@@ -366,65 +365,5 @@ fn a_chat_shows_what_would_change_and_does_it_by_a_line_that_names_the_turn() {
     assert_eq!(house.in_workspace("b.txt"), "two");
     house.claw_with_stdin(&["chat"], b"/undo files redo yes\n/quit\n").expect(0);
     assert_eq!(house.in_workspace("a.txt"), "one");
-    house.is_whole();
-}
-
-/// As if the first turn that is remembered had begun four days before.
-fn make_the_first_one_older(house: &House) {
-    let folder = fs::read_dir(house.home().join("snapshots")).unwrap().next().unwrap().unwrap();
-    let turns = fs::read_dir(folder.path().join("turns")).unwrap();
-    let mut records: Vec<PathBuf> = turns.map(|entry| entry.unwrap().path()).collect();
-    records.sort();
-    let mut record: serde_json::Value =
-        serde_json::from_slice(&fs::read(&records[0]).unwrap()).unwrap();
-    record["began_ms"] = (record["began_ms"].as_i64().unwrap() - 4 * 86_400_000).into();
-    fs::write(&records[0], record.to_string()).unwrap();
-}
-
-/// Retention looks again, as it does once a day.
-fn keep_anew(house: &House) {
-    house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
-    house.claw(&["ask", "--session", "other", "list"]).expect(0);
-}
-
-#[test]
-fn what_a_turn_that_goes_on_remembers_is_not_let_go() {
-    let house = house();
-    house.write("claw.toml", "[retention]\nundo_days = 3\n");
-    house.write("policy.toml", EDITS_RUN);
-    let id = house.ask_parks("write `one` to a.txt, then run `echo x > b.txt`");
-    make_the_first_one_older(&house);
-    keep_anew(&house);
-    house.claw(&["deny", &id]).expect(0);
-    undo(&house, &[]);
-    assert!(!house.workspace().join("a.txt").exists());
-    house.is_whole();
-}
-
-#[test]
-fn old_turns_and_what_is_too_much_of_them_is_let_go() {
-    let house = house();
-    house.write("claw.toml", "[retention]\nundo_days = 3\nundo_bytes_max = 1048576\n");
-    let look_again = || keep_anew(&house);
-    let turns = || house.claw(&["undo", "--list", "--json"]).expect(0).rows().len();
-    house.claw(&["ask", "write `one` to a.txt"]).expect(0);
-    house.claw(&["ask", "write `two` to b.txt"]).expect(0);
-    look_again();
-    assert_eq!(turns(), 2, "they are young");
-
-    // The first one is four days old.
-    make_the_first_one_older(&house);
-    look_again();
-    assert_eq!(turns(), 1);
-    assert!(house.audit().iter().any(|row| row["kind"] == "retention" && row["body"]["undo"] == 1));
-
-    // What the second one remembers is more than is allowed.
-    fs::write(house.workspace().join("large"), vec![7; 2 << 20]).unwrap();
-    house.claw(&["ask", "write `three` to c.txt"]).expect(0);
-    look_again();
-    assert_eq!(turns(), 0);
-    house.claw(&["ask", "write `four` to d.txt"]).expect(0);
-    undo(&house, &[]);
-    assert!(!house.workspace().join("d.txt").exists());
     house.is_whole();
 }

@@ -11,9 +11,10 @@ use claw_kit::durable;
 
 use crate::contents::New;
 use crate::error::SnapshotError;
+use crate::folder::{OWNER_ONLY, SEEN, SnapshotFolder, is_name};
 use crate::ignored::without_what_came_to_sight;
 use crate::ledger::{Ledger, Whose};
-use crate::store::{OWNER_ONLY, SEEN, Snapshots, is_name};
+use crate::store::Snapshots;
 use crate::tree::{Changes, Tree};
 
 /// Somebody is at work as long as this lives. Held (`flock`), so that others notice a death.
@@ -54,7 +55,7 @@ impl Snapshots {
     }
 
     /// Makes two snapshots of a ledger: what was there before, and what was left. The ledger stays
-    /// until [`Snapshots::drop_ledger`]. `None` if there is none.
+    /// until [`SnapshotFolder::drop_ledger`]. `None` if there is none.
     ///
     /// # Errors
     /// As [`Snapshots::begin`].
@@ -71,20 +72,6 @@ impl Snapshots {
         self.write(&self.tree_path(before)?, &was)?;
         self.write(&self.tree_path(after)?, &left)?;
         Ok(Some(changes))
-    }
-
-    pub fn has_ledger(&self, name: &str) -> bool {
-        self.ledger_path(name).is_ok_and(|path| path.exists())
-    }
-
-    /// Forgets a ledger, also one that there is not.
-    ///
-    /// # Errors
-    /// It cannot be removed.
-    pub fn drop_ledger(&self, name: &str) -> Result<(), SnapshotError> {
-        self.remove_mark(name)?;
-        let path = self.ledger_path(name)?;
-        removed(fs::remove_file(&path)).map_err(SnapshotError::at(path))
     }
 
     /// Counts what has changed since the last look. Of those who died at work it is the last look
@@ -148,6 +135,22 @@ impl Snapshots {
         let tree = self.walk(Some((self.contents(), &mut new)), also)?;
         self.contents().publish(new).map_err(SnapshotError::at(self.ledgers_folder()))?;
         Ok(tree)
+    }
+}
+
+impl SnapshotFolder {
+    pub fn has_ledger(&self, name: &str) -> bool {
+        self.ledger_path(name).is_ok_and(|path| path.exists())
+    }
+
+    /// Forgets a ledger, also one that there is not.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn drop_ledger(&self, name: &str) -> Result<(), SnapshotError> {
+        self.remove_mark(name)?;
+        let path = self.ledger_path(name)?;
+        removed(fs::remove_file(&path)).map_err(SnapshotError::at(path))
     }
 
     /// Whether nobody holds the mark any more.

@@ -1,17 +1,17 @@
-//! The snapshots of one workspace: remembers it, compares it, puts it back. Owns the folder they
-//! lie in, and that one process at a time works there. Must not know turns or who asks.
+//! The snapshots of one workspace: remembers it, compares it, puts it back. Owns the handle of the
+//! workspace. Must not know turns or who asks.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use claw_kit::durable;
 
 use crate::contents::{Contents, New};
 use crate::entry::{Entry, RelPath};
 use crate::error::SnapshotError;
+use crate::folder::SnapshotFolder;
 use crate::ignored::without_what_came_to_sight;
 use crate::limits::Limits;
 use crate::plan::Plan;
@@ -20,26 +20,24 @@ use crate::tree::{Changes, Tree};
 use crate::undo::{self, Undone};
 use crate::walk::Walk;
 
-pub(crate) const OWNER_ONLY: u32 = 0o600;
-const FOLDER_MODE: u32 = 0o700;
-const NAME_BYTES_MAX: usize = 128;
-/// The tree that was seen last, as long as somebody is at work.
-pub(crate) const SEEN: &str = "seen";
-/// The note of an undo that is under way.
-const JOURNAL: &str = "undo.json";
-
 /// What is kept of one workspace, in a folder outside of it.
 ///
 /// A snapshot has a name that the caller gives: letters, digits and `-`, at most 128 bytes. It is a
 /// tree (`trees/NAME.json`); contents lie beside it by digest, each once.
 pub struct Snapshots {
-    folder: PathBuf,
+    /// Held (`flock`) as long as this value lives.
+    folder: SnapshotFolder,
     workspace: PathBuf,
     root: Dir,
-    contents: Contents,
     limits: Limits,
-    /// Held (`flock`) as long as this value lives.
-    _lock: File,
+}
+
+impl Deref for Snapshots {
+    type Target = SnapshotFolder;
+
+    fn deref(&self) -> &SnapshotFolder {
+        &self.folder
+    }
 }
 
 impl Snapshots {
@@ -52,28 +50,15 @@ impl Snapshots {
         workspace: &Path,
         limits: Limits,
     ) -> Result<(Self, Option<Undone>), SnapshotError> {
-        let trees = folder.join("trees");
-        durable::create_dirs(&trees, FOLDER_MODE).map_err(SnapshotError::at(&trees))?;
-        let lock = folder.join("lock");
-        let held = File::create(&lock).map_err(SnapshotError::at(&lock))?;
-        durable::hold(&held).map_err(|_| SnapshotError::Busy)?;
-        let contents = folder.join("contents");
         let snapshots = Self {
-            folder: folder.to_owned(),
+            folder: SnapshotFolder::open(folder)?,
             workspace: workspace.to_owned(),
             root: Dir::open_ambient_dir(workspace, ambient_authority())
                 .map_err(SnapshotError::at(workspace))?,
-            contents: Contents::open(contents.clone()).map_err(SnapshotError::at(contents))?,
             limits,
-            _lock: held,
         };
         let undone = undo::resume(&snapshots)?;
         Ok((snapshots, undone))
-    }
-
-    /// Whether an undo was begun in this folder and has no end. One that is under way counts, too.
-    pub fn is_cut(folder: &Path) -> bool {
-        folder.join(JOURNAL).exists()
     }
 
     /// Remembers the workspace under `name`: with all contents. It is on the disk when this
@@ -90,7 +75,7 @@ impl Snapshots {
     /// `.gitignore` names meanwhile, because the undo changes that.
     ///
     /// # Errors
-    /// As [`Snapshots::remember`] and [`Snapshots::tree`].
+    /// As [`Snapshots::remember`] and [`SnapshotFolder::tree`].
     pub fn remember_before_undo(
         &self,
         name: &str,
@@ -108,8 +93,8 @@ impl Snapshots {
     ) -> Result<Tree, SnapshotError> {
         let path = self.tree_path(name)?;
         let mut new = New::default();
-        let tree = self.walk(Some((&self.contents, &mut new)), also)?;
-        self.contents.publish(new).map_err(SnapshotError::at(&self.folder))?;
+        let tree = self.walk(Some((self.contents(), &mut new)), also)?;
+        self.contents().publish(new).map_err(SnapshotError::at(self.folder()))?;
         self.write(&path, &tree)?;
         Ok(tree)
     }
@@ -124,7 +109,7 @@ impl Snapshots {
         let path = self.tree_path(name)?;
         let before = self.tree(before)?;
         let now = self.walk(None, before.entries.keys())?;
-        let tree = without_what_came_to_sight(&now, &before, &self.contents).into_owned();
+        let tree = without_what_came_to_sight(&now, &before, self.contents()).into_owned();
         self.write(&path, &tree)?;
         Ok(tree)
     }
@@ -138,42 +123,10 @@ impl Snapshots {
         Ok(self.tree(before)?.differs_from(&after))
     }
 
-    /// Forgets one tree, also one that there is not. Its contents stay until [`Snapshots::retain`].
-    ///
-    /// # Errors
-    /// It cannot be removed.
-    pub fn forget(&self, name: &str) -> Result<(), SnapshotError> {
-        let path = self.tree_path(name)?;
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(SnapshotError::at(path)(error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// A tree as it was remembered or noted.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Unknown`], [`SnapshotError::Damaged`].
-    pub fn tree(&self, name: &str) -> Result<Tree, SnapshotError> {
-        let text = match fs::read(self.tree_path(name)?) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(SnapshotError::Unknown { name: name.to_owned() });
-            }
-            Err(error) => return Err(SnapshotError::at(&self.folder)(error)),
-        };
-        serde_json::from_slice(&text).map_err(|error| SnapshotError::Damaged {
-            name: name.to_owned(),
-            why: error.to_string(),
-        })
-    }
-
     /// What undoing the turn between two snapshots would change now.
     ///
     /// # Errors
-    /// As [`Snapshots::tree`], and every failure to read the workspace.
+    /// As [`SnapshotFolder::tree`], and every failure to read the workspace.
     pub fn plan(&self, before: &str, after: &str) -> Result<Plan, SnapshotError> {
         self.plan_of(before, after, &BTreeSet::new())
     }
@@ -187,62 +140,8 @@ impl Snapshots {
         undo::begin(self, before, after, &BTreeSet::new())
     }
 
-    /// Forgets all snapshots but those that `keep` names, and the contents that only they had.
-    /// Gives the bytes that were freed.
-    ///
-    /// # Errors
-    /// Every failure to read or remove. Nothing that is kept is touched.
-    pub fn retain(&self, keep: impl Fn(&str) -> bool) -> Result<u64, SnapshotError> {
-        let mut named = BTreeSet::new();
-        for name in self.names()? {
-            if name == SEEN || keep(&name) {
-                named.extend(digests(&self.tree(&name)?));
-            } else {
-                let path = self.tree_path(&name)?;
-                fs::remove_file(&path).map_err(SnapshotError::at(path))?;
-            }
-        }
-        for name in self.ledger_names()? {
-            if keep(&name) {
-                named.extend(digests(self.ledger(&name)?.was()));
-            } else {
-                self.drop_ledger(&name)?;
-            }
-        }
-        self.contents.sweep(&named).map_err(SnapshotError::at(&self.folder))
-    }
-
-    /// All names, sorted.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn names(&self) -> Result<Vec<String>, SnapshotError> {
-        let trees = self.folder.join("trees");
-        let found = fs::read_dir(&trees).map_err(SnapshotError::at(&trees))?;
-        let name = |entry: fs::DirEntry| {
-            let name = entry.file_name().into_string().ok()?;
-            name.strip_suffix(".json").filter(|name| is_name(name)).map(str::to_owned)
-        };
-        let mut names: Vec<String> = found.filter_map(Result::ok).filter_map(name).collect();
-        names.sort();
-        Ok(names)
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     pub(crate) fn root(&self) -> &Dir {
         &self.root
-    }
-
-    pub(crate) fn contents(&self) -> &Contents {
-        &self.contents
-    }
-
-    /// The note of an undo that is under way.
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.folder.join(JOURNAL)
     }
 
     pub(crate) fn plan_of(
@@ -269,7 +168,7 @@ impl Snapshots {
         contents: Option<(&Contents, &mut New)>,
         also: impl Iterator<Item = &'b RelPath>,
     ) -> Result<Tree, SnapshotError> {
-        let path = self.folder.join("read.json");
+        let path = self.folder().join("read.json");
         let mut cache = StatCache::load(&path);
         let tree = self.walker(&mut cache, contents).tree(also)?;
         cache.save(&path, |path| tree.entries.contains_key(path));
@@ -283,29 +182,4 @@ impl Snapshots {
     ) -> Walk<'a> {
         Walk { workspace: &self.workspace, root: &self.root, limits: self.limits, cache, contents }
     }
-
-    pub(crate) fn write(&self, path: &Path, tree: &Tree) -> Result<(), SnapshotError> {
-        let text =
-            serde_json::to_string(tree).map_err(|error| SnapshotError::at(path)(error.into()))?;
-        durable::replace(path, &text, OWNER_ONLY).map_err(SnapshotError::at(path))
-    }
-
-    pub(crate) fn tree_path(&self, name: &str) -> Result<PathBuf, SnapshotError> {
-        if !is_name(name) {
-            return Err(SnapshotError::Name { name: name.to_owned() });
-        }
-        Ok(self.folder.join("trees").join(format!("{name}.json")))
-    }
-}
-
-fn digests(tree: &Tree) -> impl Iterator<Item = String> + '_ {
-    tree.entries.values().filter_map(|entry| match entry {
-        Entry::File { digest, .. } => Some(digest.clone()),
-        Entry::Folder { .. } | Entry::Link { .. } => None,
-    })
-}
-
-pub(crate) fn is_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(plain)
 }

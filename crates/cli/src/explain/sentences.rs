@@ -1,6 +1,7 @@
 //! One row of the audit as a sentence. Must not know which rows come before or after it in the
 //! story.
 
+use claw_kit::counted::counted;
 use claw_kit::signals;
 use serde_json::Value;
 
@@ -74,16 +75,7 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
             text("row"),
             text("what")
         ),
-        "retention" => {
-            let count = text("artifacts");
-            let one = count == "1";
-            format!(
-                "{count} {} ({} bytes) {} older than [retention] allows, and went.",
-                if one { "artifact" } else { "artifacts" },
-                text("bytes"),
-                if one { "was" } else { "were" }
-            )
-        }
+        "retention" => let_go(&row.body),
         "audit.cut" => format!(
             "The rows up to {} were older than [retention] allows, and went; the digest over them \
              is {}.",
@@ -105,6 +97,23 @@ pub(crate) fn outside_of_calls(row: &AuditRow) -> String {
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
         other => format!("{other}: {}", plain(&row.body)),
     }
+}
+
+/// Files of artifacts, or what turns had changed.
+fn let_go(body: &Value) -> String {
+    let bytes = field(body, "bytes");
+    let were = |count: u64| if count == 1 { "was" } else { "were" };
+    if let Some(count) = body.get("undo").and_then(Value::as_u64) {
+        return format!(
+            "{} of what turns had changed ({bytes} bytes) {} older or more than [retention] \
+             allows, and went: that can no longer be undone.",
+            counted(count, "record"),
+            were(count)
+        );
+    }
+    let count = body.get("artifacts").and_then(Value::as_u64).unwrap_or_default();
+    let (artifacts, were) = (counted(count, "artifact"), were(count));
+    format!("{artifacts} ({bytes} bytes) {were} older than [retention] allows, and went.")
 }
 
 /// A tool, or a server's words, as they were pinned, have changed, or were accepted.

@@ -12,7 +12,7 @@ use super::record::{Record, Records, State};
 use super::unfinished::UnfinishedUndo;
 use crate::domain::canonical;
 use crate::durable;
-use crate::snapshot::{Changes, Limits, RelPath, SnapshotError, Snapshots};
+use crate::snapshot::{Changes, Limits, RelPath, SnapshotError, SnapshotFolder, Snapshots};
 
 /// How long another process may be at work before a turn goes on without a snapshot.
 const WAIT: Duration = Duration::from_secs(60);
@@ -54,15 +54,15 @@ impl SnapshotPlace {
     /// Waits until no other process works here. Whatever a kill has cut is finished then.
     pub(super) fn open(&self, limits: Limits) -> Result<Snapshots, UndoError> {
         self.says_whose_it_is().map_err(self.io())?;
-        let deadline = Instant::now() + WAIT;
-        loop {
-            match self.open_at_once(limits)? {
-                Some(snapshots) => return Ok(snapshots),
-                // This thread may wait: nothing else runs on it.
-                None if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
-                None => return Err(SnapshotError::Busy.into()),
-            }
-        }
+        waited(|| self.open_at_once(limits))
+    }
+
+    /// The same while the workspace is not there. What a kill has cut stays as it is.
+    pub(super) fn open_folder(&self) -> Result<SnapshotFolder, UndoError> {
+        waited(|| match SnapshotFolder::open(&self.folder) {
+            Err(SnapshotError::Busy) => Ok(None),
+            opened => Ok(Some(opened?)),
+        })
     }
 
     /// The same without waiting. `None` if another process works here.
@@ -85,7 +85,7 @@ impl SnapshotPlace {
 
     /// Whether an undo was begun here and has no end, among the files or in the audit.
     pub(super) fn is_cut(&self) -> bool {
-        Snapshots::is_cut(&self.folder) || UnfinishedUndo::is_in(&self.folder)
+        SnapshotFolder::is_cut(&self.folder) || UnfinishedUndo::is_in(&self.folder)
     }
 
     /// Forgets all of it.
@@ -176,5 +176,18 @@ impl SnapshotPlace {
         snapshots.drop_ledger(&record.before())?;
         snapshots.forget(&record.before())?;
         Ok(snapshots.forget(&record.after())?)
+    }
+}
+
+/// What `open` gives as soon as no other process works there.
+fn waited<T>(mut open: impl FnMut() -> Result<Option<T>, UndoError>) -> Result<T, UndoError> {
+    let deadline = Instant::now() + WAIT;
+    loop {
+        match open()? {
+            Some(opened) => return Ok(opened),
+            // This thread may wait: nothing else runs on it.
+            None if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+            None => return Err(SnapshotError::Busy.into()),
+        }
     }
 }

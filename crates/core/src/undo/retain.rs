@@ -8,7 +8,7 @@ use super::place::SnapshotPlace;
 use super::record::Record;
 use super::{Shared, TurnSnapshots, UndoError};
 use crate::domain::UnixMillis;
-use crate::snapshot::Snapshots;
+use crate::snapshot::SnapshotFolder;
 
 /// Of what is over the bytes such a part goes at a time, because the size is then looked at again.
 const PARTS: usize = 8;
@@ -80,23 +80,36 @@ impl Shared {
         place: &SnapshotPlace,
         keep: impl Fn(&Record) -> bool,
     ) -> Result<usize, UndoError> {
-        if !place.workspace.is_dir() {
-            // There is nothing any more that could be put back.
-            let count = place.records.all().map_err(place.io())?.len();
-            place.remove()?;
-            return Ok(count);
+        if place.workspace.is_dir() {
+            let snapshots = self.open(place)?;
+            return forget_others(place, &snapshots, self.parted(place, keep)?);
         }
-        let snapshots = self.open(place)?;
+        // It may come back: a drive that is not plugged in, a folder that was renamed for a while.
+        let folder = place.open_folder()?;
+        let (kept, gone) = self.parted(place, keep)?;
+        if kept.is_empty() {
+            place.remove()?;
+            return Ok(gone.len());
+        }
+        // An undo that was cut is finished then, and needs all that it names.
+        if place.is_cut() {
+            return Ok(0);
+        }
+        forget_others(place, &folder, (kept, gone))
+    }
+
+    /// The records that stay, and those that go.
+    fn parted(
+        &self,
+        place: &SnapshotPlace,
+        keep: impl Fn(&Record) -> bool,
+    ) -> Result<(Vec<Record>, Vec<Record>), UndoError> {
         let (mut kept, mut gone) = (Vec::new(), Vec::new());
         for record in place.records.all().map_err(place.io())? {
             let stays = keep(&record) || self.is_open(&record)?;
             if stays { kept.push(record) } else { gone.push(record) }
         }
-        for record in &gone {
-            place.records.remove(record).map_err(place.io())?;
-        }
-        forget_others(&snapshots, &kept)?;
-        Ok(gone.len())
+        Ok((kept, gone))
     }
 
     fn is_open(&self, record: &Record) -> Result<bool, UndoError> {
@@ -105,11 +118,18 @@ impl Shared {
     }
 }
 
-fn forget_others(snapshots: &Snapshots, kept: &[Record]) -> Result<(), UndoError> {
+fn forget_others(
+    place: &SnapshotPlace,
+    snapshots: &SnapshotFolder,
+    (kept, gone): (Vec<Record>, Vec<Record>),
+) -> Result<usize, UndoError> {
+    for record in &gone {
+        place.records.remove(record).map_err(place.io())?;
+    }
     let names: std::collections::HashSet<String> =
         kept.iter().flat_map(|record| [record.before(), record.after()]).collect();
     snapshots.retain(|name| names.contains(name))?;
-    Ok(())
+    Ok(gone.len())
 }
 
 /// Of all files below a folder. What goes meanwhile counts as nothing.
