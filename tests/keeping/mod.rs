@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a shell tries a completion script")]
 
+mod backup_faults;
 mod backups;
 mod damaged;
 mod damaged_audit;

@@ -4,25 +4,25 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{Read, Write as _};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::contents::{Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
-use super::{PIECE_BYTES, schedule};
+use super::hashed::Hashed;
+use super::{broken_audit, schedule};
 use crate::app::anchor_place;
-use crate::config::{self, Home};
-use crate::domain::canonical::hex;
-use crate::domain::{Address, Inbound, InboundBody, Origin};
+use crate::config::{self, Home, MAIN};
+use crate::domain::{Address, Inbound, InboundBody, Origin, SessionId};
+use crate::doors::reached;
 use crate::durable::{self, sync_folder_of};
 use crate::fail::{self, UserError};
 use crate::out;
-use crate::store::{AuditEntry, Store, now_ms};
+use crate::store::{AuditEntry, Store, StoreError, Tx, now_ms};
 
 /// Who stops what was under way.
 const BY: &str = "claw restore";
@@ -38,8 +38,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
     let stopped = settle_all(&draft.path, &contents).await?;
     let held = hold_back_all(&draft.path, &contents)?;
     sync_all(&draft.path)?;
-    fs::rename(&draft.path, &home)
-        .with_context(|| format!("the restored home cannot get its place at {}", home.display()))?;
+    fs::rename(&draft.path, &home).map_err(|error| no_place(&home, &error))?;
     sync_folder_of(&home)?;
     anchor_all(&home, &contents).await;
     out::line(&if as_json {
@@ -93,6 +92,20 @@ fn refuse_a_home(home: &Path) -> anyhow::Result<()> {
     )))
 }
 
+/// A home is made beside its place and then renamed. A mount point does not let that happen, nor
+/// does a folder that belongs to somebody else.
+fn no_place(home: &Path, error: &io::Error) -> anyhow::Error {
+    let such = match home.is_dir() {
+        true => format!("such as {}", home.join("home").display()),
+        false => "in one that you may write to".to_owned(),
+    };
+    UserError::because(format!(
+        "a home cannot be made at {}: {error}; set CLAW_HOME to a new folder {such} and restore \
+         again",
+        home.display()
+    ))
+}
+
 /// The folder in which the home is made. It goes when it is dropped, unless it has become the home.
 struct Draft {
     path: PathBuf,
@@ -110,7 +123,7 @@ impl Draft {
         let private =
             |path: &Path, above: bool| DirBuilder::new().recursive(above).mode(0o700).create(path);
         let made = private(parent, true).and_then(|()| private(&path, false));
-        made.with_context(|| format!("cannot make {}", path.display()))?;
+        made.map_err(|error| no_place(home, &error))?;
         let held = File::open(&path)?;
         durable::hold(&held)?;
         let draft = Self { path, _held: held };
@@ -167,8 +180,9 @@ fn unpack(from: impl Read, into: &Path) -> anyhow::Result<Contents> {
         if let Some(folder) = to.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        let sha256 = copy(&mut entry, &to).with_context(|| format!("{name:?} cannot be read"))?;
-        anyhow::ensure!(sha256 == listed.sha256, "{name:?} is damaged");
+        let read = copy(&name, &mut entry, &to);
+        let read = read.with_context(|| format!("{name:?} cannot be read"))?;
+        anyhow::ensure!(read == *listed, "{name:?} is damaged");
     }
     if let Some(missing) = wanted.keys().next() {
         anyhow::bail!("{missing:?} is missing; the file was cut");
@@ -176,16 +190,11 @@ fn unpack(from: impl Read, into: &Path) -> anyhow::Result<Contents> {
     Ok(contents)
 }
 
-fn copy(from: &mut impl Read, to: &Path) -> anyhow::Result<String> {
+fn copy(name: &str, from: &mut impl Read, to: &Path) -> anyhow::Result<Entry> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
-    let (mut hash, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
-    loop {
-        let size = from.read(&mut piece)?;
-        let Some(read) = piece.get(..size).filter(|read| !read.is_empty()) else { break };
-        hash.update(read);
-        file.write_all(read)?;
-    }
-    Ok(hex(&hash.finalize()))
+    let mut from = Hashed::new(from);
+    io::copy(&mut from, &mut file)?;
+    Ok(from.into_entry(name))
 }
 
 /// The databases among what was restored, as the list names them.
@@ -194,8 +203,14 @@ fn databases(contents: &Contents) -> impl Iterator<Item = &str> {
     names.filter(|name| *name == DB || name.ends_with(&format!("/{DB}")))
 }
 
+/// The agent whose database this is; `None` for claw's own.
+fn agent_of(database: &str) -> Option<&str> {
+    let (agent, _) = database.strip_prefix("agents/")?.split_once('/')?;
+    Some(agent)
+}
+
 /// Seals the audits at their new place: whatever was noted of another home here is not true of this
-/// one.
+/// one. What is broken in the chain stays broken.
 async fn anchor_all(home: &Path, contents: &Contents) {
     let place = anchor_place(&config::locate_kept_apart());
     for name in databases(contents) {
@@ -203,9 +218,10 @@ async fn anchor_all(home: &Path, contents: &Contents) {
             Store::open_anchored(&home.join(name), place.as_ref())?.accept_audit(BY).await
         };
         if let Err(error) = anchored.await {
+            let claw = reached::claw(agent_of(name).unwrap_or(MAIN));
             out::err_line(&format!(
-                "claw: the audit {name} is not sealed at its new place ({error}); `claw audit \
-                 anchor --accept` does it."
+                "claw: the audit {name} is not sealed at its new place ({error}); `{claw} audit \
+                 anchor --accept` does it, once nothing else is wrong with it."
             ));
         }
     }
@@ -215,11 +231,9 @@ async fn anchor_all(home: &Path, contents: &Contents) {
 async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let mut stopped = Vec::new();
     for name in databases(contents) {
-        let agent = name
-            .strip_prefix("agents/")
-            .and_then(|rest| rest.split_once('/'))
-            .map(|(agent, _)| agent);
-        let sessions = settle(&draft.join(name), contents).await?;
+        let agent = agent_of(name);
+        let claw = reached::claw(agent.unwrap_or(MAIN));
+        let sessions = settle(&draft.join(name), contents, &claw).await?;
         stopped.extend(sessions.into_iter().map(|session| match agent {
             Some(agent) => format!("{agent}/{session}"),
             None => session,
@@ -245,10 +259,10 @@ fn hold_back_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String
     Ok(held)
 }
 
-/// Checks a database, notes in its audit where it comes from, and stops what was under way: what
-/// was still to be done when the backup was made may have been done since, and nothing may be done
-/// twice. Gives back the sessions that are stopped.
-async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
+/// Checks a database, notes in its audit where it comes from, and stops what was under way. A
+/// broken audit is told and left as it is: the backup may be all that there is. Gives back the
+/// sessions that are stopped.
+async fn settle(db: &Path, contents: &Contents, claw: &str) -> anyhow::Result<Vec<String>> {
     let store = Store::open(db)?;
     if let Some(migrated) = store.migrated() {
         // The backup itself is the copy.
@@ -260,40 +274,55 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
         ));
     }
     if let Some(fault) = store.read(|tx| tx.quick_check())? {
-        anyhow::bail!("the database in the backup is damaged: {fault}");
+        anyhow::bail!("the database in the backup is damaged: {fault}; restore an older one");
     }
-    if let Err(broken) = store.read(|tx| tx.verify_audit(None))? {
-        anyhow::bail!("the audit in the backup is broken: {}", broken.what);
+    let broken = broken_audit(&store, claw);
+    if let Some(what) = &broken {
+        out::err_line(&format!(
+            "claw: the audit in the backup is broken, and stays so in the new home: {what}."
+        ));
     }
-    let at = contents.at.clone();
-    let stopped = store
+    let (at, is_broken) = (contents.at.clone(), broken.is_some());
+    let (stopped, unnoted) = store
         .write(move |tx| {
-            let mut open = tx.sessions_with_open_turn()?;
-            // What was confirmed and had not run yet, and what could still be confirmed.
-            let answered = tx.sessions_with_answers()?;
-            open.extend(
-                answered.into_iter().filter(|session| !open.contains(session)).collect::<Vec<_>>(),
-            );
-            tx.let_staged_expire(now_ms())?;
-            for session in &open {
-                let stop = Inbound {
-                    session: session.clone(),
-                    from: Address("console/restore".to_owned()),
-                    principal: BY.to_owned(),
-                    origin: Origin::Owner,
-                    body: InboundBody::Stop,
-                };
-                tx.add_inbound(&stop, u32::MAX)?;
+            let stopped = stop_all(tx)?;
+            let entry =
+                AuditEntry { kind: "restored", call: String::new(), body: json!({"backup": at}) };
+            match tx.audit(&entry) {
+                // Nothing can follow a head that cannot be read.
+                Err(error) if is_broken => Ok((stopped, Some(error))),
+                noted => noted.map(|()| (stopped, None)),
             }
-            tx.audit(&AuditEntry {
-                kind: "restored",
-                call: String::new(),
-                body: json!({"backup": at}),
-            })?;
-            Ok(open)
         })
         .await?;
+    if let Some(error) = unnoted {
+        out::err_line(&format!(
+            "claw: the audit has no row of this restore ({error}); run `{claw} doctor --repair` in \
+             the new home."
+        ));
+    }
     Ok(stopped.iter().map(ToString::to_string).collect())
+}
+
+/// What was still to be done when the backup was made may have been done since, and nothing may be
+/// done twice.
+fn stop_all(tx: &Tx<'_>) -> Result<Vec<SessionId>, StoreError> {
+    let mut open = tx.sessions_with_open_turn()?;
+    // What was confirmed and had not run yet, and what could still be confirmed.
+    let answered = tx.sessions_with_answers()?;
+    open.extend(answered.into_iter().filter(|session| !open.contains(session)).collect::<Vec<_>>());
+    tx.let_staged_expire(now_ms())?;
+    for session in &open {
+        let stop = Inbound {
+            session: session.clone(),
+            from: Address("console/restore".to_owned()),
+            principal: BY.to_owned(),
+            origin: Origin::Owner,
+            body: InboundBody::Stop,
+        };
+        tx.add_inbound(&stop, u32::MAX)?;
+    }
+    Ok(open)
 }
 
 /// Brings every file and folder to the disk, the inner ones first.
