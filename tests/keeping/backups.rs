@@ -214,3 +214,23 @@ fn jobs_that_cannot_be_read_keep_nobody_from_saving_the_rest() {
     let (copy, _) = restored(&file);
     assert!(!copy.home().join("schedule/jobs.db").exists());
 }
+
+#[test]
+fn every_note_that_the_memory_lists_is_in_a_backup() {
+    let house = House::new();
+    house.write("memory/gerda.markdown", "Gerda lives in Enns.\n");
+    house.write("memory/D.MD", "Dora sails.\n");
+    house.write("memory/a b/f\\g.md", "Fritz cooks.\n");
+    let listed = |house: &House| -> Vec<String> {
+        let rows = house.claw(&["memory", "list", "--json"]).expect(0).rows();
+        let mut ids: Vec<_> = rows.iter().map(|row| row["id"].to_string()).collect();
+        ids.sort();
+        ids
+    };
+    let notes = listed(&house);
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    let file = beside(&house, "backup");
+    house.claw(&["backup", text(&file)]).expect(0);
+    let (copy, _) = restored(&file);
+    assert_eq!(listed(&copy), notes);
+}

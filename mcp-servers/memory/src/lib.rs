@@ -47,6 +47,7 @@ use std::process::ExitCode;
 use claw_server_kit::stdio::{self, Bounds, ServeError, say};
 
 pub use args::{Args, Limits};
+pub use folder::is_note_name;
 pub use library::{LibraryResult, Notes};
 pub use nodes::{End, Node};
 pub use note::kind_names;

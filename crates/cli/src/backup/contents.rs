@@ -111,9 +111,8 @@ fn belongs(name: &str) -> bool {
 /// A Markdown file in the folder of the notes, or in a folder below it; nothing hidden, and nothing
 /// that leads out.
 pub fn is_note(path: &str) -> bool {
-    let is_plain =
-        |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', '\0']);
-    path.ends_with(".md") && path.split('/').all(is_plain)
+    let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\0');
+    claw_mcp_memory::is_note_name(path) && path.split('/').all(is_plain)
 }
 
 /// Lower-case hexadecimal SHA-256.
@@ -142,6 +141,8 @@ mod tests {
                     "persona/USER.md",
                     JOBS,
                     "memory/a b/c.md",
+                    "memory/D.MD",
+                    "memory/e\\f.markdown",
                     &artifact
                 ])
                 .as_bytes()
@@ -149,7 +150,7 @@ mod tests {
             .unwrap()
             .files
             .len(),
-            6
+            8
         );
         for (names, wrong) in [
             (vec!["SOUL.md"], "no claw.db"),
@@ -164,6 +165,8 @@ mod tests {
             (vec!["claw.db", "memory/../x.md"], "no backup holds"),
             (vec!["claw.db", "memory//x.md"], "no backup holds"),
             (vec!["claw.db", "memory/.git/x.md"], "no backup holds"),
+            (vec!["claw.db", "memory/x.txt"], "no backup holds"),
+            (vec!["claw.db", "memory/x\0.md"], "no backup holds"),
             (vec!["claw.db", "memory-state/x.md"], "no backup holds"),
             (vec!["claw.db", "schedule/../mcp.json"], "no backup holds"),
         ] {
