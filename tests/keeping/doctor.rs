@@ -201,6 +201,27 @@ fn settings_that_cannot_be_read_are_moved_aside_and_rules_never() {
     assert!(house.home().join("policy.toml").exists());
 }
 
+/// A key may stand in `service.env` alone, and a claw that runs goes by what the file says.
+#[test]
+fn settings_of_which_one_is_wrong_stay_where_they_are() {
+    let house = House::new();
+    for (name, id, text, said) in [
+        ("claw.toml", "config", "[redact]\nextra = [\"$NOT_SET\"]\n", "NOT_SET, which is not set"),
+        ("claw.toml", "config", "[limits]\nmodel_steps_max = 0\n", "must be from 1 to 1000"),
+        ("claw.toml", "config", "[limits]\nof_a_newer_claw = 1\n", "claw.toml, line 2"),
+        ("mcp.json", "start", "{\"mcpServers\": {\"x\": {\"args\": []}}}", "server `x`"),
+        ("mcp.json", "start", "{\"servres\": {}}", "`mcpServers`"),
+    ] {
+        house.write("claw.toml", "");
+        house.write(name, text);
+        let ran = house.claw(&["doctor", "--repair", "--yes", "--json"]).expect(1);
+        let found = finding(&ran, id).unwrap();
+        assert_eq!(found["repair"], false, "{ran:?}");
+        assert!(found["text"].as_str().unwrap().contains(said), "{said}: {ran:?}");
+        assert_eq!(fs::read_to_string(house.home().join(name)).unwrap(), text);
+    }
+}
+
 /// What a power loss has left of `mcp.json` in earlier versions: an agent without tools, and nobody
 /// said so.
 #[test]

@@ -11,6 +11,7 @@ mod repair;
 mod report;
 mod toolbox;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,11 +26,11 @@ use super::{ask_person, fail, out, patience, proof};
 use crate::app::{App, anchor_place};
 use crate::bot_api::Api;
 use crate::bot_api::settings::Telegram;
-use crate::config::{self, Config, DoorSections, MAIN, Overrides};
+use crate::config::{self, Config, MAIN, Overrides};
 use crate::domain::person;
 use crate::doors::reached;
 use crate::hub::ServerState;
-use crate::hub::manifest::ManifestError;
+use crate::hub::manifest::{self, ManifestError};
 use crate::store::Store;
 use crate::whose::claw;
 
@@ -174,10 +175,9 @@ async fn look(overrides: Overrides, report: &mut Report) {
     if report.agent.is_none() {
         machine::look(report);
     }
-    let doors = overrides.doors.clone();
     let config = match Config::load(overrides) {
         Ok(config) => config,
-        Err(error) => return unreadable_config(&error.to_string(), &doors, report),
+        Err(error) => return unreadable_config(&error.to_string(), report),
     };
     report.good("home", config.home.path().display().to_string());
     disk::look(config.home.path(), report);
@@ -201,7 +201,9 @@ async fn look(overrides: Overrides, report: &mut Report) {
     let app = match App::open(config) {
         Ok(app) => app,
         // Rules are never moved aside: what they forbid would be allowed.
-        Err(error) if error.chain().any(|cause| cause.is::<ManifestError>()) => {
+        Err(error)
+            if error.chain().any(|cause| cause.is::<ManifestError>()) && is_no_json(&mcp_json) =>
+        {
             return report.repairable("start", format!("{error:#}"), Repair::MoveAside(mcp_json));
         }
         Err(error) => {
@@ -305,13 +307,22 @@ async fn bot(config: &Config, report: &mut Report) {
     }
 }
 
-fn unreadable_config(error: &str, doors: &DoorSections, report: &mut Report) {
+/// A file is moved aside only if nothing in it can be meant. Where one line of it is wrong, or a
+/// variable is not set in this shell, the others hold, and a claw that runs may go by them.
+fn unreadable_config(error: &str, report: &mut Report) {
     match config::locate_home() {
-        Ok(home) if report.agent.is_none() && config::check_claw_toml(&home, doors).is_err() => {
+        Ok(home) if report.agent.is_none() && config::is_no_toml(&home) => {
             report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
         }
         _ => report.bad("config", error),
     }
+}
+
+/// Whether `mcp.json` is empty or no JSON at all. Without it claw's own servers are offered, those
+/// that it leaves out too.
+fn is_no_json(mcp_json: &Path) -> bool {
+    let Ok(Some(text)) = config::read_if_there(mcp_json) else { return false };
+    matches!(manifest::read_json(&text), Ok(None) | Err(ManifestError::Syntax { .. }))
 }
 
 fn store(app: &App, report: &mut Report) {

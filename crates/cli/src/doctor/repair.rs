@@ -30,7 +30,7 @@ pub enum Repair {
     NoteLost(Vec<String>),
     /// A row that cannot be read.
     PutAside(DamagedRow),
-    /// A settings file that cannot be read.
+    /// A settings file of which nothing can be read.
     MoveAside(PathBuf),
 }
 

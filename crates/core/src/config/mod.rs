@@ -226,9 +226,10 @@ pub fn update_section(doors: &DoorSections) -> Result<UpdateSection, ConfigError
     Ok(read_as_it_is(&locate_home()?, doors)?.file.update)
 }
 
-/// Whether `claw.toml` can be read by itself, whatever else is wrong.
-pub fn check_claw_toml(home: &Home, doors: &DoorSections) -> Result<(), ConfigError> {
-    read_as_it_is(home, doors).map(|_| ())
+/// Whether `claw.toml` is no text or no TOML at all, so that nothing in it can be meant.
+pub fn is_no_toml(home: &Home) -> bool {
+    let Ok(Some(bytes)) = bytes_if_there(&home.claw_toml()) else { return false };
+    !std::str::from_utf8(&bytes).is_ok_and(|text| toml::de::DeTable::parse(text).is_ok())
 }
 
 /// What `claw.toml` says to the main agent.
@@ -405,6 +406,11 @@ fn server_start(env: &Env) -> Option<Result<u64, String>> {
 /// The text of a file that may be missing. A folder, a file that is too large or not UTF-8, and one
 /// that cannot be opened are errors; they are never taken for a missing one.
 pub fn read_if_there(path: &Path) -> Result<Option<String>, ConfigError> {
+    let Some(bytes) = bytes_if_there(path)? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|_| wrong_file(path, "this file is not UTF-8 text"))
+}
+
+fn bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         // A link that leads nowhere is no missing file.
@@ -418,13 +424,14 @@ pub fn read_if_there(path: &Path) -> Result<Option<String>, ConfigError> {
     let mut bytes = Vec::new();
     let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| ConfigError::io(path, "this file cannot be read", &error))?;
-    let wrong = |message: &str| {
-        ConfigError::new(path.display().to_string(), message, "Put the right file there")
-    };
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(wrong("this file is larger than 1 MiB"));
+        return Err(wrong_file(path, "this file is larger than 1 MiB"));
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| wrong("this file is not UTF-8 text"))
+    Ok(Some(bytes))
+}
+
+fn wrong_file(path: &Path, message: &str) -> ConfigError {
+    ConfigError::new(path.display().to_string(), message, "Put the right file there")
 }
 
 #[cfg(test)]
