@@ -18,6 +18,13 @@ const BROKEN_FILES: &[(&str, &str, &[&str])] = &[
     ),
     ("claw.toml", "\n[limits]\nturn_time_s = \"soon\"", &["claw.toml", "line 3"]),
     ("claw.toml", "[limits]\nturn_time_s = 0", &["claw.toml", "line 2", "turn_time_s"]),
+    (
+        "claw.toml",
+        "[model]\nwindow_tokens = 4096\n[limits]\nwindow_tokens = 5",
+        &["claw.toml, line 4", "`limits.window_tokens` is 5"],
+    ),
+    ("claw.toml", "[limits]\n\nturn_time_s = 60", &["claw.toml, line 3", "a whole turn"]),
+    ("claw.toml", "[model]\n\ntemperature = 9.0", &["claw.toml, line 3", "temperature"]),
     ("claw.toml", "[model]\nagent = \"gpt\"", &["claw.toml", "line 2", "gpt", "openai-compatible"]),
     (
         "claw.toml",

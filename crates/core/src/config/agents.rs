@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::doors::DoorSections;
 use super::error::ConfigError;
@@ -111,15 +111,20 @@ pub(super) fn layered<'t>(
         match (section(&mut table, key.get_ref()), value) {
             (Some(base), value) if !is_whole && value.get_ref().is_table() => {
                 if let DeValue::Table(inner) = value.into_inner() {
-                    base.extend(inner);
+                    inner.into_iter().for_each(|(key, value)| lay(base, key, value));
                 }
             }
-            (_, value) => {
-                table.insert(key, value);
-            }
+            (_, value) => lay(&mut table, key, value),
         }
     }
     table
+}
+
+/// Lays a value over another one, and its key too, which says at which line it stands.
+fn lay<'t>(table: &mut DeTable<'t>, key: Spanned<DeString<'t>>, value: Spanned<DeValue<'t>>) {
+    let name: &str = key.get_ref();
+    table.remove(name);
+    table.insert(key, value);
 }
 
 /// Whether the settings of an agent say that it shares its notes.

@@ -93,10 +93,10 @@ impl EmbeddingsUse {
 }
 
 impl EmbeddingsSection {
-    /// Where to look in the file, and what is wrong there.
+    /// Where to look in `[memory]`, and what is wrong there.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         match self.fault() {
-            Some(fault) => Err((SECTION, fault)),
+            Some(fault) => Err(("embeddings", fault)),
             None => Ok(()),
         }
     }

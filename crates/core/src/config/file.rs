@@ -15,7 +15,7 @@ use super::error::ConfigError;
 use super::expand::Expander;
 use super::limits::Limits;
 use super::memory::MemorySection;
-use super::model::ModelSection;
+use super::model::{InvalidModelSection, ModelSection};
 use super::openings::BoxSection;
 use super::prices::Prices;
 use super::prompt::PromptSection;
@@ -210,29 +210,39 @@ pub(super) fn read(
     };
     doors.sections.iter().try_for_each(|door| (door.parse)(&doors))?;
     file.memory.shared_by = sharers(source, &doors.sections)?;
-    let out_of_range = |message: String, key: &str| {
-        let line = text.lines().position(|line| line.trim_start().starts_with(key));
-        let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
+    let table = agents::layered(parsed(source)?.into_inner(), agent, &doors.sections);
+    let wrong_at = |path: &[&str], message: String| {
+        let line = position_of(&table, path).map(|at| toml_fault::line_of(text, at));
+        let place = line.map_or(place.to_owned(), |line| format!("{place}, line {line}"));
         ConfigError::new(place, message, "Correct the value")
     };
-    file.limits
-        .check()
-        .and_then(|()| file.retention.check())
-        .and_then(|()| file.memory.check())
-        .and_then(|()| file.prompt.check())
-        .and_then(|()| file.serve.check())
-        .map_err(|(key, message)| out_of_range(message, key))?;
+    let wrong_at = &wrong_at;
+    let wrong_in = move |section: &'static str| {
+        move |(key, message): (&'static str, String)| wrong_at(&[section, key], message)
+    };
+    file.limits.check().map_err(wrong_in("limits"))?;
+    file.retention.check().map_err(wrong_in("retention"))?;
+    file.memory.check().map_err(wrong_in("memory"))?;
+    file.prompt.check().map_err(wrong_in("prompt"))?;
+    file.serve.check().map_err(wrong_in("serve"))?;
     if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
         let names =
             "the name of a variable, one with `*` at its end, or \"...\" for the usual ones";
-        return Err(out_of_range(format!("inherit: `{odd}` is not {names}"), "inherit"));
+        return Err(wrong_at(&["inherit"], format!("inherit: `{odd}` is not {names}")));
     }
-    let tools = file.tools.resolve().map_err(|(key, message)| out_of_range(message, key))?;
-    file.model
-        .validate()
-        .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value"))?;
-    let wrong_price = |message| ConfigError::new(place, message, "Correct the value");
-    file.prices.check().map_err(wrong_price)?;
-    file.update.check().map_err(|message| out_of_range(message, "url"))?;
+    let tools = file.tools.resolve().map_err(wrong_in("tools"))?;
+    let wrong_model =
+        |fault: InvalidModelSection| wrong_at(&["model", fault.key()], fault.to_string());
+    file.model.validate().map_err(wrong_model)?;
+    file.prices.check().map_err(|(model, message)| wrong_at(&["prices", model], message))?;
+    file.update.check().map_err(|message| wrong_at(&["update", "url"], message))?;
     Ok(AgentFile { file, own_model, tools, doors })
+}
+
+/// Where a key stands in the text; its section, where that does not say it.
+fn position_of(table: &DeTable<'_>, path: &[&str]) -> Option<usize> {
+    let (name, rest) = path.split_first()?;
+    let (key, value) = table.get_key_value(*name)?;
+    let inner = value.get_ref().as_table().and_then(|inner| position_of(inner, rest));
+    Some(inner.unwrap_or(key.span().start))
 }

@@ -257,7 +257,9 @@ impl Limits {
                 "`limits.tool_timeout_s` ({}) is longer than a whole turn, `limits.turn_time_s` ({})",
                 self.tool_timeout_s, self.turn_time_s
             );
-            return Err(("tool_timeout_s", message));
+            // One of the two may be left out.
+            let is_usual = self.tool_timeout_s == Self::default().tool_timeout_s;
+            return Err((if is_usual { "turn_time_s" } else { "tool_timeout_s" }, message));
         }
         Ok(())
     }

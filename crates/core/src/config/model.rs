@@ -217,6 +217,27 @@ pub enum InvalidModelSection {
     Inside { place: String, fault: Box<InvalidModelSection> },
 }
 
+impl InvalidModelSection {
+    /// The key of `[model]` that it is about.
+    pub(super) fn key(&self) -> &'static str {
+        match self {
+            Self::Empty(key) => key,
+            Self::BaseUrl(_) => "base_url",
+            Self::MaxTokens => "max_tokens",
+            Self::Temperature => "temperature",
+            Self::Timeout => "timeout_s",
+            Self::WindowTokens => "window_tokens",
+            Self::ListedTools => "listed_tools_max",
+            Self::ListedToolsPercent => "listed_tools_percent",
+            Self::KeyWithoutAgent => "api_key",
+            Self::ToolChoice(_) => "tool_choice",
+            Self::NoAgent(place) | Self::Nested(place) | Self::Inside { place, .. } => {
+                if place.contains("fallback") { "fallback" } else { "compaction" }
+            }
+        }
+    }
+}
+
 impl crate::domain::Blamed for InvalidModelSection {
     fn blame(&self) -> crate::domain::Blame {
         crate::domain::Blame::User

@@ -28,15 +28,15 @@ pub struct Prices(BTreeMap<String, Price>);
 
 impl Prices {
     /// The first price that is none, as a sentence.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), (&str, String)> {
         let is_price = |usd: &f64| usd.is_finite() && *usd >= 0.0;
         for (model, price) in &self.0 {
             let all = [Some(price.input_usd_per_million), Some(price.output_usd_per_million)];
             let cache = [price.cached_usd_per_million, price.cache_write_usd_per_million];
             if !all.into_iter().chain(cache).flatten().all(|usd| is_price(&usd)) {
-                return Err(format!(
-                    "`[prices.\"{model}\"]` holds a price that is negative or no number"
-                ));
+                let message =
+                    format!("`[prices.\"{model}\"]` holds a price that is negative or no number");
+                return Err((model, message));
             }
         }
         Ok(())
@@ -87,8 +87,8 @@ mod tests {
             "[m]\ninput_usd_per_million = -1.0\noutput_usd_per_million = 1.0",
             "[m]\ninput_usd_per_million = 1.0",
         ] {
-            let read = toml::from_str::<Prices>(text).map_err(|error| error.to_string());
-            assert!(read.and_then(|prices| prices.check()).is_err(), "{text}");
+            let read = toml::from_str::<Prices>(text);
+            assert!(!read.is_ok_and(|prices| prices.check().is_ok()), "{text}");
         }
     }
 }

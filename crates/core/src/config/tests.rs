@@ -155,7 +155,29 @@ fn every_mistake_names_its_place_and_a_next_step() {
         ("[limits]\nwindow_tokens = 1\n", ", line 2", "from 1000"),
         ("[redact]\nextra = \"x\"\n", ", line 2", "`extra` takes a list in brackets"),
         ("[model]\nagnt = \"claude\"\n", ", line 2", "did you mean `agent`?"),
-        ("[model]\ntemperature = 9.0\n", "", "temperature"),
+        ("[model]\ntemperature = 9.0\n", ", line 2", "temperature"),
+        (
+            "[model]\nwindow_tokens = 4096\n[limits]\nwindow_tokens = 5\n",
+            ", line 4",
+            "`limits.window_tokens` is 5",
+        ),
+        ("[limits]\n\nturn_time_s = 60\n", ", line 3", "longer than a whole turn"),
+        (
+            "[model]\nagent = \"demo\"\n[[model.fallback]]\nmodel = \"m\"\n",
+            ", line 3",
+            "number 1` needs `agent`",
+        ),
+        (
+            "[prices.a]\ninput_usd_per_million = 1\noutput_usd_per_million = 1\n\
+             [prices.b]\ninput_usd_per_million = -1\noutput_usd_per_million = 1\n",
+            ", line 4",
+            "holds a price that is negative",
+        ),
+        (
+            "[memory]\nrecall = true\n[memory.embeddings]\nmodel = \"m\"\n",
+            ", line 3",
+            "url` is missing",
+        ),
         ("a = = 1\n", ", line 1", ""),
         (
             "workspace = \"$NOT_SET\"\n",

@@ -128,6 +128,10 @@ fn what_is_wrong_with_one_agent_does_not_touch_the_others() {
         "{error}"
     );
     assert!(agent(&rig, "c", &[]).is_ok() && agent(&rig, "main", &[]).is_ok());
+    // The line is the agent's own, where the file says the same key for all.
+    let rig = Rig::new("[limits]\nmodel_steps_max = 5\n[agents.a.limits]\nmodel_steps_max = 0\n");
+    let error = agent(&rig, "a", &[]).unwrap_err().to_string();
+    assert!(error.contains("line 4") && error.contains("from 1 to 1000"), "{error}");
 }
 
 #[test]
