@@ -158,6 +158,9 @@ fn what_the_persona_said_before_is_kept_listed_and_put_back() {
     let rows = house.claw(&["persona", "history", "--json"]).expect(0).rows();
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert_eq!((&rows[0]["counts_now"], &rows[1]["counts_now"]), (&true.into(), &false.into()));
+    assert!(rows.iter().all(|row| row["id"] == row["version"]), "{rows:?}");
+    let files = house.claw(&["persona", "--json"]).expect(0).rows();
+    assert_eq!((&files[0]["id"], &files[0]["file"]), (&"SOUL.md".into(), &"SOUL.md".into()));
     let before = rows[1]["version"].as_str().unwrap();
     // The account of the turn names the same version.
     let given = house.claw(&["sessions", "show", "main", "--prompt", "1", "--json"]).expect(0);

@@ -56,8 +56,8 @@ fn show(files: &[PersonaFile], as_json: bool) -> anyhow::Result<()> {
         let (name, digest) = (name_of(file), digest(&file.text));
         let fault = file.fault.as_deref();
         out::line(&if as_json {
-            json!({"file": name, "path": file.path, "version": digest, "text": file.text,
-                   "fault": fault})
+            json!({"id": name, "file": name, "path": file.path, "version": digest,
+                   "text": file.text, "fault": fault})
             .to_string()
         } else {
             let fault = fault.map(|fault| format!("({fault})\n")).unwrap_or_default();
@@ -182,8 +182,8 @@ fn digits(digest: &str) -> &str {
 }
 
 fn object(version: &PersonaVersion, counts_now: bool) -> Value {
-    json!({"file": version.name, "version": version.digest, "at_ms": version.at_ms,
-           "bytes": version.bytes, "counts_now": counts_now})
+    json!({"id": version.digest, "file": version.name, "version": version.digest,
+           "at_ms": version.at_ms, "bytes": version.bytes, "counts_now": counts_now})
 }
 
 fn find<'a>(
