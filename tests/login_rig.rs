@@ -23,6 +23,21 @@ pub type Twist = fn(&Seen, &Facts) -> Option<Response>;
 
 pub const USUAL: Twist = |_, _| None;
 
+/// It has no stream, and names its login in the refusal of a message alone, at a path of its own.
+pub const BY_REFUSAL: Twist = |seen, facts| match (seen.verb.as_str(), seen.path.as_str()) {
+    ("GET", "/mcp") => Some(StatusCode::METHOD_NOT_ALLOWED.into_response()),
+    ("GET", "/.well-known/oauth-protected-resource/mcp") => {
+        Some(StatusCode::NOT_FOUND.into_response())
+    }
+    ("GET", "/meta/of-mcp.json") => Some(as_json(200, &resource(facts))),
+    ("POST", "/mcp") if seen.header("authorization").is_none() => {
+        let at = format!("{}/meta/of-mcp.json", facts.base);
+        let text = format!("Bearer resource_metadata=\"{at}\"");
+        Some((StatusCode::UNAUTHORIZED, [("www-authenticate", text)]).into_response())
+    }
+    _ => None,
+};
+
 /// Where the server is, and where somebody else is.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -211,6 +226,14 @@ fn token(seen: &Seen, facts: &Facts, books: &mut Books) -> Response {
                 return refused("invalid_grant");
             };
             books.used.insert(get("refresh_token").to_owned());
+            // It is its client's, and gives no more than it had (RFC 6749, 6).
+            let had: Vec<&str> = known.1.split(' ').collect();
+            if get("client_id") != known.0 {
+                return refused("invalid_grant");
+            }
+            if !get("scope").split_whitespace().all(|scope| had.contains(&scope)) {
+                return refused("invalid_scope");
+            }
             known
         }
         _ => return refused("unsupported_grant_type"),

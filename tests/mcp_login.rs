@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::http_rig::{HttpRig, as_json, browse};
-use crate::login_rig::{Company, Twist, USUAL, metadata};
+use crate::login_rig::{BY_REFUSAL, Company, Twist, USUAL, metadata};
 use crate::program::{House, Ran, Running, eventually};
 
 /// A home with the server `corp`.
@@ -159,6 +159,16 @@ fn a_token_is_renewed_before_it_ends_and_each_refresh_token_is_used_once() {
     for token in company.tokens() {
         assert_eq!(holds(&house.home(), &token), [""; 0], "{token} is kept elsewhere");
     }
+}
+
+#[test]
+fn a_login_that_is_named_in_a_refusal_alone_is_renewed_where_it_was_made() {
+    let company = Company::start(BY_REFUSAL, "http://127.0.0.1:1", 0, "");
+    let house = house_with(&company.rig.url());
+    log_in(&house);
+    house.claw(&["mcp", "test", "corp"]).expect(0);
+    assert!(company.count("/as/token") > 1, "{:?}", company.rig.seen());
+    assert_eq!(company.count("/token"), 0, "the server itself is asked for tokens");
 }
 
 #[test]

@@ -33,7 +33,8 @@ fn nothing_is_kept(house: &House, elsewhere: &HttpRig) {
 
 #[test]
 fn metadata_that_lead_to_somebody_else_are_refused_before_there_is_a_link() {
-    let refusals: [(Twist, &str); 11] = [
+    let refusals: [(Twist, &str); 12] = [
+        (of_the_same_name, "does not say whose login it is"),
         (
             |seen, facts| says(seen, facts, "issuer", json!(facts.elsewhere)),
             "the answer comes from http://127.0.0.1",
@@ -215,20 +216,9 @@ fn post(url: &str, body: &str) -> String {
     answer
 }
 
-#[test]
-fn an_issuer_that_is_swapped_after_the_login_gets_no_refresh_token() {
-    // The first login is right; later the server trusts somebody else.
-    let twist: Twist = |seen, facts| {
-        let is_later = std::path::Path::new(&facts.elsewhere).exists();
-        let other = format!("{}/other", facts.base);
-        if seen.path == "/.well-known/oauth-authorization-server/other" {
-            let mut document = metadata(facts);
-            document["token_endpoint"] = json!(format!("{other}/token"));
-            return with(document, "issuer", json!(other));
-        }
-        (is_later && seen.path == RESOURCE)
-            .then(|| with(resource(facts), "authorization_servers", json!([other])))?
-    };
+/// A server whose login was right, and that is another one later. The tokens are kept, and said is
+/// what its next use says.
+fn used_later(twist: Twist) -> (Company, String) {
     let flag = tempfile::TempDir::new().unwrap();
     let later = flag.path().join("later");
     let company = Company::start(twist, later.to_str().unwrap(), 0, "");
@@ -236,9 +226,68 @@ fn an_issuer_that_is_swapped_after_the_login_gets_no_refresh_token() {
     let (running, link) = begin(&house);
     browse(&answer_of(&link));
     running.ends().expect(0);
+    let file = house.home().join("logins/corp.json");
+    let before = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&later, "").unwrap();
     let ran = house.claw(&["mcp", "test", "corp"]).expect(1);
-    assert!(ran.err.contains("its login is over"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "{ran:?}");
+    (company, ran.err)
+}
+
+fn is_later(facts: &Facts) -> bool {
+    std::path::Path::new(&facts.elsewhere).exists()
+}
+
+#[test]
+fn a_server_that_names_no_login_any_more_gets_no_refresh_token_itself() {
+    let (company, said) = used_later(|seen, facts| match seen.path.as_str() {
+        "/token" => Some(as_json(
+            200,
+            &json!({"access_token": "acc-of-the-server-0011",
+            "token_type": "Bearer", "expires_in": 3600}),
+        )),
+        path if is_later(facts) && path.starts_with("/.well-known/") => {
+            Some(StatusCode::NOT_FOUND.into_response())
+        }
+        _ => None,
+    });
+    assert!(said.contains("does not say any more how to log in"), "{said}");
+    assert_eq!(company.count("/token"), 0, "{:?}", company.rig.seen());
+}
+
+/// Metadata of somebody who calls himself as the issuer does, at an address that says nothing of
+/// whose they are.
+fn of_the_same_name(seen: &Seen, facts: &Facts) -> Option<Response> {
+    let other = format!("{}/other/.well-known/login", facts.base);
+    if seen.path == RESOURCE {
+        return with(resource(facts), "authorization_servers", json!([other]));
+    }
+    let endpoint = || json!(format!("{}/other/token", facts.base));
+    (seen.path == "/other/.well-known/login")
+        .then(|| with(metadata(facts), "token_endpoint", endpoint()))?
+}
+
+#[test]
+fn somebody_with_the_name_of_the_issuer_gets_no_refresh_token() {
+    let (company, said) =
+        used_later(|seen, facts| is_later(facts).then(|| of_the_same_name(seen, facts))?);
+    assert!(said.contains("does not say whose login it is"), "{said}");
+    assert_eq!(company.count("/other/token"), 0, "{:?}", company.rig.seen());
+}
+
+#[test]
+fn an_issuer_that_is_swapped_after_the_login_gets_no_refresh_token() {
+    let (company, said) = used_later(|seen, facts| {
+        let other = format!("{}/other", facts.base);
+        if seen.path == "/.well-known/oauth-authorization-server/other" {
+            let mut document = metadata(facts);
+            document["token_endpoint"] = json!(format!("{other}/token"));
+            return with(document, "issuer", json!(other));
+        }
+        (is_later(facts) && seen.path == RESOURCE)
+            .then(|| with(resource(facts), "authorization_servers", json!([other])))?
+    });
+    assert!(said.contains("its login is over: the server trusts another login"), "{said}");
     assert_eq!(company.count("/other/token"), 0, "{:?}", company.rig.seen());
 }
 

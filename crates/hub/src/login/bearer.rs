@@ -75,10 +75,19 @@ impl Bearer {
 
     async fn renew(&self) -> Result<(), String> {
         let mut manager = self.place.manager().await.map_err(|error| error.to_string())?;
+        let trusted = self.place.trusted(&manager).await;
+        let trusted = trusted.map_err(|error| self.not_renewed(&error.to_string()))?;
+        let trusted = trusted.ok_or_else(|| {
+            self.not_renewed("the server does not say any more how to log in; nothing was sent")
+        })?;
+        let Some(kept) = self.place.shelf.read()? else { return Err(self.is_over()) };
+        if !kept.is_of(&trusted) {
+            return Err(self.is_of_another());
+        }
+        manager.set_metadata(trusted);
         manager.set_credential_store(self.place.shelf.clone());
-        // It asks anew who the server trusts, and drops a login of another one.
         let is_kept = manager.initialize_from_store().await;
-        if !is_kept.map_err(|error| self.not_renewed(&error))? {
+        if !is_kept.map_err(|error| self.sdk_failed(&error))? {
             return Err(self.is_over());
         }
         self.be_the_same_client(&mut manager)?;
@@ -87,7 +96,7 @@ impl Bearer {
             Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => {
                 Err(self.is_over())
             }
-            Err(error) => Err(self.not_renewed(&error)),
+            Err(error) => Err(self.sdk_failed(&error)),
         }
     }
 
@@ -98,11 +107,24 @@ impl Bearer {
         };
         let config = OAuthClientConfig::new(known.client_id, kept.redirect);
         let configured = manager.configure_client(config.with_client_secret(secret));
-        configured.map_err(|error| self.not_renewed(&error))
+        configured.map_err(|error| self.sdk_failed(&error))
     }
 
-    fn not_renewed(&self, error: &AuthError) -> String {
-        format!("its login cannot be renewed: {}", super::words::of_error(error))
+    /// The tokens stay: what the server says now may be a mistake of today.
+    fn is_of_another(&self) -> String {
+        format!(
+            "its login is over: the server trusts another login than the one that gave the tokens, \
+             so that none was sent there; if that is right, run `claw mcp login {}`",
+            self.place.server
+        )
+    }
+
+    fn sdk_failed(&self, error: &AuthError) -> String {
+        self.not_renewed(&super::words::of_error(error))
+    }
+
+    fn not_renewed(&self, why: &str) -> String {
+        format!("its login cannot be renewed: {why}")
     }
 }
 

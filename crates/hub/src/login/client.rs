@@ -9,6 +9,7 @@ use reqwest::Response;
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 use tokio::time::timeout;
 
+use super::named::nameless;
 use crate::transport::http::Times;
 use crate::transport::http::address::{Destination, Lookup};
 use crate::transport::http::{client, words};
@@ -100,6 +101,12 @@ impl Client {
                 )));
             }
             body.extend_from_slice(&piece);
+        }
+        if let Some(named) = nameless(&to.url, &body) {
+            return Err(NoAnswer(format!(
+                "`{}` names `{named}` for the login, an address that does not say whose login it is",
+                to.host()
+            )));
         }
         answer.body(body).map_err(|error| NoAnswer(error.to_string()))
     }

@@ -4,8 +4,8 @@
 use claw_kit::killpoint;
 use reqwest::Url;
 use rmcp::transport::auth::{
-    AuthError, AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
-    InMemoryCredentialStore, OAuthClientConfig,
+    AuthError, AuthorizationManager, AuthorizationMetadata, InMemoryCredentialStore,
+    OAuthClientConfig,
 };
 
 use super::kept::StoredLogin;
@@ -184,19 +184,15 @@ async fn discover(
     place: &LoginPlace,
     manager: &AuthorizationManager,
 ) -> Result<AuthorizationMetadata, LoginError> {
-    // Some servers say how to log in only to those who ask for something.
-    let challenge = place.challenge().await?;
-    let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
-    let found = found.map_err(broken)?;
-    if found.source == AuthorizationMetadataSource::LegacyEndpointFallback {
+    let Some(metadata) = place.trusted(manager).await? else {
         return Err(LoginError::NoLogin(format!(
             "the server `{}` does not say how to log in (OAuth metadata, RFC 9728): if it wants a \
              token, write it into `headers` of its entry",
             place.server
         )));
-    }
-    check(place, &found.metadata)?;
-    Ok(found.metadata)
+    };
+    check(place, &metadata)?;
+    Ok(metadata)
 }
 
 /// What MCP has a client refuse, beyond what the SDK refuses.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use claw_kit::durable;
-use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use rmcp::transport::auth::{AuthError, AuthorizationMetadata, CredentialStore, StoredCredentials};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,12 @@ impl StoredLogin {
     /// `access_token` or `refresh_token`.
     pub(super) fn token(&self, key: &str) -> Option<String> {
         Some(self.given(key)?.as_str()?.to_owned())
+    }
+
+    /// Whether this is who has given the tokens.
+    pub(super) fn is_of(&self, now: &AuthorizationMetadata) -> bool {
+        let issuer = self.credentials.as_ref().and_then(|had| had.issuer.as_ref());
+        issuer.is_some() && issuer == now.issuer.as_ref()
     }
 
     /// Whether its access token ends soon, as far as the server has said when.

@@ -9,6 +9,7 @@ mod client;
 mod file;
 mod flow;
 mod kept;
+mod named;
 mod pasted;
 mod pending;
 mod revoke;
@@ -19,7 +20,9 @@ mod words;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rmcp::transport::auth::AuthorizationManager;
+use rmcp::transport::auth::{
+    AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
+};
 
 use crate::Hub;
 use crate::manifest::{HttpLaunch, Launch};
@@ -132,6 +135,20 @@ impl LoginPlace {
         let mut texts = challenges.iter().filter_map(|value| value.to_str().ok());
         let bearer = texts.find(|text| text.trim().to_ascii_lowercase().starts_with("bearer"));
         Ok(bearer.filter(|_| is_refused).map(str::to_owned))
+    }
+
+    /// Whom the server trusts now. `None`: it does not say, and the SDK's guess, which is the
+    /// server itself, is nobody that it has named.
+    async fn trusted(
+        &self,
+        manager: &AuthorizationManager,
+    ) -> Result<Option<AuthorizationMetadata>, LoginError> {
+        // Some servers say how to log in only to those who ask for something.
+        let challenge = self.challenge().await?;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
+        let found = found.map_err(|error| LoginError::Broken(words::of_error(&error)))?;
+        let is_guessed = found.source == AuthorizationMetadataSource::LegacyEndpointFallback;
+        Ok((!is_guessed).then_some(found.metadata))
     }
 
     async fn manager(&self) -> Result<AuthorizationManager, LoginError> {

@@ -7,8 +7,8 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
+use super::LoginPlace;
 use super::kept::StoredLogin;
-use super::{LoginPlace, words};
 
 /// What became of the tokens at the authorization server.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -38,9 +38,9 @@ pub(super) async fn revoke(place: &LoginPlace, kept: &StoredLogin) -> Revoked {
 }
 
 async fn tell(place: &LoginPlace, kept: &StoredLogin) -> Result<Revoked, String> {
-    let metadata = metadata(place).await?;
     let Some(credentials) = &kept.credentials else { return Ok(Revoked::NotOffered) };
-    if credentials.issuer.is_none() || metadata.issuer != credentials.issuer {
+    let metadata = metadata(place).await?;
+    if !kept.is_of(&metadata) {
         return Err("the server trusts another login than the one that gave the tokens, so that \
                     they were not sent"
             .to_owned());
@@ -64,10 +64,9 @@ async fn tell(place: &LoginPlace, kept: &StoredLogin) -> Result<Revoked, String>
 }
 
 async fn metadata(place: &LoginPlace) -> Result<AuthorizationMetadata, String> {
-    let challenge = place.challenge().await.map_err(|error| error.to_string())?;
     let manager = place.manager().await.map_err(|error| error.to_string())?;
-    let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
-    found.map(|found| found.metadata).map_err(|error| words::of_error(&error))
+    let trusted = place.trusted(&manager).await.map_err(|error| error.to_string())?;
+    trusted.ok_or_else(|| "the server does not say any more how to log in".to_owned())
 }
 
 fn request(
