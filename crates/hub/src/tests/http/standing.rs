@@ -9,12 +9,12 @@ use axum::http::Method;
 use axum::response::Response;
 use futures::{StreamExt as _, stream};
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::server::{HttpServer, Seen, event, status, stream_of, then_silence};
-use crate::ServerState;
+use crate::connection::Connection;
 use crate::era::LEGACY_PROTOCOL;
-use crate::tests::rig::{Rig, eventually};
+use crate::tests::rig::{Rig, eventually, text};
 
 const EVENTS: &str = "text/event-stream";
 /// As long as claw ever waits before it asks again, and as a test waits for anything.
@@ -130,24 +130,96 @@ async fn tools_are_listed_anew_behind_a_gap_though_no_change_was_heard_of() {
     assert_eq!(server.count("initialize"), 1, "the session is the same");
 }
 
+/// The connection of now.
+fn up(rig: &Rig) -> Option<Arc<Connection>> {
+    rig.hub.get("x")?.slot.try_lock().ok()?.up.clone()
+}
+
+/// A stream without an event, until it is cut by a permit of its own.
+fn silent_until(cut: Arc<Semaphore>) -> Response {
+    let silence = stream::once(async move {
+        if let Ok(permit) = cut.acquire().await {
+            permit.forget();
+        }
+    });
+    stream_of(EVENTS, silence.filter_map(|()| std::future::ready(None)))
+}
+
+/// The next call asks first whether the server knows the session.
+fn is_doubtful(rig: &Rig) -> bool {
+    up(rig).is_some_and(|up| up.transport.is_doubtful())
+}
+
 #[tokio::test]
-async fn a_stream_that_brings_nothing_any_more_is_given_up_and_the_connection_with_it() {
-    let gets = Arc::new(AtomicUsize::new(0));
-    let count = gets.clone();
+async fn a_stream_that_brings_nothing_any_more_is_given_up_and_its_session_is_not() {
+    for refusal in [501, 503] {
+        let (gets, cut) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+        let (count, until) = (gets.clone(), cut.clone());
+        let server = HttpServer::start(move |seen| {
+            if seen.verb != Method::GET {
+                return announces(seen);
+            }
+            let first = count.fetch_add(1, Ordering::SeqCst) == 0;
+            Some(if first { silent_until(until.clone()) } else { status(refusal) })
+        });
+        let rig = server.rig_with(server.url(), |settings| {
+            settings.times.again = Duration::from_millis(1);
+            settings.times.idle = NEVER;
+        });
+        rig.hub.tools("x").await.unwrap();
+        cut.add_permits(1);
+        eventually("it is given up", || is_doubtful(&rig)).await;
+        assert_eq!(gets.load(Ordering::SeqCst), 6, "once, and five tries");
+        assert_eq!(text(rig.call("x", "echo", json!({"text": "still here"})).await), "still here");
+        let counts = ["initialize", "ping", "tools/call"].map(|method| server.count(method));
+        assert_eq!(counts, [1; 3], "it was asked, and it knew");
+        assert!(server.seen().iter().all(|seen| seen.verb != Method::DELETE));
+        assert_eq!(*rig.notices.lock().unwrap(), []);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_is_cut_before_anything_is_said_is_taken_up_without_end() {
+    let cut = Arc::new(Semaphore::new(0));
+    let until = cut.clone();
     let server = HttpServer::start(move |seen| {
         if seen.verb != Method::GET {
             return announces(seen);
         }
-        let first = count.fetch_add(1, Ordering::SeqCst) == 0;
-        let open = || stream_of(EVENTS, stream::iter(Vec::<String>::new()));
-        Some(if first { open() } else { status(503) })
+        Some(silent_until(until.clone()))
     });
-    let rig = server.rig_with(server.url(), |settings| {
-        settings.times.again = Duration::from_millis(1);
-    });
+    let rig = server.rig();
     rig.hub.tools("x").await.unwrap();
-    eventually("it is over", || !matches!(rig.state("x"), ServerState::Up { .. })).await;
-    assert_eq!(gets.load(Ordering::SeqCst), 6, "once, and five tries");
+    // What stands between gives it half a minute each time.
+    for number in 1..9 {
+        let is_open = || up(&rig).is_some_and(|up| up.transport.hearing() == Some(number));
+        eventually("it is open", is_open).await;
+        goes_by(Duration::from_secs(30)).await;
+        cut.add_permits(1);
+    }
+    eventually("it is open", || up(&rig).is_some_and(|up| up.transport.hearing() == Some(9))).await;
+    assert_eq!(server.count("initialize"), 1);
+}
+
+/// Many servers have no address for a stream, so a 404 says little; a ping says it.
+#[tokio::test]
+async fn a_session_that_a_stream_does_not_find_is_asked_about_before_the_next_call() {
+    for forgets in [false, true] {
+        let server = HttpServer::start(move |seen| {
+            let is_stream = seen.verb == Method::GET && seen.session() == Some("session-1");
+            let is_known = !(forgets && seen.is("ping") && seen.session() == Some("session-1"));
+            (is_stream || !is_known).then(|| status(404))
+        });
+        let rig = server.rig_with(server.url(), |settings| settings.times.idle = NEVER);
+        let connection = rig.hub.get("x").unwrap().connection().await.unwrap();
+        eventually("it is in doubt", || connection.transport.is_doubtful()).await;
+        assert!(!connection.is_dead());
+        assert_eq!(text(rig.call("x", "echo", json!({"text": "once"})).await), "once");
+        let counts = ["initialize", "ping", "tools/call"].map(|method| server.count(method));
+        assert_eq!(counts, [if forgets { 2 } else { 1 }, 1, 1], "forgets: {forgets}");
+        assert_eq!(server.effects(), ["once"]);
+        assert_eq!(*rig.notices.lock().unwrap(), []);
+    }
 }
 
 #[tokio::test]

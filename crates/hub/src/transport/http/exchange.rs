@@ -391,7 +391,7 @@ fn named(mut message: Value, id: i64) -> Value {
     message
 }
 
-pub(super) fn forgotten() -> Failure {
+fn forgotten() -> Failure {
     let why = "it does not know claw's session any more; the next call opens a new one";
     Failure::Forgotten(why.to_owned())
 }

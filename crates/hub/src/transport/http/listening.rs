@@ -12,8 +12,9 @@ use super::exchange::Failure;
 use super::stream::{Bookmark, Pause, TRIES_MAX};
 use crate::transport::Received;
 
-/// A stream that lived so long did not break at its beginning.
-const STABLE_AFTER: Duration = Duration::from_secs(60);
+/// A stream that lived so long did not break at its beginning. What stands between cuts one that
+/// says nothing, often after 30 s.
+const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// No request has this id: what is too long on this stream answers none.
 const NOBODY: i64 = -1;
@@ -30,7 +31,7 @@ pub(super) fn begin(shared: &Arc<Shared>) {
 async fn listen(shared: &Shared) {
     let (mut bookmark, mut tries) = (Bookmark::default(), 0);
     loop {
-        let why = match shared.get(&bookmark).await {
+        let gone = match shared.get(&bookmark).await {
             Ok(response) => {
                 shared.session().note_answer();
                 shared.streams.fetch_add(1, Ordering::SeqCst);
@@ -38,29 +39,30 @@ async fn listen(shared: &Shared) {
                 let since = Instant::now();
                 let pause = shared.read_events(response, &mut bookmark, None).await;
                 shared.hears.store(false, Ordering::SeqCst);
-                let (why, heard) = match pause {
-                    Pause::Cut { why, heard } => (why, heard),
+                let heard = match pause {
+                    Pause::Cut { heard, .. } => heard,
                     Pause::TooLong | Pause::Answered => {
                         bookmark = Bookmark::default();
                         shared.deliver(Received::TooLong { answers: Some(NOBODY) }).await;
-                        ("it sent too long a message".to_owned(), false)
+                        false
                     }
                 };
                 if heard || since.elapsed() >= STABLE_AFTER {
                     tries = 0;
                 }
-                why
+                None
             }
-            Err(Failure::Forgotten(why)) => {
-                shared.session().forget();
-                return shared.end(why);
-            }
+            Err(Failure::Unreachable(why)) => Some(why),
+            Err(Failure::Broken(_)) => None,
             // It offers none, or no longer.
-            Err(Failure::Refused(_) | Failure::GivenUp | Failure::TooLong) => return,
-            Err(Failure::Unreachable(why) | Failure::Broken(why)) => why,
+            Err(
+                Failure::Refused(_) | Failure::Forgotten(_) | Failure::GivenUp | Failure::TooLong,
+            ) => return,
         };
         if tries >= TRIES_MAX {
-            if shared.under_way().is_empty() {
+            // Whoever is there may know the session all the same: messages go another way.
+            shared.session().doubt();
+            if let Some(why) = gone.filter(|_| shared.under_way().is_empty()) {
                 shared.end(why);
             }
             return;

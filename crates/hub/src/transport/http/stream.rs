@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::body::Held;
 use super::events::{EventStep, Events};
-use super::exchange::{EVENTS, Failure, Post, content_type, forgotten, login_header};
+use super::exchange::{EVENTS, Failure, Post, content_type, login_header};
 use super::{Shared, words};
 use crate::transport::Received;
 
@@ -132,12 +132,13 @@ impl Shared {
         }
     }
 
-    /// A stream that is asked for: a new one, or one that goes on behind the last event.
+    /// A stream that is asked for: a new one, or one that goes on behind the last event. Where
+    /// nobody is there, it is unreachable, and broken where somebody is who gives none.
     pub(super) async fn get(&self, bookmark: &Bookmark) -> Result<Response, Failure> {
         let mut headers = HeaderMap::new();
         self.session().add_to(&mut headers);
         headers.extend(bookmark.last.clone().map(|last| (LAST_EVENT, last)));
-        let login = self.login().await?;
+        let login = self.login().await.map_err(|failure| Failure::Broken(failure.in_words()))?;
         let url = self.session().url.clone();
         let request = self
             .client
@@ -149,12 +150,15 @@ impl Shared {
         let limit = self.times.control;
         let response = match timeout(limit, request.send()).await {
             Ok(sent) => sent.map_err(|error| {
-                Failure::Unreachable(words::of_error(&error, &self.destination))
+                let why = words::of_error(&error, &self.destination);
+                if error.is_connect() { Failure::Unreachable(why) } else { Failure::Broken(why) }
             })?,
             Err(_) => return Err(Failure::Broken("it did not answer in time".to_owned())),
         };
-        if response.status() == StatusCode::NOT_FOUND && self.session().has_id() {
-            return Err(forgotten());
+        // Many servers have no address for this at all. Whether one has forgotten the session is
+        // asked before the next message that must not be lost.
+        if response.status() == StatusCode::NOT_FOUND {
+            self.session().doubt();
         }
         let is_stream = content_type(response.headers()).starts_with(EVENTS);
         if response.status().is_success() && is_stream {
