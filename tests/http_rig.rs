@@ -12,6 +12,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -37,7 +38,7 @@ impl Seen {
     }
 }
 
-type Answer = Arc<dyn Fn(&Seen) -> Response + Send + Sync>;
+type Answer = Arc<dyn Fn(Seen) -> BoxFuture<'static, Response> + Send + Sync>;
 
 /// It ends when dropped.
 pub struct HttpRig {
@@ -60,10 +61,30 @@ impl HttpRig {
     where
         F: Fn(&Seen) -> Response + Send + Sync + 'static,
     {
+        Self::serve(address, |address| {
+            let answer = answer(address);
+            let answer: Answer = Arc::new(move |seen| {
+                let response = answer(&seen);
+                Box::pin(async move { response })
+            });
+            answer
+        })
+    }
+
+    /// One whose answers may wait for something.
+    pub fn that_waits<R>(answer: impl Fn(Seen) -> R + Send + Sync + 'static) -> Self
+    where
+        R: Future<Output = Response> + Send + 'static,
+    {
+        let answer: Answer = Arc::new(move |seen| Box::pin(answer(seen)));
+        Self::serve(SocketAddr::from(([127, 0, 0, 1], 0)), |_| answer)
+    }
+
+    fn serve(address: SocketAddr, answer: impl FnOnce(SocketAddr) -> Answer) -> Self {
         let listener = std::net::TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let (seen, answer): (_, Answer) = (Arc::default(), Arc::new(answer(address)));
+        let (seen, answer) = (Arc::<Mutex<Vec<Seen>>>::default(), answer(address));
         let router = Router::new().fallback(handle).with_state((answer, Arc::clone(&seen)));
         let (end, ended) = oneshot::channel::<()>();
         std::thread::spawn(move || {
@@ -105,7 +126,7 @@ async fn handle(
     let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
     let seen = Seen { verb, path, query, headers, body };
     all.lock().unwrap().push(seen.clone());
-    answer(&seen)
+    answer(seen).await
 }
 
 /// The least of MCP.

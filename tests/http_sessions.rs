@@ -1,5 +1,6 @@
-//! Servers over HTTP with sessions as people run them: without an address for GET, or behind a
-//! balancer that cuts streams and says 501. A session stays as long as its server knows it.
+//! Servers over HTTP with sessions as people run them: without an address for GET, behind a
+//! balancer that cuts streams and says 501 or 502, or with one request at a time. A session stays
+//! as long as its server knows it, and with it what somebody else's call does in it.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -10,10 +11,11 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::http_rig::{HttpRig, Seen};
 use crate::program::{House, SERVER_WAIT, eventually, outcomes};
+use crate::serve_rig::{Client, Era, text};
 use crate::session_rig::Sessions;
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
@@ -127,4 +129,55 @@ fn a_stream_that_is_cut_and_then_refused_ends_no_session() {
         server.seen().into_iter().filter(|seen| seen.verb == Method::DELETE).collect();
     assert_eq!(ends.len(), 1, "at the end of claw: {ends:?}");
     assert_eq!(gets(&server, session), GETS);
+}
+
+/// The balancer in front of it says that it is busy, so that claw asks whether it knows the session
+/// before the second call. The question has no answer either until the first call has.
+#[test]
+fn a_second_call_cuts_no_first_one_of_a_server_that_answers_one_at_a_time() {
+    let (sessions, turn) = (Sessions::default(), Arc::new(Mutex::new(())));
+    let (cut, done) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (until_cut, until_done) = (cut.clone(), done.clone());
+    let server = HttpRig::that_waits(move |seen| {
+        let (sessions, turn) = (sessions.clone(), turn.clone());
+        let (cut, done) = (until_cut.clone(), until_done.clone());
+        async move {
+            if seen.verb == Method::GET {
+                return match cut.available_permits() {
+                    0 => stream_until(cut),
+                    _ => StatusCode::BAD_GATEWAY.into_response(),
+                };
+            }
+            let _turn = turn.lock().await;
+            if seen.message()["params"]["arguments"]["text"] == "one" {
+                let _done = done.acquire().await;
+            }
+            sessions.answer(&seen)
+        }
+    });
+    let house = House::new();
+    house.write("claw.toml", "[serve]\nanswer_wait_s = 600\n");
+    house.write("policy.toml", "[classes]\n\"corp/echo\" = \"safe\"\n");
+    house.write("mcp.json", &servers(&server));
+    // Makes the home, and knows the server's tools from here on.
+    house.claw(&["tools", "corp"]).expect(0);
+    let client = Client::start(&house, &["--client", "laptop", "--tools"], Era::Modern);
+
+    let first = client.begin("corp__echo", &json!({"text": "one"}));
+    eventually("the first call runs", || of(&server, "tools/call").len() == 1);
+    let sent = of(&server, "tools/call");
+    let session = sent[0].header("mcp-session-id").unwrap_or_default().to_owned();
+    cut.add_permits(1);
+    eventually("the stream is given up", || gets(&server, &session) == GETS);
+    let second = client.begin("corp__echo", &json!({"text": "two"}));
+    eventually("the second call is sent", || of(&server, "tools/call").len() == 2);
+    assert!(!first.has_ended(), "nothing has ended the first one");
+    done.add_permits(1);
+    for (call, word) in [(first, "one"), (second, "two")] {
+        let said = text(&call.ends().unwrap_or_else(|error| panic!("{error}")));
+        assert!(said.contains("said") && said.contains(word), "{said}");
+    }
+    let sent = of(&server, "tools/call");
+    let sessions: Vec<_> = sent.iter().map(|seen| seen.header("mcp-session-id")).collect();
+    assert_eq!(sessions, [Some(session.as_str()); 2]);
 }

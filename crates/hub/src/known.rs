@@ -16,8 +16,8 @@ use super::rpc::{REQUEST_FAILED, REQUEST_REFUSED};
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Connection {
-    /// Asks a server that may have forgotten its session; one that has is left, so that the next
-    /// need opens another one.
+    /// Asks a server that may have forgotten its session. One that has is left, so that the next
+    /// need opens another one, and so is one that gives no answer while it has no call to work on.
     #[expect(clippy::disallowed_methods, reason = "a ping is no action")]
     pub(super) async fn ask_whether_known(&self) {
         if !self.transport.is_doubtful() || self.era == Era::Modern {
@@ -44,6 +44,9 @@ impl Connection {
         };
         if refused {
             self.ending.store(true, Ordering::SeqCst);
+        } else if self.state.has_calls() {
+            // What it is busy with may be somebody else's call, which would end with it.
+            return;
         }
         self.request_end();
         let _ = timeout(KNOWN_TIMEOUT, self.transport.ended().cancelled()).await;
