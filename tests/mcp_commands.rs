@@ -5,9 +5,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use axum::response::Response;
 use serde_json::json;
 
-use crate::http_rig::{HttpRig, as_json, mcp};
+use crate::http_rig::{HttpRig, Seen, as_json, mcp};
 use crate::program::{House, eventually, example};
 use crate::pty::Pty;
 
@@ -191,4 +192,75 @@ fn a_message_that_is_longer_than_the_limit_is_named_and_dropped() {
     assert!(ran.err.contains("`limits.server_message_bytes_max`"), "{ran:?}");
     house.write("claw.toml", "[limits]\nserver_connect_s = 0\n");
     house.claw(&["mcp", "list"]).expect_mistake(&["limits.server_connect_s", "from 1 to 600"]);
+}
+
+/// The names of a page and the cursor of the next one, by the cursor that is asked with. A cursor
+/// that was not given out is none.
+type Pages = fn(Option<&str>) -> Option<(&'static str, Option<&'static str>)>;
+
+#[test]
+fn a_list_whose_cursors_lead_back_is_read_to_its_end() {
+    let kinds: [(Pages, &str, usize); 3] = [
+        // An empty one with the last page, which its server takes for none.
+        (|cursor| matches!(cursor, None | Some("")).then_some(("a", Some(""))), "1 tool", 2),
+        // The same with each page.
+        (
+            |cursor| match cursor {
+                None => Some(("a", Some("8"))),
+                Some("8") => Some(("b", Some("8"))),
+                Some(_) => None,
+            },
+            "2 tools",
+            3,
+        ),
+        // An empty one is a cursor like others (2026-07-28).
+        (
+            |cursor| match cursor {
+                None => Some(("a", Some(""))),
+                Some("") => Some(("b", None)),
+                Some(_) => None,
+            },
+            "2 tools",
+            2,
+        ),
+    ];
+    for (pages, tools, requests) in kinds {
+        let server = HttpRig::start(move |_| move |seen: &Seen| listed(seen, pages));
+        let house = House::bare();
+        house.claw(&["mcp", "add", "odd", &server.url()]).expect(0);
+        let works = house.claw(&["mcp", "test", "odd"]).expect(0);
+        assert!(works.out.starts_with(&format!("odd works: {tools}, ")), "{works:?}");
+        let prompts = tools.replace("tool", "prompt");
+        assert!(works.out.contains(&format!("It has {prompts}: ")), "{works:?}");
+        for method in ["tools/list", "prompts/list"] {
+            let seen = server.seen();
+            let count = seen.iter().filter(|seen| seen.message()["method"] == method).count();
+            assert_eq!(count, requests, "{method} of {tools}");
+        }
+    }
+}
+
+fn listed(seen: &Seen, pages: Pages) -> Response {
+    let message = seen.message();
+    let key = match message["method"].as_str() {
+        Some("tools/list") => "tools",
+        Some("prompts/list") => "prompts",
+        Some("initialize") => {
+            let result = json!({"protocolVersion": "2025-11-25", "serverInfo":
+                {"name": "s", "version": "1"}, "capabilities": {"tools": {}, "prompts": {}}});
+            return as_json(200, &json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+        }
+        _ => return mcp(seen),
+    };
+    let mut answer = json!({"jsonrpc": "2.0", "id": message["id"]});
+    match pages(message["params"]["cursor"].as_str()) {
+        Some((name, next)) => {
+            answer["result"][key] = json!([{"name": name, "inputSchema": {"type": "object"}}]);
+            if let Some(next) = next {
+                answer["result"]["nextCursor"] = json!(next);
+            }
+        }
+        None => answer["error"] = json!({"code": -32602, "message": "Invalid cursor"}),
+    }
+    as_json(200, &answer)
 }

@@ -15,6 +15,10 @@ use claw_domain::escape;
 pub(super) const TOOLS_MAX: usize = 2000;
 pub(super) const PAGES_MAX: usize = 100;
 
+/// Some servers give the same cursor with each page, or an empty one with the last.
+pub(super) const LEADS_BACK: &str =
+    "its list of tools leads back to a page that was read before, and claw stops there";
+
 /// The name under which a server's instructions are pinned. No tool has it, because one without a
 /// name is left out.
 pub const INSTRUCTIONS: &str = "";
@@ -68,8 +72,9 @@ pub(super) fn read_page(
     let Some(Value::Array(entries)) = page.get_mut("tools").map(Value::take) else {
         return Err("its answer holds no list of tools".to_owned());
     };
-    if tools.len() + entries.len() > TOOLS_MAX {
-        return Err(format!("it lists more than {TOOLS_MAX} tools"));
+    let too_many = || format!("it lists more than {TOOLS_MAX} tools");
+    if entries.len() > TOOLS_MAX {
+        return Err(too_many());
     }
     let mut names: BTreeSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
     for raw in entries {
@@ -96,6 +101,10 @@ pub(super) fn read_page(
             }
             Some(name) => tools.push(read_tool(name.to_owned(), raw, pin)),
         }
+    }
+    // A page that comes twice counts once.
+    if tools.len() > TOOLS_MAX {
+        return Err(too_many());
     }
     Ok(page.get("nextCursor").and_then(Value::as_str).map(str::to_owned))
 }
@@ -146,5 +155,17 @@ mod tests {
         assert_eq!(odd.len(), 4);
         assert!(odd[0].contains("`deep`"), "{}", odd[0]);
         assert!(read_page(json!({"content": []}), &|_| "p".into(), &mut tools, &mut odd).is_err());
+    }
+
+    #[test]
+    fn a_long_page_that_comes_twice_counts_once_and_more_tools_than_may_be_are_refused() {
+        let page = |from: usize| {
+            let names = from..from + TOOLS_MAX / 2 + 1;
+            json!({"tools": names.map(|n| json!({"name": n.to_string()})).collect::<Vec<_>>()})
+        };
+        let (mut tools, mut odd) = (Vec::new(), Vec::new());
+        let mut read = |page| read_page(page, &|_| "p".into(), &mut tools, &mut odd);
+        assert_eq!((read(page(0)), read(page(0))), (Ok(None), Ok(None)));
+        assert!(read(page(TOOLS_MAX)).is_err_and(|why| why.contains("more than 2000")));
     }
 }

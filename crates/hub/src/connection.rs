@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::announced::{announce_changes, changes, listen, tell_updates};
-use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
+use super::catalog::{LEADS_BACK, PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::manifest::{Launch, ServerEntry};
 use super::offers::Offers;
 use super::pins::{launch_pin, schema_pin, tool_pin};
@@ -321,7 +321,7 @@ impl Connection {
 
     async fn list(&self) -> Result<ServerTools, String> {
         let (mut tools, mut odd) = (Vec::new(), Vec::new());
-        let mut cursor: Option<String> = None;
+        let (mut cursor, mut cursors) = (None, BTreeSet::new());
         let mut pages = 0;
         loop {
             pages += 1;
@@ -333,8 +333,12 @@ impl Connection {
                     return Err(format!("it did not answer within {} s", limit.as_secs_f32()));
                 }
             };
+            let (known, told) = (tools.len(), odd.len());
             cursor = read_page(page, &|raw| self.pin(raw), &mut tools, &mut odd)?;
-            if cursor.is_none() {
+            let Some(next) = &cursor else { break };
+            if !cursors.insert(next.clone()) && tools.len() == known {
+                odd.truncate(told);
+                odd.push(LEADS_BACK.to_owned());
                 break;
             }
             if pages >= PAGES_MAX {

@@ -1,6 +1,7 @@
 //! What a server has besides its tools: its prompts, its resources and their templates, page by
 //! page and read leniently. Every text in it is a stranger's. Must not know who wants to see it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use claw_domain::{ToolOutput, escape};
@@ -154,17 +155,23 @@ impl Connection {
         entries_max: usize,
         request: impl Fn(Option<String>) -> ClientRequest,
     ) -> Result<Vec<Value>, String> {
-        let (mut all, mut cursor) = (Vec::new(), None);
+        let (mut all, mut cursor, mut cursors) = (Vec::new(), None, BTreeSet::new());
         for _ in 0..PAGES_MAX {
             let mut page = self.page_of(request(cursor.take())).await?;
             let Some(Value::Array(entries)) = page.get_mut(key).map(Value::take) else {
                 return Err(format!("its answer holds no `{key}`"));
             };
+            cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+            let is_again = cursor.as_ref().is_some_and(|next| !cursors.insert(next.clone()));
+            let is_known = || entries.iter().all(|entry| all.contains(entry));
+            // It leads back to a page that was read before.
+            if is_again && entries.len() <= all.len() && is_known() {
+                return Ok(all);
+            }
             all.extend(entries);
             if all.len() > entries_max {
                 return Err(format!("it lists more than {entries_max} `{key}`"));
             }
-            cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
             if cursor.is_none() {
                 return Ok(all);
             }

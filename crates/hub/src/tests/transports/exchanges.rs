@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use super::link::{
     Link, MESSAGE_BYTES_MAX, PATIENCE, Peer, QUEUE_BYTES_MAX, call, call_with, content,
 };
+use crate::catalog::LEADS_BACK;
 use crate::connection::Connection;
 use crate::era::Era;
 use crate::tests::rig::{context, eventually, not_forwarded, text, unknown};
@@ -279,6 +280,25 @@ pub(super) async fn pages_are_listed_to_the_end_and_stay_raw(link: Link) {
     assert_eq!(tools.tool("odd").unwrap().raw, tool);
     assert_eq!(tools.tool("odd").unwrap().input_schema, json!({"type": "object"}));
     assert_ne!(tools.tool("odd").unwrap().pin, tools.tool("last").unwrap().pin);
+}
+
+pub(super) async fn a_list_that_leads_back_to_a_page_ends_there_and_is_told_once(link: Link) {
+    let (connection, mut peer) = link.connect(Era::Legacy).await;
+    let page = json!({"tools": [{"name": "first"}, {"name": "second"}], "nextCursor": ""});
+    let script = async {
+        for cursor in [json!(null), json!("")] {
+            let request = peer.request("tools/list").await;
+            assert_eq!(request["params"]["cursor"], cursor);
+            peer.answer(&request, page.clone()).await;
+        }
+    };
+    let (tools, ()) = tokio::join!(connection.tools(), script);
+    let tools = tools.unwrap();
+    let names: Vec<&str> = tools.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["first", "second"]);
+    let told = HubNotice::Odd { server: "scripted".into(), text: LEADS_BACK.into() };
+    assert_eq!(*link.notices.lock().unwrap(), [told]);
+    answers_still(&connection, &mut peer).await;
 }
 
 /// Somebody who answers what a call's server asks: `None` for a call for which nobody can.

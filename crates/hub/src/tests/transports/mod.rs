@@ -59,6 +59,7 @@ over_each_transport! {
         an_end_that_claw_asks_for_ends_the_server,
         notifications_are_heard,
         pages_are_listed_to_the_end_and_stay_raw,
+        a_list_that_leads_back_to_a_page_ends_there_and_is_told_once,
         a_question_for_one_of_several_calls_goes_to_the_oldest_and_then_to_the_next,
     },
 }
