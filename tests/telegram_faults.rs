@@ -103,6 +103,25 @@ fn a_connection_that_breaks_loses_nothing() {
     rig.stop(gateway);
 }
 
+/// Telegram takes the message and nobody hears of it, again and again.
+#[test]
+fn what_may_have_arrived_is_seldom_sent_again() {
+    let rig = Rig::new();
+    let gateway = rig.start();
+    rig.wait_delivered();
+    rig.telegram.fault(Fault::CutAfter).on("sendMessage").always();
+    rig.anna.says(rig.anna.private(), "/usage");
+    eventually("it is put off", || gateway.err().contains("sent again in 5 s, and may come twice"));
+    eventually("for longer", || gateway.err().contains("sent again in 60 s, and may come twice"));
+    assert_eq!(rig.count(rig.anna.id, "Today, all sessions"), 2);
+    rig.kill(gateway);
+    rig.telegram.heal();
+    let gateway = rig.house.start(&["gateway"]);
+    rig.wait_delivered();
+    assert_eq!(rig.count(rig.anna.id, "Today, all sessions"), 3, "and it is not lost");
+    rig.stop(gateway);
+}
+
 #[test]
 fn a_proxy_that_answers_502_is_waited_out() {
     let rig = Rig::new();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{Message, MessageId};
+use super::message::{Media, MediaKind, Message, MessageId};
 use super::refusal::Refusal;
 
 pub type ChatId = i64;
@@ -53,6 +53,8 @@ pub struct Chat {
     pub standing: Standing,
     /// Of a group: whether the bot hears of reactions there.
     pub bot_is_admin: bool,
+    /// Of a group: its members, and a bot that is no administrator, may send no files there.
+    pub forbids_files: bool,
     pub topics: BTreeMap<MessageId, String>,
     pub messages: BTreeMap<MessageId, Message>,
     /// What `sendChatAction` said.
@@ -72,6 +74,7 @@ impl Chat {
             members,
             standing: Standing::Welcome,
             bot_is_admin: false,
+            forbids_files: false,
             topics: BTreeMap::new(),
             messages: BTreeMap::new(),
             actions: Vec::new(),
@@ -99,6 +102,20 @@ impl Chat {
         }
         let kind = if self.counts_itself() { "supergroup" } else { "group" };
         Err(Refusal::forbidden(&format!("bot was kicked from the {kind} chat")))
+    }
+
+    /// What the members of a group may not send is refused (Bot API, "ChatPermissions").
+    pub fn check_rights(&self, media: Option<&Media>) -> Result<(), Refusal> {
+        let Some(media) = media.filter(|_| self.forbids_files && !self.bot_is_admin) else {
+            return Ok(());
+        };
+        let what = match media.kind {
+            MediaKind::Photo => "photos",
+            MediaKind::Voice => "voice notes",
+            // The bot sends no others.
+            _ => "documents",
+        };
+        Err(Refusal::bad(&format!("not enough rights to send {what} to the chat")))
     }
 
     /// Known only when the message is on its way.

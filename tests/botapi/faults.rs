@@ -39,6 +39,8 @@ struct Rule {
     fault: Fault,
     method: Option<String>,
     chat: Option<i64>,
+    /// So many calls that fit go well before.
+    spared: usize,
     often: Often,
 }
 
@@ -50,6 +52,10 @@ impl Rule {
     }
 
     fn strikes(&mut self) -> bool {
+        if self.spared > 0 {
+            self.spared -= 1;
+            return false;
+        }
         match &mut self.often {
             Often::Always => true,
             Often::Times(left) => {
@@ -99,11 +105,12 @@ pub struct Faulty<'api> {
     fault: Fault,
     method: Option<String>,
     chat: Option<i64>,
+    spared: usize,
 }
 
 impl<'api> Faulty<'api> {
     pub(super) fn new(shared: &'api Shared, fault: Fault) -> Self {
-        Self { shared, fault, method: None, chat: None }
+        Self { shared, fault, method: None, chat: None, spared: 0 }
     }
 
     pub fn on(mut self, method: &str) -> Self {
@@ -113,6 +120,12 @@ impl<'api> Faulty<'api> {
 
     pub fn in_chat(mut self, chat: i64) -> Self {
         self.chat = Some(chat);
+        self
+    }
+
+    /// Not before so many calls that fit have gone well.
+    pub fn after(mut self, calls: usize) -> Self {
+        self.spared = calls;
         self
     }
 
@@ -133,7 +146,8 @@ impl<'api> Faulty<'api> {
     }
 
     fn begin(self, often: Often) {
-        let rule = Rule { fault: self.fault, method: self.method, chat: self.chat, often };
+        let Self { fault, method, chat, spared, .. } = self;
+        let rule = Rule { fault, method, chat, spared, often };
         self.shared.change(|world| world.faults.rules.push(rule));
     }
 }

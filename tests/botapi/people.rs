@@ -112,6 +112,15 @@ impl BotApi {
         by.stands(group, Standing::Kicked)
     }
 
+    /// A group's administrators allow no files there any more.
+    pub fn forbid_files(&self, group: ChatId) {
+        self.shared.change(|world| {
+            if let Some(chat) = world.chat_mut(group) {
+                chat.forbids_files = true;
+            }
+        });
+    }
+
     /// The bot is let in again.
     pub fn readmit(&self, group: ChatId, by: &User) -> Option<UpdateId> {
         by.stands(group, Standing::Welcome)

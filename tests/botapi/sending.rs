@@ -131,6 +131,7 @@ fn post(
     }
     // From here on it is the servers behind the Bot API that refuse.
     chat.check_blocked()?;
+    chat.check_rights(media.as_ref())?;
     keyboard::check(&buttons)?;
     let (id, is_group, now) = (chat.id, chat.is_group(), world.now_ms());
     world.gauge.count(id, is_group, now)?;

@@ -67,7 +67,8 @@ async fn a_connection_is_closed_before_or_after_the_effect() {
         "nothing was sent twice by the client's library"
     );
     assert!(matches!(api.calls_of("sendMessage")[2].outcome, Outcome::CutAfter(_)));
-    api.fault(Fault::CutBefore).times(1);
+    api.fault(Fault::CutBefore).after(1).times(1);
+    assert_ne!(raw_call(&api, "getMe", "").0, "");
     assert_eq!(raw_call(&api, "getMe", "").0, "", "not a byte comes back");
 }
 

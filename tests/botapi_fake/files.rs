@@ -69,3 +69,21 @@ async fn files_that_are_refused() {
     assert_eq!(words(bot.send_document(chat, huge).await), "Request Entity Too Large");
     assert_eq!(api.sent(anna.id).len(), 1);
 }
+
+#[tokio::test]
+async fn a_group_may_forbid_files() {
+    let (api, bot, anna) = with_user();
+    let group = api.supergroup("Rent", &[&anna]);
+    let document = || {
+        let file = InputFile::memory("x").file_name("x.txt");
+        bot.send_document(ChatId(group), file).into_future()
+    };
+    document().await.unwrap();
+    api.forbid_files(group);
+    let refused = "Bad Request: not enough rights to send documents to the chat";
+    assert_eq!(words(document().await), refused);
+    let photo = bot.send_photo(ChatId(group), InputFile::memory(&b"\x89PNG\r\n"[..])).await;
+    assert_eq!(words(photo), "Bad Request: not enough rights to send photos to the chat");
+    bot.send_message(ChatId(group), "words go").await.unwrap();
+    assert_eq!(api.sent(group).len(), 2);
+}

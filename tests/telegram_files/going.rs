@@ -5,9 +5,11 @@ use std::os::unix::fs::symlink;
 
 use rustix::process::Signal;
 
-use crate::botapi::{self, Fault, MediaKind};
-use crate::program;
+use crate::botapi::{self, BotApi, Fault, MediaKind};
+use crate::program::{self, House};
 use crate::telegram_files::rig::{PNG, Rig};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
 
 #[test]
 fn a_reply_hands_over_photos_and_documents() {
@@ -145,5 +147,41 @@ fn a_very_long_answer_arrives_where_files_are_forbidden() {
         (said.map(|message| message.text.matches("All").count()).sum::<usize>() == 3000)
             .then_some(())
     });
+    drop(gateway);
+}
+
+/// Each part once, however often one of them is refused, and whatever ends claw between two.
+#[test]
+fn a_very_long_answer_in_a_group_that_forbids_files_comes_once() {
+    let words: Vec<String> = (0..3000).map(|number| format!("w{number:04}")).collect();
+    let long = words.iter().map(|word| format!("{word} all. ")).collect::<String>();
+    let model = Threaded::start(Wire::Anthropic, [Answer::text(&long)]);
+    let telegram = BotApi::start();
+    let anna = telegram.user("Anna");
+    let group = telegram.supergroup("Rent", &[&anna]);
+    telegram.forbid_files(group);
+    let allowed = format!("{},{group}", anna.id);
+    let house =
+        House::at("claude", &model.base_url).with_bot(&telegram.token(), telegram.url(), &allowed);
+    house.write("claw.toml", "[telegram]\nstream = false\n");
+    let rig = Rig { telegram, anna, house, model: Some(model) };
+    let gateway = rig.start();
+    rig.telegram.fault(Fault::TooMany(1)).on("sendMessage").in_chat(group).after(3).times(1);
+    rig.telegram.fault(Fault::Status(502)).on("sendMessage").in_chat(group).after(5).always();
+    rig.anna.says(group, "@claw_test_bot Tell us everything");
+    rig.telegram.wait_for_calls("sendMessage", 7);
+    gateway.signal(Signal::KILL);
+    gateway.ends();
+    rig.telegram.wait_disconnected();
+    rig.telegram.heal();
+    let gateway = rig.start();
+    let came = || {
+        let sent = rig.telegram.sent(group);
+        sent.into_iter().map(|message| message.text).collect::<Vec<_>>().concat()
+    };
+    program::eventually("the end is there", || came().contains("w2999"));
+    let came = came();
+    let odd: Vec<_> = words.iter().filter(|word| came.matches(*word).count() != 1).collect();
+    assert!(odd.is_empty(), "not once: {odd:?}");
     drop(gateway);
 }

@@ -8,6 +8,9 @@ use super::fault::ApiFault;
 impl From<ApiFault> for DoorFault {
     fn from(fault: ApiFault) -> Self {
         match fault {
+            ApiFault::Unreachable(ref why) if why.may_be_done() => {
+                Self::Unanswered(fault.to_string())
+            }
             ApiFault::Unreachable(_) | ApiFault::Token | ApiFault::Wait(_) | ApiFault::Conflict => {
                 Self::MayPass(fault.to_string())
             }
@@ -24,5 +27,9 @@ impl From<ApiFault> for DoorFault {
 impl MayPass for ApiFault {
     fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Token)
+    }
+
+    fn may_be_done(&self) -> bool {
+        matches!(self, Self::Unreachable(why) if why.may_be_done())
     }
 }

@@ -36,9 +36,37 @@ pub enum ApiFault {
     /// Any other refusal. Asking again brings the same answer.
     #[error("Telegram refused: {0}")]
     Refused(String),
-    /// No answer that could be read: it may have been done or not.
     #[error("Telegram cannot be reached: {0}")]
-    Unreachable(String),
+    Unreachable(NoAnswer),
+}
+
+/// Why there is no answer that could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoAnswer {
+    why: String,
+    may_be_done: bool,
+}
+
+impl NoAnswer {
+    /// It has not come to Telegram, or Telegram could not do it.
+    pub fn undone(why: impl Into<String>) -> Self {
+        Self { why: why.into(), may_be_done: false }
+    }
+
+    /// It may have been done or not.
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self { why: why.into(), may_be_done: true }
+    }
+
+    pub fn may_be_done(&self) -> bool {
+        self.may_be_done
+    }
+}
+
+impl std::fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.why)
+    }
 }
 
 impl crate::domain::Blamed for ApiFault {

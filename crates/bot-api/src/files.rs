@@ -9,7 +9,7 @@ use teloxide_core::requests::Payload as _;
 use teloxide_core::types::FileId;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-use super::fault::{ApiFault, without_address};
+use super::fault::{ApiFault, NoAnswer, without_address};
 use super::{Api, local_file, wire};
 
 /// A whole download may take this long: 20 MB over a slow line.
@@ -90,7 +90,8 @@ impl Api {
         bytes_max: u64,
         sink: &mut (impl AsyncWrite + Unpin),
     ) -> Result<u64, FetchError> {
-        let unreachable = |error: String| ApiFault::Unreachable(without_address(&error));
+        let unreachable =
+            |error: String| ApiFault::Unreachable(NoAnswer::undone(without_address(&error)));
         let sent = self.bot.get_file(path).timeout(DOWNLOAD_TIME).send().await;
         let mut answer = sent.map_err(|error| unreachable(error.to_string()))?;
         match answer.status().as_u16() {
@@ -99,13 +100,18 @@ impl Api {
             // reason.
             404 | 410 => return Err(FetchError::Gone),
             429 => return Err(ApiFault::Wait(Duration::from_secs(1)).into()),
-            status => return Err(ApiFault::Unreachable(format!("HTTP {status}")).into()),
+            status => {
+                return Err(
+                    ApiFault::Unreachable(NoAnswer::undone(format!("HTTP {status}"))).into()
+                );
+            }
         }
         let mut bytes = 0;
         loop {
             let piece = tokio::time::timeout(SILENCE, answer.chunk()).await;
             let piece = piece
-                .map_err(|_| ApiFault::Unreachable("the download came to a stop".to_owned()))?;
+                .map_err(|_| NoAnswer::undone("the download came to a stop"))
+                .map_err(ApiFault::Unreachable)?;
             let Some(piece) = piece.map_err(|error| unreachable(error.to_string()))? else {
                 return Ok(bytes);
             };

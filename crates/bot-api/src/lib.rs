@@ -44,7 +44,7 @@ use claw_domain as domain;
 
 use callback::Button;
 use client::Bot;
-use fault::ApiFault;
+use fault::{ApiFault, NoAnswer};
 use place::Place;
 
 /// For a preview Telegram's machines open the link, which may be a login, or hold what a model was
@@ -111,7 +111,7 @@ impl Api {
             let me = self.call(&GetMe::new()).await?;
             let id = me.get("id").and_then(Value::as_i64);
             let id = id.ok_or_else(|| {
-                ApiFault::Unreachable("its answer does not say who the bot is".to_owned())
+                ApiFault::Unreachable(NoAnswer::undone("its answer does not say who the bot is"))
             })?;
             Ok(Me {
                 id,
@@ -175,7 +175,10 @@ impl Api {
             let limit = Duration::from_secs(wait_s) + POLL_SLACK;
             match wire::post(&self.bot, "GetUpdates", &body, Some(limit)).await? {
                 Value::Array(updates) => Ok(updates),
-                _ => Err(ApiFault::Unreachable("its answer holds no list of updates".to_owned())),
+                _ => {
+                    let why = NoAnswer::undone("its answer holds no list of updates");
+                    Err(ApiFault::Unreachable(why))
+                }
             }
         })
     }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use teloxide_core::requests::Payload;
 
 use super::client::Bot;
-use super::fault::{ApiFault, without_address};
+use super::fault::{ApiFault, NoAnswer, without_address};
 
 /// An upload may take this long.
 const UPLOAD_TIME: Duration = Duration::from_secs(600);
@@ -69,19 +69,41 @@ pub(super) async fn upload(
 }
 
 async fn send(request: RequestBuilder) -> Result<Value, ApiFault> {
-    let unreachable =
-        |error: reqwest::Error| ApiFault::Unreachable(without_address(&error.to_string()));
-    let answer = request.send().await.map_err(unreachable)?;
+    let answer = request.send().await.map_err(unanswered)?;
     let status = answer.status().as_u16();
-    let text = answer.text().await.map_err(unreachable)?;
+    let text = answer.text().await.map_err(unanswered)?;
     match serde_json::from_str::<Value>(&text) {
         Ok(mut answer) if answer.get("ok") == Some(&Value::Bool(true)) => {
             Ok(answer.get_mut("result").map(Value::take).unwrap_or_default())
         }
         Ok(answer) => Err(refusal(status, &answer)),
-        Err(_) if status >= 500 => Err(ApiFault::Unreachable(format!("HTTP {status}"))),
-        Err(_) => Err(ApiFault::Unreachable(format!("its answer is no JSON (HTTP {status})"))),
+        Err(_) if status >= 500 => Err(ApiFault::Unreachable(failed(status.into()))),
+        Err(_) => {
+            let why = format!("its answer is no JSON (HTTP {status})");
+            let is_taken = (200..300).contains(&status);
+            Err(ApiFault::Unreachable(if is_taken {
+                NoAnswer::unknown(why)
+            } else {
+                NoAnswer::undone(why)
+            }))
+        }
     }
+}
+
+/// Without a connection nothing was sent.
+fn unanswered(error: reqwest::Error) -> ApiFault {
+    let why = without_address(&error.to_string());
+    ApiFault::Unreachable(if error.is_connect() {
+        NoAnswer::undone(why)
+    } else {
+        NoAnswer::unknown(why)
+    })
+}
+
+/// An answer with a code from 500 on. By 504 a proxy says that it has waited in vain (RFC 9110).
+fn failed(code: u64) -> NoAnswer {
+    let why = format!("HTTP {code}");
+    if code == 504 { NoAnswer::unknown(why) } else { NoAnswer::undone(why) }
 }
 
 /// What a refusal means, by the code and, for code 400, by the words (Bot API, "Making requests").
@@ -98,7 +120,7 @@ fn refusal(status: u16, answer: &Value) -> ApiFault {
         429 => ApiFault::Wait(Duration::from_secs(
             answer.pointer("/parameters/retry_after").and_then(Value::as_u64).unwrap_or(1),
         )),
-        500.. => ApiFault::Unreachable(format!("HTTP {code}")),
+        500.. => ApiFault::Unreachable(failed(code)),
         _ => ApiFault::of_words(said.to_owned()),
     }
 }
@@ -106,8 +128,8 @@ fn refusal(status: u16, answer: &Value) -> ApiFault {
 /// The message that a method gave back.
 pub(super) fn sent(result: &Value) -> Result<Sent, ApiFault> {
     let message = result.get("message_id").and_then(Value::as_i64);
-    let message =
-        message.ok_or_else(|| ApiFault::Unreachable("its answer has no message".to_owned()))?;
+    let message = message
+        .ok_or_else(|| ApiFault::Unreachable(NoAnswer::unknown("its answer has no message")))?;
     Ok(Sent { message, at_s: result.get("date").and_then(Value::as_i64).unwrap_or_default() })
 }
 
@@ -128,7 +150,10 @@ mod tests {
             ApiFault::Conflict
         );
         assert!(matches!(fault(403, "Forbidden: user is deactivated"), ApiFault::Forbidden(_)));
-        assert!(matches!(fault(502, "Bad Gateway"), ApiFault::Unreachable(_)));
+        for (code, may_be_done) in [(500, false), (502, false), (504, true)] {
+            let ApiFault::Unreachable(why) = fault(code, "Bad Gateway") else { panic!("{code}") };
+            assert_eq!(why.may_be_done(), may_be_done, "{code}");
+        }
         assert!(matches!(fault(400, "Bad Request: chat not found"), ApiFault::Refused(_)));
         assert!(matches!(
             fault(400, "Bad Request: can't parse entities: x"),

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::ChatDoor;
 use super::call_list;
 use super::door::{Closed, DoorFault, QuestionMessage};
-use super::patience::patiently;
+use super::patience::{patiently, sparingly};
 use super::questions::is_asked_in;
 use super::sessions::place_of_question;
 use crate::domain::{
@@ -53,7 +53,7 @@ pub async fn ask<D: ChatDoor>(
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, MailError> {
     let question = as_read_in(door, to, &row.question);
-    match patiently(|| door.ask(to, 0, &question)).await {
+    match sparingly(|| door.ask(to, 0, &question)).await {
         Ok(asked) => {
             let new = asked.posted(&row.id, to);
             match old {

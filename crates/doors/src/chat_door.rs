@@ -15,6 +15,22 @@ use crate::mail::{AskedQuestion, MailError};
 pub enum DoorPiece<T> {
     Text(T),
     File(File),
+    /// The whole of a text whose first message is sent already, as a file. `rest` are its other
+    /// messages, for a place that takes no files.
+    Whole {
+        file: File,
+        rest: Vec<T>,
+    },
+}
+
+impl<T> DoorPiece<T> {
+    /// How many parts of a row it counts as, whether it goes as a file or as messages.
+    pub fn parts(&self) -> usize {
+        match self {
+            Self::Text(_) | Self::File(_) => 1,
+            Self::Whole { rest, .. } => rest.len(),
+        }
+    }
 }
 
 /// A file that a door hands over.
@@ -77,6 +93,12 @@ pub trait ChatDoor: Door + Paint<<Self as Door>::Text> {
     /// Whether this instance writes to the address now. What waits for others stays where it is.
     fn writes_to(&self, to: &Address) -> bool;
 
+    /// Whether somebody may read there what claw says. What waits for a conversation that was sent
+    /// away is put aside.
+    fn may_read(&self, _: &Address) -> bool {
+        true
+    }
+
     /// The conversation of a session; `None` for another door's.
     fn place_of(&self, session: &SessionId) -> Option<Address>;
 
@@ -111,7 +133,7 @@ pub trait ChatDoor: Door + Paint<<Self as Door>::Text> {
     /// counted again to find where it was left.
     fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<Self::Text>>;
 
-    /// Hands a file over. One that cannot be sent is named in a message instead.
+    /// Hands a file over. A linked one that cannot be sent is named in a message instead.
     fn file(&self, to: &Address, file: &File)
     -> impl Future<Output = Result<(), DoorFault>> + Send;
 

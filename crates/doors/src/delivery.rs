@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::asking::asked_elsewhere;
 use super::chat_door::{ChatDoor, DoorPiece, UndoButton};
 use super::door::DoorFault;
-use super::patience::patiently;
+use super::patience::{patiently, sparingly};
 use crate::chat_commands::without_buttons;
 use crate::domain::{Address, OutboundBody, Question, SessionId};
 use crate::mail::{MailError, OutboxMessage};
@@ -67,6 +67,12 @@ async fn write_all<D: ChatDoor>(door: &D, to: &Address) -> Result<(), MailError>
     for row in door.shared().mail().waiting(to)? {
         if !door.writes_to(to) {
             break;
+        }
+        if !door.may_read(to) {
+            tracing::warn!(row = row.id, to = %to, "a message is not sent, because its chat may \
+                not talk to claw any more; its session keeps it");
+            door.shared().mail().shown(row.id).await?;
+            continue;
         }
         write(door, to, &row).await?;
     }
@@ -164,7 +170,7 @@ async fn ask<D: ChatDoor>(
     question: &Question,
 ) -> Result<(), MailError> {
     door.shared().mail().sending(row.id, 0).await?;
-    let sent = patiently(|| door.ask(to, turn_seq, question)).await;
+    let sent = sparingly(|| door.ask(to, turn_seq, question)).await;
     match sent {
         Ok(asked) => {
             let posted = asked.posted(&question.approval, to);
@@ -245,13 +251,15 @@ async fn write_pieces<D: ChatDoor>(
     drafts: &Drafted<D::Text>,
 ) -> Result<bool, MailError> {
     let lost = drafts.finish(door, to, pieces).await;
+    let mut parts = 0;
     for (index, piece) in pieces.iter().enumerate() {
+        let before = parts;
+        parts += piece.parts();
         let is_finished = index < drafts.messages.len() && !lost.contains(&index);
-        if is_finished || index < row.parts_sent as usize {
+        if is_finished || parts <= row.parts_sent as usize {
             continue;
         }
-        door.shared().mail().sending(row.id, index as u32).await?;
-        if let Err(fault) = patiently(|| send(door, to, piece)).await {
+        if let Err(fault) = write_piece(door, to, row, piece, before).await? {
             return give_up(door, to, row, &fault).await;
         }
     }
@@ -287,15 +295,42 @@ async fn take_away<D: ChatDoor>(door: &D, to: &Address, message: i64) {
     }
 }
 
-async fn send<D: ChatDoor>(
+/// Sends what is not there yet of a piece that has so many parts of its row before it. A part that
+/// was sent is not sent again because of a later one.
+async fn write_piece<D: ChatDoor>(
     door: &D,
     to: &Address,
+    row: &OutboxMessage,
     piece: &DoorPiece<D::Text>,
-) -> Result<(), DoorFault> {
-    match piece {
-        DoorPiece::Text(text) => door.send(to, text).await.map(drop),
-        DoorPiece::File(file) => door.file(to, file).await,
+    before: usize,
+) -> Result<Result<(), DoorFault>, MailError> {
+    let sending = |part: usize| door.shared().mail().sending(row.id, part as u32);
+    let (file, rest) = match piece {
+        DoorPiece::Text(text) => {
+            sending(before).await?;
+            return Ok(sparingly(|| door.send(to, text)).await.map(drop));
+        }
+        DoorPiece::File(file) => (file, &[][..]),
+        DoorPiece::Whole { file, rest } => (file, &rest[..]),
+    };
+    let there = (row.parts_sent as usize).saturating_sub(before);
+    // With some of the messages there, the file was refused by an earlier run.
+    if there == 0 {
+        sending(before).await?;
+        match sparingly(|| door.file(to, file)).await {
+            Err(DoorFault::Refused(why)) if !rest.is_empty() => {
+                tracing::warn!(why, "a long text is refused as a file; it goes as messages");
+            }
+            sent => return Ok(sent),
+        }
     }
+    for (index, text) in rest.iter().enumerate().skip(there) {
+        sending(before + index).await?;
+        if let Err(fault) = sparingly(|| door.send(to, text)).await {
+            return Ok(Err(fault));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// Nothing is lost without a word: what a chat does not let in waits for it, and then this is
@@ -369,7 +404,7 @@ fn add_undo_button<D: ChatDoor>(
 fn change_last<T: Clone>(pieces: &mut [DoorPiece<T>], change: impl FnOnce(T) -> T) {
     let last = pieces.iter_mut().rev().find_map(|piece| match piece {
         DoorPiece::Text(text) => Some(text),
-        DoorPiece::File(_) => None,
+        DoorPiece::File(_) | DoorPiece::Whole { .. } => None,
     });
     if let Some(text) = last {
         *text = change(text.clone());

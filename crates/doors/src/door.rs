@@ -12,9 +12,13 @@ use crate::mail::PostedQuestion;
 /// Why something is not shown, by what has to be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DoorFault {
-    /// No answer that could be read: it may have been done or not. Trying again may help.
+    /// It was not done. Trying again may help.
     #[error("the chat cannot be reached: {0}")]
     MayPass(String),
+    /// No answer that could be read: it may have been done or not. Trying again may help, and may
+    /// do it twice.
+    #[error("the chat does not answer: {0}")]
+    Unanswered(String),
     /// The chat does not let this door write. What it should get waits until it does.
     #[error("the chat does not let claw write: {0}")]
     Blocked(String),
@@ -36,6 +40,7 @@ impl crate::domain::Blamed for DoorFault {
     fn blame(&self) -> crate::domain::Blame {
         match self {
             Self::MayPass(_)
+            | Self::Unanswered(_)
             | Self::Blocked(_)
             | Self::Formatting(_)
             | Self::Moved(_)

@@ -128,7 +128,13 @@ impl<D: ChatDoor> Show<D> {
                 self.drafts.made(change, message);
                 pause
             }
-            Err(DoorFault::MayPass(why)) => {
+            // A new message that may be there already is not sent a second time.
+            Err(DoorFault::Unanswered(why)) if change.message.is_none() => {
+                tracing::debug!(why, "nobody said whether a draft was shown; it is left");
+                self.drafts.give_up(&change.slot);
+                every
+            }
+            Err(DoorFault::MayPass(why) | DoorFault::Unanswered(why)) => {
                 tracing::debug!(why, "a draft could not be shown; trying again");
                 self.failures += 1;
                 pause_after(self.failures).max(every)

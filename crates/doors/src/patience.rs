@@ -9,20 +9,65 @@ use super::door::DoorFault;
 /// How long something is tried before it is given up; then it is in the log.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
 
+/// How long to wait before something is done once more that may have been done already: somebody
+/// would see it twice. The last one is for all that follow.
+const UNANSWERED: [Duration; 4] = [
+    Duration::from_secs(5),
+    Duration::from_secs(60),
+    Duration::from_secs(600),
+    Duration::from_secs(3600),
+];
+
 /// An error of which the next try may be free.
 pub trait MayPass: std::fmt::Display {
     fn may_pass(&self) -> bool;
+
+    /// Whether it may have been done all the same.
+    fn may_be_done(&self) -> bool;
 }
 
 impl MayPass for DoorFault {
     fn may_pass(&self) -> bool {
-        matches!(self, Self::MayPass(_))
+        matches!(self, Self::MayPass(_) | Self::Unanswered(_))
+    }
+
+    fn may_be_done(&self) -> bool {
+        matches!(self, Self::Unanswered(_))
     }
 }
 
-/// Tries until it is done, or will never be.
+/// Tries until it is done, or will never be. For what may be done twice.
 pub async fn patiently<T, E: MayPass, F: Future<Output = Result<T, E>>>(
+    attempt: impl FnMut() -> F,
+) -> Result<T, E> {
+    again(attempt, |failures, fault| {
+        tell(failures, fault);
+        pause_after(failures)
+    })
+    .await
+}
+
+/// The same for what somebody sees twice if it is done twice: where that may be so, it is tried
+/// seldom.
+pub async fn sparingly<T, E: MayPass, F: Future<Output = Result<T, E>>>(
+    attempt: impl FnMut() -> F,
+) -> Result<T, E> {
+    let mut unanswered = UNANSWERED.iter().copied();
+    again(attempt, move |failures, fault| {
+        if !fault.may_be_done() {
+            tell(failures, fault);
+            return pause_after(failures);
+        }
+        let pause = unanswered.next().unwrap_or(UNANSWERED[UNANSWERED.len() - 1]);
+        tell_unanswered(pause, fault);
+        pause
+    })
+    .await
+}
+
+async fn again<T, E: MayPass, F: Future<Output = Result<T, E>>>(
     mut attempt: impl FnMut() -> F,
+    mut pause: impl FnMut(u32, &E) -> Duration,
 ) -> Result<T, E> {
     let began = Instant::now();
     let mut failures = 0;
@@ -30,8 +75,7 @@ pub async fn patiently<T, E: MayPass, F: Future<Output = Result<T, E>>>(
         match attempt().await {
             Err(fault) if fault.may_pass() && began.elapsed() < GIVE_UP_AFTER => {
                 failures += 1;
-                tell(failures, &fault);
-                tokio::time::sleep(pause_after(failures)).await;
+                tokio::time::sleep(pause(failures, &fault)).await;
             }
             done => return done,
         }
@@ -44,6 +88,11 @@ fn tell(failures: u32, fault: &dyn std::fmt::Display) {
         tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while \
             every 5 s");
     }
+}
+
+fn tell_unanswered(pause: Duration, fault: &dyn std::fmt::Display) {
+    tracing::warn!(%fault, "nobody said whether a message has arrived; it is sent again in {} s, \
+        and may come twice", pause.as_secs());
 }
 
 /// How long to wait after so many failures in a row, the first of which is 1: most pass at once,
@@ -83,5 +132,24 @@ mod tests {
         let began = Instant::now();
         let refused = || async { Err::<(), _>(DoorFault::Refused("no".into())) };
         assert!(patiently(refused).await.is_err() && began.elapsed().is_zero());
+    }
+
+    /// How often it is done within a day, and within its first hour.
+    async fn done(fault: DoorFault) -> (usize, usize) {
+        let (began, mut at) = (Instant::now(), Vec::new());
+        let unheard = || {
+            at.push(began.elapsed());
+            let fault = fault.clone();
+            async move { Err::<(), _>(fault) }
+        };
+        assert!(sparingly(unheard).await.is_err());
+        (at.len(), at.iter().filter(|at| at.as_secs() < 3600).count())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_have_arrived_is_seldom_sent_again() {
+        assert_eq!(done(DoorFault::Unanswered("no answer".into())).await, (28, 4));
+        let (day, _) = done(DoorFault::MayPass("no way there".into())).await;
+        assert!(day > 17_000, "{day}");
     }
 }

@@ -28,20 +28,22 @@ pub fn pieces<T>(
         _ => (false, "notice.md"),
     };
     let mut messages = painted(text);
-    let is_long = messages.len() > messages_max;
-    messages.truncate(if is_long { 1 } else { messages_max });
-    let whole = is_long.then(|| File::Whole { name, text: text.to_owned() });
+    let whole = (messages.len() > messages_max).then(|| {
+        let file = File::Whole { name, text: text.to_owned() };
+        DoorPiece::Whole { file, rest: messages.split_off(1) }
+    });
     let linked = if is_reply { linked_files(text) } else { Vec::new() };
     let more: Vec<&str> = linked.iter().skip(files_max).map(String::as_str).collect();
     let left_out = (!more.is_empty()).then(|| {
         let more = more.join(", ");
         format!("Not sent, because a reply hands over {files_max} files at most: {more}")
     });
-    let files = whole.into_iter().chain(linked.iter().take(files_max).cloned().map(File::Linked));
+    let files = linked.iter().take(files_max).cloned().map(File::Linked);
     let last = left_out.iter().flat_map(|sentence| plain(sentence).into_iter().take(1));
     messages
         .into_iter()
         .map(DoorPiece::Text)
+        .chain(whole)
         .chain(files.map(DoorPiece::File))
         .chain(last.map(DoorPiece::Text))
         .collect()
@@ -78,7 +80,8 @@ mod tests {
     }
 
     fn whole(name: &'static str, text: &str) -> DoorPiece<String> {
-        DoorPiece::File(File::Whole { name, text: text.to_owned() })
+        let file = File::Whole { name, text: text.to_owned() };
+        DoorPiece::Whole { file, rest: cut(text, 20).split_off(1) }
     }
 
     #[test]
@@ -88,6 +91,7 @@ mod tests {
         let linked = DoorPiece::File(File::Linked("a.txt".into()));
         let first = DoorPiece::Text("word word word word ".to_owned());
         assert_eq!(reply(&long), [first.clone(), whole("answer.md", &long), linked]);
+        assert_eq!(reply(&long)[1].parts(), 3, "as many as come where no files are taken");
         let notice = of(OutboundBody::Notice { text: long.clone() }, &long);
         assert_eq!(notice, [first, whole("notice.md", &long)], "a notice hands no file over");
     }

@@ -2,7 +2,7 @@
 //! what a digest says, or how a grant is taken back.
 
 use super::context::GatewayContext;
-use super::pacing::until_sent;
+use super::pacing::until_changed;
 use crate::api::callback::{Button, Callback};
 use crate::api::fault::ApiFault;
 use crate::api::incoming::Tapped;
@@ -48,7 +48,7 @@ pub(super) async fn show(ctx: &GatewayContext, shows: Shows) -> String {
     let Some(mut part) = render(&text).pop() else { return shows.words };
     part.buttons = buttons(number, &grants);
     let edit = || ctx.api.edit(&place, message, &part, &[]);
-    match until_sent(ctx, &place, Urgency::Answer, edit).await {
+    match until_changed(ctx, &place, Urgency::Answer, edit).await {
         Ok(()) | Err(ApiFault::Unchanged) => {}
         Err(fault) => {
             tracing::warn!(%fault, "a digest could not be made to say that a grant is taken back")

@@ -20,7 +20,7 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<DoorPiece<Part>> {
     pieces::pieces((body, text), LIMITS, render, plain)
 }
 
-/// Hands over one file. One that cannot be sent is named in a message instead.
+/// Hands over one file. A linked one that cannot be sent is named in a message instead.
 pub(super) async fn send_file(
     ctx: &GatewayContext,
     place: &Place,
@@ -30,21 +30,7 @@ pub(super) async fn send_file(
         File::Whole { name, text } => {
             let upload =
                 Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
-            match ctx.api.send_upload(place, upload).await {
-                // Some groups forbid files. The text has to arrive; its first message is there
-                // already.
-                Err(ApiFault::Refused(why)) => {
-                    tracing::warn!(
-                        why,
-                        "Telegram refused a long text as a file; it goes as messages"
-                    );
-                    for part in render(text).iter().skip(1) {
-                        pacing::send(ctx, place, part).await?;
-                    }
-                    Ok(())
-                }
-                sent => sent.map(drop),
-            }
+            ctx.api.send_upload(place, upload).await.map(drop)
         }
         File::Linked(path) => {
             // It is never closed.
@@ -89,7 +75,8 @@ mod tests {
         let whole = File::Whole { name: "answer.md", text: long.clone() };
         let sent = reply(&long);
         assert!(matches!(&sent[0], DoorPiece::Text(_)));
-        assert_eq!(sent[1..], [DoorPiece::File(whole)]);
+        let rest = render(&long).split_off(1);
+        assert_eq!(sent[1..], [DoorPiece::Whole { file: whole, rest }]);
     }
 
     #[test]

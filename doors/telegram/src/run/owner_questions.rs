@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::context::GatewayContext;
-use super::pacing::until_sent;
+use super::pacing::{until_changed, until_sent};
 use super::{notify, pairing};
 use crate::Part;
 use crate::api::callback::Button;
@@ -112,7 +112,7 @@ async fn show(ctx: &GatewayContext, row: &OwnerQuestion) -> anyhow::Result<()> {
         let by = ctx.known_as(&place, &row.decided_by);
         let (part, keyboard) = drawn(ctx, row, QuestionView::of(row, &by))?;
         let edit = || ctx.api.edit(&place, row.message, &part, &keyboard);
-        if let Err(fault) = until_sent(ctx, &place, Urgency::Message, edit).await {
+        if let Err(fault) = until_changed(ctx, &place, Urgency::Message, edit).await {
             tracing::warn!(%fault, "an owner's question could not be changed");
         }
     }

@@ -6,7 +6,7 @@ use super::moves;
 use crate::api::fault::ApiFault;
 use crate::api::pace::Urgency;
 use crate::api::place::Place;
-use crate::doors::patience::patiently;
+use crate::doors::patience::{patiently, sparingly};
 use crate::{Part, Sent};
 use claw_telegram_render::markdown::plain;
 
@@ -18,10 +18,20 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, ApiFault>>>(
     urgency: Urgency,
     send: impl Fn() -> F,
 ) -> Result<T, ApiFault> {
-    patiently(|| in_turn(ctx, place, urgency, &send)).await
+    sparingly(|| in_turn(ctx, place, urgency, &send)).await
 }
 
-/// The same without waiting out what may pass.
+/// The same for the change of a message, which can be made twice.
+pub(super) async fn until_changed<F: Future<Output = Result<(), ApiFault>>>(
+    ctx: &GatewayContext,
+    place: &Place,
+    urgency: Urgency,
+    change: impl Fn() -> F,
+) -> Result<(), ApiFault> {
+    patiently(|| in_turn(ctx, place, urgency, &change)).await
+}
+
+/// Without waiting out what may pass.
 pub(super) async fn in_turn<T, F: Future<Output = Result<T, ApiFault>>>(
     ctx: &GatewayContext,
     place: &Place,

@@ -2,7 +2,7 @@
 //! answer orders, or that it counts once.
 
 use super::context::GatewayContext;
-use super::pacing::until_sent;
+use super::pacing::until_changed;
 use crate::api::callback::{Button, Callback};
 use crate::api::fault::ApiFault;
 use crate::api::incoming::Tapped;
@@ -64,7 +64,7 @@ pub(super) async fn show(ctx: &GatewayContext, shows: Shows) -> String {
     // The buttons are below its last message.
     let Some(part) = render(&text).pop() else { return shows.words };
     let edit = || ctx.api.edit(&place, message, &part, &[]);
-    match until_sent(ctx, &place, Urgency::Answer, edit).await {
+    match until_changed(ctx, &place, Urgency::Answer, edit).await {
         Ok(()) | Err(ApiFault::Unchanged) => {}
         Err(fault) => {
             tracing::warn!(%fault, "a reminder could not be made to say that it was answered");

@@ -2,7 +2,7 @@
 //! back, a second one does it. Must not know who may tap, or how a snapshot is kept.
 
 use super::context::GatewayContext;
-use super::pacing::until_sent;
+use super::pacing::{until_changed, until_sent};
 use crate::Part;
 use crate::api::callback::{Button, Callback, UndoOf};
 use crate::api::fault::ApiFault;
@@ -125,7 +125,7 @@ pub(super) async fn show(ctx: &GatewayContext, shows: Shows) -> String {
                 return part.text;
             }
             let change = || ctx.api.edit(&place, message, &part, &[]);
-            if let Err(fault) = until_sent(ctx, &place, Urgency::Answer, change).await {
+            if let Err(fault) = until_changed(ctx, &place, Urgency::Answer, change).await {
                 tracing::warn!(%fault, "what an undo has done could not be shown where it was asked");
             }
             part.text
@@ -150,7 +150,7 @@ async fn send(
 /// A button that stays because Telegram refuses the change says that there is nothing to undo.
 async fn take_buttons(ctx: &GatewayContext, place: &Place, message: i64) {
     let take = || ctx.api.edit_keyboard(place, message, &[]);
-    if let Err(fault) = until_sent(ctx, place, Urgency::Answer, take).await {
+    if let Err(fault) = until_changed(ctx, place, Urgency::Answer, take).await {
         tracing::info!(%fault, "a button that undoes nothing any more could not be taken away");
     }
 }
