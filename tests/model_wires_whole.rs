@@ -265,11 +265,16 @@ fn too_long(wire: Wire) -> Answer {
     Answer::status(400, body)
 }
 
+/// So much of a request that the next one is shorter without it.
+fn old_answer() -> Answer {
+    Answer::text(&format!("old answer{}", " and more of it".repeat(600)))
+}
+
 #[test]
 fn a_conversation_that_is_too_long_is_summarised_once_and_answered() {
     for wire in THREE {
         let answers = [
-            Answer::text("old answer"),
+            old_answer(),
             too_long(wire.0),
             Answer::text("They talked of old things."),
             Answer::text("new answer"),
@@ -302,8 +307,7 @@ fn a_summary_that_fails_changes_nothing_but_drops_the_oldest_with_a_notice() {
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"no"}}"#,
         )
     };
-    let answers =
-        [Answer::text("old answer"), too_long(wire.0), refused(), Answer::text("new answer")];
+    let answers = [old_answer(), too_long(wire.0), refused(), Answer::text("new answer")];
     let (house, provider) = house(wire, answers);
     house.claw(&["ask", "old question"]).expect(0);
     let ran = house.claw(&["ask", "new question"]).expect(0);
@@ -321,5 +325,23 @@ fn a_conversation_that_is_too_long_by_itself_ends_with_a_sentence() {
     assert!(ran.err.contains("longer than"), "{ran:?}");
     assert_eq!(house.claw(&["ask", "short"]).expect(0).out, "short is fine\n");
     assert_eq!(provider.faults(), [""; 0]);
+    house.is_whole();
+}
+
+/// Claw's own tools and the persona are more than the model reads. No summary changes that.
+#[test]
+fn a_model_that_is_too_small_for_the_tools_is_told_of_and_asked_once_a_turn() {
+    let wire = THREE[1];
+    let (house, provider) = house(wire, [too_long(wire.0), too_long(wire.0)]);
+    for turn in 1..=2 {
+        let ran = house.claw(&["ask", "hello"]).expect(4);
+        for says in ["longer than model-x", "the smaller part of it", "fewer tool servers"] {
+            assert!(ran.err.contains(says), "{says}: {ran:?}");
+        }
+        for untrue in ["dropped", "summarised", "still sees"] {
+            assert!(!ran.err.contains(untrue), "{untrue}: {ran:?}");
+        }
+        assert_eq!(provider.recorded().len(), turn, "{ran:?}");
+    }
     house.is_whole();
 }

@@ -27,7 +27,7 @@ pub enum ModelError {
     #[error("{why}")]
     Malformed { why: String },
     /// The request is longer than the model can read; a shorter history may pass.
-    #[error("the conversation is longer than {model} can read: {detail}")]
+    #[error("the request is longer than {model} can read: {detail}")]
     ContextTooLong { model: String, detail: String },
 }
 

@@ -139,9 +139,13 @@ impl Drive<'_> {
         let made = Box::new(made(&self.log, through_seq, &kept_summary, kept, None));
         let (before, after) = (made.before_tokens, made.after_tokens);
         let reason = "no summary made the window small enough".to_owned();
+        let why = if self.is_refused_as_too_long() {
+            "the model takes no more at once"
+        } else {
+            "limits.window_tokens"
+        };
         self.say_to_all(format!(
-            "The oldest part of this conversation was dropped without a summary (limits.\
-             window_tokens): about {before} tokens before, {after} after. Rules and names of it \
+            "The oldest part of this conversation was dropped without a summary ({why}): about {before} tokens before, {after} after. Rules and names of it \
              stay, and the log keeps it: `claw sessions show {}`.",
             self.session
         ));
@@ -150,13 +154,24 @@ impl Drive<'_> {
 
     /// The window stays as it is. `asked` is when a model was asked in vain.
     pub(super) fn not_summarised(&mut self, reason: String, asked: Option<UnixMillis>) {
+        // What the provider has refused as too long is dropped instead, which is told then.
+        let then = if self.is_refused_as_too_long() {
+            String::new()
+        } else {
+            format!(
+                " The model still sees it; claw tries again in a later turn, at most \
+                 {ASKED_PER_HOUR_MAX} times an hour."
+            )
+        };
         self.say_to_all(format!(
-            "The oldest part of this conversation could not be summarised ({reason}). The model \
-             still sees it; claw tries again in a later turn, at most {ASKED_PER_HOUR_MAX} times \
-             an hour."
+            "The oldest part of this conversation could not be summarised ({reason}).{then}"
         ));
         let asked_ms = asked_ms(&self.log, asked);
         self.push(EventBody::CompactionFailed { reason, asked_ms });
+    }
+
+    fn is_refused_as_too_long(&self) -> bool {
+        self.turn().failure.is_some_and(|failure| failure.context_too_long)
     }
 
     /// Nothing may go that is kept nowhere.

@@ -10,7 +10,7 @@ use super::next::{Bounds, Step};
 use super::state::Turn;
 use super::totals::EndedTurn;
 use super::window::{self, Size};
-use crate::domain::{EventBody, UnixMillis};
+use crate::domain::{EventBody, PromptAccount, UnixMillis};
 
 /// A compaction that leaves more than this has to go on, in percent of the window before it.
 pub const LEFT_PERCENT_MAX: u64 = 60;
@@ -18,6 +18,9 @@ pub const LEFT_PERCENT_MAX: u64 = 60;
 const TURNS_KEPT_PERCENT: u64 = 25;
 /// Results are cut when that spares at least this part of the window, in percent.
 const CUT_PERCENT_MIN: u64 = 10;
+/// Room is made when that spares at least this part of the request, in percent: what a provider
+/// does not take because of its tools becomes no shorter by a summary.
+const SPARED_PERCENT_MIN: u64 = 5;
 /// So often a model is asked for a summary of one session in an hour.
 pub const ASKED_PER_HOUR_MAX: usize = 3;
 const HOUR_MS: i64 = 60 * 60 * 1000;
@@ -66,10 +69,20 @@ pub(super) fn after_too_long(log: &Log, turn: &Turn<'_>, bounds: &Bounds) -> Opt
         return Some(step);
     }
     let through_seq = boundary(log, bounds, Some(CompactionRequest::Asked))?;
+    let ended = log.totals().ended.iter().find(|turn| turn.seq == through_seq)?;
+    let request = window::estimated(log).tokens + tokens_beside(log);
+    if ended.through.tokens * 100 < request * SPARED_PERCENT_MIN {
+        return None;
+    }
     if turn.compacted || turn.compaction_failed || !may_ask(log) {
         return Some(Step::Drop { through_seq });
     }
     Some(Step::Compact { through_seq })
+}
+
+/// Estimated tokens of what stood beside the conversation when a model was asked last.
+pub(super) fn tokens_beside(log: &Log) -> u64 {
+    log.beside().map_or(0, PromptAccount::tokens)
 }
 
 /// Whether a model may be asked for a summary once more in this hour.

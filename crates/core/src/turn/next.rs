@@ -2,12 +2,13 @@
 //! model; everything that happened is an event. Whoever resumes a turn after a crash asks the same
 //! question of the same log.
 
-use claw_kit::counted::counted;
+use claw_kit::counted::{counted, grouped};
 
 use super::alike::repeated_replies;
 use super::compaction;
 use super::log::Log;
 use super::state::Turn;
+use super::window;
 use crate::domain::{Action, CallId, Finish, PauseCause, SessionId, ToolUse, TurnEnd};
 
 /// What the person is told who did not let the turn go on.
@@ -131,7 +132,25 @@ fn after_a_failure(log: &Log, turn: &Turn<'_>, bounds: &Bounds) -> Option<Step> 
     {
         return Some(step);
     }
-    Some(Step::Stop(TurnEnd::Failed { text: failure.reason.to_owned() }))
+    let tools = failure.context_too_long.then(|| tools_too_large(log)).flatten();
+    let text = [failure.reason].into_iter().chain(tools.as_deref()).collect::<Vec<_>>().join(" ");
+    Some(Step::Stop(TurnEnd::Failed { text }))
+}
+
+/// What fills a request that is too long, where that is not what was said.
+fn tools_too_large(log: &Log) -> Option<String> {
+    let (said, beside) = (window::estimated(log).tokens, compaction::tokens_beside(log));
+    let account = log.beside().filter(|_| beside > said)?;
+    Some(format!(
+        "What was said is the smaller part of it, so `/new` and `/compact` do not help: of about \
+         {} tokens the definitions of {} are {}, and the persona with claw's rules {}. Use a model \
+         with a larger window, or give this agent fewer tool servers (`servers` in claw.toml); \
+         `/status` says what each takes.",
+        grouped(said + beside),
+        counted(account.tools_count, "tool"),
+        grouped(account.tools.tokens),
+        grouped(account.persona.tokens + account.rules.tokens)
+    ))
 }
 
 /// The model refused: what it asked for before that is not called.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::{
-    CallId, Compaction, Finish, KeptWords, Message, PromptAccount, ToolOutput, Usage,
+    CallId, Compaction, Finish, KeptWords, Message, PromptAccount, ToolOutput, TurnEnd, Usage,
 };
 use crate::turn::next;
 use crate::turn::next::tests::{
@@ -193,8 +193,12 @@ fn a_context_that_is_too_long_is_made_smaller_as_long_as_it_can_be() {
     let calls = uses(&["1"]);
     let long = result(id(7, 0), &tokens(2_000));
     let other = reply(vec![], Finish::Complete);
-    let working = log([exchange("a"), open("c"), vec![calls, long, other, failed(true)]].concat());
-    assert_eq!(next(&working, &BOUNDS), Step::Compact { through_seq: 4 }, "its results are new");
+    let working = vec![calls, long, other, failed(true)];
+    let before = |words: &str| log([exchange(words), open("c"), working.clone()].concat());
+    let enough = before(&tokens(200));
+    assert_eq!(next(&enough, &BOUNDS), Step::Compact { through_seq: 4 }, "its results are new");
+    let down = Step::Stop(TurnEnd::Failed { text: "down".into() });
+    assert_eq!(next(&before("a"), &BOUNDS), down, "it would be no shorter");
 }
 
 /// What goes through a conversation of one session.
