@@ -26,6 +26,7 @@ async fn main() -> anyhow::Result<()> {
     let console =
         Console::open(EditorSettings { history, no_colour, ..EditorSettings::default() }, written)?;
     let session = SessionId::new("main")?;
+    let whose = ("main".to_owned(), session, jiff::tz::TimeZone::system());
     let (show, shows) = mpsc::channel(64);
     let (events, mut inbox) = mpsc::channel(64);
     let script = async move {
@@ -56,7 +57,7 @@ async fn main() -> anyhow::Result<()> {
     // A person who leaves ends the script with it, whatever it was about to say.
     tokio::select! {
         result = script => result,
-        ended = run(console, ("main".to_owned(), session), shows, events) => Ok(ended.map(drop)?),
+        ended = run(console, whose, shows, events) => Ok(ended.map(drop)?),
     }
 }
 

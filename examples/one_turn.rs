@@ -126,6 +126,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             tried: Arc::new(LazyLock::new(|| HeldLevels::NONE)),
             approvers: Approvers::parse(OWNER),
             harmless_variables: Vec::new(),
+            zone: jiff::tz::TimeZone::system(),
             preview_job: PreviewJob::none(),
         },
         limits: CallLimits {

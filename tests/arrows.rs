@@ -243,6 +243,18 @@ fn tasks_are_started_by_the_kit() {
     assert_eq!(wrong, ["crates/kit/src/task.rs"], "use claw_kit::task::spawn");
 }
 
+/// What a person reads is in the zone that is configured, which may be another one than the
+/// machine's. What is there from before claw's settings are read is the command line's.
+#[test]
+fn the_core_tells_times_in_the_configured_zone() {
+    let of_machine = |source: &&Source| {
+        source.path.starts_with("crates/core/") && source.text.contains("TimeZone::system")
+    };
+    let wrong: Vec<String> =
+        sources().iter().filter(of_machine).map(|it| it.path.clone()).collect();
+    assert!(wrong.is_empty(), "takes the machine's zone: {wrong:?}");
+}
+
 /// A door knows no row and no error of the store by another name: `mail` and the router have types
 /// of their own. What `calls` gives holds rows and errors of the store.
 #[test]

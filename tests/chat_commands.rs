@@ -220,3 +220,24 @@ fn what_is_ordered_behind_new_is_done_in_the_new_conversation() {
     assert_eq!(house.claw(&["schedule", "list", "--json"]).expect(0).rows().len(), 1);
     house.is_whole();
 }
+
+/// The machine is in UTC.
+#[test]
+fn times_are_those_of_the_configured_zone() {
+    let (house, _provider) = claude([]);
+    house.write("claw.toml", "time_zone = \"Asia/Tokyo\"\n");
+    let mut chat = Chat::new(&house);
+    let set = chat.asks("/mode work", &["/grants lists it"]);
+    let shown = chat.asks("/mode", &["unless you write here before", "sets one for"]);
+    let listed = chat.asks("/grants", &["takes one back"]);
+    let until = |more_s: u32| -> String {
+        let sql = "SELECT strftime('%Y-%m-%d %H:%M:%S', expires_ms / 1000 + ?1, 'unixepoch',
+                                   '+9 hours') FROM grants";
+        house.db().query_row(sql, [more_s], |row| row.get(0)).unwrap()
+    };
+    for text in [shown, listed] {
+        assert!(text.contains(&until(0)), "{} is not in {text}", until(0));
+    }
+    // Its answer reads the clock once more.
+    assert!((0..60).any(|more_s| set.contains(&until(more_s))), "{} is not in {set}", until(0));
+}

@@ -138,7 +138,52 @@ fn an_unknown_user_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     rig.wait_handled();
     rig.wait_delivered();
     assert_eq!(rig.telegram.sent(bob.id).len(), before, "silence again");
-    assert_eq!(rig.count(rig.anna.id, "An unknown user wrote"), 0, "nobody is announced twice");
+    rig.telegram.wait_for_button(rig.anna.id, "Let them in");
+    assert_eq!(rig.count(rig.anna.id, "An unknown user wrote"), 1, "it is as the first time");
+    rig.stop(gateway);
+}
+
+#[test]
+fn whoever_is_sent_away_hears_no_more_and_may_be_let_in_again() {
+    let rig = Rig::new();
+    let bob = rig.telegram.user("Bob");
+    let gateway = rig.start();
+    let let_in = || {
+        let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
+        rig.anna.taps_on(rig.anna.private(), told.id, "Let them in");
+        rig.wait_edited(&told, "Let in by you");
+    };
+    let number = |sql: &str, wanted: i64| {
+        program::eventually(sql, || rig.number(sql) == wanted);
+    };
+    bob.starts();
+    let_in();
+    let owner = "CLAW_ALLOWED_CHATS would make them an owner";
+    assert!(gateway.err().contains(owner), "{}", gateway.err());
+    rig.telegram.wait_for_text(bob.id, "You may talk to claw now");
+    bob.says(bob.private(), "run sleep 600");
+    let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
+    number("SELECT count(*) FROM calls WHERE state = 'started'", 1);
+    bob.says(bob.private(), "list");
+    number("SELECT count(*) FROM inbox WHERE state = 'queued' AND kind = 'message'", 1);
+    rig.anna.says(rig.anna.private(), &format!("/guests remove {}", bob.id));
+    let told = rig.telegram.wait_for_text(rig.anna.id, "may not talk any more");
+    assert!(!told.text.contains("CLAW_ALLOWED_CHATS"), "{}", told.text);
+    number("SELECT count(*) FROM events WHERE type = 'turn.ended'", 1);
+    number("SELECT count(*) FROM inbox WHERE state = 'queued'", 0);
+    rig.wait_delivered();
+    let own = format!("SELECT count(*) FROM events WHERE session = '{}'", rig.session(&bob));
+    let said = format!("{own} AND type = 'user.message'");
+    assert_eq!(rig.number(&said), 1, "what waited is not taken in");
+    for text in ["Stopped", "Listing", "Nothing is running"] {
+        assert_eq!(rig.count(bob.id, text), 0, "{:?}", rig.telegram.sent(bob.id));
+    }
+    bob.says(bob.private(), "hello?");
+    let_in();
+    program::eventually("he is welcome again", || {
+        rig.count(bob.id, "You may talk to claw now") == 2
+    });
     rig.stop(gateway);
 }
 
@@ -165,6 +210,12 @@ fn a_group_is_announced_when_the_bot_is_added_and_ignored_permanently() {
     rig.wait_delivered();
     assert!(rig.telegram.sent(group).is_empty(), "the owner has said no to this group");
     assert_eq!(rig.number("SELECT count(*) FROM owner_questions WHERE kind = 'access'"), 1);
+    rig.anna.says(rig.anna.private(), "/guests");
+    rig.telegram.wait_for_text(rig.anna.id, &format!("You have ignored {group}. After"));
+    rig.anna.says(rig.anna.private(), &format!("/guests ask {group}"));
+    rig.telegram.wait_for_text(rig.anna.id, "when it writes again");
+    mallory.says(group, "@claw_test_bot hello again");
+    rig.telegram.wait_for_button(rig.anna.id, "Let this group in");
     rig.stop(gateway);
 }
 

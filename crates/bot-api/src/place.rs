@@ -1,7 +1,7 @@
 //! Where in Telegram a conversation is: bot, chat, topic. Owns its address and the name of its
 //! session; must not know who is there.
 
-use crate::domain::{Address, InvalidSessionId, SessionId};
+use crate::domain::{Address, InvalidSessionId, SessionId, telegram_session};
 
 /// The door's name in addresses.
 pub const DOOR: &str = "telegram";
@@ -38,8 +38,8 @@ impl Place {
 
     /// The session of this conversation.
     pub fn session(&self) -> Result<SessionId, InvalidSessionId> {
-        let thread = self.thread.map(|thread| format!(".{thread}")).unwrap_or_default();
-        SessionId::new(format!("{DOOR}.{}.{}{thread}", self.bot, self.chat))
+        let chat = telegram_session(self.bot, self.chat)?;
+        self.thread.map_or(Ok(chat.clone()), |thread| SessionId::new(format!("{chat}.{thread}")))
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, day, owner_principal};
-use crate::chat_commands::when;
+use crate::moment::when;
 use crate::store::{ArtifactRow, AuditEntry};
 use crate::whose::claw;
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
-use crate::chat_commands::when;
 use crate::domain::ClientName;
+use crate::moment::when;
 use crate::whose::claw;
 use claw_core::clients::{KnownClient, Revoked};
 

@@ -17,14 +17,14 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         let shown = if as_json {
             serde_json::to_string(grant)?
         } else {
-            let until = chat_commands::until(grant);
+            let until = chat_commands::until(grant, &app.config.zone);
             format!(
                 "{:>4}  {:<5} {}  ({until}, for {}; {})",
                 grant.id,
                 grant.effect,
                 out::clean(&grant.says),
                 grant.origin,
-                chat_commands::saved(grant)
+                chat_commands::saved(grant, &app.config.zone)
             )
         };
         out::line(&shown)?;

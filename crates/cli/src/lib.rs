@@ -28,6 +28,7 @@ mod manual;
 mod mcp;
 mod memory;
 mod mistyped;
+mod moment;
 mod new_file;
 mod open;
 mod open_folders;
@@ -63,11 +64,11 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use crate::app::App;
-use crate::chat_commands::when;
 use crate::config::{Config, MAIN, Overrides, Started};
 use crate::domain::{Answer, Mode, Scope, SessionId, Term};
 use crate::doors::entry::{DoorEntries, sections_of};
 use crate::doors::typed::{self, Typed};
+use crate::moment::when;
 use crate::store::{AuditHead, Store};
 use args::{
     ArtifactsAction, AtHome, AuditAction, Cli, ClientsAction, Command, For, GrantsAction,

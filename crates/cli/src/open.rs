@@ -13,8 +13,8 @@ use super::fail::{self, UserError};
 use super::{open_folders, out};
 use crate::app::{App, owner_principal};
 use crate::calls::openings;
-use crate::chat_commands::when;
 use crate::domain::{Opening, UnixMillis};
+use crate::moment::when;
 use crate::store::now_ms;
 use crate::whose::claw;
 

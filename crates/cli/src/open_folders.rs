@@ -12,9 +12,9 @@ use super::open::until;
 use super::out;
 use crate::app::{App, openings as folders, owner_principal};
 use crate::calls::openings::{self, FolderInForce};
-use crate::chat_commands::when;
 use crate::config::OpenFolder;
 use crate::doors::reached::quoted_path;
+use crate::moment::when;
 use crate::store::now_ms;
 use crate::whose::claw;
 

@@ -12,10 +12,10 @@ use super::args::PersonaAction;
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::App;
-use crate::chat_commands::when;
 use crate::config::persona_versions::{digest, name_of};
 use crate::config::{PersonaFile, PersonaVersion};
 use crate::durable;
+use crate::moment::when;
 use crate::store::now_ms;
 use crate::whose::claw;
 

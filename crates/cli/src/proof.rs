@@ -9,7 +9,7 @@ use serde_json::json;
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
-use crate::chat_commands::when;
+use crate::moment::when;
 use crate::store::{
     Anchored, AuditHead, AuditPutAside, Broken, HeadPutBack, Store, StoreError, Whole,
 };

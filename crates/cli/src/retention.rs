@@ -15,8 +15,8 @@ use tokio::task::JoinHandle;
 use super::out;
 
 use crate::app::App;
-use crate::chat_commands::when;
 use crate::domain::UnixMillis;
+use crate::moment::when;
 use crate::store::{ArtifactRow, AuditEntry, now_ms};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;

@@ -110,7 +110,8 @@ impl App {
         crate::logging::keep_secrets(&redactor);
         let gate = gate::gate((&config, &settings), &store, manifest, policy, redactor)?;
         let gate = Arc::new(gate);
-        let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
+        let mail = Mail::new(store.clone(), config.limits.queued_messages_max)
+            .in_zone(config.zone.clone());
         let router = Router::new(mail.clone(), gate.clone());
         let (settings, written) =
             (Arc::new(RwLock::new(Arc::new(settings))), Mutex::new(config.written.clone()));

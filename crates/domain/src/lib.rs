@@ -102,7 +102,7 @@ pub use owner_question::{
 pub use posted::{PostedQuestion, PostedState};
 pub use principal::{
     heartbeat_job, heartbeat_named, heartbeat_of, heartbeat_session, is_alone_with_claw,
-    is_heartbeat_session, job_of, job_principal, person, telegram_principal,
+    is_heartbeat_session, job_of, job_principal, person, telegram_principal, telegram_session,
 };
 pub use project_file::{ProjectFile, ProjectSeen, ProjectText};
 pub use prompt_account::{

@@ -67,8 +67,8 @@ pub struct OwnerQuestion {
 }
 
 impl OwnerQuestionAbout {
-    /// The id of the question about a chat. There is one in the life of a store, so nobody is
-    /// announced twice.
+    /// The id of the question about a chat. There is one at a time, so nobody is announced twice
+    /// before an owner has sent them away, or wants to be asked again.
     pub fn access_id(bot: i64, chat: i64) -> String {
         format!("access.{bot}.{chat}")
     }

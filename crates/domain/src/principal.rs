@@ -1,7 +1,7 @@
 //! Who somebody is, as it is frozen with a call and compared with who may answer. Must not know who
 //! may do what.
 
-use super::{Address, SessionId};
+use super::{Address, InvalidSessionId, SessionId};
 
 /// Whether nobody but this person reads what is said at an address: they sit at this machine, or in
 /// the private chat with a bot, which has the number of its user (`telegram/BOT/USER`, perhaps with
@@ -33,6 +33,11 @@ pub fn person(principal: &str) -> String {
 /// The principal of a Telegram user, by the number that Telegram has given them.
 pub fn telegram_principal(user: i64) -> String {
     format!("telegram:{user}")
+}
+
+/// The session of a Telegram chat. Those of its topics have its name and a dot before theirs.
+pub fn telegram_session(bot: i64, chat: i64) -> Result<SessionId, InvalidSessionId> {
+    SessionId::new(format!("telegram.{bot}.{chat}"))
 }
 
 /// Before the job and its revision.

@@ -19,6 +19,11 @@ impl Clock {
         Self { now_ms: Timestamp::now().as_millisecond(), zone: TimeZone::system() }
     }
 
+    /// Now, where the owner lives.
+    pub fn now_in(zone: &TimeZone) -> Self {
+        Self { zone: zone.clone(), ..Self::system() }
+    }
+
     /// `14:05`, or with the date if that is another day than now.
     pub fn at(&self, at_ms: UnixMillis) -> String {
         let (Some(at), Some(now)) = (self.zoned(at_ms), self.zoned(self.now_ms)) else {

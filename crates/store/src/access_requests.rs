@@ -1,8 +1,10 @@
 //! How many access requests of a bot become a question to its owner. Must not know how a request
 //! looks, or what the owner's answer does.
 
+use rusqlite::params;
+
 use super::{StoreError, Tx, now_ms};
-use claw_domain::{OwnerQuestionAbout, OwnerQuestionKind};
+use claw_domain::{OwnerAnswer, OwnerQuestionAbout, OwnerQuestionKind};
 
 /// How long access requests count as those of one day.
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -38,5 +40,27 @@ impl Tx<'_> {
         }
         self.ask_owner(&id, &OwnerQuestionAbout::Access { bot, chat }, who)?;
         Ok(AccessRequested::First)
+    }
+
+    /// The chats whose request an owner has left without an answer, the newest first.
+    pub fn ignored_chats(&self) -> Result<Vec<i64>, StoreError> {
+        let sql = "SELECT CAST(subject AS INTEGER) FROM owner_questions
+                   WHERE kind = ?1 AND answer = ?2 ORDER BY decided_ms DESC, id";
+        let of = [OwnerQuestionKind::Access.as_str(), OwnerAnswer::Ignore.as_str()];
+        let mut query = self.conn.prepare_cached(sql)?;
+        let rows = query.query_map(of, |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Forgets the request of a chat that was answered so: its next one is its first. False when
+    /// there is none.
+    pub fn forget_access_request(
+        &self,
+        chat: i64,
+        answer: OwnerAnswer,
+    ) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM owner_questions WHERE kind = ?1 AND subject = ?2 AND answer = ?3";
+        let of = params![OwnerQuestionKind::Access.as_str(), chat.to_string(), answer.as_str()];
+        Ok(self.conn.prepare_cached(sql)?.execute(of)? > 0)
     }
 }

@@ -54,8 +54,11 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sends a chat away again. False when it was not allowed.
-    pub fn remove_allowed_user(&self, chat: i64) -> Result<bool, StoreError> {
-        Ok(self.conn.prepare_cached("DELETE FROM guests WHERE chat = ?1")?.execute([chat])? > 0)
+    /// Sends a chat away again. Gives back the bots that had let it in.
+    pub fn remove_allowed_user(&self, chat: i64) -> Result<Vec<i64>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("DELETE FROM guests WHERE chat = ?1 RETURNING bot")?;
+        let rows = query.query_map([chat], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 }

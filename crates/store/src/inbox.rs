@@ -143,6 +143,13 @@ impl Tx<'_> {
         self.all(sql, [], |row| session_of(row.get(0)?))
     }
 
+    /// Lets no session take in the messages that wait in it. How many these were.
+    pub fn leave_messages(&self, session: &SessionId) -> Result<usize, StoreError> {
+        let sql = "UPDATE inbox SET state = 'absorbed'
+                   WHERE session = ?1 AND state = 'queued' AND kind = 'message'";
+        Ok(self.conn.prepare_cached(sql)?.execute([session.as_str()])?)
+    }
+
     pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?

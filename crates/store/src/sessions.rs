@@ -77,6 +77,15 @@ impl Tx<'_> {
         Ok(rows)
     }
 
+    /// This session and those whose names have a dot and more behind its name.
+    pub fn sessions_below(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        // The character behind the dot.
+        let (from, to) = (format!("{session}."), format!("{session}/"));
+        let sql = "SELECT name FROM sessions
+                   WHERE name = ?1 OR (name >= ?2 AND name < ?3) ORDER BY name";
+        self.all(sql, [session.as_str(), &from, &to], |row| super::inbox::session_of(row.get(0)?))
+    }
+
     fn session_rows(
         &self,
         of_client: &str,

@@ -13,6 +13,7 @@ use agent_client_protocol::v1::schema::{
     ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
 use agent_client_protocol::{Client, Error, RequestCancellationHandle};
+use jiff::tz::TimeZone;
 use tokio::sync::mpsc;
 
 use super::blocks::{content, differences, fenced, words};
@@ -61,6 +62,8 @@ pub struct AcpDoor {
     workspace: PathBuf,
     /// A handle of the process's.
     mail: Mail,
+    /// In which the owner reads times.
+    zone: TimeZone,
     /// What of the newest steps and calls the editor was shown; the oldest go.
     shown: Mutex<Streaming>,
     /// The requests that wait for the person. Each goes with its answer, or is taken back.
@@ -78,18 +81,20 @@ pub struct AcpDoorParts {
     pub owner: String,
     pub workspace: PathBuf,
     pub mail: Mail,
+    pub zone: TimeZone,
     pub answers: mpsc::UnboundedSender<PermissionAnswer>,
 }
 
 impl AcpDoor {
     pub fn new(parts: AcpDoorParts) -> Self {
-        let AcpDoorParts { editor, session, owner, workspace, mail, answers } = parts;
+        let AcpDoorParts { editor, session, owner, workspace, mail, zone, answers } = parts;
         Self {
             editor,
             session,
             owner,
             workspace,
             mail,
+            zone,
             shown: Mutex::default(),
             requests: Mutex::default(),
             answers,
@@ -177,7 +182,7 @@ impl AcpDoor {
 
     /// Sends a request for permission.
     fn request(&self, question: &Question, row: Option<i64>) -> Result<i64, DoorFault> {
-        let asked = question::call(question, &self.workspace, &Clock::system());
+        let asked = question::call(question, &self.workspace, &Clock::now_in(&self.zone));
         let options = question::options(question);
         let request = RequestPermissionRequest::new(self.session.to_string(), asked, options)
             .meta(row.map(marked));

@@ -105,6 +105,7 @@ impl Talk {
             owner: context.owner.clone(),
             workspace,
             mail: context.mail.clone(),
+            zone: context.zone.clone(),
             answers,
         }));
         let outbox = Arc::new(InstanceOutbox::new(&context.mail, Arc::new(instance), &session));

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use rustix::process::Signal as SignalName;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -110,11 +111,12 @@ pub enum ConsoleShow {
 /// What kept the screen from taking everything that was shown.
 pub async fn run(
     mut console: Console,
-    (agent, session): (String, SessionId),
+    (agent, session, zone): (String, SessionId, TimeZone),
     mut shows: mpsc::Receiver<ConsoleShow>,
     events: mpsc::Sender<ConsoleEvent>,
 ) -> std::io::Result<bool> {
     let mut chat = Chat::new(&console, agent, session);
+    let clock = || Clock::now_in(&zone);
     let (mut signals, mut continued) = (Signals::new(), continued());
     let mut ticks = tokio::time::interval(PAINT_EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -125,12 +127,12 @@ pub async fn run(
                 _ => break,
             },
             input = console.inputs.recv(), if chat.takes_input() => {
-                chat.input(input.unwrap_or(Input::Eof), &Clock::system());
+                chat.input(input.unwrap_or(Input::Eof), &clock());
                 if !chat.leaving && !chat.awaits_mode {
                     console.go_on();
                 }
             }
-            input = signals.recv() => chat.input(input, &Clock::system()),
+            input = signals.recv() => chat.input(input, &clock()),
             () = next(&mut continued) => if console.goes_on_after_stop() {
                 chat.screen.below_others();
             },
@@ -141,7 +143,7 @@ pub async fn run(
                         console.go_on();
                     }
                 }
-                Some(show) => chat.show(show, &Clock::system()),
+                Some(show) => chat.show(show, &clock()),
                 None => break,
             },
             _ = ticks.tick(), if chat.screen.has_changed() || chat.screen.moves() => {}
@@ -152,7 +154,7 @@ pub async fn run(
         }
     }
     while let Ok(show) = shows.try_recv() {
-        chat.show(show, &Clock::system());
+        chat.show(show, &clock());
     }
     chat.last_paint = None;
     chat.screen.idle();

@@ -65,7 +65,7 @@ async fn talk(context: Context, opening: ConsoleStart) -> anyhow::Result<bool> {
     let marking = claw_kit::task::spawn(mark_shown(outbox.clone(), left, ended));
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
-    let whose = (context.agent.clone(), session.clone());
+    let whose = (context.agent.clone(), session.clone(), context.zone.clone());
     let screen = claw_kit::task::spawn(chat::run(console, whose, shows, send));
     let door = Arc::new(ConsoleDoor::new(show, context.owner.clone()));
     greet(&door, greeting, notices).await;

@@ -8,9 +8,9 @@ use anyhow::Context as _;
 use claw_kit::counted::{counted, counted_with};
 
 use crate::app::owner_principal;
-use crate::chat_commands::when;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
+use crate::moment::when;
 use crate::store::{DamagedRow, RowAt, RowFault, Store, now_ms};
 
 /// One repair.

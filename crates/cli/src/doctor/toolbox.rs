@@ -7,10 +7,10 @@ use claw_mcp_bash::{Service, Sockets, Surroundings, Toolchains, in_words, not_on
 
 use super::Report;
 use crate::app::{App, openings};
-use crate::chat_commands::when;
 use crate::config::{Config, OpenFolder};
 use crate::domain::Opening;
 use crate::doors::reached::quoted_path;
+use crate::moment::when;
 use crate::service;
 use crate::whose::claw;
 

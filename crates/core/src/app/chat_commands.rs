@@ -93,6 +93,7 @@ impl App {
             others,
             window_tokens: self.window_tokens(chain),
             digest_lines_max: settings.limits.digest_lines_max as usize,
+            zone: self.config.zone.clone(),
         }
     }
 }

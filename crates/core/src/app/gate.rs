@@ -72,6 +72,7 @@ fn surroundings(config: &Config) -> Surroundings {
         tried: Arc::new(LazyLock::new(tried)),
         approvers: approvers(config),
         harmless_variables: config.tools.harmless_variables.clone(),
+        zone: config.zone.clone(),
         preview_job: jobs::preview(config),
     }
 }

@@ -58,7 +58,7 @@ impl Calls {
     ) -> io::Result<String> {
         let workspace = Workspace::open(&self.surroundings.workspace)?;
         let day = jiff::Timestamp::now()
-            .to_zoned(jiff::tz::TimeZone::system())
+            .to_zoned(self.surroundings.zone.clone())
             .strftime("%Y-%m-%d")
             .to_string();
         match workspace.put(&[INBOX, &day], &whence.name(digest, mime))? {

@@ -103,6 +103,8 @@ pub struct Surroundings {
     pub approvers: Approvers,
     /// Names of variables of commands that the owner calls harmless.
     pub harmless_variables: Vec<String>,
+    /// In which the owner reads times.
+    pub zone: jiff::tz::TimeZone,
     /// When a job would fire that somebody wants to make.
     pub preview_job: PreviewJob,
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::grants::{Reach, Stored};
@@ -100,7 +101,10 @@ impl Calls {
         let found = found.filter(|found| mode::lets_through(found.mode, &facts));
         Ok(found.map(|found| {
             let (rule, given) = match found.grant {
-                Some(grant) => (format!("grant.{grant}"), moment(found.given_ms)),
+                Some(grant) => {
+                    let given = moment(found.given_ms, &self.surroundings.zone);
+                    (format!("grant.{grant}"), given)
+                }
                 None => (RULE_OF_COMMAND.to_owned(), "to this command alone".to_owned()),
             };
             let grounds = Grounds::new(rule, format!("mode {}, given {given}", found.mode));
@@ -228,11 +232,10 @@ pub fn end_all_in(tx: &Tx<'_>) -> Result<usize, StoreError> {
 }
 
 /// In the owner's own time: the hour, and the day if it is another one than today.
-fn moment(at_ms: UnixMillis) -> String {
-    let zone = jiff::tz::TimeZone::system();
+fn moment(at_ms: UnixMillis, zone: &TimeZone) -> String {
     let Ok(at) = jiff::Timestamp::from_millisecond(at_ms) else { return format!("{at_ms} ms") };
     let at = at.to_zoned(zone.clone());
-    let today = jiff::Timestamp::now().to_zoned(zone).date();
+    let today = jiff::Timestamp::now().to_zoned(zone.clone()).date();
     let form = if at.date() == today { "%H:%M" } else { "%Y-%m-%d %H:%M" };
     at.strftime(form).to_string()
 }

@@ -3,7 +3,6 @@
 //! door shows it.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use claw_kit::counted::counted;
 use futures::future::BoxFuture;
@@ -103,7 +102,7 @@ impl ChatCommands {
                 if is_behind || digest.lines.is_empty() {
                     return Ok(false);
                 }
-                let body = digest.body(tx, number, parts.digest_lines_max)?;
+                let body = digest.body(tx, number, &parts)?;
                 tx.add_outbound(&Outbound { session: of.session, to: of.to, body })?;
                 Ok(true)
             };
@@ -114,9 +113,9 @@ impl ChatCommands {
     /// The digest of the last 24 hours, for an owner who asks for it.
     pub(super) async fn digest_now(&self, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let parts = self.parts();
-        let (store, most) = (parts.store.clone(), parts.digest_lines_max);
+        let store = parts.store.clone();
         parts.gate.calls().find_out_box_of_open_calls().await;
-        let count = move |tx: &Tx<'_>| asked_for(tx, &parts, most);
+        let count = move |tx: &Tx<'_>| asked_for(tx, &parts);
         to.body_once(&store, count).await
     }
 
@@ -137,14 +136,17 @@ impl ChatCommands {
                     None => format!("There is no grant {grant}."),
                     Some(_) if is_new => format!("Grant {grant} is taken back."),
                     Some(said) => match said.revoked_ms {
-                        Some(at) => format!("Grant {grant} has ended already, {}.", when(at)),
+                        Some(at) => {
+                            let at = when(at, &parts.zone);
+                            format!("Grant {grant} has ended already, {at}.")
+                        }
                         None => format!("Grant {grant} has ended already."),
                     },
                 };
                 let stored = tx.daily_digest(digest)?;
                 let stored =
                     stored.map(|text| serde_json::from_str::<StoredDigest>(&text)).transpose()?;
-                let shown = stored.map(|stored| stored.body(tx, digest, parts.digest_lines_max));
+                let shown = stored.map(|stored| stored.body(tx, digest, &parts));
                 Ok(TakenBack { words, shown: shown.transpose()? })
             };
             store.write(take_back).await
@@ -164,11 +166,7 @@ fn is_too_soon(last: &LastDailyDigest) -> bool {
     last.up_since_ms.is_some_and(|up| (0..DAYS_APART_MS).contains(&up))
 }
 
-fn asked_for(
-    tx: &Tx<'_>,
-    parts: &Arc<ChatCommandsParts>,
-    most: usize,
-) -> Result<OutboundBody, StoreError> {
+fn asked_for(tx: &Tx<'_>, parts: &ChatCommandsParts) -> Result<OutboundBody, StoreError> {
     let now = now_ms();
     let digest =
         StoredDigest::count(tx, &parts.gate, (now - DAY_MS, now), "the last 24 hours".to_owned())?;
@@ -176,13 +174,13 @@ fn asked_for(
         return Ok(OutboundBody::Notice { text: NOTHING_RAN.to_owned() });
     }
     let number = tx.add_daily_digest(None, now, &digest.text()?)?.unwrap_or_default();
-    digest.body(tx, number, most)
+    digest.body(tx, number, parts)
 }
 
 /// `Fri 20:00`, or with the date where that is more than a week ago.
 fn since(at_ms: UnixMillis, zone: &TimeZone) -> String {
     let at = Timestamp::from_millisecond(at_ms).map(|at| at.to_zoned(zone.clone()));
-    at.map_or_else(|_| when(at_ms), |at| at.strftime("%a %H:%M").to_string())
+    at.map_or_else(|_| when(at_ms, zone), |at| at.strftime("%a %H:%M").to_string())
 }
 
 impl StoredDigest {
@@ -213,8 +211,14 @@ impl StoredDigest {
         Ok(serde_json::to_string(self)?)
     }
 
-    /// As it is shown now, with at most so many lines.
-    fn body(&self, tx: &Tx<'_>, number: i64, most: usize) -> Result<OutboundBody, StoreError> {
+    /// As it is shown now.
+    fn body(
+        &self,
+        tx: &Tx<'_>,
+        number: i64,
+        parts: &ChatCommandsParts,
+    ) -> Result<OutboundBody, StoreError> {
+        let (most, zone) = (parts.digest_lines_max, &parts.zone);
         let calls = counted(self.calls, "call");
         let mut text = format!("**Without a question, since {}: {calls}.**\n\n", self.since)
             .replace("since the last", "in the last");
@@ -230,7 +234,7 @@ impl StoredDigest {
                 Some(grant) if tx.grant_holds(grant)? => in_force.push(grant),
                 Some(grant) => {
                     text.push_str(&match tx.grant_said(grant)?.and_then(|it| it.revoked_ms) {
-                        Some(at) => format!(" *(ended {})*", when(at)),
+                        Some(at) => format!(" *(ended {})*", when(at, zone)),
                         None => " *(ended)*".to_owned(),
                     })
                 }

@@ -37,6 +37,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::BoxFuture;
+use jiff::tz::TimeZone;
 
 use crate::config::Prices;
 use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
@@ -129,6 +130,8 @@ pub struct ChatCommandsParts {
     pub window_tokens: u64,
     /// The most lines of a daily digest in a chat.
     pub digest_lines_max: usize,
+    /// In which the owner reads times.
+    pub zone: TimeZone,
 }
 
 /// Answers chat commands. Cheap to clone; all clones change together.
@@ -300,7 +303,7 @@ impl ChatCommands {
         let parts = self.parts();
         let store = &parts.store;
         match words[..] {
-            [] => to.say(store, grants::markdown(store)?).await,
+            [] => to.say(store, grants::markdown(store, &parts.zone)?).await,
             ["revoke", id] => {
                 let (id, by) = (id.to_owned(), visitor.principal.clone());
                 let revoke = move |tx: &Tx<'_>| {
@@ -355,21 +358,21 @@ impl ChatCommands {
         let store = &parts.store;
         match words[..] {
             [] => {
-                let list = store.read(|tx| allowed_users::markdown(tx, &parts.allowed_source))?;
+                let (from, zone) = (&parts.allowed_source, &parts.zone);
+                let list = store.read(|tx| allowed_users::markdown(tx, from, zone))?;
                 to.say(store, list).await
             }
             ["remove", id] => {
                 let (id, by) = (id.to_owned(), visitor.principal.clone());
-                let configured = parts.allowed_source.clone();
-                to.once(store, move |tx| allowed_users::remove_in(tx, (&id, &by), &configured))
-                    .await
+                to.once(store, move |tx| allowed_users::remove_in(tx, (&id, &by))).await
+            }
+            ["ask", id] => {
+                let id = id.to_owned();
+                to.once(store, move |tx| allowed_users::ask_in(tx, &id)).await
             }
             _ => {
-                to.say(
-                    store,
-                    "`/guests` lists them, `/guests remove ID` sends one away.".to_owned(),
-                )
-                .await
+                let ways = "`/guests` lists them, `/guests remove ID` sends one away.";
+                to.say(store, ways.to_owned()).await
             }
         }
     }
@@ -427,11 +430,9 @@ fn is_owner(visitor: &Visitor) -> bool {
 }
 
 /// A moment in the person's own time.
-pub fn when(at_ms: UnixMillis) -> String {
+pub fn when(at_ms: UnixMillis, zone: &TimeZone) -> String {
     match jiff::Timestamp::from_millisecond(at_ms) {
-        Ok(at) => {
-            at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
-        }
+        Ok(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => format!("{at_ms} ms"),
     }
 }

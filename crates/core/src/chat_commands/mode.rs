@@ -1,6 +1,8 @@
 //! What `/mode` says, and how the mode of one conversation is set. Must not know which calls a mode
 //! lets through.
 
+use jiff::tz::TimeZone;
+
 use super::{ChatCommands, ChatCommandsParts, Given, code, is_owner, when};
 use crate::calls::modes::ModeInForce;
 use crate::domain::{Mode, SessionId};
@@ -46,7 +48,8 @@ impl ChatCommands {
         let words = words.trim().to_ascii_lowercase();
         if words.is_empty() {
             let found = calls.mode(session, &visitor.principal)?;
-            return to.say(store, markdown(found, calls.holds_levels().await)).await;
+            let list = markdown(found, calls.holds_levels().await, &parts.zone);
+            return to.say(store, list).await;
         }
         if !is_owner(visitor) {
             return to.say(store, "Only the owner may set the mode.".to_owned()).await;
@@ -57,12 +60,13 @@ impl ChatCommands {
             return to.say(store, text).await;
         };
         let new = calls.new_mode(mode, session, &visitor.principal, None).await?;
-        let text = now_set(mode, calls.mode_until(), calls.holds_levels().await);
+        let until = when(calls.mode_until(), &parts.zone);
+        let text = now_set(mode, &until, calls.holds_levels().await);
         to.once(store, move |tx| new.set_by_command(tx).map(|()| text)).await
     }
 }
 
-fn now_set(mode: Mode, until_ms: i64, holds_levels: bool) -> String {
+fn now_set(mode: Mode, until: &str, holds_levels: bool) -> String {
     if mode == Mode::Ask {
         return "Mode `ask`: each change asks.".to_owned();
     }
@@ -72,11 +76,11 @@ fn now_set(mode: Mode, until_ms: i64, holds_levels: bool) -> String {
         "Mode `{mode}`: {}.{no_box}\n\nIt ends with `/mode ask`, with `/new`, by the stop switch, and on {} \
          unless you write here before. `/grants` lists it.\n\n{ALWAYS_ASKS}",
         mode.says(),
-        when(until_ms)
+        until
     )
 }
 
-fn markdown(found: Option<ModeInForce>, holds_levels: bool) -> String {
+fn markdown(found: Option<ModeInForce>, holds_levels: bool, zone: &TimeZone) -> String {
     let in_force = found.map_or(Mode::Ask, |found| found.mode);
     let mut text = String::new();
     for mode in Mode::ALL {
@@ -84,10 +88,11 @@ fn markdown(found: Option<ModeInForce>, holds_levels: bool) -> String {
         text.push_str(&format!("- `{mode}`{mark}: {}\n", mode.says()));
     }
     if let Some(found) = found {
-        let until = found.until_ms.map(|at| format!(", until {}", when(at))).unwrap_or_default();
+        let until = found.until_ms.map(|at| format!(", until {}", when(at, zone)));
+        let until = until.unwrap_or_default();
         text.push_str(&format!(
             "\nGiven {}{until} unless you write here before.\n",
-            when(found.given_ms)
+            when(found.given_ms, zone)
         ));
     }
     if !holds_levels {
@@ -107,6 +112,6 @@ pub(super) fn status_line(
         parts.gate.calls().at(&parts.granted_in(session)?).mode(session, &visitor.principal)?;
     let mode = found.map_or(Mode::Ask, |found| found.mode);
     let until = found.and_then(|found| found.until_ms);
-    let until = until.map(|at| format!(", until {}", when(at))).unwrap_or_default();
+    let until = until.map(|at| format!(", until {}", when(at, &parts.zone))).unwrap_or_default();
     Ok(format!("- mode: `{mode}`{until}\n"))
 }

@@ -47,6 +47,7 @@ impl Rig {
             others: Vec::new(),
             window_tokens: 1000,
             digest_lines_max: 4,
+            zone: TimeZone::UTC,
         });
         let from = Address("console/1".into());
         Self {
@@ -393,6 +394,7 @@ async fn allowed_users_are_listed_and_removed_once() {
         rig.says(ChatCommand::AllowedUsers, "remove 66").await.contains("may not talk any more")
     );
     assert!(!rig.gate.store.read(|tx| tx.is_allowed_user(7, 66)).unwrap());
+    assert!(rig.says(ChatCommand::AllowedUsers, "ask 66").await.contains("was ignored; `/guests`"));
     assert!(
         rig.says(ChatCommand::AllowedUsers, "remove 66").await.contains("was let in; `/guests`")
     );

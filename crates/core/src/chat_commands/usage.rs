@@ -13,7 +13,7 @@ pub(super) fn markdown(
 ) -> Result<String, StoreError> {
     let (store, prices) = (&parts.store, &parts.prices);
     // Without a midnight (a broken time zone) the day is the last 24 hours.
-    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system());
+    let now = jiff::Timestamp::now().to_zoned(parts.zone.clone());
     let midnight =
         now.start_of_day().unwrap_or_else(|_| now.saturating_sub(jiff::Span::new().hours(24)));
     let since = midnight.timestamp().as_millisecond();

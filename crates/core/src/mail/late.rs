@@ -1,6 +1,8 @@
 //! A reminder that waits here for a long time, because its door could reach nobody, says when it
 //! was due. Must not know why it waits, or how it is shown.
 
+use jiff::tz::TimeZone;
+
 use crate::domain::{LATE_REMINDER, OutboundBody, UnixMillis};
 
 /// From here on it is late, as a firing is that the scheduler finds so late.
@@ -8,13 +10,18 @@ const LATE_MS: i64 = 300_000;
 
 /// Adds it to the words of a reminder that was written down at `at_ms`. One that was late already
 /// has said it.
-pub(super) fn say_when_due(body: &mut OutboundBody, at_ms: UnixMillis, now_ms: UnixMillis) {
+pub(super) fn say_when_due(
+    body: &mut OutboundBody,
+    at_ms: UnixMillis,
+    now_ms: UnixMillis,
+    zone: &TimeZone,
+) {
     let OutboundBody::Reminder { text, .. } = body else { return };
     if now_ms - at_ms <= LATE_MS || text.contains(LATE_REMINDER) {
         return;
     }
     let Ok(at) = jiff::Timestamp::from_millisecond(at_ms) else { return };
-    let due = at.to_zoned(jiff::tz::TimeZone::system()).strftime("%A %Y-%m-%d %H:%M");
+    let due = at.to_zoned(zone.clone()).strftime("%A %Y-%m-%d %H:%M");
     text.push_str(&format!("{LATE_REMINDER}{due}, and could not be told in time.*"));
 }
 
@@ -25,7 +32,8 @@ mod tests {
     fn told(text: &str, late_ms: i64) -> String {
         let (firing, job, text) = ("f".to_owned(), "j1".to_owned(), text.to_owned());
         let mut body = OutboundBody::Reminder { firing, job, text };
-        say_when_due(&mut body, 1_000_000_000_000, 1_000_000_000_000 + late_ms);
+        let at_ms = 1_000_000_000_000;
+        say_when_due(&mut body, at_ms, at_ms + late_ms, &TimeZone::UTC);
         let OutboundBody::Reminder { text, .. } = body else { panic!() };
         text
     }

@@ -19,9 +19,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use jiff::tz::TimeZone;
 
 use crate::domain::{Address, Inbound, SessionId, UnixMillis};
-use crate::store::{Changes, OutboxRow, Store, StoreError, Tx};
+use crate::store::{Changes, OutboxRow, Store, StoreError, Tx, now_ms};
 
 pub use crate::domain::{DraftMessage, PostedQuestion, RunningCall};
 pub use instance::Instance;
@@ -47,11 +48,19 @@ pub struct Mail {
     store: Store,
     /// Shared by all clones, because it can change while claw runs.
     queued_messages_max: Arc<AtomicU32>,
+    /// In which the owner reads times.
+    zone: TimeZone,
 }
 
 impl Mail {
     pub fn new(store: Store, queued_messages_max: u32) -> Self {
-        Self { store, queued_messages_max: Arc::new(queued_messages_max.into()) }
+        let queued_messages_max = Arc::new(queued_messages_max.into());
+        Self { store, queued_messages_max, zone: TimeZone::UTC }
+    }
+
+    /// The same where the owner lives.
+    pub fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
     }
 
     pub fn set_queued_messages_max(&self, limit: u32) {
@@ -127,7 +136,9 @@ impl Mail {
 
     /// What waits to be shown at one address, oldest first.
     pub fn waiting(&self, me: &Address) -> Result<Vec<OutboxMessage>, MailError> {
-        rows::all(self.read(|tx| tx.queued_outbound(me)))
+        let rows = self.read(|tx| tx.queued_outbound(me))?;
+        let now = now_ms();
+        Ok(rows.into_iter().map(|row| OutboxMessage::of(row, now, &self.zone)).collect())
     }
 
     /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice,

@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
+use jiff::tz::TimeZone;
+
 use super::late::say_when_due;
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, Approvers, Blame, Blamed, CallId, Outbound,
     Outcome, Question, UnixMillis,
 };
-use crate::store::{ApprovalRow, CallRow, KeptUpdate, OutboxRow, OverheardRow, StoreError, now_ms};
+use crate::store::{ApprovalRow, CallRow, KeptUpdate, OutboxRow, OverheardRow, StoreError};
 
 /// What went wrong with what is kept, in words that name the next step.
 #[derive(Debug, thiserror::Error)]
@@ -57,12 +59,12 @@ pub struct OutboxMessage {
     pub outbound: Outbound,
 }
 
-impl From<OutboxRow> for OutboxMessage {
-    fn from(row: OutboxRow) -> Self {
+impl OutboxMessage {
+    pub(super) fn of(row: OutboxRow, now_ms: UnixMillis, zone: &TimeZone) -> Self {
         let OutboxRow { id, sending, parts_sent, mut outbound, at_ms } = row;
         // The words of one that is there in part stay what they were.
         if parts_sent == 0 {
-            say_when_due(&mut outbound.body, at_ms, now_ms());
+            say_when_due(&mut outbound.body, at_ms, now_ms, zone);
         }
         Self { id, sending, parts_sent, outbound }
     }

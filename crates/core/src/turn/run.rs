@@ -165,8 +165,7 @@ impl Runner {
     }
 
     fn now(&self) -> jiff::Zoned {
-        jiff::Timestamp::now()
-            .to_zoned(self.zone.clone().unwrap_or_else(jiff::tz::TimeZone::system))
+        jiff::Timestamp::now().to_zoned(self.zone.clone().unwrap_or_else(claw_kit::zone::system))
     }
 
     fn replied(&self, replied: Result<crate::model::Reply, ModelError>) -> EventBody {

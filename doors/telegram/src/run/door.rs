@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::context::GatewayContext;
+use super::handling::may_talk;
 use super::pacing::{self, in_turn};
 use super::{
     digest_button, elsewhere, moves, notify, outgoing, question_message, reactions,
@@ -129,6 +130,14 @@ impl ChatDoor for GatewayContext {
     /// chat that has blocked the bot wait until it writes again.
     fn writes_to(&self, to: &Address) -> bool {
         Place::of(to).is_some_and(|place| place.bot == self.me.id && !self.is_blocked(place.chat))
+    }
+
+    /// What needs a human may go to a chat that may not talk.
+    fn may_read(&self, to: &Address) -> bool {
+        let Some(chat) = Place::of(to).map(|place| place.chat) else { return true };
+        let is_told = self.notify_place().is_some_and(|place| place.chat == chat);
+        // A store that cannot be read sends nobody away.
+        is_told || may_talk(self, chat).unwrap_or(true)
     }
 
     fn place_of(&self, session: &SessionId) -> Option<Address> {

@@ -23,12 +23,17 @@ pub(super) async fn access_requested(
     if let Some(AccessRequest { chat, user, .. }) = request
         && ctx.is_news(user)
     {
-        tracing::warn!(
-            chat,
-            user,
-            "an unknown user wrote; {} lets a chat in by its id",
-            ctx.telegram.allowed_source
-        );
+        let configured = &ctx.telegram.allowed_source;
+        if chat > 0 {
+            tracing::warn!(
+                chat,
+                user,
+                "an unknown user wrote; {configured} would make them an \
+                owner, who decides"
+            );
+        } else {
+            tracing::warn!(chat, user, "an unknown user wrote; {configured} lets a group in");
+        }
     }
     let too_many = format!(
         "More than {ACCESS_REQUESTS_DAY_MAX} unknown users have written to claw within a day. The \
@@ -71,5 +76,9 @@ pub(super) async fn ignore(
 ) -> anyhow::Result<&'static str> {
     let AccessRequest { chat, .. } = serde_json::from_str(&asked.shown)?;
     let done = ctx.mail.ignore_access_request(ctx.me.id, chat, by).await?;
-    Ok(if done { "Ignored. You are not asked again." } else { ANSWERED })
+    Ok(if done {
+        "Ignored. You are not asked again, unless you say so by /guests."
+    } else {
+        ANSWERED
+    })
 }

@@ -105,6 +105,7 @@ impl Rig {
                 tried: Arc::new(LazyLock::new(|| HeldLevels::ALL)),
                 approvers: Approvers::parse(OWNER),
                 harmless_variables: Vec::new(),
+                zone: jiff::tz::TimeZone::UTC,
                 preview_job: crate::calls::PreviewJob::none(),
             },
             limits: CallLimits {
