@@ -17,6 +17,7 @@ use nix::fcntl::OFlag;
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{FlowArg, LocalFlags, tcflow, tcgetattr};
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::program::{House, SOON, eventually};
@@ -228,7 +229,8 @@ fn length_of(seen: &[u8], text: &[u8]) -> Option<usize> {
 
 impl Drop for Pty {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        // With the leader of the session what it has started: the program, in the same group.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.wait();
     }
 }
