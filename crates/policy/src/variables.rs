@@ -68,12 +68,23 @@ pub(crate) fn strange_words(facts: &Facts<'_>) -> String {
     quoted(given.into_iter().flat_map(|given| strange(given, facts)))
 }
 
+/// The same names, as they stand behind `unset`.
+fn bare_names(facts: &Facts<'_>) -> String {
+    let given = named(facts).and_then(Value::as_object);
+    let mut names = given.into_iter().flat_map(|given| strange(given, facts));
+    let mut shown: Vec<String> =
+        names.by_ref().take(NAMES_SHOWN).map(|name| claw_domain::escape::visible(name)).collect();
+    shown.extend(names.next().map(|_| "…".to_owned()));
+    shown.join(" ")
+}
+
 /// Half a sentence: why no mode covers a command, and what ends that.
 pub(crate) fn why_no_mode(facts: &Facts<'_>) -> String {
     format!(
         "no mode covers it with {}, which may change what its programs do, until a command \
-         unsets them (`unset`, `deactivate`) or `/new` does",
-        strange_words(facts)
+         removes them by `unset {}`, or `/new` does",
+        strange_words(facts),
+        bare_names(facts)
     )
 }
 

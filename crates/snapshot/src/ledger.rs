@@ -2,11 +2,16 @@
 //! know where a ledger is kept, or who they are.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::entry::RelPath;
 use crate::tree::{Changes, Tree};
+
+/// Behind the name of a file that the server `bash` has given another name, because nobody knows
+/// whose it is; a number may follow.
+const ASIDE: &[u8] = b".set-aside";
 
 /// Whose the changes between two looks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +52,11 @@ impl Ledger {
             Whose::Doubtful => return self.doubtful.extend(changed.into_iter().cloned()),
         };
         for path in own {
-            self.count_own(path, seen, now);
+            if !seen.entries.contains_key(path) && is_set_aside(path) {
+                self.others.insert(path.clone());
+            } else {
+                self.count_own(path, seen, now);
+            }
         }
         self.was.leave_out_also(seen);
         self.left.leave_out_also(now);
@@ -100,6 +109,18 @@ impl Ledger {
     }
 }
 
+/// Whether it was set aside, or lies in a folder that was.
+fn is_set_aside(path: &RelPath) -> bool {
+    let is_aside = |name: &OsStr| {
+        let name = name.as_encoded_bytes();
+        let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let (before, _) = name.split_at(name.len() - digits);
+        let before = if digits > 0 { before.strip_suffix(b"-") } else { Some(before) };
+        before.is_some_and(|before| before.len() > ASIDE.len() && before.ends_with(ASIDE))
+    };
+    path.as_path().iter().any(is_aside)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -148,6 +169,23 @@ mod tests {
         let (changed, kept) = undone(ledger, &looks[3].1);
         assert_eq!(changed, [path("a"), path("upon")]);
         assert_eq!(kept, [path("mixed"), path("theirs")]);
+    }
+
+    #[test]
+    fn what_was_set_aside_while_a_call_ran_is_not_its_own() {
+        let aside = ["A.set-aside", "A.set-aside-12", ".github.set-aside/x"];
+        let own = ["A", "set-aside", "A.set-aside-", "A.set-aside2", "A.set-aside.md"];
+        let files: Vec<(&str, &str)> =
+            aside.into_iter().chain(own).map(|name| (name, "1")).collect();
+        let mut ledger = Ledger::default();
+        ledger.count(&tree(&[("seen.set-aside", "0")]), &tree(&files), Whose::Own);
+        let (changed, kept) = undone(ledger, &tree(&files));
+        assert_eq!(kept, [".github.set-aside/x", "A.set-aside", "A.set-aside-12"].map(path));
+        let gone = [own.as_slice(), &["seen.set-aside"]].concat();
+        assert_eq!(
+            changed.into_iter().collect::<BTreeSet<_>>(),
+            gone.into_iter().map(path).collect::<BTreeSet<_>>()
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Where a working tree of git stands: what its HEAD names, and the commit behind it. Files of git
 //! are read as data; git itself is never run. Must not know what is said of it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::small_file;
 
 const BYTES_MAX: u64 = 4096;
 /// Of a name that is said.
@@ -21,7 +22,8 @@ impl GitHead {
     /// That of the repository at `git`, which is a folder, or a file that names one.
     pub fn of(git: &Path) -> Option<Self> {
         let folder = match small(git) {
-            Some(text) => PathBuf::from(text.strip_prefix("gitdir: ")?),
+            // Where it is relative, then to the folder that holds the file.
+            Some(text) => git.parent()?.join(text.strip_prefix("gitdir: ")?),
             None => git.to_owned(),
         };
         let names = small(&folder.join("HEAD"))?;
@@ -39,13 +41,13 @@ impl GitHead {
 
 /// The text of a small file without its last line end.
 fn small(path: &Path) -> Option<String> {
-    let is_small = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= BYTES_MAX);
-    let text = is_small.then(|| fs::read_to_string(path).ok()).flatten()?;
-    Some(text.trim_end().to_owned())
+    Some(small_file::read(path, BYTES_MAX)?.trim_end().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -64,6 +66,8 @@ mod tests {
         assert_eq!(GitHead::of(&git).unwrap().words(), "2222");
         let tree = dir.path().join("tree.git");
         fs::write(&tree, format!("gitdir: {}\n", git.display())).unwrap();
+        assert_eq!(GitHead::of(&tree), GitHead::of(&git));
+        fs::write(&tree, "gitdir: .git\n").unwrap();
         assert_eq!(GitHead::of(&tree), GitHead::of(&git));
     }
 }

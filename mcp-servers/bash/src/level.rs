@@ -153,19 +153,28 @@ pub fn refusal_of_obeyed(output: &str) -> Option<&'static str> {
 
 /// Whether git says that it could not write or replace a file that a command is kept off.
 pub fn is_refused_by_git(output: &str) -> bool {
-    let says = |line: &str| line.starts_with("error: ") || line.starts_with("fatal: ");
-    let mut lines = output.lines().filter(|line| says(line));
-    lines.any(|line| NOT_REPLACED.iter().any(|word| line.contains(word)))
+    refused_by_git(output).next().is_some()
 }
 
-/// For the model, where git has moved HEAD and not all of the files.
+/// Whether such a file is one of the working tree, which a configuration of git is not.
+pub fn is_in_part(output: &str) -> bool {
+    refused_by_git(output).any(|line| !line.contains(" config file "))
+}
+
+fn refused_by_git(output: &str) -> impl Iterator<Item = &str> {
+    let says = |line: &str| line.starts_with("error: ") || line.starts_with("fatal: ");
+    let is_refused = |line: &str| NOT_REPLACED.iter().any(|word| line.contains(word));
+    output.lines().filter(move |line| says(line) && is_refused(line))
+}
+
+/// For the model, where git has moved HEAD and perhaps not all of the files.
 pub fn half_switched(head: &str) -> String {
     format!(
-        "HEAD is at `{head}` now, and the working tree is not: what was set aside, or could not be \
-         replaced, is not as `{head}` has it. Do not commit this, because `git commit -a` would \
-         take that back. `git checkout HEAD -- PATH` for each of these paths with needs: \
-         \"network\", without `hosts`, makes the tree whole. Next time switch, pull, merge or \
-         rebase with needs: \"network\" where such files differ."
+        "HEAD is at `{head}` now, and files of it may be missing or older: compare by `git status` \
+         before you commit, because `git commit -a` would take them back. `git checkout HEAD -- \
+         PATH` for each of them with needs: \"network\", without `hosts`, makes the tree whole. A \
+         path that was put back for the owner is theirs: do not check it out. Next time switch, \
+         pull, merge or rebase with needs: \"network\" where such files differ."
     )
 }
 
@@ -232,6 +241,10 @@ mod tests {
         assert!(obeyed.unwrap().contains(".git/config"));
         assert!(is_refused_by_git("error: unable to unlink old 'A': Device or resource busy\nok"));
         assert!(!is_refused_by_git("src/errno.rs: Device or resource busy"));
+        assert!(is_in_part("error: unable to unlink old 'A': Device or resource busy"));
+        let of_config =
+            "error: could not write config file .git/config: Device or resource busy\nok";
+        assert!(is_refused_by_git(of_config) && !is_in_part(of_config));
         // At `write` a permission is the file's own business.
         assert_eq!(Level::Write.refusal("Permission denied"), None);
         assert_eq!(Level::Network.refusal("Could not resolve host: x"), None);

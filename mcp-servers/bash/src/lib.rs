@@ -54,6 +54,7 @@ mod shell_end;
 mod shell_folder;
 mod shell_variables;
 mod shown;
+mod small_file;
 mod supervisor;
 mod supervisors;
 mod tool;

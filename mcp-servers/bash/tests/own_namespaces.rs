@@ -198,6 +198,23 @@ fn what_level_write_makes_anew_and_is_obeyed_is_set_aside_and_named() {
     assert!(at.join(".envrc").exists() && !text(&result).contains("set aside"), "{result}");
 }
 
+/// Whoever reads it waits for a writer that never comes, or for ever.
+#[test]
+fn what_cannot_be_read_keeps_nothing_from_being_set_aside() {
+    let house = House::new();
+    let Some(mut server) = apart(&house) else { return };
+    let at = house.workspace();
+    let made = "mkdir '!' big && mkfifo '!/.git' && truncate -s 10G big/.git; \
+                mkdir -p r/.git/rebase-merge && mkfifo r/.git/rebase-merge/git-rebase-todo; \
+                echo x > AGENTS.md; echo made";
+    let result = server.at("write", made);
+    assert_eq!(output(&result), "made\n", "{result}");
+    for name in ["!/.git", "big/.git", "r/.git/rebase-merge", "AGENTS.md"] {
+        assert!(text(&result).contains(&format!("{name} is now {name}.set-aside")), "{result}");
+        assert!(fs::symlink_metadata(at.join(name)).is_err(), "{name}: {result}");
+    }
+}
+
 /// Puts another file in the place of one, as git and editors save.
 fn replace(path: &Path, text: &str) {
     let passing = path.with_extension("lock");
@@ -298,7 +315,7 @@ fn a_branch_that_is_switched_to_in_part_is_told_as_that() {
     ] {
         let result = server.at("write", command);
         assert_eq!(result["structuredContent"]["exit_code"], 0, "{command}: {result}");
-        let half = format!("HEAD is at `{head}` now, and the working tree is not");
+        let half = format!("HEAD is at `{head}` now, and files of it may be missing");
         assert!(text(&result).contains(&half), "{command}: {result}");
         assert!(text(&result).contains(why), "{command}: {result}");
         let back = "git checkout -qf main && rm -rf .github.set-aside && git status --short";
@@ -306,6 +323,17 @@ fn a_branch_that_is_switched_to_in_part_is_told_as_that() {
     }
     let whole = server.at("write", "git checkout -q same && git commit -q --allow-empty -m four");
     assert!(!text(&whole).contains("HEAD is at"), "{whole}");
+    // Git cannot note what the new branch follows, and has all of its files.
+    let follows = server.at("write", "git checkout -b next --track same");
+    assert_eq!(follows["structuredContent"]["exit_code"], 0, "{follows}");
+    assert!(output(&follows).contains("config file .git/config"), "{follows}");
+    assert!(!text(&follows).contains("HEAD is at"), "{follows}");
+    // The owner saves while a command commits: that file is back, and nothing is missing.
+    let id = begin(&house, &mut server, "one", "git commit -q --allow-empty -m five");
+    replace(&house.workspace().join("AGENTS.md"), "the owner's\n");
+    let committed = end(&house, &mut server, "one", id);
+    assert!(text(&committed).contains("(the new one is AGENTS.md.set-aside)"), "{committed}");
+    assert!(!text(&committed).contains("HEAD is at"), "{committed}");
 }
 
 /// Git goes by these although no name in the list gives them away.

@@ -86,7 +86,8 @@ impl Calls {
         if let Some(names) = variables::strange_of(&set, by_owner) {
             output.text.push_str(&format!(
                 "\n[With {names} each command of a level above `read` is asked about, in every \
-                 mode, until they are `unset` (`deactivate`).]"
+                 mode, until a command removes them by `unset`, or `/new` does. `deactivate` \
+                 does not: no function of a shell is kept.]"
             ));
         }
         if !set.is_empty() || !unset.is_empty() {

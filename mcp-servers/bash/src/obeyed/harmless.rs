@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::small_file;
+
 /// A repository that is new holds these keys, and `*.sample` hooks that git does not run.
 const HARMLESS_KEYS: &[&str] = &[
     "repositoryformatversion",
@@ -15,6 +17,8 @@ const HARMLESS_KEYS: &[&str] = &[
     "symlinks",
 ];
 const CONFIG_BYTES_MAX: u64 = 4096;
+/// Of the steps of a rebase.
+const STEPS_BYTES_MAX: u64 = 1 << 20;
 /// Instructions of a rebase that run nothing.
 const HARMLESS_STEPS: &[&str] = &[
     "pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "break",
@@ -23,7 +27,7 @@ const HARMLESS_STEPS: &[&str] = &[
 /// What git writes into `.git/worktrees/NAME/commondir`.
 const COMMON_DIR_OF_WORKTREES: &str = "../..";
 
-/// What `git init` and `git worktree add` make.
+/// What `git init` and `git worktree add` make. What cannot be read is not harmless.
 pub fn is_harmless(path: &Path) -> bool {
     if path.ends_with(".git") {
         return is_own_worktree(path);
@@ -32,10 +36,10 @@ pub fn is_harmless(path: &Path) -> bool {
         return holds_line(path, COMMON_DIR_OF_WORKTREES);
     }
     if path.ends_with(".git/rebase-merge") {
-        let steps = fs::read_to_string(path.join("git-rebase-todo"));
+        let steps = small_file::read(&path.join("git-rebase-todo"), STEPS_BYTES_MAX);
         let word = |line: &str| line.split_whitespace().next().unwrap_or("#").to_owned();
         return fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
-            && steps.is_ok_and(|text| {
+            && steps.is_some_and(|text| {
                 text.lines()
                     .map(word)
                     .all(|word| word.starts_with('#') || HARMLESS_STEPS.contains(&word.as_str()))
@@ -47,32 +51,25 @@ pub fn is_harmless(path: &Path) -> bool {
             entries.iter().all(|entry| entry.file_name().to_string_lossy().ends_with(".sample"))
         });
     }
-    let is_small = || {
-        fs::symlink_metadata(path)
-            .is_ok_and(|meta| meta.is_file() && meta.len() <= CONFIG_BYTES_MAX)
-    };
     path.ends_with(".git/config")
-        && is_small()
-        && fs::read_to_string(path).is_ok_and(|text| text.lines().all(is_harmless_line))
+        && small_file::read(path, CONFIG_BYTES_MAX)
+            .is_some_and(|text| text.lines().all(is_harmless_line))
 }
 
 /// A file `.git` that leads to a further working tree of a repository here.
 fn is_own_worktree(path: &Path) -> bool {
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = small_file::read(path, CONFIG_BYTES_MAX).unwrap_or_default();
     let Some(target) = text.trim_end().strip_prefix("gitdir: ").map(Path::new) else {
         return false;
     };
     let worktrees = target.parent().filter(|parent| parent.ends_with(".git/worktrees"));
     let repository = worktrees.and_then(Path::parent).and_then(Path::parent);
-    let plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    plain
-        && repository.is_some_and(|repository| path.starts_with(repository))
+    repository.is_some_and(|repository| path.starts_with(repository))
         && holds_line(&target.join("commondir"), COMMON_DIR_OF_WORKTREES)
 }
 
 fn holds_line(path: &Path, line: &str) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= CONFIG_BYTES_MAX)
-        && fs::read_to_string(path).is_ok_and(|text| text.trim_end() == line)
+    small_file::read(path, CONFIG_BYTES_MAX).is_some_and(|text| text.trim_end() == line)
 }
 
 fn is_harmless_line(line: &str) -> bool {

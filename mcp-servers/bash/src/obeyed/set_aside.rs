@@ -20,6 +20,8 @@ const NOT_ALL_NEW: &str = "It has made more folders than are looked through for 
 /// Behind the name of what was set aside.
 const ASIDE: &str = "set-aside";
 const NAMES_MAX: usize = 1000;
+/// So many of what was set aside are named to the owner, because a long notice is cut.
+const TOLD_MAX: usize = 10;
 
 /// What is said at the end of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +30,8 @@ pub struct ObeyedEnd {
     pub set_aside: Option<String>,
     /// The same for the owner, who may have made it.
     pub for_owner: Option<String>,
+    /// Whether something has another name now, so that it is missing where it was made.
+    pub has_set_aside: bool,
     /// Where a repository stands now that stood elsewhere before.
     pub moved_head: Option<String>,
 }
@@ -37,6 +41,8 @@ enum Settled {
     Stays,
     /// In words: where it is now.
     Aside(String),
+    /// In words: why it could not be given another name.
+    Left(String),
     /// In words: where the one is now that had taken its place.
     Back(String),
 }
@@ -45,23 +51,26 @@ impl Obeyed {
     pub fn set_aside_what_is_new(&self, level: Level, baseline: &Baseline) -> ObeyedEnd {
         let folders_max = self.folders + self.left.len() + NEW_FOLDERS_MAX;
         let mut now = Self::find(&self.workspace, folders_max, &self.left);
-        let targets = self.targets.keys();
+        // What lies outside is the owner's own.
+        let targets = self.targets.keys().filter(|path| path.starts_with(&self.workspace));
         let targets = targets.filter_map(|path| Some((path.clone(), Identity::of(path)?)));
         now.found.extend(targets);
-        let (mut aside, mut back) = (Vec::new(), Vec::new());
+        let (mut aside, mut left, mut back) = (Vec::new(), Vec::new(), Vec::new());
         for (path, identity) in &now.found {
             match self.settle(path, identity, baseline) {
                 Settled::Stays => {}
                 Settled::Aside(words) => aside.push(words),
+                Settled::Left(words) => left.push(words),
                 Settled::Back(words) => back.push(words),
             }
         }
         let not_all = (!now.left.is_empty()).then_some(NOT_ALL_NEW.to_owned());
-        let told = [of_aside(&aside, level), of_back(&back), not_all];
-        let for_owner = [aside_for_owner(&aside), back_for_owner(&back)];
+        let told = [of_aside(&aside, level), of_left(&left), of_back(&back), not_all];
+        let for_owner = [back_for_owner(&back), left_for_owner(&left), aside_for_owner(&aside)];
         ObeyedEnd {
             set_aside: joined(told),
             for_owner: joined(for_owner),
+            has_set_aside: !aside.is_empty(),
             moved_head: self.moved_head(),
         }
     }
@@ -92,16 +101,12 @@ impl Obeyed {
     /// Gives it another name, so that nobody obeys it.
     fn put_aside(&self, path: &Path) -> Settled {
         let name = self.shown(path);
-        Settled::Aside(
-            match free_name(path).map(|aside| fs::rename(path, &aside).map(|()| aside)) {
-                Some(Ok(aside)) => format!("{name} is now {}", self.shown(&aside)),
-                Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
-                    return Settled::Stays;
-                }
-                Some(Err(error)) => format!("{name} is still there ({error})"),
-                None => format!("{name} is still there (no name is free for it)"),
-            },
-        )
+        match free_name(path).map(|aside| fs::rename(path, &aside).map(|()| aside)) {
+            Some(Ok(aside)) => Settled::Aside(format!("{name} is now {}", self.shown(&aside))),
+            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => Settled::Stays,
+            Some(Err(error)) => Settled::Left(format!("{name} is still there ({error})")),
+            None => Settled::Left(format!("{name} is still there (no name is free for it)")),
+        }
     }
 
     /// Where a repository stands now, if it stood elsewhere before.
@@ -128,11 +133,21 @@ fn of_aside(aside: &[String], level: Level) -> Option<String> {
     })
 }
 
+fn of_left(left: &[String]) -> Option<String> {
+    (!left.is_empty()).then(|| {
+        format!(
+            "What other programs run or obey on sight could not be set aside: {}. Tell the owner, \
+             and leave it to them.",
+            left.join(", ")
+        )
+    })
+}
+
 fn of_back(back: &[String]) -> Option<String> {
     (!back.is_empty()).then(|| {
         format!(
-            "While it ran, somebody else replaced what other programs run or obey on sight, and \
-             that was put back as it was before: {}. Tell the owner, and leave both to them.",
+            "While it ran, what other programs run or obey on sight was replaced, and it was put \
+             back as it was before: {}. Tell the owner, and leave both to them.",
             back.join(", ")
         )
     })
@@ -143,9 +158,23 @@ fn aside_for_owner(aside: &[String]) -> Option<String> {
         format!(
             "{}. It came while a command ran that may make nothing that other programs run or \
              obey on sight. If it is yours, or you want it there, move it back.",
-            aside.join(", ")
+            first_of(aside)
         )
     })
+}
+
+fn left_for_owner(left: &[String]) -> Option<String> {
+    let said = first_of(left);
+    (!left.is_empty())
+        .then(|| format!("{said}. It may be the command's: look at it, and remove it."))
+}
+
+fn first_of(words: &[String]) -> String {
+    let said = words.iter().take(TOLD_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match words.len().saturating_sub(TOLD_MAX) {
+        0 => said,
+        more => format!("{said} and {more} more"),
+    }
 }
 
 fn back_for_owner(back: &[String]) -> Option<String> {
@@ -315,6 +344,42 @@ mod tests {
         assert!(end.for_owner.unwrap().contains("SOUL.md is now SOUL.md.set-aside"));
         // What was put back is what was there, also for a command that ran beside it.
         assert_eq!(before.set_aside_what_is_new(Level::Write, &baseline), ObeyedEnd::default());
+    }
+
+    #[test]
+    fn what_a_link_leads_to_outside_of_the_workspace_is_left_alone() {
+        let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let target = outside.path().canonicalize().unwrap().join("CLAUDE.md");
+        fs::write(&target, "before").unwrap();
+        symlink(&target, dir.path().join("CLAUDE.md")).unwrap();
+        let opened = [target.parent().unwrap().to_owned()];
+        let before = Obeyed::below(dir.path(), &opened);
+        assert!(before.paths().any(|path| path == target), "it is held while the command runs");
+        replace(&target, "saved");
+        let end = before.set_aside_what_is_new(Level::Write, &Baseline::read(dir.path()));
+        assert_eq!(end, ObeyedEnd::default());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "saved");
+    }
+
+    #[test]
+    fn the_owner_reads_first_what_was_put_back_and_ten_names_of_the_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("AGENTS.md"), "before").unwrap();
+        let (baseline, before) = (Baseline::read(dir.path()), Obeyed::below(dir.path(), &[]));
+        replace(&at("AGENTS.md"), "new");
+        for number in 0..12 {
+            fs::create_dir(at(&format!("f{number}"))).unwrap();
+            fs::write(at(&format!("f{number}/.envrc")), "").unwrap();
+        }
+        let end = before.set_aside_what_is_new(Level::Write, &baseline);
+        let told = end.for_owner.unwrap();
+        assert!(told.starts_with("Replaced while a command ran: AGENTS.md"), "{told}");
+        assert_eq!(told.matches(" is now ").count(), TOLD_MAX, "{told}");
+        assert!(told.contains(" and 2 more. It came while"), "{told}");
+        assert_eq!(end.set_aside.unwrap().matches(" is now ").count(), 12);
+        let left = left_for_owner(&[".envrc is still there (no)".into()]).unwrap();
+        assert!(left.ends_with("look at it, and remove it."), "{left}");
     }
 
     #[test]

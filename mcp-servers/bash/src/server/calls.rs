@@ -92,7 +92,8 @@ impl BashServer {
             let said = refusal_of(&refusals, (level, keeps_obeyed), &opens, &output.text);
             output.notes.extend(said);
         }
-        let is_in_part = of_git || shown.obeyed.for_owner.is_some();
+        let is_in_part =
+            shown.obeyed.has_set_aside || (keeps_obeyed && level::is_in_part(&output.text));
         let moved = shown.obeyed.moved_head.filter(|_| is_in_part);
         output.notes.extend(moved.map(|head| level::half_switched(&head)));
         output.set_aside = shown.obeyed.for_owner;

@@ -108,6 +108,11 @@ pub fn lower(text: &str) -> String {
     if lower.is_ascii() { lower } else { lower.nfc().collect() }
 }
 
+/// The same with its letters as they are written.
+pub fn composed(text: &str) -> String {
+    text.nfc().collect()
+}
+
 /// A name as it is compared: in small letters, with single spaces.
 pub fn folded(name: &str) -> String {
     let lower = lower(name);
