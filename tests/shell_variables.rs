@@ -223,7 +223,7 @@ fn a_secret_is_not_kept_in_a_variable_and_that_is_said() {
         said.contains("[A secret is not kept in a variable: the next command does not have `A`.]"),
         "{said}"
     );
-    assert!(!format!("{:?}", house.events("main")).contains("4711"));
+    assert!(!format!("{:?}", house.events("main")).contains("of-4711-letters"));
     assert_eq!(printed(&house, "main")[2], "none2");
     whole(&house, &model);
 }
