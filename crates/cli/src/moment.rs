@@ -1,5 +1,5 @@
-//! A moment as a command line shows it: by the clock of this machine. Must not know what happened at
-//! it.
+//! A moment as a command line shows it: by the clock of this machine. Must not know what happened
+//! at it.
 
 use jiff::tz::TimeZone;
 
