@@ -7,6 +7,8 @@ use crate::telegram_model::Rig;
 use crate::wires::{Answer, Call, Turn};
 use rustix::process::Signal;
 use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 const WORDS: &str = "Drink tea.";
 /// A day that is far away.
@@ -77,6 +79,27 @@ fn a_task_that_waits_behind_a_turn_is_cancelled_and_does_not_run() {
     assert_eq!((begun(&rig), rig.model.recorded().len()), (0, 2));
     let history = rig.house.claw(&["schedule", "history"]).expect(0).out;
     assert_eq!(history.matches("was taken back").count(), 1, "{history}");
+    rig.house.is_whole();
+}
+
+#[test]
+fn a_task_that_waits_behind_a_turn_is_cancelled_also_after_the_gateway_was_stopped() {
+    let gate = Arc::new(Semaphore::new(0));
+    let rig = Rig::new([Answer::Gated(Turn::text("Never said."), gate)]);
+    rig.house.write("claw.toml", SERVER_WAIT);
+    rig.anna.starts();
+    let [task, words] = task_and_words(&rig);
+    let gateway = rig.start();
+    rig.says("think");
+    eventually("the model is asked", || rig.model.recorded().len() == 1);
+    fires(&rig, &task);
+    looks(&rig, &words);
+    gateway.signal(Signal::TERM);
+    gateway.ends();
+    assert_eq!(begun(&rig), 0, "it is still due");
+    let number = task.trim_start_matches('j');
+    let said = rig.house.claw(&["schedule", "cancel", number]).expect(0).out;
+    assert!(said.starts_with("Cancelled: "), "{said}");
     rig.house.is_whole();
 }
 

@@ -272,8 +272,8 @@ fn jobs(app: &App, report: &mut Report) {
                 many => format!("{many} firings of jobs were"),
             };
             let text = format!(
-                "{missed} missed and not made up, because nothing of claw ran; jobs fire while \
-                 `claw gateway` runs"
+                "{missed} missed and not made up: nothing of claw ran, or its conversation was in a \
+                 turn until it was too late; jobs fire while `claw gateway` runs"
             );
             report.warn("jobs", text);
         }

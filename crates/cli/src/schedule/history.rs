@@ -28,9 +28,7 @@ pub async fn run(
         out::err_line("There is more: --limit NUMBER shows it.");
     }
     if let Some(missed) = page["missed"].as_u64().filter(|missed| *missed > 0 && !as_json) {
-        out::err_line(&format!(
-            "Missed in all: {missed}. Nobody was there at these times, and they were not made up."
-        ));
+        out::err_line(&format!("Missed in all: {missed}. They were not made up."));
     }
     Ok(ExitCode::from(fail::DONE))
 }

@@ -9,6 +9,10 @@ use super::due::Firing;
 use crate::domain::SessionId;
 use crate::store::{StoreError, now_ms};
 
+/// How long a turn has to lie there before it counts as left: whoever starts, or stops, has let it
+/// go for a moment alone.
+const LEFT_FOR_MS: i64 = 10_000;
+
 /// What stands before a task in its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BeforeTask {
@@ -33,6 +37,8 @@ struct Waiting {
     late_ms: Option<i64>,
     /// When it was seen that nothing stands before it any more.
     free_ms: Option<i64>,
+    /// The turn that was seen without anybody who goes on with it, and since when.
+    left: Option<(u64, i64)>,
 }
 
 impl BeforeTask {
@@ -56,7 +62,28 @@ impl BehindTurns {
     }
 
     pub(super) fn waits(&mut self, firing: &Firing, session: SessionId, late_ms: Option<i64>) {
-        self.0.insert(firing.id.clone(), Waiting { session, late_ms, free_ms: None });
+        self.0.insert(firing.id.clone(), Waiting { session, late_ms, free_ms: None, left: None });
+    }
+
+    /// For how long `turn` has been seen to lie before it.
+    fn left_for_ms(
+        &mut self,
+        firing: &Firing,
+        session: &SessionId,
+        late_ms: Option<i64>,
+        (turn, now_ms): (u64, i64),
+    ) -> i64 {
+        let waiting = self.0.entry(firing.id.clone()).or_insert_with(|| {
+            let session = session.clone();
+            Waiting { session, late_ms, free_ms: Some(now_ms), left: None }
+        });
+        match waiting.left {
+            Some((known, since_ms)) if known == turn => (now_ms - since_ms).max(0),
+            _ => {
+                waiting.left = Some((turn, now_ms));
+                0
+            }
+        }
     }
 
     /// How late it was when it was seen first: `late_ms` for one that has not waited.
@@ -93,6 +120,20 @@ impl Jobs {
             let goes_on = open.is_some() && (is_held || waits);
             Ok(if goes_on { BeforeTask::UnderWay } else { BeforeTask::now(open) })
         })
+    }
+
+    /// How long a task waits yet for somebody to come to the turn that lies before it; none where
+    /// none does, or for long enough.
+    pub(super) fn comes_back_in_ms(
+        &self,
+        firing: &Firing,
+        session: &SessionId,
+        late_ms: Option<i64>,
+        behind: &mut BehindTurns,
+    ) -> Result<Option<i64>, StoreError> {
+        let BeforeTask::Left { turn } = self.before_a_task(session)? else { return Ok(None) };
+        let left_for_ms = behind.left_for_ms(firing, session, late_ms, (turn, now_ms()));
+        Ok(Some(LEFT_FOR_MS - left_for_ms).filter(|ms| *ms > 0))
     }
 
     /// Until a turn is over behind which a task waits; forever where none does.

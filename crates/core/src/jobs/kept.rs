@@ -17,7 +17,8 @@ const MINUTE_MS: i64 = 60_000;
 pub(super) enum WriteOutcome {
     /// Now, or before, by whichever process.
     Yes,
-    /// As many turns as may have begun in this minute: there is room after so many milliseconds.
+    /// As many turns as may have begun in this minute, or somebody may come back to the turn before
+    /// it: to be tried after so many milliseconds.
     NotBefore(i64),
     /// Its session is in a turn. It stays due until that is over, so that its job can be cancelled.
     BehindTurn,

@@ -150,15 +150,28 @@ impl Jobs {
             let written = self.say(placed).await;
             self.taken(server, written.map(|()| WriteOutcome::Yes), &placed.firing, course).await;
         }
+        // What waits behind a turn does not begin now.
+        turns.retain(|placed| !self.is_behind(placed, course));
         self.tell_missed(server, &late, &turns, course).await;
         for placed in &turns {
-            let written = self.begin_turn(placed).await;
+            let written = self.begin_turn(placed, course).await;
             if matches!(written, Ok(WriteOutcome::BehindTurn)) {
                 let session = placed.spot.session.clone();
                 course.behind.waits(&placed.firing, session, placed.late_ms);
             }
             self.taken(server, written, &placed.firing, course).await;
         }
+    }
+
+    /// Whether a turn stands before a task. Where that cannot be seen, its own write says why.
+    fn is_behind(&self, placed: &PlacedFiring, course: &mut Course<'_>) -> bool {
+        let session = &placed.spot.session;
+        let is_behind =
+            self.before_a_task(session).is_ok_and(|before| before == BeforeTask::UnderWay);
+        if is_behind {
+            course.behind.waits(&placed.firing, session.clone(), placed.late_ms);
+        }
+        is_behind
     }
 
     /// Where it is told. What is known already is taken here, and what cannot be told is.
@@ -351,12 +364,21 @@ impl Jobs {
         self.keep_words(rows, say).await
     }
 
-    async fn begin_turn(&self, placed: &PlacedFiring) -> Result<WriteOutcome, StoreError> {
-        let firing = &placed.firing;
+    async fn begin_turn(
+        &self,
+        placed: &PlacedFiring,
+        course: &mut Course<'_>,
+    ) -> Result<WriteOutcome, StoreError> {
+        let PlacedFiring { firing, spot, late_ms, instead } = placed;
+        let back_in_ms = self.comes_back_in_ms(firing, &spot.session, *late_ms, course.behind)?;
+        // In the place of another door it has waited for that door already.
+        if let Some(ms) = back_in_ms.filter(|_| !*instead) {
+            return Ok(WriteOutcome::NotBefore(ms));
+        }
         let text = firing.text.as_deref().unwrap_or_default();
-        let body = self.message(firing, text, placed.late_ms);
+        let body = self.message(firing, text, *late_ms);
         let row = kept::row(firing, FiringBecame::Turn, self.title(firing));
-        let inbound = kept::inbound(firing, placed.spot.clone(), body);
+        let inbound = kept::inbound(firing, spot.clone(), body);
         self.keep_turn(row, inbound, (self.0.limits)()).await
     }
 

@@ -52,7 +52,11 @@ pub(super) fn instruction(text: &str, firing: &Firing, late_ms: Option<i64>) -> 
     let late = match late_ms {
         None => String::new(),
         Some(ms) => {
-            format!(" It comes {} late, because claw was not running or was stopped.", span(ms))
+            format!(
+                " It comes {} late, because claw was not running, was stopped or waited for the \
+                 turn before it.",
+                span(ms)
+            )
         }
     };
     format!(

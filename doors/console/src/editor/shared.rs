@@ -2,7 +2,7 @@
 //! what has left, what is typed, and how the terminal is set meanwhile. Must not know rustyline.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -140,6 +140,10 @@ impl EditorState {
         if let Some(raw) = &*self.raw.lock().unwrap_or_else(PoisonError::into_inner) {
             // A terminal that is gone shows itself at the next read.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, raw);
+            // Bracketed paste on (DECSET 2004), as rustyline does where it takes the terminal: the
+            // shell has switched it off.
+            let _ = io::stdout().write_all(b"\x1b[?2004h");
+            let _ = io::stdout().flush();
         }
     }
 

@@ -2,13 +2,14 @@
 //! no answer yet, and what a backend that comes in the place of another one has to be told. Pure.
 //! Must not know where a line comes from, or what a request asks for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use rmcp::model::InitializeRequestParams;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use crate::domain::canonical::sha256_hex;
 use crate::socket::{NUMBER, NUMBER_BYTES_MAX};
 
 /// Requests without an answer at once; one more is refused.
@@ -67,7 +68,16 @@ struct Request {
     id: Value,
     /// `None`: there was no room for it, so that it cannot be sent again.
     line: Option<Line>,
+    /// `None`: it had no place for a number.
+    numbered: Option<Numbered>,
     tries: u32,
+}
+
+/// The front's own number of a request.
+struct Numbered {
+    /// The digest of its method and parameters, which are the same where it is made again.
+    call: String,
+    number: u64,
 }
 
 /// The conversation so far. It lives as long as the client.
@@ -78,8 +88,11 @@ pub struct Relay {
     is_initialized: bool,
     /// The client's `notifications/initialized`.
     initialized: Option<Line>,
-    /// How many requests have come.
+    /// How many requests have got a number of their own.
     requests: u64,
+    /// What the client was told to make again, the oldest first. It keeps its number then, so that
+    /// what was done is not done twice.
+    given_up: VecDeque<Numbered>,
     /// In the order in which they came.
     in_flight: Vec<Request>,
     kept_bytes: usize,
@@ -134,13 +147,15 @@ impl Relay {
                     }
                     (self.initialize, self.initialized) = (Some((id.clone(), line.to_vec())), None);
                     self.is_initialized = false;
-                    self.begins(id, line);
+                    self.begins(id, line, None);
                     return Way::Pass;
                 }
-                self.requests += 1;
-                let numbered = numbered(line, self.requests);
-                self.begins(id, numbered.as_deref().unwrap_or(line));
-                return numbered.map_or(Way::Pass, Way::PassAs);
+                let Some((passed, numbered)) = self.numbered(line) else {
+                    self.begins(id, line, None);
+                    return Way::Pass;
+                };
+                self.begins(id, &passed, Some(numbered));
+                return Way::PassAs(passed);
             }
             // An answer to what another backend has asked is nobody's.
             (None, Some(id)) if !self.asked.remove(&id.to_string()) => return Way::Drop,
@@ -198,19 +213,17 @@ impl Relay {
                     sent.extend(self.initialized.clone().filter(|_| is_initialize));
                     kept.push(request);
                 }
-                Some(_) => told.push(error(
-                    &request.id,
-                    INTERNAL_ERROR,
-                    &format!(
+                Some(_) => {
+                    let text = format!(
                         "claw was restarted {TRIES_MAX} times while it worked on this; if it was \
                          not this call that ended it, {MAKE_IT_AGAIN}"
-                    ),
-                )),
-                None => told.push(error(
-                    &request.id,
-                    INTERNAL_ERROR,
-                    &format!("claw was restarted; {MAKE_IT_AGAIN}"),
-                )),
+                    );
+                    told.push(self.gives_one_up(request, &text));
+                }
+                None => {
+                    let text = format!("claw was restarted; {MAKE_IT_AGAIN}");
+                    told.push(self.gives_one_up(request, &text));
+                }
             }
         }
         self.kept_bytes = kept.iter().filter_map(|it| it.line.as_ref()).map(Vec::len).sum();
@@ -223,15 +236,54 @@ impl Relay {
         let mut told = self.takes_questions_back();
         let text = format!("claw cannot be reached: {why}. When that is seen to, {MAKE_IT_AGAIN}");
         let given_up = std::mem::take(&mut self.in_flight);
-        told.extend(given_up.iter().map(|request| error(&request.id, INTERNAL_ERROR, &text)));
+        told.extend(given_up.into_iter().map(|request| self.gives_one_up(request, &text)));
         self.kept_bytes = 0;
         told
     }
 
-    fn begins(&mut self, id: Value, line: &[u8]) {
+    /// What the client is told of a request that it is to make again.
+    fn gives_one_up(&mut self, request: Request, text: &str) -> String {
+        if let Some(numbered) = request.numbered {
+            if self.given_up.len() >= IN_FLIGHT_MAX {
+                self.given_up.pop_front();
+            }
+            self.given_up.push_back(numbered);
+        }
+        error(&request.id, INTERNAL_ERROR, text)
+    }
+
+    /// The request with the front's own number of it: a new one, or that of the same request which
+    /// was given up. `None` for one that has no place for it.
+    fn numbered(&mut self, line: &[u8]) -> Option<(Line, Numbered)> {
+        let mut request: Value = serde_json::from_slice(line).ok()?;
+        let method = request["method"].clone();
+        let params = request.get_mut("params")?.as_object_mut()?;
+        let mut meta = match params.remove("_meta") {
+            None | Some(Value::Null) => json!({}),
+            Some(meta) => meta,
+        };
+        let call = sha256_hex(json!([method, &*params]).to_string().as_bytes());
+        let again = self.given_up.iter().position(|known| known.call == call);
+        let number = again.map_or(self.requests + 1, |at| self.given_up[at].number);
+        meta.as_object_mut()?.insert(NUMBER.to_owned(), number.into());
+        params.insert("_meta".to_owned(), meta);
+        let passed = request.to_string().into_bytes();
+        // Numbers may be longer in another spelling, and the line has a limit.
+        if passed.len() > line.len() + NUMBER_BYTES_MAX {
+            return None;
+        }
+        match again {
+            Some(at) => drop(self.given_up.remove(at)),
+            None => self.requests += 1,
+        }
+        Some((passed, Numbered { call, number }))
+    }
+
+    fn begins(&mut self, id: Value, line: &[u8], numbered: Option<Numbered>) {
         let fits = self.kept_bytes + line.len() <= KEPT_BYTES_MAX;
         self.kept_bytes += if fits { line.len() } else { 0 };
-        self.in_flight.push(Request { id, line: fits.then(|| line.to_vec()), tries: 0 });
+        let line = fits.then(|| line.to_vec());
+        self.in_flight.push(Request { id, line, numbered, tries: 0 });
     }
 
     fn ends(&mut self, id: &Value) {
@@ -253,17 +305,6 @@ impl Relay {
         };
         std::mem::take(&mut self.asked).into_iter().map(cancelled).collect()
     }
-}
-
-/// The request with the front's own number of it. `None` for one that has no place for it.
-fn numbered(line: &[u8], number: u64) -> Option<Line> {
-    let mut request: Value = serde_json::from_slice(line).ok()?;
-    let params = request.get_mut("params")?.as_object_mut()?;
-    let meta = params.entry("_meta").or_insert_with(|| json!({}));
-    meta.as_object_mut()?.insert(NUMBER.to_owned(), number.into());
-    let numbered = request.to_string().into_bytes();
-    // Numbers may be longer in another spelling, and the line has a limit.
-    (numbered.len() <= line.len() + NUMBER_BYTES_MAX).then_some(numbered)
 }
 
 /// What a client is told whose conversation cannot begin.

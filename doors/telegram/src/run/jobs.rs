@@ -9,14 +9,21 @@ use crate::domain::SessionId;
 use crate::doors::ChatDoor as _;
 use crate::jobs::{JobCallbacks, JobPlace, Spot};
 
-/// Sees to the jobs of the home until it is dropped.
+/// Sees to the jobs of the home until the bot ends. A turn that its end has cut off goes on at the
+/// next start, and a task that waits behind it does so still.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     let (placing, waking) = (ctx.clone(), ctx.clone());
     let callbacks = JobCallbacks {
         place_of: Arc::new(move |session| place_of(&placing, session)),
         written: Arc::new(move || waking.shared.wake()),
     };
-    ctx.shared.context.jobs.clone().keep(callbacks).await;
+    tokio::select! {
+        biased;
+        () = ctx.shared.closing.cancelled() => {}
+        () = ctx.shared.context.jobs.clone().keep(callbacks) => {}
+    }
+    // A part that ends before it is dropped counts as a fault.
+    std::future::pending().await
 }
 
 fn place_of(ctx: &GatewayContext, session: Option<&SessionId>) -> JobPlace {

@@ -99,6 +99,10 @@ fn each_request_has_a_number_of_its_own_whatever_its_id_and_one_without_a_place_
         assert_eq!(relay.client_says(&forged), Way::PassAs(numbered(1, number)));
         relay.backend_says(&answer(1));
     }
+    let without = line(&json!({"id": 1, "method": "tools/call", "params": {"_meta": null}}));
+    let Way::PassAs(passed) = relay.client_says(&without) else { panic!("it has no number") };
+    assert_eq!(serde_json::from_slice::<Value>(&passed).unwrap()["params"]["_meta"][NUMBER], 3);
+    relay.backend_says(&answer(1));
     for params in [json!(null), json!([1]), json!({"_meta": 1})] {
         let odd = line(&json!({"id": 1, "method": "tools/call", "params": params}));
         assert_eq!(relay.client_says(&odd), Way::Pass, "{params}");
@@ -174,6 +178,37 @@ fn when_nothing_can_be_reached_every_request_gets_an_answer() {
     let message = told[0]["error"]["message"].as_str().unwrap();
     assert!(message.contains("the home is gone") && message.contains("not done twice"));
     assert!(relay.is_idle());
+}
+
+#[test]
+fn what_the_client_was_told_to_make_again_keeps_its_number_once() {
+    let called = |id: i64, text: &str, token: i64| {
+        let params = json!({"name": "ask", "text": text, "_meta": {"progressToken": token}});
+        line(&json!({"id": id, "method": "tools/call", "params": params}))
+    };
+    let number_of = |way: Way| {
+        let Way::PassAs(line) = way else { panic!("{way:?}") };
+        let passed: Value = serde_json::from_slice(&line).unwrap();
+        passed["params"]["_meta"][NUMBER].as_u64().unwrap()
+    };
+    let mut relay = shaken();
+    assert_eq!(number_of(relay.client_says(&called(1, "a", 1))), 1);
+    assert_eq!(relay.gives_up("the home is gone").len(), 1);
+    assert_eq!(number_of(relay.client_says(&called(2, "b", 2))), 2, "another call");
+    assert_eq!(number_of(relay.client_says(&called(3, "a", 3))), 1, "it is made again");
+    assert_eq!(number_of(relay.client_says(&called(4, "a", 4))), 3, "once");
+    // The same where each backend has ended by it.
+    for _ in 0..TRIES_MAX {
+        relay.begins_anew();
+    }
+    assert!(relay.is_idle());
+    let again = ["b", "a", "a", "a"].map(|text| number_of(relay.client_says(&called(5, text, 5))));
+    assert_eq!(again, [2, 1, 3, 4]);
+    for number in 0..2 * IN_FLIGHT_MAX {
+        relay.client_says(&called(6, &number.to_string(), 6));
+        relay.gives_up("the home is gone");
+    }
+    assert_eq!(relay.given_up.len(), IN_FLIGHT_MAX);
 }
 
 #[test]
