@@ -12,10 +12,11 @@ fn a_chat_that_goes_on_has_its_prompt_and_its_keys_and_the_question_stays_open()
     shell.types(&format!("'{claw}' chat")).shows("lists the commands").shows("> ");
     shell.types("write notes/a.md: hello").shows(" yes").shows("> ");
     for _ in 0..2 {
-        shell.keys("\x1a").shows("Stopped").types("fg").shows("> ");
-        assert!(!shell.echoes(), "the shell's line editing is in force: {}", shell.text());
-        // Ctrl-C takes away what was typed, and stops no turn.
-        shell.keys("half").shows("half").keys("\x03").shows("> ");
+        shell.keys("\x1a").shows("Stopped").types("fg").shows("chat").shows("> ");
+        eventually("the shell's line editing is in force no more", || !shell.echoes());
+        // Ctrl-C takes away what was typed, and stops no turn. Behind that the terminal is given
+        // back and taken again for the next line: before, a prompt may be that of the old line.
+        shell.keys("half").shows("half").keys("\x03").shows("\x1b[?2004l").shows("> ");
     }
     eventually("it is answered, and the file is written", || {
         shell.types("y");

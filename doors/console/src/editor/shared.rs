@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    ControlModes, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr,
+    tcsetattr,
+};
 
 use crate::domain::Mode;
 use crate::paint::{MarksWritten, PromptGate};
@@ -33,8 +36,8 @@ pub(super) struct EditorState {
     undrawn: AtomicBool,
     /// A line is being edited: the terminal is in raw mode.
     pub(super) editing: AtomicBool,
-    /// How the terminal is set while that line is edited, from its first prompt on.
-    raw: Mutex<Option<Termios>>,
+    /// That line's prompt has been drawn.
+    has_prompt: AtomicBool,
     /// What has been typed on the line so far.
     pub(super) typed: Mutex<String>,
     /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays
@@ -54,7 +57,7 @@ impl EditorState {
             draws: Condvar::new(),
             undrawn: AtomicBool::default(),
             editing: AtomicBool::default(),
-            raw: Mutex::default(),
+            has_prompt: AtomicBool::default(),
             typed: Mutex::default(),
             continued: Mutex::default(),
             mode: Mutex::new(mode),
@@ -114,36 +117,40 @@ impl EditorState {
 
     /// The prompt is drawn: all that the editor was given before has left.
     pub(super) fn note_draw(&self) {
-        self.note_raw();
+        self.draw_raw();
         self.hand_on();
         self.undrawn.store(false, Ordering::SeqCst);
         *self.drawn.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.draws.notify_all();
     }
 
-    fn note_raw(&self) {
-        let mut raw = self.raw.lock().unwrap_or_else(PoisonError::into_inner);
-        if raw.is_none() && self.editing.load(Ordering::SeqCst) {
-            // Where it cannot be read, it cannot be set again either.
-            *raw = tcgetattr(io::stdin()).ok();
+    /// A line's prompt is drawn in raw mode, and a Ctrl-Z may have stopped the process just before
+    /// that: then the terminal is still as a shell has set it.
+    fn draw_raw(&self) {
+        if !self.editing.load(Ordering::SeqCst) {
+            return;
         }
+        if let Ok(found) = tcgetattr(io::stdin())
+            && found.local_modes.contains(LocalModes::ICANON)
+        {
+            set_raw(found);
+        }
+        self.has_prompt.store(true, Ordering::SeqCst);
     }
 
     /// The line has ended, and the editor has given the terminal back.
     pub(super) fn end_line(&self) {
         self.editing.store(false, Ordering::SeqCst);
-        *self.raw.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.has_prompt.store(false, Ordering::SeqCst);
     }
 
-    /// Sets the terminal as the editor needs it, if a line is being edited.
+    /// Sets the terminal as the editor needs it, if a line is being edited. Before its first prompt
+    /// the editor does so itself, and has to find the terminal as it is between two lines.
     pub(super) fn set_raw_again(&self) {
-        if let Some(raw) = &*self.raw.lock().unwrap_or_else(PoisonError::into_inner) {
-            // A terminal that is gone shows itself at the next read.
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, raw);
-            // Bracketed paste on (DECSET 2004), as rustyline does where it takes the terminal: the
-            // shell has switched it off.
-            let _ = io::stdout().write_all(b"\x1b[?2004h");
-            let _ = io::stdout().flush();
+        if self.has_prompt.load(Ordering::SeqCst)
+            && let Ok(found) = tcgetattr(io::stdin())
+        {
+            set_raw(found);
         }
     }
 
@@ -157,6 +164,23 @@ impl EditorState {
     pub(super) fn take_typed(&self) -> String {
         std::mem::take(&mut *self.typed.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// As rustyline sets it for a line: each key comes at once, and none is a signal.
+fn set_raw(mut termios: Termios) {
+    use InputModes as In;
+    termios.input_modes -= In::BRKINT | In::ICRNL | In::INPCK | In::ISTRIP | In::IXON;
+    termios.control_modes |= ControlModes::CS8;
+    termios.local_modes -=
+        LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN | LocalModes::ISIG;
+    termios.special_codes[SpecialCodeIndex::VMIN] = 1;
+    termios.special_codes[SpecialCodeIndex::VTIME] = 0;
+    // A terminal that is gone shows itself at the next read.
+    let _ = tcsetattr(io::stdin(), OptionalActions::Now, &termios);
+    // Bracketed paste on (DECSET 2004), as rustyline does where it takes the terminal: the shell
+    // has switched it off.
+    let _ = io::stdout().write_all(b"\x1b[?2004h");
+    let _ = io::stdout().flush();
 }
 
 #[cfg(test)]
