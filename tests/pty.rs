@@ -18,7 +18,7 @@ use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{FlowArg, LocalFlags, tcflow, tcgetattr};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{Winsize, tcgetpgrp, tcsetwinsize};
 
 use crate::program::{House, SOON, eventually};
 
@@ -128,6 +128,14 @@ impl Pty {
     /// Single keys: `\x03` is Ctrl-C, `\x04` the end of input.
     pub fn keys(&mut self, keys: &str) -> &mut Self {
         self.master.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// What the terminal makes of Ctrl-C and Ctrl-\ where it is no editor's. It would also throw
+    /// away what is on its way (termios(3), NOFLSH), just behind the signal: on a busy machine the
+    /// program has spoken by then.
+    pub fn signals(&mut self, signal: Signal) -> &mut Self {
+        kill_process_group(tcgetpgrp(&self.master).unwrap(), signal).unwrap();
         self
     }
 

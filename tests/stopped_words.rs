@@ -2,6 +2,7 @@
 //! program: it stays on the screen and in the log, and the next request has it, marked as cut.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::program::{House, eventually};
@@ -73,7 +74,7 @@ fn what_was_written_before_ctrl_c_of_one_question_is_printed_once_kept_and_read_
     let model = Threaded::start(Wire::OpenAi, answers());
     let house = House::at("openai-compatible", &model.base_url);
     let mut ask = Pty::start(&house, &["ask", "explain it"]);
-    ask.shows("writing …").keys("\x03").shows("Stopping…");
+    ask.shows("writing …").signals(Signal::INT).shows("Stopping…");
     let shown = ask.shows(WRITTEN_LAST).shows("Stopped.").ends(130);
     for words in ["I shall explain it.", WRITTEN_LAST] {
         assert_eq!(shown.matches(words).count(), 1, "{shown}");

@@ -123,7 +123,9 @@ fn a_model_that_is_listed_and_refuses_what_is_set_for_it_does_not_work() {
     );
     rig.house.write("claw.toml", &text);
     let mut pty = rig.init();
-    pty.shows("Model now: qwen3:8b").shows("It does not work: ").shows("temperature").types("y");
+    pty.shows("Model now: qwen3:8b").shows("It does not work: ").shows("temperature");
+    // What is typed before its question answers nothing.
+    pty.shows("Keep it? [y/N]").types("y");
     pty.shows("from @BotFather").types("").shows("nothing was written").ends(0);
     assert_eq!(fs::read_to_string(rig.claw_toml()).unwrap(), text);
     let asked = ollama.recorded().pop().unwrap().body;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustix::process::Signal;
 use tokio::sync::Semaphore;
 
 use crate::living::rig::Rig;
@@ -202,7 +203,7 @@ fn ctrl_backslash_leaves_the_terminal_as_it_was() {
     let mut pty = rig.init();
     rig.chooses_model(&mut pty);
     assert!(!pty.echoes());
-    pty.keys("\x1c").shows("Stopped; nothing was written.");
+    pty.signals(Signal::QUIT).shows("Stopped; nothing was written.");
     assert!(pty.echoes(), "the terminal is as it was");
     pty.ends(130);
     assert!(!rig.house.home().exists());
