@@ -253,12 +253,15 @@ fn steer_reaches_the_running_turn_and_interrupt_ends_it() {
 
 #[test]
 fn progress_is_told_while_a_client_waits() {
-    let house = house();
+    let gate = Arc::new(Semaphore::new(0));
+    let (house, _model) = speaking([Answer::Gated(Turn::text("Much later."), gate.clone())]);
     let client = Client::start(&house, &[], Era::Modern);
-    let asked = client.done("ask", &json!({"text": "run `sleep 2; echo hello`"}));
-    assert_eq!(asked["status"], "waiting", "{asked}");
-    let told = client.progress();
-    assert!(told.iter().any(|line| line.contains("the model is asked")), "{told:?}");
+    let asked = client.begin("ask", &json!({"text": "think"}));
+    // The model answers when the client has been told.
+    let told = || client.progress().iter().any(|line| line.contains("the model is asked"));
+    eventually("the client is told that the model is asked", told);
+    gate.add_permits(100);
+    assert_eq!(text(&asked.ends().unwrap()), "Much later.");
 }
 
 #[test]
