@@ -19,6 +19,7 @@ pub(super) struct DrawnPrompt<'a>(pub(super) &'a EditorState, pub(super) Mode);
 
 impl Prompt for DrawnPrompt<'_> {
     fn raw(&self) -> &str {
+        self.0.draws_prompt();
         self.0.note_draw();
         prompt_in_line(self.1, self.0.mode())
     }

@@ -117,25 +117,22 @@ impl EditorState {
 
     /// The prompt is drawn: all that the editor was given before has left.
     pub(super) fn note_draw(&self) {
-        self.draw_raw();
         self.hand_on();
         self.undrawn.store(false, Ordering::SeqCst);
         *self.drawn.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.draws.notify_all();
     }
 
-    /// A line's prompt is drawn in raw mode, and a Ctrl-Z may have stopped the process just before
-    /// that: then the terminal is still as a shell has set it.
-    fn draw_raw(&self) {
-        if !self.editing.load(Ordering::SeqCst) {
-            return;
-        }
-        if let Ok(found) = tcgetattr(io::stdin())
+    /// Before a prompt is drawn: the first one of a line finds the terminal in raw mode, unless a
+    /// Ctrl-Z has stopped the process just before it. Then it is still as a shell has set it.
+    pub(super) fn draws_prompt(&self) {
+        // Said first, so that a stop from here on is made good by whoever hears of its end.
+        if !self.has_prompt.swap(true, Ordering::SeqCst)
+            && let Ok(found) = tcgetattr(io::stdin())
             && found.local_modes.contains(LocalModes::ICANON)
         {
             set_raw(found);
         }
-        self.has_prompt.store(true, Ordering::SeqCst);
     }
 
     /// The line has ended, and the editor has given the terminal back.
@@ -166,7 +163,8 @@ impl EditorState {
     }
 }
 
-/// As rustyline sets it for a line: each key comes at once, and none is a signal.
+/// As rustyline sets it for a line: each key comes at once, and none is a signal. `make_raw` would
+/// also leave line feeds without their carriage returns.
 fn set_raw(mut termios: Termios) {
     use InputModes as In;
     termios.input_modes -= In::BRKINT | In::ICRNL | In::INPCK | In::ISTRIP | In::IXON;
