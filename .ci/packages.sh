@@ -23,6 +23,13 @@ first="$(made)"
 PROGRAM="$program" bash packaging/build.sh >"$CI_SCRATCH/packages.log" 2>&1 || { cat "$CI_SCRATCH/packages.log" >&2; fail "the packages were not made again"; }
 second="$(made)"
 [ "$first" = "$second" ] || { diff <(echo "$first") <(echo "$second") >&2 || true; fail "the same program made other packages"; }
+# A program that needs no library is a static one.
+needs="$(dpkg-deb -f "$DIST"/*.deb Depends)"
+libraries="$(ldd "$program" 2>&1 || true)"
+case "$libraries" in
+    *libc.so*) expect "what the .deb depends on" "$needs" "libc6 (>= 2." ;;
+    *) [ -z "$needs" ] || fail "the .deb of a static program depends on $needs" ;;
+esac
 ls -l "$DIST" | awk 'NR > 1 { printf "%10d bytes  %s\n", $5, $9 }'
 
 # The bill of materials is what its format says, and names what the program is made of.

@@ -16,9 +16,12 @@ esac
 # static program asks for none.
 newest="$(grep -aoE 'GLIBC_[0-9]+\.[0-9]+' "$program" | sort -uV | tail -n 1 | sed 's/GLIBC_//' || true)"
 depends=""
-if ldd "$program" 2>/dev/null | grep -q 'libc\.so'; then
-    depends="libc6 (>= ${newest:-2.31}), libgcc-s1"
-fi
+# Read to its end: behind a `grep -q` that has found its line, ldd may end by SIGPIPE, which pipefail
+# takes for a program without libraries.
+libraries="$(ldd "$program" 2>/dev/null || true)"
+case "$libraries" in
+    *libc.so*) depends="libc6 (>= ${newest:-2.31}), libgcc-s1" ;;
+esac
 
 root="$(mktemp -d)"
 trap 'rm -rf "$root"' EXIT
