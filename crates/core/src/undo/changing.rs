@@ -38,7 +38,7 @@ impl TurnSnapshots {
     /// workspace, if no other one of the turn is under way. With a sentence for the person, once a
     /// turn, if the turn cannot be undone; it goes on anyway.
     pub async fn before_change(&self, turn: &TurnId) -> (Option<Changing>, Option<String>) {
-        if self.shared.known().refused.contains(turn) {
+        if self.shared.known().refused.contains_key(turn) {
             return (None, None);
         }
         let changing = || Changing { snapshots: self.clone(), turn: turn.clone() };
@@ -55,9 +55,13 @@ impl TurnSnapshots {
             Ok(Begun::RefusedNow(why)) => Some(why),
             Err(error) => Some(self.shared.fail(turn, &error)),
         };
-        // Of two calls side by side the first one tells.
-        let is_first = self.shared.known().refused.insert(turn.clone());
-        (None, why.filter(|_| is_first).map(|why| sentence(&why)))
+        // Of calls side by side one tells: the first that knows why, and not the one that is here
+        // first, which may have found the turn refused by the other.
+        let mut known = self.shared.known();
+        let told = known.refused.entry(turn.clone()).or_default();
+        let is_told_now = why.is_some() && !*told;
+        *told |= is_told_now;
+        (None, why.filter(|_| is_told_now).map(|why| sentence(&why)))
     }
 }
 
@@ -68,7 +72,7 @@ impl Changing {
         let of = turn.clone();
         if let Err(error) = snapshots.apart(move |shared| shared.end_change(&of)).await {
             snapshots.shared.refuse(&turn, &error);
-            snapshots.shared.known().refused.insert(turn);
+            snapshots.shared.known().refused.entry(turn).or_default();
         }
     }
 }
@@ -158,3 +162,6 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ mod turn;
 mod unfinished;
 mod words;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -61,8 +61,8 @@ struct Shared {
 struct Known {
     /// Turns with a call under way that may change something.
     at_work: HashMap<TurnId, TurnAtWork>,
-    /// Open turns that cannot be undone. A turn leaves at its end.
-    refused: HashSet<TurnId>,
+    /// Open turns that cannot be undone, and whether the person was told. A turn leaves at its end.
+    refused: HashMap<TurnId, bool>,
     /// Why a turn cannot be undone, where the disk takes no note.
     failed: HashMap<TurnId, String>,
 }
