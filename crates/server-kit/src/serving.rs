@@ -10,7 +10,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// A server with its type hidden.
-type AnyServer = Box<dyn DynService<RoleServer>>;
+pub(crate) type AnyServer = Box<dyn DynService<RoleServer>>;
 /// A server that has greeted its client, and answers it.
 pub type Running = RunningService<RoleServer, AnyServer>;
 /// What the greeting comes to: nothing, if the client has closed the streams without a word, as a
@@ -40,7 +40,17 @@ impl Streams {
 
     /// Greets the client, and answers it from then on.
     pub fn serve(self, server: impl ServerHandler) -> Pin<Box<dyn Future<Output = Begun> + Send>> {
-        Box::pin(self.serve_any(server.into_dyn()))
+        self.serve_boxed(server.into_dyn())
+    }
+
+    // A future is compiled where it is boxed. Out of line and without a type parameter, that is
+    // here, and not once more in each server.
+    #[inline(never)]
+    pub(crate) fn serve_boxed(
+        self,
+        server: AnyServer,
+    ) -> Pin<Box<dyn Future<Output = Begun> + Send>> {
+        Box::pin(self.serve_any(server))
     }
 
     async fn serve_any(self, server: AnyServer) -> Begun {

@@ -4,10 +4,10 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use rmcp::ServerHandler;
 use rmcp::service::ServerInitializeError;
+use rmcp::{ServerHandler, ServiceExt as _};
 
-use crate::serving::Streams;
+use crate::serving::{AnyServer, Streams};
 
 /// How long work that has begun may take after standard input is closed.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
@@ -48,12 +48,16 @@ pub fn runtime(bounds: &Bounds) -> Result<tokio::runtime::Runtime, ServeError> {
 /// # Errors
 /// The runtime or the handshake fails, or the server's task is lost.
 pub fn serve(server: impl ServerHandler, bounds: &Bounds) -> Result<(), ServeError> {
+    serve_any(server.into_dyn(), bounds)
+}
+
+fn serve_any(server: AnyServer, bounds: &Bounds) -> Result<(), ServeError> {
     let runtime = runtime(bounds)?;
     let served = runtime.block_on(async {
         let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
         let streams =
             Streams::new(stdin, stdout).with_line_bytes_max(bounds.request_line_bytes_max);
-        let begun = streams.serve(server).await;
+        let begun = streams.serve_boxed(server).await;
         match begun.map_err(|error| ServeError::Handshake(Box::new(error)))? {
             Some(running) => running.waiting().await.map(|_reason| ()).map_err(ServeError::Stopped),
             None => Ok(()),

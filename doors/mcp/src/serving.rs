@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use claw_kit::counted::counted_with;
+use claw_server_kit::serving::Streams;
 use futures::future::BoxFuture;
-use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -90,17 +88,17 @@ impl Serving {
         let Hello { client, tools, front, .. } = hello;
         let serving = self.clone();
         let caller = Caller { serving, client, tools, front: Some(front), _place: place };
-        let transport = AsyncRwTransport::<RoleServer, _, _>::new_server(reads, writes)
-            .with_max_line_length(bytes_max.saturating_add(NUMBER_BYTES_MAX));
+        let streams = Streams::new(reads, writes)
+            .with_line_bytes_max(bytes_max.saturating_add(NUMBER_BYTES_MAX));
         self.connections.spawn(async move {
             let client = caller.client.clone();
-            match Handler::new(caller).serve(transport).await {
-                Ok(running) => {
+            match streams.serve(Handler::new(caller)).await {
+                Ok(Some(running)) => {
                     let ended = running.waiting().await;
                     tracing::debug!(%client, ?ended, "a client has gone");
                 }
                 // A client that looks and leaves without a word is no failure.
-                Err(ServerInitializeError::ConnectionClosed(_)) => {}
+                Ok(None) => {}
                 Err(error) => tracing::warn!(%client, %error, "a client does not speak MCP"),
             }
         });
