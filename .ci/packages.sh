@@ -25,7 +25,7 @@ second="$(made)"
 [ "$first" = "$second" ] || { diff <(echo "$first") <(echo "$second") >&2 || true; fail "the same program made other packages"; }
 # A program that needs no library is a static one.
 needs="$(dpkg-deb -f "$DIST"/*.deb Depends)"
-libraries="$(ldd "$program" 2>&1 || true)"
+libraries="$(ldd "$program" 2>/dev/null || true)"
 case "$libraries" in
     *libc.so*) expect "what the .deb depends on" "$needs" "libc6 (>= 2." ;;
     *) [ -z "$needs" ] || fail "the .deb of a static program depends on $needs" ;;
