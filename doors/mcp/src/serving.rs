@@ -26,11 +26,6 @@ use crate::doors::shared::DoorState;
 /// After a fault of the socket.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// What a client talks on.
-pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
-
 /// It lives until the process ends.
 pub struct Serving {
     /// Shared with its tasks.
@@ -70,17 +65,7 @@ impl Serving {
         self: &Arc<Self>,
         hello: Hello,
         place: Option<Arc<OwnedSemaphorePermit>>,
-        stream: impl ByteStream + 'static,
-    ) {
-        self.answer_on(hello, place, Box::new(stream));
-    }
-
-    /// Of one type, so that MCP is compiled here once, and not once more for each kind of stream.
-    fn answer_on(
-        self: &Arc<Self>,
-        hello: Hello,
-        place: Option<Arc<OwnedSemaphorePermit>>,
-        stream: Box<dyn ByteStream>,
+        stream: impl AsyncRead + AsyncWrite + Send + 'static,
     ) {
         let (reads, writes) = tokio::io::split(stream);
         let bytes_max = self.door.shared.context.clients.settings().body_bytes_max;

@@ -1,6 +1,8 @@
 //! The calls of a turn that may change the workspace: it is looked at when the first of those side
 //! by side begins and when the last has ended. Must not know what a call does or how a turn ends.
 
+use std::mem;
+
 use super::error::{sentence, why_not};
 use super::record::{Record, State};
 use super::{Shared, TurnSnapshots, UndoError};
@@ -59,9 +61,8 @@ impl TurnSnapshots {
         // first, which may have found the turn refused by the other.
         let mut known = self.shared.known();
         let told = known.refused.entry(turn.clone()).or_default();
-        let is_told_now = why.is_some() && !*told;
-        *told |= is_told_now;
-        (None, why.filter(|_| is_told_now).map(|why| sentence(&why)))
+        let why = why.filter(|_| !mem::replace(told, true));
+        (None, why.map(|why| sentence(&why)))
     }
 }
 

@@ -25,8 +25,8 @@ async fn of_two_calls_side_by_side_the_one_that_knows_why_tells() {
     let mut first = pin!(snapshots.before_change(&turn));
     assert!(futures::poll!(&mut first).is_pending());
     let records = snapshots.shared.place().records;
-    let is_refused = || matches!(records.of_turn(&turn), Ok(Some(record)) if matches!(record.state, State::Refused { .. }));
-    while !is_refused() {
+    let state = || records.of_turn(&turn).ok().flatten().map(|record| record.state);
+    while !matches!(state(), Some(State::Refused { .. })) {
         thread::yield_now();
     }
     let (counted, told) = snapshots.before_change(&turn).await;
