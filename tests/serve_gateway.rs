@@ -3,13 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::botapi::Message;
-use crate::program::{House, Running, eventually, example, said};
+use crate::program::{House, Running, alive, eventually, example, said};
 use crate::serve_rig::{Client, ERAS, Era, revoke, state, text};
 use crate::telegram_rig::Rig;
 use crate::wires::threaded::Threaded;
@@ -44,7 +45,11 @@ fn question(rig: &Rig, behind: i32) -> Message {
 
 /// A gateway in the place of one that was killed.
 fn again(rig: &Rig) -> Running {
-    let gateway = rig.house.start(&["gateway"]);
+    serving(rig, rig.house.command(&["gateway"]))
+}
+
+fn serving(rig: &Rig, command: Command) -> Running {
+    let gateway = rig.house.begin(command);
     eventually("the gateway serves clients", || {
         std::os::unix::net::UnixStream::connect(rig.house.home().join("serve.sock")).is_ok()
     });
@@ -119,6 +124,37 @@ fn an_ask_that_is_under_way_when_the_gateway_is_killed_is_said_once_and_answered
         drop(client);
         rig.stop(gateway);
     }
+}
+
+/// What the front sends again was counted when it was said first.
+#[test]
+fn what_is_sent_again_is_not_refused_by_the_budget_that_it_has_used_up() {
+    let never = || Answer::Gated(Turn::text("Never."), Arc::new(Semaphore::new(0)));
+    let model = Threaded::start(Wire::OpenAi, [never(), never(), Answer::text("Through.")]);
+    let rig = Rig::with(House::at("openai-compatible", &model.base_url));
+    rig.house.write("claw.toml", "[serve]\ncalls_day_max = 1\n");
+    let gateway = rig.start();
+    let client = Client::start(&rig.house, &["--client", "laptop"], Era::Modern);
+    let asked = client.begin("ask", &json!({"text": "think"}));
+    eventually("the model is asked", || model.recorded().len() == 1);
+    rig.kill(gateway);
+    rig.house.write("claw.toml", "[serve]\ncalls_day_max = 2\n");
+    // It ends when it has the second message, and has not told so.
+    let mut command = rig.house.command(&["gateway"]);
+    command.env("CLAW_KILL_AT", "router.submit.after:1");
+    let gateway = serving(&rig, command);
+    eventually("the model is asked again", || model.recorded().len() == 2);
+    let steered = client.begin("steer", &json!({"text": "and at two"}));
+    eventually("the gateway is killed", || !alive(gateway.id()));
+    drop(gateway);
+    let gateway = again(&rig);
+    let said = steered.ends().unwrap();
+    assert!(text(&said).starts_with("Said."), "{}", text(&said));
+    assert_eq!(text(&asked.ends().unwrap()), "Through.");
+    let refused = client.fails("ask", &json!({"text": "more"}));
+    assert!(refused.contains("2 calls (serve.calls_day_max)"), "{refused}");
+    drop(client);
+    rig.stop(gateway);
 }
 
 /// Some clients give one id to all of their requests. What is said again in the same words is

@@ -56,8 +56,7 @@ impl Tx<'_> {
         mark: &str,
         queued_messages_max: u32,
     ) -> Result<i64, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT id FROM inbox WHERE mark = ?1")?;
-        if let Some(id) = query.query_row([mark], |row| row.get(0)).optional()? {
+        if let Some(id) = self.inbound_of_mark(mark)? {
             return Ok(id);
         }
         let id = self.add_inbound(inbound, queued_messages_max)?;
@@ -65,6 +64,12 @@ impl Tx<'_> {
             .prepare_cached("UPDATE inbox SET mark = ?2 WHERE id = ?1")?
             .execute(params![id, mark])?;
         Ok(id)
+    }
+
+    /// The id of the row that was added with this mark.
+    pub fn inbound_of_mark(&self, mark: &str) -> Result<Option<i64>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT id FROM inbox WHERE mark = ?1")?;
+        Ok(query.query_row([mark], |row| row.get(0)).optional()?)
     }
 
     pub fn queued_messages(&self, session: &SessionId) -> Result<u32, StoreError> {

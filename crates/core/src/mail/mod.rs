@@ -112,6 +112,11 @@ impl Mail {
         })
     }
 
+    /// The id of what was committed under this mark.
+    pub fn submitted_as(&self, mark: &str) -> Result<Option<i64>, MailError> {
+        self.read(|tx| tx.inbound_of_mark(mark))
+    }
+
     /// The same, unless a turn is open in the session or something waits there already; `None`
     /// then.
     pub fn submit_alone(&self, inbound: Inbound) -> BoxFuture<'_, Result<Option<i64>, MailError>> {

@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::attachments::{self, Attachment};
 use crate::caller::Caller;
 use crate::clients::{AskState, OpenQuestion};
-use crate::domain::escape;
+use crate::domain::{SessionId, escape};
 use crate::handle::{Handle, NoSuchHandle};
 use crate::mail::AskedQuestion;
 use crate::router::OwnMessage;
@@ -74,19 +74,24 @@ pub async fn ask(caller: &Caller, given: Given<Ask>, context: &RequestContext<Ro
         return Err("`text` is empty; say what you want of the agent".to_owned());
     }
     let id = caller.session(session.as_deref())?;
-    caller.clients().may_ask(&caller.client).await.map_err(|why| why.to_string())?;
+    let mark = caller.mark_of(context, &format!("{id}\n{text}"));
+    let before = said_before(caller, mark.as_deref())?;
+    if before.is_none() {
+        caller.clients().may_ask(&caller.client).await.map_err(|why| why.to_string())?;
+    }
     let door = &caller.serving.door;
     let patience = match tasks::are_known(context) {
         true => caller.patience(wait_s).min(tasks::PATIENCE),
         false => caller.patience(wait_s),
     };
     let wait = Wait::begin(door, context, Some(&id), patience);
-    let mark = caller.mark_of(context, &format!("{id}\n{text}"));
-    let blocks = attachments::blocks(caller, text, attachments).await?;
-    let message = OwnMessage { blocks, mark };
-    let said = door.shared.context.router.own_message(&caller.visitor(), &id, message).await;
-    let handle = Handle::of(said.map_err(|error| error.to_string())?);
-    door.shared.wake();
+    let handle = match before {
+        Some(handle) => handle,
+        None => {
+            let blocks = attachments::blocks(caller, text, attachments).await?;
+            say(caller, &id, OwnMessage { blocks, mark }).await?
+        }
+    };
     let state = until_it_rests(caller, wait, handle).await?;
     give(caller, handle, state)
 }
@@ -104,8 +109,25 @@ pub async fn result(
     give(caller, handle, state)
 }
 
+/// The message of a request that the front sends again, if it was said before claw was restarted.
+/// It has been counted, so what is left of the day is not asked about.
+pub fn said_before(caller: &Caller, mark: Option<&str>) -> Result<Option<Handle>, String> {
+    let Some(mark) = mark else { return Ok(None) };
+    let found = caller.serving.door.shared.mail().submitted_as(mark);
+    Ok(found.map_err(|error| error.to_string())?.map(Handle::of))
+}
+
+/// Says it in a session of the client.
+pub async fn say(caller: &Caller, id: &SessionId, message: OwnMessage) -> Result<Handle, String> {
+    let shared = &caller.serving.door.shared;
+    let said = shared.context.router.own_message(&caller.visitor(), id, message).await;
+    let handle = Handle::of(said.map_err(|error| error.to_string())?);
+    shared.wake();
+    Ok(handle)
+}
+
 /// The session of a handle, if it is this client's.
-pub fn session_of(caller: &Caller, handle: Handle) -> Result<crate::domain::SessionId, String> {
+pub fn session_of(caller: &Caller, handle: Handle) -> Result<SessionId, String> {
     let found = caller.clients().session_of_ask(&caller.client, handle.inbox_id());
     found.map_err(|error| error.to_string())?.ok_or_else(|| NoSuchHandle.to_string())
 }

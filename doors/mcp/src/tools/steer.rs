@@ -9,11 +9,11 @@ use rmcp::service::RequestContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ask::session_of;
+use super::ask::{said_before, say, session_of};
 use super::{About, AgentTool, Done, Given, acts, told};
 use crate::caller::Caller;
 use crate::domain::{Block, SessionId};
-use crate::handle::{Handle, NoSuchHandle};
+use crate::handle::NoSuchHandle;
 use crate::router::{Order, OwnMessage};
 use crate::wait::Wait;
 
@@ -88,16 +88,18 @@ pub async fn steer(
         return Err("`text` is empty; say what the agent should know".to_owned());
     }
     let id = meant(caller, handle.as_deref(), session.as_deref())?;
-    let door = &caller.serving.door;
-    if !runs(caller, &id)? {
-        return Err("nothing runs in this session, so nothing was said; use `ask`".to_owned());
-    }
-    caller.clients().may_ask(&caller.client).await.map_err(|why| why.to_string())?;
     let mark = caller.mark_of(context, &format!("{id}\n{text}"));
-    let message = OwnMessage { blocks: vec![Block::Text { text }], mark };
-    let said = door.shared.context.router.own_message(&caller.visitor(), &id, message).await;
-    let handle = Handle::of(said.map_err(|error| error.to_string())?);
-    door.shared.wake();
+    let handle = match said_before(caller, mark.as_deref())? {
+        Some(handle) => handle,
+        None => {
+            if !runs(caller, &id)? {
+                let why = "nothing runs in this session, so nothing was said; use `ask`";
+                return Err(why.to_owned());
+            }
+            caller.clients().may_ask(&caller.client).await.map_err(|why| why.to_string())?;
+            say(caller, &id, OwnMessage { blocks: vec![Block::Text { text }], mark }).await?
+        }
+    };
     let session = caller.client.own_name(&id).map(str::to_owned);
     let words = format!(
         "Said. The agent reads it before its next step. `ask_result` with the handle `{handle}` \
