@@ -1,6 +1,7 @@
 //! A question that one process has put to a person, and another one has answered: at an open
 //! console, by a command, in Telegram.
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::program::{House, eventually};
@@ -59,6 +60,39 @@ fn a_prompt_closes_by_itself_when_a_command_answers_and_what_was_being_typed_is_
     asking.types("n");
     asking.shows("Then not.");
     asking.ends(0);
+    assert_eq!(house.in_workspace("effects"), "");
+    house.is_whole();
+}
+
+#[test]
+fn a_command_that_answers_shows_the_reply_also_behind_a_second_question() {
+    let model = Threaded::start(Wire::OpenAi, [effect(), effect(), Answer::text("It is done.")]);
+    let house = House::at("openai-compatible", &model.base_url);
+    // Whoever asks is gone when it is answered.
+    let id = house.ask_parks("Go ahead");
+    let mut approving = Pty::start(&house, &["approve", &id]);
+    approving.shows(EFFECT).shows("> ");
+    approving.types("y");
+    approving.shows("It is done.");
+    approving.ends(0);
+    assert_eq!(house.in_workspace("effects"), "once\nonce\n");
+    // It was shown, so nothing is left for the next command.
+    model.push(Answer::text("Hello."));
+    let next = house.claw(&["ask", "Hi"]).expect(0);
+    assert!(!next.err.contains("It is done."), "{next:?}");
+    house.is_whole();
+}
+
+#[test]
+fn ctrl_c_at_a_question_of_a_command_ends_the_turn() {
+    let model = Threaded::start(Wire::OpenAi, [effect(), Answer::text("Never said.")]);
+    let house = House::at("openai-compatible", &model.base_url);
+    let mut asking = Pty::start(&house, &["ask", "Go ahead"]);
+    asking.shows(EFFECT).shows("> ");
+    asking.signals(Signal::INT);
+    asking.shows("Stopping…").shows("bash/run was closed: the turn is stopped.").shows("Stopped.");
+    asking.ends(130);
+    assert!(house.claw(&["approvals", "--json"]).expect(0).rows().is_empty());
     assert_eq!(house.in_workspace("effects"), "");
     house.is_whole();
 }

@@ -109,6 +109,8 @@ async fn answer_and_go_on(
         follow.finish_leftovers().await?;
         loop {
             let ran = follow.worker.run(&session, &follow.live).await?;
+            // Whoever has asked may be gone, and then what the turn says is shown here.
+            follow.outbox.adopt().await?;
             if let Some(followed) = ask::unless_answered(app, &follow, &visitor, ran).await? {
                 return Ok(followed);
             }

@@ -24,6 +24,8 @@ use crate::terminal::style::Look;
 /// A question whose time is over stands for so long at least, in case somebody has answered at the
 /// last moment.
 const EXPIRED_STANDS: Duration = Duration::from_secs(1);
+/// Why a question closes whose turn is told to stop.
+const STOPPED: &str = "the turn is stopped";
 
 /// What came of a question.
 pub enum QuestionOutcome {
@@ -88,9 +90,16 @@ fn closed_elsewhere(
                 if row.state != ApprovalState::Waiting {
                     return Ok(closed(&row, None).0);
                 }
+                // The run of its session closes it, and comes when nobody is asked any more.
+                let session = question.session.as_ref();
+                let stops = session.map(|session| mail.stop_queued(session)).transpose()?;
+                if stops == Some(true) {
+                    let (at_ms, why) = (Clock::system().now_ms, STOPPED.to_owned());
+                    return Ok(Closed::Superseded { at_ms, why });
+                }
                 let stands = stands_until.saturating_duration_since(Instant::now());
                 left = time_until(row.expires_ms).max(stands);
-                // The run of its session closes it.
+                // So it does with this one.
                 if row.expires_ms <= Clock::system().now_ms && stands.is_zero() {
                     return Ok(Closed::Expired { at_ms: row.expires_ms });
                 }

@@ -34,6 +34,11 @@ impl Mail {
         all(self.read(|tx| tx.overdue_questions()))
     }
 
+    /// Whether the session was told to stop what it does, and has not heard of it yet.
+    pub fn stop_queued(&self, session: &SessionId) -> Result<bool, MailError> {
+        self.read(|tx| tx.stop_queued(session))
+    }
+
     /// The list in which an action was staged.
     pub fn list_of(&self, action: &CallId) -> Result<Option<CallId>, MailError> {
         Ok(self.read(|tx| tx.staged(action))?.map(|staged| staged.list))
