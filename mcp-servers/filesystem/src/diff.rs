@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_diff_applies(old in "([abc]{0,3}\\n){0,30}[ab]{0,2}", new in "([abc]{0,3}\\n){0,30}[ab]{0,2}") {
+        fn the_diff_applies(old in "([abc\\r]{0,3}\\n){0,30}[ab\\r]{0,2}", new in "([abc\\r]{0,3}\\n){0,30}[ab\\r]{0,2}") {
             prop_assert_eq!(patch(&old, &unified("f", &old, &new)), new);
         }
     }
