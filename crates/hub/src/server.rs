@@ -197,9 +197,11 @@ impl Server {
             if let Some(connection) = slot.up.as_ref().filter(|connection| !connection.is_dead()) {
                 return Ok(connection.clone());
             }
-            if let Some(dead) = slot.up.take() {
-                // The watcher may not have run yet; the failure counts before the next start.
+            if let Some(dead) = slot.up.clone() {
+                // The watcher may not have run yet; the failure counts before the next start. Whoever
+                // waits here may be stopped, and then the watcher still needs what is dead.
                 self.note_death(&dead).await;
+                slot.up = None;
             }
             match slot.start.as_ref().and_then(Starting::join) {
                 Some(joined) => joined,
@@ -283,16 +285,23 @@ impl Server {
     }
 
     async fn note_death(&self, connection: &Arc<Connection>) {
-        // Reported once, by whoever sees it first.
-        if connection.ending.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        if connection.transport.ended_in_peace() {
-            self.health().phase = Phase::Idle;
+        if connection.ending.load(Ordering::SeqCst) {
             return;
         }
         let lived = connection.started.elapsed();
-        let reason = connection.wait_for_end_reason().await;
+        let reason = match connection.transport.ended_in_peace() {
+            true => None,
+            false => Some(connection.wait_for_end_reason().await),
+        };
+        // Reported once, by whoever comes first. Whoever waits for the reason may be stopped, so
+        // nothing waits from here on.
+        if connection.ending.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let Some(reason) = reason else {
+            self.health().phase = Phase::Idle;
+            return;
+        };
         let is_news = {
             let mut health = self.health();
             health.note_death(&reason, lived);

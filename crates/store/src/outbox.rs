@@ -85,13 +85,12 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// Hands a row to another instance of the same door. False when it was shown or handed over
+    /// Hands a row from one instance of a door to another. False when it was shown or handed over
     /// already.
-    pub fn readdress(&self, id: i64, to: &Address) -> Result<bool, StoreError> {
-        let changed = self
-            .conn
-            .prepare_cached("UPDATE outbox SET address = ?2 WHERE id = ?1 AND state = 'queued'")?
-            .execute(params![id, to.0])?;
+    pub fn readdress(&self, id: i64, from: &Address, to: &Address) -> Result<bool, StoreError> {
+        let sql =
+            "UPDATE outbox SET address = ?3 WHERE id = ?1 AND address = ?2 AND state = 'queued'";
+        let changed = self.conn.prepare_cached(sql)?.execute(params![id, from.0, to.0])?;
         Ok(changed == 1)
     }
 

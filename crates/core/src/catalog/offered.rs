@@ -203,8 +203,12 @@ impl Catalog {
 
     pub(super) async fn snapshot(&self) -> Arc<Snapshot> {
         self.try_failed_again();
-        if self.is_old.swap(false, Ordering::SeqCst) {
-            *self.snapshot.write().await = None;
+        if self.is_old.load(Ordering::SeqCst) {
+            // Whoever waits for the lock may be stopped, so nothing waits behind the mark.
+            let mut slot = self.snapshot.write().await;
+            if self.is_old.swap(false, Ordering::SeqCst) {
+                *slot = None;
+            }
         }
         // Where it cannot be read, what is there goes on counting; each call reads its own pin.
         let version = self.store.read(|tx| tx.pins_version()).ok();
@@ -320,9 +324,18 @@ impl Catalog {
             return;
         };
         let (server, tool) = (pin.server.clone(), pin.tool.clone());
+        let notice = withheld(&server, &tool, pin.pin.is_empty());
+        let (late, sentence) = (self.late.clone(), notice.clone());
+        // Told in here, because whoever waits for it may be stopped.
+        let noted = self.store.write(move |tx| {
+            if tx.set_told(&server, &tool, &new_pin)? {
+                late.tell(sentence);
+            }
+            Ok(())
+        });
         // Where that cannot be noted it is better told twice.
-        if self.store.write(move |tx| tx.set_told(&server, &tool, &new_pin)).await.unwrap_or(true) {
-            self.late.tell(withheld(&pin.server, &pin.tool, pin.pin.is_empty()));
+        if noted.await.is_err() {
+            self.late.tell(notice);
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Catalog;
 use super::quarantine::ask_anew;
-use super::trust::FirstSight;
+use super::trust::{FirstSight, first_sight};
 use crate::domain::{ToolCall, ToolHints, Trust, audit_kind, escape};
 use crate::hub::schema::{self, Fit};
 use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
@@ -155,9 +155,8 @@ impl Catalog {
         let program = self.settings().program.clone();
         let form = self.hub.launch_form(&listed.server).unwrap_or(Value::Null);
         let (settled, redactor) = (self.settled(), self.redactor.clone());
-        let server = listed.server.clone();
-        let written = self
-            .store
+        let late = self.late.clone();
+        self.store
             .write(move |tx| {
                 // Another process may have pinned it since we looked: who is first is settled in
                 // here.
@@ -194,18 +193,17 @@ impl Catalog {
                 };
                 let asked = sight
                     .ask(tx, before.is_none(), &settled, |text| redactor.redact(text).into())?;
+                if let Some(shown) = asked {
+                    // In here, because whoever waits for it may be stopped.
+                    late.tell(first_sight(&listed.server, &shown));
+                }
                 tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
                     tx.set_pinned_by(&program)?;
                 }
-                Ok((tx.pins(Some(&listed.server))?, asked))
+                tx.pins(Some(&listed.server))
             })
-            .await;
-        let (pins, asked) = written?;
-        if let Some(shown) = asked {
-            self.tell_first_sight(&server, &shown);
-        }
-        Ok(pins)
+            .await
     }
 }
 

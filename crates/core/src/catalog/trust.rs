@@ -192,15 +192,15 @@ impl Catalog {
             .filter(|name| self.hub.builtin(name).is_some() || tools.trust(name).is_some())
             .collect()
     }
+}
 
-    /// What claw tells at the console of a server that it has not seen before.
-    pub(super) fn tell_first_sight(&self, server: &str, shown: &str) {
-        self.late.tell(format!(
-            "New server `{server}`. {} Each call asks until you choose: `claw mcp trust {server} \
-             nothing`, `ask` or `hints`.",
-            shown.replace('\n', " ")
-        ));
-    }
+/// What claw tells at the console of a server that it has not seen before.
+pub(super) fn first_sight(server: &str, shown: &str) -> String {
+    format!(
+        "New server `{server}`. {} Each call asks until you choose: `claw mcp trust {server} \
+         nothing`, `ask` or `hints`.",
+        shown.replace('\n', " ")
+    )
 }
 
 /// What has to be known of a server to ask about it, beside its row.

@@ -184,7 +184,7 @@ impl Mail {
         let mut orphans = Vec::new();
         for row in others.into_iter().filter(|row| !alive(&row.outbound.to)) {
             if !shown_here.iter().any(|other| is_copy(other, &row)) {
-                orphans.push(row.id);
+                orphans.push((row.id, row.outbound.to.clone()));
                 shown_here.push(row);
             }
         }
@@ -194,9 +194,9 @@ impl Mail {
         let me = me.clone();
         self.write(move |tx| {
             let mut adopted = 0;
-            for id in orphans {
+            for (id, from) in orphans {
                 if !tx.mark_if_shown_elsewhere(id)? {
-                    adopted += usize::from(tx.readdress(id, &me)?);
+                    adopted += usize::from(tx.readdress(id, &from, &me)?);
                 }
             }
             Ok(adopted)
@@ -255,5 +255,32 @@ mod tests {
         mail.adopt_unless(&me, &session, |_| false).await.unwrap();
         let left = mail.store.read(|tx| tx.queued_outbound_of("console", &session)).unwrap();
         assert!(left.is_empty(), "{left:?}");
+    }
+
+    #[tokio::test]
+    async fn of_two_who_take_a_row_over_at_once_one_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let mail = Mail::new(Store::open(&dir.path().join("claw.db")).unwrap(), 64);
+        let session = SessionId::new("main").unwrap();
+        let row = reply(&session, "console/gone");
+        mail.store.write(move |tx| tx.add_outbound(&row)).await.unwrap();
+        // Both look before either has written.
+        let (let_go, held) = std::sync::mpsc::channel::<()>();
+        let holds = mail.store.write(move |_| {
+            let _ended = held.recv();
+            Ok(())
+        });
+        let [one, other] = ["console/a", "console/b"].map(|to| Address(to.to_owned()));
+        let (_, first, second, ()) = tokio::join!(
+            holds,
+            mail.adopt_unless(&one, &session, |_| false),
+            mail.adopt_unless(&other, &session, |_| false),
+            async move { drop(let_go) },
+        );
+        assert_eq!((first.unwrap(), second.unwrap()), (1, 0));
+        assert_eq!(
+            (mail.waiting(&one).unwrap().len(), mail.waiting(&other).unwrap().len()),
+            (1, 0)
+        );
     }
 }

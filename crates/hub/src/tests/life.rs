@@ -129,3 +129,22 @@ async fn an_idle_death_is_noticed_and_told() {
     rig.hub.tools("legacy").await.unwrap();
     assert_eq!(rig.starts("legacy"), 2);
 }
+
+#[tokio::test]
+async fn a_death_is_told_when_whoever_saw_it_first_is_stopped() {
+    let rig = Rig::new(&["legacy"]);
+    let server = rig.hub.get("legacy").unwrap();
+    let connection = server.connection().await.unwrap();
+    connection.transport.closed().cancel();
+    drop(connection);
+    {
+        // It waits for the reason: nothing has ended yet.
+        let mut sees_it = std::pin::pin!(server.connection());
+        assert!(futures::poll!(&mut sees_it).is_pending());
+    }
+    eventually("it is told", || {
+        matches!(&rig.notices.lock().unwrap()[..], [HubNotice::Died { .. }])
+    })
+    .await;
+    assert!(matches!(rig.state("legacy"), ServerState::Failed { .. }));
+}

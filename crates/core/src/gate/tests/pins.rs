@@ -65,6 +65,29 @@ async fn what_is_offered_leaves_out_what_is_withheld() {
 }
 
 #[tokio::test]
+async fn that_a_tool_is_withheld_is_told_when_whoever_saw_it_is_stopped() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    rig.ended(tool(1, "change", json!({}))).await;
+    rig.denied(echo(2, "x")).await;
+    let later = rig.again(ALLOW);
+    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    let mut holds = std::pin::pin!(later.store.write(move |_| {
+        let _ended = held.recv();
+        Ok(())
+    }));
+    assert!(futures::poll!(&mut holds).is_pending());
+    {
+        // It waits for the note that it was told.
+        let mut stopped = std::pin::pin!(later.gate.catalog().offered());
+        assert!(futures::poll!(&mut stopped).is_pending());
+    }
+    drop(let_go);
+    holds.await.unwrap();
+    let notices = later.gate.catalog().offered().await.notices;
+    assert!(notices.iter().any(|notice| notice.contains("legacy/echo")), "{notices:?}");
+}
+
+#[tokio::test]
 async fn what_a_running_process_has_seen_is_accepted_by_another_one() {
     let one = Rig::new(&["legacy"], ALLOW);
     one.ended(tool(1, "change", json!({}))).await;
