@@ -178,6 +178,45 @@ fn a_tap_that_came_while_claw_was_away_counts() {
     gateway.ends().expect(0);
 }
 
+/// The message above it is on record and the newer one is not, because Telegram's answer to it hangs.
+#[test]
+fn a_tap_on_a_question_that_is_asked_again_counts_before_its_number_is_noted() {
+    let (telegram, anna, house) = home_of_anna();
+    let number = |sql: &str| house.db().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    let old = telegram.wait_for_button(anna.id, "Allow once");
+    program::eventually("it is on record", || number("SELECT count(*) FROM posted") == 1);
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    telegram.fault(Fault::HangAfter).on("sendMessage").times(1);
+    let gateway = house.start(&["gateway"]);
+    let new = telegram.wait_for("the question once more", |world| {
+        let mut messages = world.messages(anna.private());
+        messages.find(|one| one.id > old.id && one.button("Allow once").is_some()).cloned()
+    });
+    assert_eq!(number("SELECT count(*) FROM posted"), 1, "its number is noted");
+    let tap = anna.taps_on(anna.private(), new.id, "Allow once");
+    assert_eq!(telegram.wait_answered(&tap).0, "Allowed.");
+    program::eventually("the call has ended", || {
+        number("SELECT count(*) FROM calls WHERE state = 'ended'") == 1
+    });
+    assert_eq!(house.in_workspace("notes.txt"), "hello");
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    let gateway = house.start(&["gateway"]);
+    for asked in [old.id, new.id] {
+        telegram.wait_for("the question says so", |world| {
+            let now = world.message(anna.private(), asked)?;
+            (now.labels().is_empty() && now.text.contains("ran: ok")).then_some(())
+        });
+    }
+    assert_not_asked_again(&telegram, &anna, new.id);
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+    house.is_whole();
+}
+
 #[test]
 fn approvals_shows_open_questions_again_with_their_buttons() {
     let (telegram, anna, house) = home_of_anna();

@@ -52,6 +52,19 @@ pub async fn ask<D: ChatDoor>(
     old: Option<&PostedQuestion>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, MailError> {
+    door.shared().set_asking(to, &row.id, true);
+    let asked = send_and_note(door, to, row, old, given_up).await;
+    door.shared().set_asking(to, &row.id, false);
+    asked
+}
+
+async fn send_and_note<D: ChatDoor>(
+    door: &D,
+    to: &Address,
+    row: &AskedQuestion,
+    old: Option<&PostedQuestion>,
+    given_up: &Mutex<HashSet<ApprovalId>>,
+) -> Result<bool, MailError> {
     let question = as_read_in(door, to, &row.question);
     match sparingly(|| door.ask(to, 0, &question)).await {
         Ok(asked) => {
@@ -73,7 +86,8 @@ pub async fn ask<D: ChatDoor>(
 
 /// A question whose message had arrived when the connection or claw was cut is on nobody's
 /// record. The answer names both, so the message goes on record, unless another one is there that
-/// shows the question, or it has no place there.
+/// shows the question, or it has no place there. While the question is asked again, the one that is
+/// there may be the one in whose place this one was sent.
 pub async fn adopt<D: ChatDoor>(
     door: &D,
     to: &Address,
@@ -82,10 +96,19 @@ pub async fn adopt<D: ChatDoor>(
     row: &AskedQuestion,
 ) -> Result<Option<PostedQuestion>, MailError> {
     let mail = door.shared().mail();
-    if row.state != ApprovalState::Waiting
-        || !is_asked_in(door, to, row)
-        || !mail.posted_of(&row.id)?.is_empty()
-    {
+    if row.state != ApprovalState::Waiting || !is_asked_in(door, to, row) {
+        return Ok(None);
+    }
+    // Looked at first: when it is over, the number is on record.
+    let is_asking = door.shared().is_asking(to, &row.id);
+    let shown = mail.posted_of(&row.id)?;
+    let is_here = |other: &&PostedQuestion| other.address == *to && other.message == message;
+    if let Some(noted) = shown.iter().find(is_here) {
+        return Ok(Some(noted.clone()));
+    }
+    let is_older =
+        |other: &PostedQuestion| is_asking && other.address == *to && other.message < message;
+    if !shown.iter().all(is_older) {
         return Ok(None);
     }
     let posted = QuestionMessage { message, at_s: 0, file }.posted(&row.id, to);

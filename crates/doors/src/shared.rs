@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::ChatDoor;
 use super::chat_lock::ChatLocks;
 use super::delivered::Chats;
-use crate::domain::{Address, SessionId};
+use crate::domain::{Address, ApprovalId, SessionId};
 use crate::door_context::Context;
 use crate::mail::{Mail, PostedQuestion};
 
@@ -39,6 +39,8 @@ pub struct DoorState<T> {
     parked: Mutex<HashSet<SessionId>>,
     /// Messages whose question stands in a newer one now; `questions` makes them say so.
     outdated: Mutex<Vec<(Address, i64)>>,
+    /// Questions that are on their way into a message whose number is not on record yet.
+    asking: Mutex<HashSet<(Address, ApprovalId)>>,
     /// Whether everything that had come in before this start is on the disk, as far as the chat
     /// service can be asked.
     caught_up: AtomicBool,
@@ -57,6 +59,7 @@ impl<T> DoorState<T> {
             running: Mutex::default(),
             parked: Mutex::default(),
             outdated: Mutex::default(),
+            asking: Mutex::default(),
             caught_up: AtomicBool::new(false),
             ended: Notify::new(),
         }
@@ -107,6 +110,20 @@ impl<T> DoorState<T> {
 
     pub fn take_outdated(&self) -> Vec<(Address, i64)> {
         std::mem::take(&mut *self.outdated.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn is_asking(&self, to: &Address, id: &ApprovalId) -> bool {
+        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        asking.contains(&(to.clone(), id.clone()))
+    }
+
+    pub fn set_asking(&self, to: &Address, id: &ApprovalId, is: bool) {
+        let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        if is {
+            asking.insert((to.clone(), id.clone()))
+        } else {
+            asking.remove(&(to.clone(), id.clone()))
+        };
     }
 
     pub fn has_caught_up(&self) -> bool {

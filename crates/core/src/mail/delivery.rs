@@ -121,7 +121,7 @@ impl Mail {
     }
 
     /// Notes that a question has arrived in a message although its delivery was cut, and ends that
-    /// delivery in the same transaction. A later start must not look for the message instead: it
+    /// delivery in the same transaction. An older message there still has to say so. A later start must not look for the message instead: it
     /// may have brought that in step with the answer by then, and would ask once more.
     pub fn arrived(&self, posted: PostedQuestion) -> BoxFuture<'_, Result<(), MailError>> {
         Box::pin(async move {
@@ -130,6 +130,11 @@ impl Mail {
                 for row in tx.queued_outbound(&posted.address)? {
                     if row.sending && asks(&row.outbound.body, &posted.approval) {
                         tx.mark_sent(row.id)?;
+                    }
+                }
+                for old in tx.posted_of(&posted.approval)? {
+                    if old.address == posted.address && old.state == PostedState::Open {
+                        tx.set_posted(&old.address, old.message, PostedState::Stale)?;
                     }
                 }
                 tx.add_posted(&posted)
