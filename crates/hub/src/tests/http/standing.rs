@@ -225,8 +225,12 @@ async fn a_session_that_a_stream_does_not_find_is_asked_about_before_the_next_ca
 #[tokio::test]
 async fn a_server_without_such_a_stream_is_asked_for_it_once_and_listed_again_before_use() {
     let server = HttpServer::start(announces);
-    // The time that goes by may end a request for the stream that is still under way.
-    let rig = server.rig_with(server.url(), |settings| settings.times.again = NEVER);
+    // The time that goes by must not end a request for the stream that is still under way, which
+    // would be made again.
+    let rig = server.rig_with(server.url(), |settings| {
+        settings.times.connect = NEVER;
+        settings.times.control = NEVER;
+    });
     for n in 1..4 {
         assert_eq!(listed(&rig, &server).await, n, "what is a minute old is not believed");
         goes_by(STALE).await;
