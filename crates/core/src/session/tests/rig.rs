@@ -14,6 +14,7 @@ use crate::domain::{
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
 use crate::model::{DeltaSink, Model, Replying, Request, Script, Scripted};
 use crate::session::{Ending, Ran, Worker, WorkerParts};
+use crate::store::Tx;
 use crate::turn::Bounds;
 use crate::turn::persona::{Persona, Personas};
 use crate::turn::run::Runner;
@@ -155,14 +156,25 @@ pub(super) async fn submit(gate: &GateRig, body: InboundBody) {
 }
 
 pub(super) async fn submit_to(gate: &GateRig, session: &SessionId, body: InboundBody) {
-    let inbound = Inbound {
+    let inbound = inbound(session, body);
+    gate.store.write(move |tx| tx.add_inbound(&inbound, 64)).await.unwrap();
+}
+
+/// All of them are seen together.
+pub(super) async fn submit_all<const N: usize>(gate: &GateRig, bodies: [InboundBody; N]) {
+    let rows = bodies.map(|body| inbound(&main(), body));
+    let add = move |tx: &Tx<'_>| rows.iter().try_for_each(|row| tx.add_inbound(row, 64).map(drop));
+    gate.store.write(add).await.unwrap();
+}
+
+fn inbound(session: &SessionId, body: InboundBody) -> Inbound {
+    Inbound {
         session: session.clone(),
         from: Address("console/1".into()),
         principal: OWNER.into(),
         origin: Origin::Owner,
         body,
-    };
-    gate.store.write(move |tx| tx.add_inbound(&inbound, 64)).await.unwrap();
+    }
 }
 
 pub(super) fn log(gate: &GateRig) -> Vec<EventBody> {
