@@ -26,7 +26,8 @@ impl Room {
         server
     }
 
-    /// As if so many minutes had passed since the jobs were made. For jobs of every minute.
+    /// As if so many minutes had passed since the jobs were made. For jobs whose pattern
+    /// recurs after that time.
     pub fn minutes_pass(&self, minutes: i64) {
         let db = rusqlite::Connection::open(&self.database).unwrap();
         db.busy_timeout(claw_test_kit::SOON).unwrap();
