@@ -7,10 +7,12 @@
 mod common;
 
 use std::fs;
+use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use claw_kit::processes::{self, Process};
@@ -32,10 +34,21 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A user for whom the kernel counts processes.
+/// A user for whom the kernel counts processes. Root takes one that no other run of these tests has
+/// at the same time: what is started there would count here.
 fn ordinary_user() -> u32 {
+    static TAKEN: OnceLock<(u32, UnixListener)> = OnceLock::new();
     let own = rustix::process::geteuid();
-    if own.is_root() { 64_099 } else { own.as_raw() }
+    if !own.is_root() {
+        return own.as_raw();
+    }
+    // The kernel gives the name back when this process has ended.
+    let take = |user: u32| {
+        let name = format!("claw-test-user-{user}");
+        let address = SocketAddr::from_abstract_name(name).unwrap();
+        UnixListener::bind_addr(&address).ok().map(|listener| (user, listener))
+    };
+    TAKEN.get_or_init(|| (64_100..65_000).find_map(take).unwrap()).0
 }
 
 /// The words by which a program runs as that user, under a ceiling that the test has set. `None`
