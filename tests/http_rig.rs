@@ -6,6 +6,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -40,11 +41,13 @@ impl Seen {
 
 type Answer = Arc<dyn Fn(Seen) -> BoxFuture<'static, Response> + Send + Sync>;
 
-/// It ends when dropped.
+/// Once it is dropped, nobody is at its address any more: a connection that was still taken there
+/// would be reset.
 pub struct HttpRig {
     pub address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
-    _end: oneshot::Sender<()>,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl HttpRig {
@@ -87,7 +90,7 @@ impl HttpRig {
         let (seen, answer) = (Arc::<Mutex<Vec<Seen>>>::default(), answer(address));
         let router = Router::new().fallback(handle).with_state((answer, Arc::clone(&seen)));
         let (end, ended) = oneshot::channel::<()>();
-        std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
@@ -98,7 +101,7 @@ impl HttpRig {
                 }
             });
         });
-        Self { address, seen, _end: end }
+        Self { address, seen, end: Some(end), thread: Some(thread) }
     }
 
     /// One that has a tool, `echo`, and no session.
@@ -112,6 +115,14 @@ impl HttpRig {
 
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Drop for HttpRig {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        // A panic of an answer ends its connection alone, never this thread.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
