@@ -112,7 +112,8 @@ fn what_is_piped_in_beside_a_text_is_not_dropped() {
     // Somebody holds the pipe open and never writes.
     let mut silent = house.start(&["ask", "go"]);
     eventually("it goes on without it", || silent.out().contains('3'));
-    assert!(silent.err().contains("nothing came on standard input"), "{}", silent.err());
+    let why = "nothing came on standard input";
+    eventually("it says so", || silent.err().contains(why));
     silent.types(b"too late");
     silent.ends().expect(0);
 }

@@ -102,7 +102,7 @@ fn an_unknown_user_gets_silence_and_his_taps_do_nothing() {
         "an unknown user hears nothing"
     );
     assert_eq!(rig.house.in_workspace("b.txt"), "");
-    assert!(gateway.err().contains("unknown user"), "{}", gateway.err());
+    program::eventually("the log says so", || gateway.err().contains("unknown user"));
 }
 
 #[test]
