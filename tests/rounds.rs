@@ -214,6 +214,35 @@ fn a_legacy_form_is_answered_from_another_terminal() {
     house.is_whole();
 }
 
+/// A server may have no more patience than a minute, and ask once more.
+#[test]
+fn a_question_that_its_server_takes_back_is_closed_and_the_next_one_is_another() {
+    let (house, _provider) = house("legacy", "again");
+    let pipe = house.user_home().join("record.again");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let asking = house.start(&["ask", "book it"]);
+    eventually("it asks", || open(&house).is_some());
+    let first = house.waiting();
+    fs::write(&pipe, "go").unwrap();
+    let is_another = |question: Value| question["id"] != first.as_str();
+    eventually("it asks again", || open(&house).is_some_and(is_another));
+    let late = house.claw(&["approve", &first, "--value", "yes"]);
+    late.expect_mistake(&[&first, "claw approvals"]);
+    let why = "SELECT count(*) FROM approvals WHERE decided_by LIKE 'its server does not wait %'";
+    assert_eq!(number(&house, why), 1);
+    house.claw(&["approve", &house.waiting(), "--value", "no"]).expect(0);
+    asking.ends().expect(0);
+    assert_eq!(noted(&house, "heard "), [r#"{"action":"accept","content":{"sure":false}}"#]);
+    let kinds = ["call.parked", "call.answered"];
+    let mut log = house.events("main");
+    log.retain(|event| kinds.contains(&event["type"].as_str().unwrap()));
+    let of_first: Vec<&Value> =
+        log.iter().filter(|event| event["approval"] == first.as_str()).collect();
+    assert!(log.len() == 4 && of_first.len() == 2, "{log:?}");
+    assert!(of_first[1]["answer"].is_null() && of_first[1]["by"] == "superseded", "{log:?}");
+    house.is_whole();
+}
+
 /// What was asked dies with the connection: the call is unknown and not made again, its owner is
 /// told, and an answer reaches nobody, whether it comes before the next process or after it.
 #[test]

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
-const TOOLS: [&str; 8] =
-    ["book", "extras", "login", "endless", "page", "behind", "samples", "plain"];
+const TOOLS: [&str; 9] =
+    ["book", "extras", "login", "endless", "page", "behind", "samples", "again", "plain"];
 
 struct Server {
     modern: bool,
@@ -105,10 +105,15 @@ impl Server {
         self.request("elicitation/create", params)
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Value {
+    fn begin(&mut self, method: &str, params: &Value) -> String {
         self.asked += 1;
         let id = format!("ask-{}", self.asked);
         self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
         while let Some(message) = self.next() {
             if message["id"] == id.as_str() {
                 let heard = message.get("result").unwrap_or(&message["error"]).clone();
@@ -156,6 +161,15 @@ impl Server {
             "samples" => {
                 let heard = self.request("sampling/createMessage", &sample());
                 self.text(id, &format!("sampled: {heard}"));
+            }
+            // Asks, takes it back when the test has written into a pipe, and asks the same once more.
+            "again" => {
+                let asked = self.begin("elicitation/create", &sure());
+                std::fs::read(format!("{}.again", self.record)).unwrap();
+                self.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                    "params": {"requestId": asked}}));
+                let heard = self.ask(&sure());
+                self.text(id, &format!("heard {heard}"));
             }
             "endless" => {
                 for _ in 0..20 {

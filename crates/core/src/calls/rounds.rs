@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 pub use in_call::InCall;
 pub use news::{InputNews, InputSink, tell};
 
+use super::start::close_question;
 use super::{Calls, panic_reason};
 use crate::calls::frozen::is_intact;
 use crate::calls::record::entry;
@@ -31,6 +32,8 @@ use crate::store::{CallRow, RoundRow, StoreError, Tx};
 /// The key beside the request of a round in a running call: which tools run, where it is not known
 /// for which of them the server asks.
 const RUNNING: &str = "running";
+/// Why a question is closed whose server wants no answer; a person reads it.
+const TAKEN_BACK: &str = "its server does not wait for the answer any more";
 
 /// What a server asks in one round.
 #[derive(Clone, Debug)]
@@ -100,13 +103,13 @@ impl Answers {
 }
 
 impl Calls {
-    /// Writes down what a server asks. `Err` is why nobody is asked: the call has had its
-    /// rounds, or has its end.
+    /// Writes down what a server asks: the number of the round. `Err` is why nobody is asked: the
+    /// call has had its rounds, or has its end.
     pub async fn begin_round(
         &self,
         call: &CallId,
         new: NewRound,
-    ) -> Result<Result<(), String>, StoreError> {
+    ) -> Result<Result<u32, String>, StoreError> {
         let max = self.limits().input_rounds_max;
         let id = call.clone();
         killpoint::here("round.begun.before");
@@ -132,11 +135,13 @@ impl Calls {
                 if !moved {
                     return Ok(Err("the call had ended when its server asked".to_owned()));
                 }
+                // An answer to what was asked before must not count for what is asked now.
+                close_open_round(tx, &id, TAKEN_BACK)?;
                 let answers = Answers::default().to_value()?;
                 let NewRound { in_call, requests, state } = new;
                 let (call, request_state) = (id.clone(), state);
                 tx.add_round(&RoundRow { call, nth, in_call, requests, request_state, answers })?;
-                Ok(Ok(()))
+                Ok(Ok(nth))
             })
             .await?;
         killpoint::here("round.begun.after");
@@ -211,14 +216,17 @@ impl Calls {
     pub async fn close_dead_round(&self, call: &CallId) -> Result<(), StoreError> {
         const WHY: &str = "the connection to its server has ended while it waited";
         let call = call.clone();
-        self.store
-            .write(move |tx| {
-                if let Some(round) = tx.open_round(&call)? {
-                    tx.close_round(&call, round.nth)?;
-                }
-                super::start::close_question(tx, &call, WHY)
-            })
-            .await
+        self.store.write(move |tx| close_open_round(tx, &call, WHY)).await
+    }
+
+    /// A server does not wait any more for what it asks in this round of a running call: nobody is
+    /// asked any longer.
+    fn take_back_round(&self, call: &CallId, nth: u32) {
+        let call = call.clone();
+        self.store.write_soon(move |tx| match tx.close_round(&call, nth)? {
+            true => close_question(tx, &call, TAKEN_BACK),
+            false => Ok(()),
+        });
     }
 
     /// Whether a question is about what a server wants to know in the middle of its call.
@@ -236,6 +244,14 @@ impl Calls {
         let row = row.filter(|row| row.state != ApprovalState::Waiting);
         Ok(row.map(|row| (row.answer, row.decided_by.unwrap_or_default())))
     }
+}
+
+/// Closes what is open of the rounds of a call, with its question.
+fn close_open_round(tx: &Tx<'_>, call: &CallId, why: &str) -> Result<(), StoreError> {
+    if let Some(round) = tx.open_round(call)? {
+        tx.close_round(call, round.nth)?;
+    }
+    close_question(tx, call, why)
 }
 
 /// Why nothing goes on.

@@ -54,7 +54,7 @@ pub(super) async fn take_in(
 ) -> Result<Next, StoreError> {
     let round = NewRound { in_call: false, requests, state };
     match gate.calls.begin_round(&pass.call.id, round).await? {
-        Ok(()) => next(gate, pass).await,
+        Ok(_nth) => next(gate, pass).await,
         Err(why) => Ok(Next::Over(Box::pin(tasks::give_up(gate, &pass.call.id, &why)).await)),
     }
 }

@@ -157,8 +157,23 @@ impl Drive<'_> {
                     self.push(EventBody::CallAnswered { call, approval, answer, by });
                 }
             }
+            InputNews::TakenBack { call, approval } => self.is_taken_back(call, approval)?,
         }
         self.flush_soon();
+        Ok(())
+    }
+
+    /// The end of the call may have said so already.
+    fn is_taken_back(&mut self, call: CallId, approval: ApprovalId) -> Result<(), SessionError> {
+        if self.turn().waiting.get(&call) != Some(&approval) {
+            return Ok(());
+        }
+        // Somebody may have answered in the same moment.
+        let answered = self.worker.gate.calls().answer_to(&approval)?;
+        let answered = answered.filter(|(answer, _)| answer.is_some());
+        let closed = || (None, ApprovalState::Superseded.to_string());
+        let (answer, by) = answered.unwrap_or_else(closed);
+        self.push(EventBody::CallAnswered { call, approval, answer, by });
         Ok(())
     }
 

@@ -53,10 +53,10 @@ impl Calls {
                     ));
                     json!({"action": "cancel"})
                 }
-                Read::Ask(asked) => {
-                    let step = RoundStep::Asks(self.ask_input(call, &round, *asked).await?);
-                    return Ok(RoundNow { step, told });
-                }
+                Read::Ask(asked) => match self.ask_input(call, &round, *asked).await? {
+                    Some(asks) => return Ok(RoundNow { step: RoundStep::Asks(asks), told }),
+                    None => continue,
+                },
                 Read::Whole(response) => response,
             };
             self.respond(call, &round, &answers.with(key, response.clone()), (key, response))
@@ -85,13 +85,14 @@ impl Calls {
             .await
     }
 
-    /// Asks for one value, or finds the question that is open about it.
+    /// Asks for one value, or finds the question that is open about it. `None`: the round was
+    /// closed meanwhile.
     async fn ask_input(
         &self,
         call: &ToolCall,
         round: &RoundRow,
         asked: AskedValue,
-    ) -> Result<ApprovalId, StoreError> {
+    ) -> Result<Option<ApprovalId>, StoreError> {
         let AskedValue { input, mut effect, mut arguments, choices, says } = asked;
         for argument in &mut arguments {
             argument.1 = self.redactor.redact(&argument.1).into_owned();
@@ -136,16 +137,20 @@ impl Calls {
         let (round, owner) = (round.clone(), self.surroundings.approvers.clone());
         self.store
             .write(move |tx| {
+                let now = tx.open_round(&round.call)?;
+                if now.is_none_or(|now| now.nth != round.nth) {
+                    return Ok(None);
+                }
                 let open = tx.approval_of(&round.call)?;
                 let open = open.filter(|row| row.state == ApprovalState::Waiting);
                 if let Some(open) = open.filter(|row| is_same(&row.question, &question)) {
-                    return Ok(open.id);
+                    return Ok(Some(open.id));
                 }
                 let digest = tx.call(&round.call)?.map(|row| row.digest).unwrap_or_default();
                 crate::calls::start::close_question(tx, &round.call, "asked again")?;
                 tx.add_approval(&question, &owner, &digest)?;
                 tx.audit(&asked)?;
-                Ok(question.approval)
+                Ok(Some(question.approval))
             })
             .await
     }

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::{InputNews, InputSink, NewRound, RUNNING, RoundNow, RoundStep, tell};
 use crate::calls::{Calls, Denied};
-use crate::domain::{ToolCall, escape};
+use crate::domain::{ApprovalId, ToolCall, escape};
 use crate::hub::{AskSink, HumanTime, ServerAsks};
 use crate::store::StoreError;
 
@@ -74,9 +74,11 @@ impl InCall {
         let mut request = asks.request;
         request[RUNNING] = json!(asks.running);
         let new = NewRound { in_call: true, requests: json!({REQUEST: request}), state: None };
-        if let Err(why) = self.calls.begin_round(&self.call.id, new).await? {
-            return Ok(Err(why));
-        }
+        let nth = match self.calls.begin_round(&self.call.id, new).await? {
+            Ok(nth) => nth,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut open = OpenRound { of: self, nth, asks: None, is_over: false };
         loop {
             let can_ask = self.asks.is_some();
             let RoundNow { step, told } = self.calls.next_of_round(&self.call, can_ask).await?;
@@ -85,12 +87,15 @@ impl InCall {
                 RoundStep::Asks(approval) => {
                     let call = self.call.id.clone();
                     self.hear(InputNews::Asked { call: call.clone(), approval: approval.clone() });
+                    open.asks = Some(approval.clone());
                     let waits = self.human.begin();
                     self.calls.until_decided(&call).await?;
                     drop(waits);
+                    open.asks = None;
                     self.hear(InputNews::Answered { call, approval });
                 }
                 RoundStep::Answered { nth, mut input } => {
+                    open.is_over = true;
                     self.calls.close_round(&self.call, nth).await?;
                     return Ok(Ok(input.responses.remove(REQUEST).unwrap_or_default()));
                 }
@@ -105,6 +110,30 @@ impl InCall {
     fn hear(&self, news: InputNews) {
         if let Some(sink) = &self.asks {
             sink(news);
+        }
+    }
+}
+
+/// A round that the owner is asked about. It goes with its request, so it is dropped early when the
+/// server takes that back or the call has its end.
+struct OpenRound<'a> {
+    of: &'a InCall,
+    nth: u32,
+    /// The question that is open.
+    asks: Option<ApprovalId>,
+    /// Its answers are about to be given to the server.
+    is_over: bool,
+}
+
+impl Drop for OpenRound<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let call = self.of.call.id.clone();
+        self.of.calls.take_back_round(&call, self.nth);
+        if let Some(approval) = self.asks.take() {
+            self.of.hear(InputNews::TakenBack { call, approval });
         }
     }
 }

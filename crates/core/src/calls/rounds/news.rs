@@ -15,6 +15,8 @@ pub enum InputNews {
     Asked { call: CallId, approval: ApprovalId },
     /// It has its answer, and the call goes on.
     Answered { call: CallId, approval: ApprovalId },
+    /// Nobody waits for its answer any more, and it is about to be closed.
+    TakenBack { call: CallId, approval: ApprovalId },
     /// One sentence: what was refused without a question.
     Notice { text: String },
 }

@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use super::rig::{OWNER, Rig, session};
 use crate::calls::DecideError;
-use crate::domain::{Answer, ApprovalId, CallId, Origin, Outcome, Question, ToolCall};
+use crate::calls::rounds::{InCall, NewRound, RoundStep};
+use crate::domain::{Answer, ApprovalId, CallId, CallState, Origin, Outcome, Question, ToolCall};
 use crate::gate::{CallContext, InputNews};
+use crate::hub::{HumanTime, ServerAsks};
+use crate::store::Tx;
 
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"tests\"\n";
 const MODERN: &str = "asks-modern";
@@ -74,6 +77,18 @@ impl Rig {
     fn audited(&self, call: &ToolCall) -> String {
         let rows = self.store.read(|tx| tx.audit_of(&call.id)).unwrap();
         rows.iter().map(|row| format!("{} {}\n", row.kind, row.body)).collect()
+    }
+
+    /// A call that runs, as far as the store knows.
+    async fn runs(&self, call: &ToolCall) {
+        self.gate.calls().receive(call);
+        let id = call.id.clone();
+        let started = move |tx: &Tx<'_>| tx.move_call(&id, CallState::Received, CallState::Started);
+        assert!(self.store.write(started).await.unwrap());
+    }
+
+    async fn next_of(&self, call: &ToolCall) -> RoundStep {
+        self.gate.calls().next_of_round(call, true).await.unwrap().step
     }
 
     /// Waits until the running call asks; the question.
@@ -176,6 +191,58 @@ async fn a_legacy_question_ends_with_its_process_and_the_call_is_unknown() {
     let late = next.gate.calls().decide(&seats.approval, &give(json!(2)), OWNER).await;
     assert!(matches!(late, Err(DecideError::Refused(_))), "{late:?}");
     assert!(next.noted(LEGACY, "effect").is_empty());
+}
+
+/// Asks for a yes.
+fn sure() -> Value {
+    let schema = json!({"type": "object", "properties": {}});
+    json!({"method": "elicitation/create",
+        "params": {"message": "Sure?", "requestedSchema": schema}})
+}
+
+/// A server that has asked may take that back and ask for another thing, in the same words even.
+#[tokio::test]
+async fn an_answer_to_what_a_server_asked_before_is_none_to_what_it_asks_now() {
+    let rig = Rig::new(&[LEGACY], ALLOW);
+    let call = call(LEGACY, "book");
+    rig.runs(&call).await;
+    let calls = rig.gate.calls();
+    let begins = async || {
+        let new = NewRound { in_call: true, requests: json!({"0": sure()}), state: None };
+        calls.begin_round(&call.id, new).await.unwrap().unwrap()
+    };
+    assert_eq!(begins().await, 1);
+    let RoundStep::Asks(first) = rig.next_of(&call).await else { panic!() };
+    assert_eq!(begins().await, 2);
+    let late = calls.decide(&first, &give(json!(true)), OWNER).await;
+    assert!(matches!(late, Err(DecideError::Refused(_))), "{late:?}");
+    let RoundStep::Asks(second) = rig.next_of(&call).await else { panic!() };
+    assert_ne!(first, second);
+    calls.decide(&second, &give(json!(true)), OWNER).await.unwrap();
+    let answered = rig.next_of(&call).await;
+    assert!(matches!(answered, RoundStep::Answered { nth: 2, .. }), "{answered:?}");
+}
+
+#[tokio::test]
+async fn what_a_server_takes_back_is_asked_no_longer() {
+    let rig = Rig::new(&[LEGACY], ALLOW);
+    let call = call(LEGACY, "book");
+    rig.runs(&call).await;
+    let (context, heard) = rig.asking();
+    let calls = rig.gate.calls.clone();
+    let asker = InCall::sink(calls.clone(), call.clone(), context.asks, HumanTime::default());
+    let mut asking = asker(ServerAsks { request: sure(), running: Vec::new() });
+    let question = tokio::select! {
+        answer = &mut asking => panic!("{answer:?}"),
+        question = rig.question_of(&heard) => question,
+    };
+    drop(asking);
+    rig.store.write(|_| Ok(())).await.unwrap();
+    let late = calls.decide(&question.approval, &give(json!(true)), OWNER).await;
+    assert!(matches!(late, Err(DecideError::Refused(_))), "{late:?}");
+    assert_eq!(rig.next_of(&call).await, RoundStep::Gone);
+    let taken_back = InputNews::TakenBack { call: call.id, approval: question.approval };
+    assert_eq!(heard.lock().unwrap().last(), Some(&taken_back));
 }
 
 #[tokio::test]
