@@ -2,6 +2,7 @@
 //! by side begins and when the last has ended. Must not know what a call does or how a turn ends.
 
 use std::mem;
+use std::sync::Arc;
 
 use super::error::{sentence, why_not};
 use super::record::{Record, State};
@@ -26,6 +27,39 @@ pub(super) struct TurnAtWork {
     _mark: AtWork,
 }
 
+/// The calls of a turn that are about to be counted, also those that nobody waits for any more.
+#[derive(Default)]
+pub(super) struct Beginning {
+    calls: usize,
+    /// The turn has ended meanwhile.
+    is_too_late: bool,
+}
+
+/// One of them; goes with the work that counts it.
+struct Begins {
+    shared: Arc<Shared>,
+    turn: TurnId,
+}
+
+impl Begins {
+    fn new(shared: &Arc<Shared>, turn: &TurnId) -> Self {
+        shared.known().beginning.entry(turn.clone()).or_default().calls += 1;
+        Self { shared: shared.clone(), turn: turn.clone() }
+    }
+}
+
+impl Drop for Begins {
+    fn drop(&mut self) {
+        let mut known = self.shared.known();
+        if let Some(beginning) = known.beginning.get_mut(&self.turn) {
+            beginning.calls -= 1;
+            if beginning.calls == 0 {
+                known.beginning.remove(&self.turn);
+            }
+        }
+    }
+}
+
 /// How a call may begin.
 enum Begun {
     Counted,
@@ -33,6 +67,8 @@ enum Begun {
     Refused,
     /// It cannot be undone from now on; the end of a sentence says why.
     RefusedNow(String),
+    /// The turn has ended, and the call was cut with it.
+    TooLate,
 }
 
 impl TurnSnapshots {
@@ -47,12 +83,17 @@ impl TurnSnapshots {
         if self.shared.joins_another_call(turn) {
             return (Some(changing()), None);
         }
-        let looking = turn.clone();
+        let (looking, begins) = (turn.clone(), Begins::new(&self.shared, turn));
         killpoint::here("undo.remember.before");
-        let begun = self.apart(move |shared| shared.begin_change(&looking)).await;
+        let work = move |shared: &Shared| {
+            let _begins = begins;
+            shared.begin_change(&looking)
+        };
+        let begun = self.apart(work).await;
         killpoint::here("undo.remember.after");
         let why = match begun {
             Ok(Begun::Counted) => return (Some(changing()), None),
+            Ok(Begun::TooLate) => return (None, None),
             Ok(Begun::Refused) => None,
             Ok(Begun::RefusedNow(why)) => Some(why),
             Err(error) => Some(self.shared.fail(turn, &error)),
@@ -89,9 +130,25 @@ impl Shared {
         }
     }
 
+    /// A turn has its end: of its calls that are not counted yet none is from here on, but one may
+    /// be just now. Says whether there are any.
+    pub(super) fn begins_none(&self, turn: &TurnId) -> bool {
+        match self.known().beginning.get_mut(turn) {
+            Some(beginning) => {
+                beginning.is_too_late = true;
+                true
+            }
+            None => false,
+        }
+    }
+
     fn begin_change(&self, turn: &TurnId) -> Result<Begun, UndoError> {
         let place = self.place();
         let snapshots = self.open(&place)?;
+        // Nobody would ever end it, and what others change would be taken for the turn's.
+        if self.known().beginning.get(turn).is_some_and(|beginning| beginning.is_too_late) {
+            return Ok(Begun::TooLate);
+        }
         // A call beside this one may have been faster.
         if self.joins_another_call(turn) {
             return Ok(Begun::Counted);

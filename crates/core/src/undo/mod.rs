@@ -32,7 +32,7 @@ pub use words::{finished_lines, preview_lines, undone_lines};
 use crate::domain::TurnId;
 use crate::snapshot::Limits;
 use crate::store::Store;
-use changing::TurnAtWork;
+use changing::{Beginning, TurnAtWork};
 use place::SnapshotPlace;
 
 /// The most turns whose failure is remembered in memory, because the disk takes no note of it.
@@ -61,6 +61,8 @@ struct Shared {
 struct Known {
     /// Turns with a call under way that may change something.
     at_work: HashMap<TurnId, TurnAtWork>,
+    /// Turns with such a call that is not counted yet.
+    beginning: HashMap<TurnId, Beginning>,
     /// Open turns that cannot be undone, and whether the person was told. A turn leaves at its end.
     refused: HashMap<TurnId, bool>,
     /// Why a turn cannot be undone, where the disk takes no note.

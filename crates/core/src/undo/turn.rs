@@ -43,10 +43,13 @@ impl TurnSnapshots {
 impl Shared {
     fn note(&self, turn: &TurnId) -> Result<(), UndoError> {
         let place = self.place();
+        // A call that was cut may be at its beginning still. It has the snapshots open until its
+        // record is there.
+        let early = self.begins_none(turn).then(|| self.open(&place)).transpose()?;
         let is_open = |record: &Record| record.state == State::Remembered;
         let found = place.records.of_turn(turn).map_err(place.io())?;
         let Some(mut record) = found.filter(is_open) else { return Ok(()) };
-        let snapshots = self.open(&place)?;
+        let snapshots = early.map_or_else(|| self.open(&place), Ok)?;
         // A call may have been cut, or its end never been heard of.
         let _mark = self.known().at_work.remove(turn);
         let changed = place.changes_of(&snapshots, &record)?;
