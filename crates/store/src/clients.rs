@@ -270,6 +270,23 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
+    /// The request that waits for the end of a call has gone without it. An end that was on its way
+    /// to it was not handed out.
+    pub fn let_go_client_call(
+        &self,
+        client: &ClientName,
+        number: u64,
+        by: &Address,
+    ) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE client_calls SET holder = '', handed_ms = NULL
+                 WHERE client = ?1 AND number = ?2 AND holder = ?3",
+            )?
+            .execute(params![client.as_str(), number as i64, by.0])?;
+        Ok(())
+    }
+
     /// The call has its end. Nobody drives it any more. False if it had one already.
     pub fn end_client_call(&self, client: &ClientName, number: u64) -> Result<bool, StoreError> {
         let changed = self

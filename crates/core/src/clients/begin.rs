@@ -54,9 +54,7 @@ impl Drop for ClientCall {
             return;
         }
         let (client, number, me) = (self.client.clone(), self.number, self.me.clone());
-        self.shared.store.write_soon(move |tx| {
-            tx.hold_client_call(&client, number, (Some(&me), None)).map(drop)
-        });
+        self.shared.store.write_soon(move |tx| tx.let_go_client_call(&client, number, &me));
     }
 }
 
@@ -117,6 +115,11 @@ impl Shared {
             handed.pop_front();
         }
         handed.push_back((now, call.client.clone(), call.number, call.me.clone()));
+    }
+
+    fn was_handed_to(&self, holder: &Address) -> bool {
+        let handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        handed.iter().any(|(.., to)| to == holder)
     }
 
     /// This process ends in order, so that clients have received what was given out.
@@ -261,7 +264,9 @@ impl Shared {
         };
         let (process, request) = request_of(holder);
         if process == *me.address() {
-            return row.handed_ms.is_none() && !self.waits(request);
+            // One that was cut while it was given the end is about to say that it has not got it.
+            return !self.waits(request)
+                && (row.handed_ms.is_none() || !self.was_handed_to(holder));
         }
         if is_marked {
             return true;

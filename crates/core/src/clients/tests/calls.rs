@@ -1,5 +1,7 @@
 //! A call of a client from its request to its end: driven once, whoever waits, and given out once.
 
+use std::pin::pin;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -43,11 +45,7 @@ async fn an_end_that_came_before_it_was_asked_for_is_called_kept() {
     let question = rig.waits("laptop", "x").await;
     rig.answers(&question, &Answer::Deny { word: None }).await;
     let id = CallId::Client { principal: "mcp:laptop".into(), number: 1 };
-    let until = tokio::time::Instant::now() + SOON;
-    while rig.gate.store.read(|tx| tx.open_calls_of_client(&name("laptop"))).unwrap() > 0 {
-        assert!(tokio::time::Instant::now() < until);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    rig.ended().await;
     let call = rig.begin("laptop", "x").await;
     assert_eq!(call.id(), id);
     let (outcome, kept) = rig.end(&call).await;
@@ -231,6 +229,50 @@ async fn a_client_that_gives_up_cuts_what_runs_and_keeps_the_question() {
     rig.clients.cancel(&call);
     let (outcome, _) = rig.end(&call).await;
     assert!(matches!(outcome, Outcome::Unknown { .. }), "{outcome:?}");
+}
+
+/// The client asks again while it is written down that it has not got the end, or after that.
+#[tokio::test]
+async fn a_client_that_gives_up_in_the_moment_of_the_end_gets_it_by_the_same_request() {
+    let rig = Rig::new(&allows_clients());
+    let (client, store) = (name("laptop"), rig.gate.store.clone());
+    for (text, is_at_once) in [("x", true), ("y", false)] {
+        let call = rig.begin("laptop", text).await;
+        rig.ended().await;
+        let (writes, held) = mpsc::channel::<()>();
+        store.write_soon(move |_| Ok(held.recv().is_ok()));
+        {
+            let mut ends = pin!(rig.clients.end_of(&call, SOON));
+            while rig.clients.shared.driving.progress(&call.id()).is_some() {
+                tokio::task::yield_now().await;
+            }
+            assert!(futures::poll!(&mut ends).is_pending());
+            writes.send(()).unwrap();
+            store.write(|_| Ok(())).await.unwrap();
+            let number = call.number;
+            let row = store.read(|tx| tx.client_call(&client, number)).unwrap().unwrap();
+            assert!(row.handed_ms.is_some(), "it was not on its way");
+        }
+        let (writes, held) = mpsc::channel::<()>();
+        store.write_soon(move |_| Ok(held.recv().is_ok()));
+        let id = call.id();
+        drop(call);
+        let again = if is_at_once {
+            let (again, sent) = tokio::join!(rig.begin("laptop", text), async { writes.send(()) });
+            sent.unwrap();
+            again
+        } else {
+            writes.send(()).unwrap();
+            store.write(|_| Ok(())).await.unwrap();
+            rig.begin("laptop", text).await
+        };
+        assert_eq!(again.id(), id, "{text}");
+        let (outcome, kept) = rig.end(&again).await;
+        assert!(matches!(outcome, Outcome::Ended { .. }) && kept, "{outcome:?}");
+    }
+    assert_eq!(rig.effects(), ["x", "y"]);
+    assert_eq!(rig.gets("laptop", "x").await, "x");
+    assert_eq!(rig.effects(), ["x", "y", "x"], "what was given out is done again");
 }
 
 #[tokio::test]

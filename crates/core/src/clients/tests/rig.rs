@@ -101,6 +101,15 @@ impl Rig {
         }
     }
 
+    /// Waits until no call of the laptop is without an end.
+    pub(super) async fn ended(&self) {
+        let until = tokio::time::Instant::now() + SOON;
+        while self.gate.store.read(|tx| tx.open_calls_of_client(&name("laptop"))).unwrap() > 0 {
+            assert!(tokio::time::Instant::now() < until);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     pub(super) async fn end(&self, call: &ClientCall) -> (Outcome, bool) {
         match self.clients.end_of(call, SOON).await.unwrap() {
             ClientCallState::Ended { outcome, kept } => (outcome, kept),
