@@ -104,7 +104,7 @@ pub use tx::{Tx, now_ms, time_until};
 pub use updates::KeptUpdate;
 pub use upgrade::{KeptCopy, Migrated, kept_copies};
 pub use usage::{ModelUsageRow, UsageRow};
-use writer::Writer;
+use writer::{Writer, taken, work};
 
 /// How long a process waits for another one's write transaction, in milliseconds.
 const BUSY_TIMEOUT_MS: u64 = 10_000;
@@ -226,7 +226,7 @@ impl Store {
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.inner.writer.submit(WriteUrgency::Now, job).await.map_err(|_| StoreError::Closed)?
+        taken(self.inner.writer.submit(WriteUrgency::Now, work(job)).await)
     }
 
     /// Queues `job` ahead of every later write and does not wait: it is on the disk no later than
@@ -236,9 +236,7 @@ impl Store {
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) {
-        let _unawaited = self.inner.writer.submit(WriteUrgency::Soon, move |tx| {
-            job(tx).inspect_err(|error| tracing::error!(%error, "a queued write failed"))
-        });
+        self.inner.writer.submit_soon(work(job));
     }
 
     /// Like `write`, for rows that may be done twice: a kill cannot undo it, a power loss may.
@@ -246,11 +244,7 @@ impl Store {
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.inner
-            .writer
-            .submit(WriteUrgency::Relaxed, job)
-            .await
-            .map_err(|_| StoreError::Closed)?
+        taken(self.inner.writer.submit(WriteUrgency::Relaxed, work(job)).await)
     }
 
     /// Reads what is committed. Queries are small and indexed, so they run on the caller's thread.

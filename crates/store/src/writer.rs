@@ -1,8 +1,9 @@
 //! The one writer thread of a process: it groups jobs into commits. Owns the write connection; must
 //! not know what a job writes.
 
+use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -24,11 +25,52 @@ const LOG_FRAMES_KEPT: i64 = 128;
 /// so it is not done for each.
 const NOTED_AFTER: Duration = Duration::from_secs(60);
 
-type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// Tells of a job's own fault, and gives it back for those whom it takes along.
-type Report = Box<dyn FnOnce() -> StoreError + Send>;
-/// Is given the transaction, or why there is none.
-type Work = Box<dyn FnOnce(Result<&Tx<'_>, StoreError>) -> Result<Finish, Report> + Send>;
+/// What a job gives back. Of which type that is knows its caller alone, so that everything else is
+/// compiled once and not for each job.
+pub(super) type Given = Box<dyn Any + Send>;
+/// What a job does in the transaction.
+pub(super) type Work = Box<dyn FnOnce(&Tx<'_>) -> Result<Given, StoreError> + Send>;
+/// Hears of a job's end. It may have gone; the row is written all the same.
+type Waits = oneshot::Sender<Result<Given, StoreError>>;
+
+/// A job without the type of what it gives back.
+pub(super) fn work<T: Send + 'static>(
+    job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+) -> Work {
+    Box::new(move |tx| Ok(Box::new(job(tx)?)))
+}
+
+/// What came of a job that gives this back.
+pub(super) fn taken<T: 'static>(
+    end: Result<Result<Given, StoreError>, oneshot::error::RecvError>,
+) -> Result<T, StoreError> {
+    let given = end.map_err(|_| StoreError::Closed)??;
+    // It is of the type that [`work`] was given.
+    given.downcast().map(|given| *given).map_err(|_| StoreError::Closed)
+}
+
+struct Job {
+    work: Work,
+    /// `None`: nobody waits, and an error is logged.
+    waits: Option<Waits>,
+}
+
+impl Job {
+    fn tell(waits: Option<Waits>, end: Result<Given, StoreError>) {
+        let _gone = waits.map(|waits| waits.send(end));
+    }
+
+    /// It was not done.
+    fn refuse(self, why: &StoreError, failed: &mut LastFailure) {
+        Self::tell(self.waits, Err(explained(why.again(), failed)));
+    }
+}
+
+/// A job that was done, once it is committed.
+struct Done {
+    waits: Option<Waits>,
+    given: Given,
+}
 
 /// What the commits of this process have cost so far.
 #[derive(Debug, Default)]
@@ -40,14 +82,13 @@ struct Spent {
 
 /// Why something was not written the last time, if that was so: what a later job misses was lost
 /// with it.
-type LastFailure = Arc<Mutex<Option<StoreError>>>;
+type LastFailure = Option<StoreError>;
 
-/// Belongs to the store, and goes with its last clone. The first three are shared with the thread.
+/// Belongs to the store, and goes with its last clone. The first two are shared with the thread.
 pub(super) struct Writer {
     /// Closed when this is dropped; what is in it is committed first.
-    queue: Arc<Queue<Work>>,
+    queue: Arc<Queue<Job>>,
     spent: Arc<Spent>,
-    failed: LastFailure,
     /// Has the writing connection, and is joined when this is dropped; `None` only then.
     thread: Option<JoinHandle<()>>,
 }
@@ -60,14 +101,13 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::new());
         let spent = Arc::<Spent>::default();
-        let failed = LastFailure::default();
-        let (jobs, counted, last_failure) = (queue.clone(), spent.clone(), failed.clone());
+        let (jobs, counted) = (queue.clone(), spent.clone());
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure, &wake_up))
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &wake_up))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
-        Ok(Self { queue, spent, failed, thread: Some(thread) })
+        Ok(Self { queue, spent, thread: Some(thread) })
     }
 
     /// How many commits there were, and the microseconds from taking up a batch to having it on the
@@ -77,29 +117,19 @@ impl Writer {
     }
 
     /// Hands a job over in the order of the calls. The receiver resolves after the commit.
-    pub(super) fn submit<T: Send + 'static>(
+    pub(super) fn submit(
         &self,
         urgency: WriteUrgency,
-        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> oneshot::Receiver<Result<T, StoreError>> {
-        let (done, receiver) = oneshot::channel();
-        let failed = self.failed.clone();
-        let work: Work = Box::new(move |tx| match tx.and_then(job) {
-            Ok(value) => Ok(Box::new(move |committed: Result<(), StoreError>| {
-                // The one who asked may have gone; the row is written all the same.
-                let _ = done.send(committed.map(|()| value));
-            })),
-            Err(error) => {
-                let error = explained(error, &failed);
-                Err(Box::new(move || {
-                    let why = error.again();
-                    let _ = done.send(Err(error));
-                    why
-                }))
-            }
-        });
-        self.queue.push(urgency, work);
+        work: Work,
+    ) -> oneshot::Receiver<Result<Given, StoreError>> {
+        let (waits, receiver) = oneshot::channel();
+        self.queue.push(urgency, Job { work, waits: Some(waits) });
         receiver
+    }
+
+    /// The same for a job that nobody waits for.
+    pub(super) fn submit_soon(&self, work: Work) {
+        self.queue.push(WriteUrgency::Soon, Job { work, waits: None });
     }
 }
 
@@ -115,8 +145,7 @@ impl Drop for Writer {
 }
 
 /// Events that are missing were lost by this process itself, if something that it wrote has failed.
-fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
-    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+fn explained(error: StoreError, failed: &mut LastFailure) -> StoreError {
     match &error {
         StoreError::Gap { event, last, .. } if *event > last + 1 => {
             failed.as_ref().map_or(error, StoreError::again)
@@ -132,14 +161,14 @@ fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
 fn run(
     conn: &Connection,
     anchor: Option<&Anchor>,
-    queue: &Queue<Work>,
+    queue: &Queue<Job>,
     spent: &Spent,
-    failed: &LastFailure,
     wake_up: &WakeUp,
 ) {
     // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody
     // after.
     let _close = queue.close_on_drop();
+    let mut failed: LastFailure = None;
     let mut synced = true;
     let mut note_at: Option<Instant> = None;
     loop {
@@ -162,7 +191,7 @@ fn run(
             }
         }
         let began = Instant::now();
-        commit(&Tx::sealing(conn, anchor), batch, failed);
+        commit(&Tx::sealing(conn, anchor), batch, &mut failed);
         wake_up.signal();
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
@@ -208,74 +237,75 @@ fn note_outside(conn: &Connection, anchor: Option<&Anchor>) {
     }
 }
 
-fn commit(tx: &Tx<'_>, batch: Vec<Work>, failed: &LastFailure) {
-    let mut finishes: Vec<Finish> = Vec::with_capacity(batch.len());
+fn commit(tx: &Tx<'_>, batch: Vec<Job>, failed: &mut LastFailure) {
+    let mut done: Vec<Done> = Vec::with_capacity(batch.len());
     killpoint::here("store.commit.before");
-    let result = commit_jobs(tx, batch, &mut finishes);
+    let result = commit_jobs(tx, batch, &mut done, failed);
     killpoint::here("store.commit.after");
     if let Err(error) = &result {
         tracing::error!(%error, "a commit failed; whoever waits for it is told");
-        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.again());
+        *failed = Some(error.again());
     }
-    for finish in finishes {
-        finish(result.as_ref().copied().map_err(StoreError::again));
+    for Done { waits, given } in done {
+        Job::tell(waits, result.as_ref().map(|()| given).map_err(StoreError::again));
     }
 }
 
 fn commit_jobs(
     tx: &Tx<'_>,
-    batch: Vec<Work>,
-    finishes: &mut Vec<Finish>,
+    batch: Vec<Job>,
+    done: &mut Vec<Done>,
+    failed: &mut LastFailure,
 ) -> Result<(), StoreError> {
     let conn = tx.conn;
     if let Err(error) = run_statement(conn, "BEGIN IMMEDIATE") {
-        batch.into_iter().for_each(|work| refuse(work, &error));
+        batch.into_iter().for_each(|job| job.refuse(&error, failed));
         return Err(error);
     }
-    let done = in_savepoints(tx, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
-    if done.is_err() && !conn.is_autocommit() {
+    let jobs = in_savepoints(tx, batch, done, failed);
+    let committed = jobs.and_then(|()| run_statement(conn, "COMMIT"));
+    if committed.is_err() && !conn.is_autocommit() {
         run_statement(conn, "ROLLBACK")?;
     }
-    done
+    committed
 }
 
 fn in_savepoints(
     tx: &Tx<'_>,
-    batch: Vec<Work>,
-    finishes: &mut Vec<Finish>,
+    batch: Vec<Job>,
+    done: &mut Vec<Done>,
+    failed: &mut LastFailure,
 ) -> Result<(), StoreError> {
     let conn = tx.conn;
     let mut batch = batch.into_iter();
-    while let Some(work) = batch.next() {
+    while let Some(Job { work, waits }) = batch.next() {
         run_statement(conn, "SAVEPOINT job")?;
-        match work(Ok(tx)) {
-            Ok(finish) => {
+        let error = match work(tx) {
+            Ok(given) => {
                 run_statement(conn, "RELEASE job")?;
-                finishes.push(finish);
+                done.push(Done { waits, given });
+                continue;
             }
-            // This one job is rolled back; its siblings stay.
-            Err(report) => {
-                // Some faults (a full disk) make SQLite roll back the whole transaction by itself.
-                // What follows must not be committed piece by piece, behind what was lost.
-                let rolled_back = conn.is_autocommit();
-                let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
-                let why = report();
-                undone?;
-                if rolled_back {
-                    batch.for_each(|work| refuse(work, &why));
-                    return Err(why);
-                }
-            }
+            Err(error) => error,
+        };
+        if waits.is_none() {
+            tracing::error!(%error, "a queued write failed");
+        }
+        // This one job is rolled back; its siblings stay. Some faults (a full disk) make SQLite roll
+        // back the whole transaction by itself: what follows must not be committed piece by piece,
+        // behind what was lost.
+        let rolled_back = conn.is_autocommit();
+        let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
+        let error = explained(error, failed);
+        let why = error.again();
+        Job::tell(waits, Err(error));
+        undone?;
+        if rolled_back {
+            batch.for_each(|job| job.refuse(&why, failed));
+            return Err(why);
         }
     }
     Ok(())
-}
-
-/// Whoever waits for a job that was not done is told why.
-fn refuse(work: Work, why: &StoreError) {
-    if let Err(report) = work(Err(why.again())) {
-        report();
-    }
 }
 
 fn undo_job(conn: &Connection) -> Result<(), StoreError> {
