@@ -178,7 +178,8 @@ fn a_tap_that_came_while_claw_was_away_counts() {
     gateway.ends().expect(0);
 }
 
-/// The message above it is on record and the newer one is not, because Telegram's answer to it hangs.
+/// The message above it is on record and the newer one is not, because Telegram's answer to it
+/// hangs.
 #[test]
 fn a_tap_on_a_question_that_is_asked_again_counts_before_its_number_is_noted() {
     let (telegram, anna, house) = home_of_anna();

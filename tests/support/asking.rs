@@ -162,7 +162,7 @@ impl Server {
                 let heard = self.request("sampling/createMessage", &sample());
                 self.text(id, &format!("sampled: {heard}"));
             }
-            // Asks, takes it back when the test has written into a pipe, and asks the same once more.
+            // Asks, takes it back when the test has written into a pipe, and asks the same again.
             "again" => {
                 let asked = self.begin("elicitation/create", &sure());
                 std::fs::read(format!("{}.again", self.record)).unwrap();

@@ -198,8 +198,8 @@ impl Server {
                 return Ok(connection.clone());
             }
             if let Some(dead) = slot.up.clone() {
-                // The watcher may not have run yet; the failure counts before the next start. Whoever
-                // waits here may be stopped, and then the watcher still needs what is dead.
+                // The watcher may not have run yet; the failure counts before the next start.
+                // Whoever waits here may be stopped, and then the watcher still needs what is dead.
                 self.note_death(&dead).await;
                 slot.up = None;
             }

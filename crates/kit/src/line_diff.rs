@@ -1,6 +1,6 @@
 //! How two texts differ, line by line, and how alike two names are. The comparison is `similar`'s,
-//! of numbers only, so that one algorithm is compiled for one type. A line ends with a line feed, as
-//! for `patch`; a carriage return is a part of its line. Pure. Must not know what the texts are.
+//! of numbers only, so that one algorithm is compiled for one type. A line ends with a line feed,
+//! as for `patch`; a carriage return is a part of its line. Pure. Must not know what the texts are.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -121,8 +121,9 @@ impl Mail {
     }
 
     /// Notes that a question has arrived in a message although its delivery was cut, and ends that
-    /// delivery in the same transaction. An older message there still has to say so. A later start must not look for the message instead: it
-    /// may have brought that in step with the answer by then, and would ask once more.
+    /// delivery in the same transaction. An older message there still has to say so. A later start
+    /// must not look for the message instead: it may have brought that in step with the answer by
+    /// then, and would ask once more.
     pub fn arrived(&self, posted: PostedQuestion) -> BoxFuture<'_, Result<(), MailError>> {
         Box::pin(async move {
             killpoint::here("delivery.posted.before");
