@@ -54,17 +54,20 @@ impl Tx<'_> {
         given: &[&dyn rusqlite::ToSql],
     ) -> Result<Vec<OutboxRow>, StoreError> {
         let sql = format!(
-            "SELECT id, at_ms, body, state, parts_sent FROM outbox
+            "SELECT id, at_ms, body, state, parts_sent, address FROM outbox
              WHERE {which} AND state IN ('queued', 'sending') ORDER BY id"
         );
         self.all(&sql, given, |row| {
             let id = row.get(0)?;
+            let mut outbound: Outbound = json_at(row, 2, || RowAt::Outbox(id))?;
+            // The body keeps the one that it was written for.
+            outbound.to = Address(row.get(5)?);
             Ok(OutboxRow {
                 id,
                 at_ms: row.get(1)?,
                 sending: row.get::<_, String>(3)? == "sending",
                 parts_sent: row.get(4)?,
-                outbound: json_at(row, 2, || RowAt::Outbox(id))?,
+                outbound,
             })
         })
     }

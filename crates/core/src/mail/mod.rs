@@ -282,5 +282,8 @@ mod tests {
             (mail.waiting(&one).unwrap().len(), mail.waiting(&other).unwrap().len()),
             (1, 0)
         );
+        // Whoever has it is alive.
+        assert_eq!(mail.adopt_unless(&other, &session, |to| *to == one).await.unwrap(), 0);
+        assert_eq!(mail.waiting(&one).unwrap().len(), 1);
     }
 }
