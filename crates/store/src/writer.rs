@@ -291,9 +291,9 @@ fn in_savepoints(
         if waits.is_none() {
             tracing::error!(%error, "a queued write failed");
         }
-        // This one job is rolled back; its siblings stay. Some faults (a full disk) make SQLite roll
-        // back the whole transaction by itself: what follows must not be committed piece by piece,
-        // behind what was lost.
+        // This one job is rolled back; its siblings stay. Some faults (a full disk) make SQLite
+        // roll back the whole transaction by itself: what follows must not be committed piece by
+        // piece, behind what was lost.
         let rolled_back = conn.is_autocommit();
         let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
         let error = explained(error, failed);
